@@ -1,0 +1,182 @@
+"""Captures nobody here made: what is known to be in two files of a set must be matched between them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from functools import cache
+from typing import Any
+
+import pcaplat
+import polars as pl
+import pytest
+from oracle import Key, Sighting, common_prefixes, key_of, sightings
+from shelf import Overlap, PublicSet, public_sets
+
+SETS = public_sets()
+pytestmark = pytest.mark.skipif(not SETS, reason="the shared captures are not here")
+
+LARGE = {name for name in SETS if name.startswith("LL-")}
+CONTROLS = sorted(name for name in SETS if name.startswith("NEG-"))
+NOT_YET = {
+    "KAO-gue-gre": "GRE in GUE: a layer of a later issue",
+    "KAO-gue-ipip": "IP in GUE: a layer of a later issue",
+    "KAO-l2tp-ip": "L2TPv3: a layer of a later issue",
+    "KAO-ah-tunnel-route": "AH tunnel: a layer of a later issue",
+    "KAO-esp-tunnel-route": "ESP: encrypted, nothing inside can be recognised",
+    "PX-base-base_https3": "address translation on the only shared leg",
+    "PX-base-base_dns": "address translation on the only shared leg",
+    "PX-base-base_ftp": "address translation on the only shared leg, TCP proxied on the other",
+    "VINET-nat": "address translation between client and server",
+    "RETIS-ovs": "one file with six points and no measured overlap",
+}
+
+
+@cache
+def keys_of(name: str) -> dict[str, dict[Key, list[Sighting]]]:
+    """Per file of a set, its packets by what the oracle recognises them by."""
+    seen = {file: sightings(path) for file, path in SETS[name].files.items()}
+    prefixes = common_prefixes(seen.values())
+    found: dict[str, dict[Key, list[Sighting]]] = {}
+    for file, capture in seen.items():
+        found[file] = defaultdict(list)
+        for sighting in capture:
+            found[file][key_of(sighting.packet, prefixes)].append(sighting)
+    return found
+
+
+def recounted(name: str, left: str, right: str) -> int:
+    """IP packets that both files have exactly once: what any matcher can find."""
+    keys = keys_of(name)
+    both = keys[left].keys() & keys[right].keys()
+    return sum(len(keys[left][k]) == len(keys[right][k]) == 1 and keys[left][k][0].packet.is_ip for k in both)
+
+
+def overlaps_of(name: str) -> list[Overlap]:
+    """The overlaps of a set that need no translation: those of the index, and the oracle's own for all other pairs."""
+    listed = {frozenset((o.left, o.right)): o for o in SETS[name].overlaps}
+    found = [o for o in listed.values() if not o.needs_translation]
+    for left, right in itertools.combinations(sorted(SETS[name].files), 2):
+        n = 0 if frozenset((left, right)) in listed else recounted(name, left, right)
+        if n:
+            found.append(Overlap(left, right, needs_translation=False, n=n))
+    return found
+
+
+def measured() -> list[str]:
+    """The sets with an overlap to find."""
+    return sorted(SETS.keys() - LARGE - NOT_YET.keys() - set(CONTROLS))
+
+
+def points_of(set_: PublicSet) -> dict[str, str]:
+    """A point's name for each file; stems may repeat between formats, so the whole file name."""
+    return {file: f"p{number}" for number, file in enumerate(sorted(set_.files))}
+
+
+def merged(name: str, files: list[str]) -> Any:
+    """Merge some files of a set, each under its point's name."""
+    points = points_of(SETS[name])
+    return pcaplat.merge([f"{points[file]}={SETS[name].files[file]}" for file in files])
+
+
+def common_trajectories(result: Any) -> dict[frozenset[str], int]:
+    """For each two points, how many packets were recognised at both."""
+    rows = result.packets.filter(pl.col("trajectory_id").is_not_null()).select("point", "trajectory_id").unique().collect()
+    at: dict[str, set[int]] = defaultdict(set)
+    for point, trajectory in rows.iter_rows():
+        at[point].add(trajectory)
+    return {frozenset((a, b)): len(at[a] & at[b]) for a, b in itertools.combinations(at, 2)}
+
+
+def missing(name: str, files: list[str], wanted: list[Overlap]) -> list[str]:
+    """The overlaps that a merge of the files did not find in full."""
+    found, points = common_trajectories(merged(name, files)), points_of(SETS[name])
+    counted = [(o, found.get(frozenset((points[o.left], points[o.right])), 0)) for o in wanted]
+    return [f"{o.left} ~ {o.right}: {n} of {o.n}" for o, n in counted if n < o.n]
+
+
+@pytest.mark.parametrize("name", measured())
+def test_every_pair_of_files_with_an_overlap_is_matched(name: str) -> None:
+    wanted = overlaps_of(name)
+    assert wanted
+    lacking = [line for overlap in wanted for line in missing(name, [overlap.left, overlap.right], [overlap])]
+    assert not lacking
+
+
+@pytest.mark.parametrize("name", [name for name in measured() if len(SETS[name].files) > 2])
+def test_every_overlap_is_matched_in_the_whole_set(name: str) -> None:
+    lacking = missing(name, sorted(SETS[name].files), overlaps_of(name))
+    assert not lacking
+
+
+@pytest.mark.parametrize("name", measured())
+def test_no_match_joins_packets_that_differ(name: str) -> None:
+    files = sorted(SETS[name].files)
+    point_to_file = {point: file for file, point in points_of(SETS[name]).items()}
+    key_at = {
+        (file, s.number): key for file, groups in keys_of(name).items() for key, group in groups.items() for s in group
+    }
+    columns = ("up_point", "up_frame", "down_point", "down_frame")
+    rows = merged(name, files).matches.select(columns).collect().iter_rows()
+    differing = [
+        row
+        for row in rows
+        if key_at[point_to_file[row[0]], row[1]] != key_at[point_to_file[row[2]], row[3]]
+    ]
+    assert not differing
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_nothing_matches_in_a_control(name: str) -> None:
+    try:
+        result = merged(name, sorted(SETS[name].files))
+    except pcaplat.EvidenceError:
+        return
+    assert result.document["matching"]["n_matched"] == 0
+
+
+def test_every_set_of_the_index_is_measured_or_excused() -> None:
+    assert len(SETS) > 30
+    assert not NOT_YET.keys() - SETS.keys()
+    excused = [SETS[name] for name in NOT_YET]
+    assert all(o.needs_translation for set_ in excused for o in set_.overlaps)
+
+
+# name: the figures of the published study, in ns: p50, p99, p99.9, maximum where it gives them
+FIGURES_NS = {
+    "LL-l2fwd-vm": {"p50_ns": 3_340, "p99_ns": 3_990, "p999_ns": 14_700, "max_ns": 19_200},
+    "LL-l2fwd-hw": {"p50_ns": 3_100, "max_ns": 13_600},
+    "LL-snortfilter-vm": {"p50_ns": 18_400, "p99_ns": 40_900, "p999_ns": 63_000, "max_ns": 73_700},
+}
+N_SENT = 300_000
+
+
+def large(name: str, **options: Any) -> Any:
+    """Merge the captures before and after the device under test."""
+    files = SETS[name].files.values()
+    points = {("pre" if "-pre-" in file.name else "post"): file for file in files}
+    return pcaplat.merge([f"{point}={file}" for point, file in points.items()], **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES_NS)
+def test_published_figures_come_out_of_the_published_captures(name: str) -> None:
+    document = large(name, same_clock=["all"]).document
+    assert document["path"] == ["pre", "post"]
+    row = next(r for r in document["segments"] if r["direction"] == "forward")
+    assert (row["n"], row["n_lost"]) == (N_SENT, 0)
+    found = {key: row[key] for key in FIGURES_NS[name]}
+    assert found == pytest.approx(FIGURES_NS[name], rel=0.01)
+
+
+@pytest.mark.slow
+def test_one_way_traffic_gives_delay_variation_and_drift_alone() -> None:
+    document = large("LL-l2fwd-vm").document
+    row = next(r for r in document["segments"] if r["n"])
+    assert row["n"] == N_SENT
+    assert all(row[key] is None for key in ("min_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns", "clock_half_width_ns"))
+    # the published quantiles less the published least delay of 3.05 µs
+    assert row["pdv_p99_ns"] == pytest.approx(3_990 - 3_050, rel=0.05)
+    clocks = {clock["quality"]: clock for clock in document["clocks"] if not clock["reference"] == clock["point"]}
+    assert clocks["one-way"]["drift_ppm"] == pytest.approx(0, abs=0.1)
+    assert clocks["one-way"]["half_width_ns"] is None
