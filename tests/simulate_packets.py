@@ -1,0 +1,85 @@
+"""The bytes of simulated packets, and the capture files that hold them; written by hand, so that nothing is shared."""
+
+from __future__ import annotations
+
+import struct
+from ipaddress import ip_address
+from pathlib import Path
+
+TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
+VXLAN_PORT = 4789
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    total = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) // 2 * 2]))
+    total += data[-1] << 8 if len(data) % 2 else 0
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ethernet(src: int, dst: int, ethertype: int, payload: bytes) -> bytes:
+    """A frame between two of our hosts, by their numbers."""
+    return struct.pack(">6s6sH", dst.to_bytes(6), src.to_bytes(6), ethertype) + payload
+
+
+def ip(src: str, dst: str, protocol: int, ident: int, ttl: int, payload: bytes) -> bytes:
+    """A frame with an IPv4 packet (RFC 791) or, by the addresses, an IPv6 one (RFC 8200)."""
+    source, target = ip_address(src).packed, ip_address(dst).packed
+    if len(source) == 16:
+        header = struct.pack(">IHBB", 6 << 28, len(payload), protocol, ttl) + source + target
+        return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x86DD, header + payload)
+    bare = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), ident, 0x4000, ttl, protocol, 0) + source + target
+    header = bare[:10] + checksum(bare).to_bytes(2) + bare[12:]
+    return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x0800, header + payload)
+
+
+def tcp(ports: tuple[int, int], seq: int, ack: int, flags: int, payload: bytes) -> bytes:
+    """A TCP segment without options (RFC 9293)."""
+    return struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 8192, 0, 0) + payload
+
+
+def udp(ports: tuple[int, int], payload: bytes) -> bytes:
+    """A UDP datagram (RFC 768)."""
+    return struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload
+
+
+def echo(kind: int, ident: int, sequence: int, payload: bytes) -> bytes:
+    """An ICMP or ICMPv6 echo; `kind` tells request from reply (RFC 792, RFC 4443)."""
+    bare = struct.pack(">BBHHH", kind, 0, 0, ident, sequence) + payload
+    return bare[:2] + checksum(bare).to_bytes(2) + bare[4:]
+
+
+def vxlan(frame: bytes, ident: int, *, forward: bool) -> bytes:
+    """The frame inside a VXLAN tunnel (RFC 7348)."""
+    ends = ("172.16.0.1", "172.16.0.2")
+    src, dst = ends if forward else ends[::-1]
+    inner = struct.pack(">II", 0x0800_0000, 5001 << 8) + frame
+    return ip(src, dst, UDP, ident & 0xFFFF, 64, udp((50_000 + forward, VXLAN_PORT), inner))
+
+
+def write_pcap(path: Path, records: list[tuple[int, bytes]], *, nanoseconds: bool = True) -> None:
+    """A pcap file in little-endian order."""
+    unit_ns = 1 if nanoseconds else 1000
+    magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
+    with path.open("wb") as file:
+        file.write(struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 262_144, 1))
+        for stamp_ns, data in records:
+            seconds, rest_ns = divmod(stamp_ns, 10**9)
+            file.write(struct.pack("<IIII", seconds, rest_ns // unit_ns, len(data), len(data)) + data)
+
+
+def write_pcapng(path: Path, records: list[tuple[int, bytes]]) -> None:
+    """A pcapng file with one section, one interface, nanoseconds."""
+    resolution = struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
+    blocks = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), _block(1, struct.pack("<HHI", 1, 0, 262_144) + resolution)]
+    for stamp_ns, data in records:
+        head = struct.pack("<IIIII", 0, stamp_ns >> 32, stamp_ns & 0xFFFFFFFF, len(data), len(data))
+        blocks.append(_block(6, head + data + bytes(-len(data) % 4)))
+    path.write_bytes(b"".join(blocks))
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    size = (12 + len(body)).to_bytes(4, "little")
+    return kind.to_bytes(4, "little") + size + body + size
