@@ -1,13 +1,15 @@
 """Captures for the benchmark: one path, three points, a million packets each, always the same.
 
-`vm.pcap` has plain Ethernet, `uplink.pcap` the same packets inside VXLAN, `mirror.pcap` inside VXLAN behind a VLAN
-tag: nanosecond pcap, about 500 MB in all. TCP and UDP flows in both directions, every packet distinct, 0.1 % of them
-lost on each segment, delays of some µs with a tail, clocks that are apart and drift. `truth.json` says how many
-packets cross each segment. Run as `python bench/generate.py [FOLDER] [PACKETS]`.
+`vm.pcap` has plain Ethernet, `uplink.pcap` the same packets inside VXLAN, `mirror.pcap` inside
+VXLAN behind a VLAN tag: nanosecond pcap, about 500 MB in all. TCP and UDP flows in both directions,
+every packet distinct, 0.1 % of them lost on each segment, delays of some µs with a tail, clocks
+that are apart and drift. `truth.json` says how many packets cross each segment. Run as
+`python bench/generate.py [FOLDER] [PACKETS]`.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from dataclasses import dataclass
@@ -19,21 +21,27 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
+Numbers = int | npt.NDArray[np.integer]
 
 START_NS = 1_760_000_000_000_000_000
 MEAN_GAP_NS = 5_000
+POINTS = ("vm", "uplink", "mirror")
 N_FLOWS, N_UDP_FLOWS = 64, 16
+FORWARD_SHARE = 0.55
 PAYLOAD_BYTES = (0, 26, 60, 116)
 SHARES = (0.2, 0.25, 0.35, 0.2)
 LOST_SHARE = 0.001
-SEGMENT_NS = ((2_000, 600), (7_000, 1_500))  # per segment: the floor, and the mean of what comes on top
+SEGMENT_NS = (
+    (2_000, 600),
+    (7_000, 1_500),
+)  # per segment: the floor, and the mean of what comes on top
 CLOCKS = ((0, 0.0), (1_200_000, 3e-6), (-800_000, -2e-6))  # per point: offset in ns, drift
 CHUNK = 1 << 15
 
 
 @dataclass
 class Traffic:
-    """What was sent: one value a packet, in the order of sending; `forward` leaves at the first point."""
+    """What was sent, one value a packet, in the order of sending; forward is from `vm`."""
 
     sent_ns: Ints
     flow: Ints
@@ -44,8 +52,8 @@ class Traffic:
 
 def main() -> None:
     """Write the three captures and their truth, unless they are there."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "data"
-    n_packets = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    folder = Path((sys.argv[1:2] or [f"{Path(__file__).parent}/data"])[0])
+    n_packets = int((sys.argv[2:3] or ["1_000_000"])[0])
     if not (folder / "truth.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
         write(folder, n_packets)
@@ -57,8 +65,12 @@ def write(folder: Path, n_packets: int) -> None:
     traffic = send(random, n_packets)
     seen_ns, seen = travel(random, traffic)
     frames = inner_frames(random, traffic)
-    prefixes = (np.zeros((n_packets, 0), np.uint8), outer_headers(traffic, vlan=False), outer_headers(traffic, vlan=True))
-    for at, name in enumerate(("vm", "uplink", "mirror")):
+    prefixes = (
+        np.zeros((n_packets, 0), np.uint8),
+        outer_headers(traffic, vlan=False),
+        outer_headers(traffic, vlan=True),
+    )
+    for at, name in enumerate(POINTS):
         offset_ns, drift = CLOCKS[at]
         stamps_ns = seen_ns[at] + offset_ns + ((seen_ns[at] - START_NS) * drift).astype(np.int64)
         save(folder / f"{name}.pcap", stamps_ns, seen[at], prefixes[at], frames, traffic.size_class)
@@ -66,26 +78,34 @@ def write(folder: Path, n_packets: int) -> None:
 
 
 def send(random: np.random.Generator, n_packets: int) -> Traffic:
-    """Draw when packets leave, of which flow, in which direction; the opener of a flow sends first."""
+    """Draw when packets leave, of which flow and direction; a flow's opener sends first."""
     flow = random.integers(0, N_FLOWS, n_packets)
-    forward = random.random(n_packets) < 0.55
+    forward = random.random(n_packets) < FORWARD_SHARE
     forward[np.unique(flow, return_index=True)[1]] = True
     lane, turn = flow * 2 + forward, np.zeros(n_packets, np.int64)
     for number in range(N_FLOWS * 2):
         mine = lane == number
         turn[mine] = np.arange(mine.sum())
     gaps_ns = random.exponential(MEAN_GAP_NS, n_packets).astype(np.int64) + 100
-    return Traffic(START_NS + np.cumsum(gaps_ns), flow, forward, random.choice(len(SHARES), n_packets, p=SHARES), turn)
+    return Traffic(
+        START_NS + np.cumsum(gaps_ns),
+        flow,
+        forward,
+        random.choice(len(SHARES), n_packets, p=SHARES),
+        turn,
+    )
 
 
-def travel(random: np.random.Generator, traffic: Traffic) -> tuple[list[Ints], list[npt.NDArray[np.bool_]]]:
+def travel(
+    random: np.random.Generator, traffic: Traffic
+) -> tuple[list[Ints], list[npt.NDArray[np.bool_]]]:
     """When each packet passes each point, in true time, and whether it got there."""
     n_packets = len(traffic.flow)
     seen_ns = [traffic.sent_ns.copy() for _ in range(3)]
     seen = [np.ones(n_packets, np.bool_) for _ in range(3)]
     for forward, order in ((True, (0, 1, 2)), (False, (2, 1, 0))):
         mine = traffic.forward == forward
-        for up, down in zip(order, order[1:], strict=False):
+        for up, down in itertools.pairwise(order):
             floor_ns, tail_ns = SEGMENT_NS[min(up, down)]
             took_ns = floor_ns + random.exponential(tail_ns, n_packets).astype(np.int64)
             arrived = seen[up] & (random.random(n_packets) >= LOST_SHARE)
@@ -93,42 +113,40 @@ def travel(random: np.random.Generator, traffic: Traffic) -> tuple[list[Ints], l
     return seen_ns, seen
 
 
-def truth(traffic: Traffic, seen: list[npt.NDArray[np.bool_]]) -> list[dict[str, Any]]:
-    """Per segment and direction: how many packets were seen at both ends, and at the upper one alone."""
+def truth(traffic: Traffic, seen: list[npt.NDArray[np.bool_]]) -> dict[str, Any]:
+    """How many frames each file has, how many packets cross each segment and how many are lost."""
     rows: list[dict[str, Any]] = []
-    names = ("vm", "uplink", "mirror")
     for near in (0, 1):
         for forward in (True, False):
             mine = traffic.forward == forward
             up, down = (near, near + 1) if forward else (near + 1, near)
             rows.append(
                 {
-                    "near": names[near],
-                    "far": names[near + 1],
+                    "near": POINTS[near],
+                    "far": POINTS[near + 1],
                     "direction": "forward" if forward else "reverse",
                     "n": int((mine & seen[up] & seen[down]).sum()),
                     "n_lost": int((mine & seen[up] & ~seen[down]).sum()),
                 }
             )
-    return rows
+    n_frames = {name: int(there.sum()) for name, there in zip(POINTS, seen, strict=True)}
+    return {"n_frames": n_frames, "segments": rows}
 
 
-def put(rows: Bytes, at: int, values: Any, kind: str) -> None:
+def put(rows: Bytes, at: int, values: Numbers, kind: str) -> None:
     """Write numbers of a big-endian kind into a column of every row."""
     wide = np.broadcast_to(np.asarray(values), len(rows)).astype(kind)
     rows[:, at : at + wide.itemsize] = wide.view(np.uint8).reshape(len(rows), wide.itemsize)
 
 
-def put_ipv4(rows: Bytes, at: int, length: int, ident: Any, protocol: Any, src: Any, dst: Any) -> None:
-    """An IPv4 header with its checksum (RFC 791, RFC 1071)."""
+def put_ipv4(rows: Bytes, at: int, length: Numbers, ident: Numbers, protocol: Numbers) -> None:
+    """An IPv4 header with its checksum (RFC 791, RFC 1071), around the addresses already there."""
     put(rows, at, 0x4500, ">u2")
     put(rows, at + 2, length, ">u2")
     put(rows, at + 4, np.asarray(ident) & 0xFFFF, ">u2")
     put(rows, at + 6, 0x4000, ">u2")
     put(rows, at + 8, 64, ">u1")
     put(rows, at + 9, protocol, ">u1")
-    put(rows, at + 12, src, ">u4")
-    put(rows, at + 16, dst, ">u4")
     words = np.ascontiguousarray(rows[:, at : at + 20]).view(">u2").astype(np.int64).sum(axis=1)
     words = (words & 0xFFFF) + (words >> 16)
     put(rows, at + 10, ~((words & 0xFFFF) + (words >> 16)) & 0xFFFF, ">u2")
@@ -149,7 +167,9 @@ def _class_frames(random: np.random.Generator, traffic: Traffic, number: int) ->
     put(rows, 12, 0x0800, ">u2")
     near, far = 0x0A000100 + flow % 8, 0x0A000200 + flow // 8
     is_udp = flow < N_UDP_FLOWS
-    put_ipv4(rows, 14, 52 + payload_bytes, turn + flow, np.where(is_udp, 17, 6), np.where(forward, near, far), np.where(forward, far, near))
+    put(rows, 26, np.where(forward, near, far), ">u4")
+    put(rows, 30, np.where(forward, far, near), ">u4")
+    put_ipv4(rows, 14, 52 + payload_bytes, turn + flow, np.where(is_udp, 17, 6))
     client, server = 40_000 + flow, np.where(is_udp, 9000, 443)
     put(rows, 34, np.where(forward, client, server), ">u2")
     put(rows, 36, np.where(forward, server, client), ">u2")
@@ -190,8 +210,9 @@ def outer_headers(traffic: Traffic, *, vlan: bool) -> Bytes:
     put(rows, ip - 2, 0x0800, ">u2")
     length = 20 + 16 + 66 + np.asarray(PAYLOAD_BYTES)[traffic.size_class]
     near, far = 0xAC100001, 0xAC100002
-    src, dst = np.where(traffic.forward, near, far), np.where(traffic.forward, far, near)
-    put_ipv4(rows, ip, length, np.arange(n_packets), 17, src, dst)
+    put(rows, ip + 12, np.where(traffic.forward, near, far), ">u4")
+    put(rows, ip + 16, np.where(traffic.forward, far, near), ">u4")
+    put_ipv4(rows, ip, length, np.arange(n_packets), 17)
     put(rows, ip + 20, 49_152 + traffic.flow * 2 + traffic.forward, ">u2")
     put(rows, ip + 22, 4789, ">u2")
     put(rows, ip + 24, length - 20, ">u2")
@@ -200,7 +221,14 @@ def outer_headers(traffic: Traffic, *, vlan: bool) -> Bytes:
     return rows
 
 
-def save(path: Path, stamps_ns: Ints, seen: npt.NDArray[np.bool_], prefix: Bytes, frames: list[Bytes], size_class: Ints) -> None:
+def save(
+    path: Path,
+    stamps_ns: Ints,
+    seen: npt.NDArray[np.bool_],
+    prefix: Bytes,
+    frames: list[Bytes],
+    size_class: Ints,
+) -> None:
     """Write a nanosecond pcap file of the packets seen, in the order of their stamps."""
     order = np.argsort(stamps_ns, kind="stable")
     order = order[seen[order]]

@@ -1,7 +1,7 @@
 """The benchmark: `pcaplat merge` beside what the same files cost other readers, all in one run.
 
-`make bench` calls it. Nothing here fails on a slow machine: it prints what it measured, and checks only that the
-merge found what `generate.py` says is in the files.
+`make bench` calls it. Nothing here fails on a slow machine: it prints what it measured, and checks
+only that the merge found what `generate.py` says is in the files.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
 POINTS = ("vm", "uplink", "mirror")
 N_RUNS = 5
 ALLOWED_RATIO, ALLOWED_RSS_MB = 3.0, 600
+ALLOWED_WRONG_SHARE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,10 @@ def main() -> None:
     files = [str(DATA / f"{point}.pcap") for point in POINTS]
     check_truth(files)
     with tempfile.TemporaryDirectory() as scratch:
-        costs = [measured(name, command, share) for name, command, share in commands(files, Path(scratch))]
+        costs = [
+            measured(name, command, share)
+            for name, command, share in commands(files, Path(scratch))
+        ]
     report(costs, files)
 
 
@@ -51,7 +56,7 @@ def pcaplat() -> str:
 
 
 def commands(files: list[str], scratch: Path) -> list[tuple[str, list[str], float]]:
-    """What is compared, as far as it is installed here: name, command line, share of the packets."""
+    """What is compared, as far as it is here: name, command line, share of the packets."""
     tenth = [str(scratch / Path(file).name) for file in files]
     found = [("pcaplat merge", [pcaplat(), "merge", *files], 1.0)]
     if shutil.which("mergecap"):
@@ -61,14 +66,21 @@ def commands(files: list[str], scratch: Path) -> list[tuple[str, list[str], floa
         found.append(("libpcap's read loop, bare", [loop, *files], 1.0))
     if shutil.which("tshark") and shutil.which("editcap"):
         for file, part in zip(files, tenth, strict=True):
-            subprocess.run(["editcap", "-F", "nsecpcap", "-r", file, part, "1-100000"], check=True, capture_output=True)
-        found.append(("tshark -T fields, a tenth", ["sh", "-c", fields_script(), "sh", *tenth], 0.1))
+            subprocess.run(
+                ["editcap", "-F", "nsecpcap", "-r", file, part, "1-100000"],
+                check=True,
+                capture_output=True,
+            )
+        found.append(
+            ("tshark -T fields, a tenth", ["sh", "-c", fields_script(), "sh", *tenth], 0.1)
+        )
     return found
 
 
 def fields_script() -> str:
     """One tshark after the other; the fields are those a hand-made match would need."""
-    fields = "-e frame.time_epoch -e ip.src -e ip.dst -e ip.id -e ip.proto -e tcp.seq_raw -e tcp.ack_raw -e udp.length"
+    names = "frame.time_epoch ip.src ip.dst ip.id ip.proto tcp.seq_raw tcp.ack_raw udp.length"
+    fields = " ".join(f"-e {name}" for name in names.split())
     return f'for file; do tshark -r "$file" -T fields {fields} || exit; done'
 
 
@@ -78,7 +90,11 @@ def compiled(scratch: Path) -> str | None:
     compiler = shutil.which("cc")
     if not compiler:
         return None
-    built = subprocess.run([compiler, "-O2", "-o", out, HERE / "read_loop.c", "-lpcap"], capture_output=True, check=False)
+    built = subprocess.run(
+        [compiler, "-O2", "-o", out, HERE / "read_loop.c", "-lpcap"],
+        capture_output=True,
+        check=False,
+    )
     return str(out) if built.returncode == 0 else None
 
 
@@ -86,7 +102,13 @@ def measured(name: str, command: list[str], share: float) -> Cost:
     """Run a command several times, its output piped away."""
     runs = [timed(command) for _ in range(N_RUNS)]
     walls_s = [wall_s for wall_s, _ in runs]
-    return Cost(name, statistics.median(walls_s), max(walls_s) - min(walls_s), max(mb for _, mb in runs), share)
+    return Cost(
+        name,
+        statistics.median(walls_s),
+        max(walls_s) - min(walls_s),
+        max(mb for _, mb in runs),
+        share,
+    )
 
 
 def timed(command: list[str]) -> tuple[float, float]:
@@ -101,39 +123,53 @@ def timed(command: list[str]) -> tuple[float, float]:
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             complaint.seek(0)
-            sys.exit(f"{' '.join(command)}: exit {child.returncode}\n{complaint.read().decode()[-2000:]}")
+            sys.exit(
+                f"{' '.join(command)}: exit {child.returncode}\n{complaint.read().decode()[-2000:]}"
+            )
     return wall_s, usage.ru_maxrss * 1024 / 1e6
 
 
 def check_truth(files: list[str]) -> None:
     """A fast wrong answer is no answer: compare the counts of a merge with what was generated."""
-    done = subprocess.run([pcaplat(), "merge", "--format", "json", *files], check=True, capture_output=True, text=True)
-    found = {(row["near"], row["far"], row["direction"]): row for row in json.loads(done.stdout)["segments"]}
-    for row in json.loads((DATA / "truth.json").read_text()):
+    done = subprocess.run(
+        [pcaplat(), "merge", "--format", "json", *files], check=True, capture_output=True, text=True
+    )
+    found = {
+        (row["near"], row["far"], row["direction"]): row
+        for row in json.loads(done.stdout)["segments"]
+    }
+    for row in truth()["segments"]:
         segment = found[row["near"], row["far"], row["direction"]]
         print(
-            f"{row['near']} → {row['far']} {row['direction']}: {segment['n']} of {row['n']} packets, "
-            f"{segment['n_lost']} of {row['n_lost']} losses"
+            f"{row['near']} to {row['far']}, {row['direction']}: "
+            f"{segment['n']} of {row['n']} packets, {segment['n_lost']} of {row['n_lost']} losses"
         )
-        if abs(segment["n"] - row["n"]) > row["n"] * 1e-4:
-            sys.exit("pcaplat merge did not find what is in the files: the times below would mean nothing")
+        if abs(segment["n"] - row["n"]) > row["n"] * ALLOWED_WRONG_SHARE:
+            sys.exit("pcaplat merge missed what is in the files: its time would mean nothing")
+
+
+def truth() -> dict[str, Any]:
+    """What `generate.py` wrote down."""
+    found: dict[str, Any] = json.loads((DATA / "truth.json").read_text())
+    return found
 
 
 def report(costs: list[Cost], files: list[str]) -> None:
     """Print the table and what it means."""
+    n_frames = sum(truth()["n_frames"].values())
     n_bytes = sum(Path(file).stat().st_size for file in files)
-    truth = json.loads((DATA / "truth.json").read_text())
-    n_packets = sum(row["n"] + row["n_lost"] for row in truth) * 3 / 4
-    print(f"\n{len(files)} captures, about {n_packets / 1e6:.1f} million packets, {n_bytes / 1e6:.0f} MB; median of {N_RUNS} runs, files in the page cache, {os.cpu_count()} cores\n")
-    print(f"{'command':28} {'wall s':>8} {'spread s':>9} {'Mpackets/s':>11} {'max RSS MB':>11}")
+    print(f"\n{len(files)} captures, {n_frames / 1e6:.2f} million frames, {n_bytes / 1e6:.0f} MB")
+    print(f"median of {N_RUNS} runs each, files in the page cache, {os.cpu_count()} cores\n")
+    print(f"{'command':28} {'wall s':>8} {'spread s':>9} {'Mframes/s':>10} {'max RSS MB':>11}")
     for cost in costs:
-        rate = n_packets * cost.share / cost.wall_s / 1e6
-        print(f"{cost.name:28} {cost.wall_s:8.2f} {cost.spread_s:9.2f} {rate:11.2f} {cost.max_rss_mb:11.0f}")
+        rate = n_frames * cost.share / cost.wall_s / 1e6
+        times = f"{cost.wall_s:8.2f} {cost.spread_s:9.2f} {rate:10.2f}"
+        print(f"{cost.name:28} {times} {cost.max_rss_mb:11.0f}")
     print()
-    ours = costs[0]
     for cost in costs[1:]:
-        ratio = ours.wall_s / (cost.wall_s / cost.share)
-        print(f"pcaplat merge takes {ratio:.3g} × the time of {cost.name}{' (scaled to all)' if cost.share < 1 else ''}")
+        ratio = costs[0].wall_s / (cost.wall_s / cost.share)
+        scaled = ", scaled to all" if cost.share < 1 else ""
+        print(f"pcaplat merge takes {ratio:.3g} times as long as {cost.name}{scaled}")
     print(verdict(costs))
 
 
@@ -145,7 +181,8 @@ def verdict(costs: list[Cost]) -> str:
         return f"mergecap is not installed: no comparison; {memory}"
     ratio = ours.wall_s / merging.wall_s
     kept = ratio <= ALLOWED_RATIO and ours.max_rss_mb <= ALLOWED_RSS_MB
-    return f"{'Kept' if kept else 'NOT kept'}: {ratio:.2f} × mergecap (which only merges the files) of {ALLOWED_RATIO:g} × allowed, {memory}."
+    time_kept = f"{ratio:.2f} times mergecap, which only merges the files, of {ALLOWED_RATIO:g}"
+    return f"{'Kept' if kept else 'NOT kept'}: {time_kept} allowed; {memory}"
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
-"""Merging a folder of captures the hard way: files under random names, in random order, with no hint of the path."""
+"""Merging captures the hard way: under random names, in random order, with no hint of the path."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pcaplat
-from oracle_decode import Frame, read_frames
+from tests.oracle_decode import Frame, read_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 POINTS = ("host1-vm", "host1-up", "sw-a", "sw-b", "host2-up", "host2-vm")
 
@@ -17,7 +20,7 @@ POINTS = ("host1-vm", "host1-up", "sw-a", "sw-b", "host2-up", "host2-vm")
 class Disguised:
     """A merge of renamed files, with the true names put back."""
 
-    result: Any
+    result: pcaplat.Result
     point_of: dict[str, str]
 
     @property
@@ -34,7 +37,10 @@ class Disguised:
     @property
     def segments(self) -> dict[tuple[str, str, str], dict[str, Any]]:
         """The segments of neighbours by near, far and direction, in true names."""
-        rows = ((self.point_of[r["near"]], self.point_of[r["far"]], r["direction"], r) for r in self.document["segments"])
+        rows = (
+            (self.point_of[r["near"]], self.point_of[r["far"]], r["direction"], r)
+            for r in self.document["segments"]
+        )
         order = list(POINTS)
         return {
             (near, far, direction): row
@@ -43,9 +49,9 @@ class Disguised:
         }
 
 
-def merge_disguised(folder: Path, scratch: Path, **options: Any) -> Disguised:
+def merge_disguised(folder: Path, scratch: Path, same_clock: Sequence[str] = ()) -> Disguised:
     """Link the six captures under random names, shuffle them, merge."""
-    chance = random.Random(folder.name)
+    chance = random.Random(folder.name)  # noqa: S311 - the same shuffle every time
     point_of: dict[str, str] = {}
     for point, file in captures_of(folder).items():
         name = f"c{chance.getrandbits(32):08x}"
@@ -53,7 +59,7 @@ def merge_disguised(folder: Path, scratch: Path, **options: Any) -> Disguised:
         point_of[name] = point
     files = sorted(str(file) for file in scratch.iterdir())
     chance.shuffle(files)
-    return Disguised(pcaplat.merge(files, **options), point_of)
+    return Disguised(pcaplat.merge(files, same_clock=list(same_clock)), point_of)
 
 
 def captures_of(folder: Path) -> dict[str, Path]:
@@ -63,4 +69,7 @@ def captures_of(folder: Path) -> dict[str, Path]:
 
 def frames_of(folder: Path) -> dict[str, dict[int, Frame]]:
     """Per point the frames by their number, read without the product."""
-    return {point: {f.number: f for f in read_frames(file)} for point, file in captures_of(folder).items()}
+    return {
+        point: {f.number: f for f in read_frames(file)}
+        for point, file in captures_of(folder).items()
+    }

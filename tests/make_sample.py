@@ -1,6 +1,7 @@
-"""Turn a run of the lab into a folder of samples/: `python tests/make_sample.py RUN samples/NAME [plain|gz|zst]`.
+"""Turn a run of the lab into a sample: `python -m tests.make_sample RUN samples/NAME plain|gz|zst`.
 
-The truth is written from what the lab logged and from the independent matcher in `oracle.py`, never from the product.
+The truth is written from what the lab logged and from the independent matcher in `oracle.py`,
+never from the product.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from oracle import Oracle, Segment
+
+from tests.oracle import Oracle, Segment
 
 DEFAULTS = {"variant": "vxlan", "switch": "l2", "ip": 4}
 FLAGS = ("variant", "switch", "ip", "delay_at", "delay", "traffic", "count")
@@ -53,7 +55,11 @@ def _pack(file: Path, sample: Path, packing: str) -> None:
 
 def _command(options: dict[str, Any]) -> str:
     given = ((flag, options[flag]) for flag in FLAGS)
-    words = [f"--{flag.replace('_', '-')} {shlex.quote(str(v))}" for flag, v in given if v and v != DEFAULTS.get(flag)]
+    words = [
+        f"--{flag.replace('_', '-')} {shlex.quote(str(v))}"
+        for flag, v in given
+        if v and v != DEFAULTS.get(flag)
+    ]
     return " ".join(["lab.py run OUT", *words])
 
 
@@ -68,7 +74,10 @@ def _injected(run: Path, sample: Path, injected: dict[str, Any] | None) -> dict[
         logged[row["dir"]].append(int(row["out_ns"]) - int(row["in_ns"]))
     near, far = injected["between"]
     return {"near": near, "far": far} | {
-        direction: {"asked_ns": int(asked[side]), "logged_median_ns": statistics.median(logged[side])}
+        direction: {
+            "asked_ns": int(asked[side]),
+            "logged_median_ns": statistics.median(logged[side]),
+        }
         for direction, side in (("forward", "ab"), ("reverse", "ba"))
     }
 

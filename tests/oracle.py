@@ -1,20 +1,22 @@
 """An independent matcher for the tests: N captures of one path, in path order, on one clock.
 
-It pairs a packet between neighbours of the path only where nothing else is possible: one frame here and one frame
-there within a window, and for packets that repeat themselves, exactly one candidate in a narrow band around what
-this segment usually takes. Everything else stays unpaired, so its counts are a lower bound that is never wrong.
+It pairs a packet between neighbours of the path only where nothing else is possible: one frame here
+and one frame there within a window, and for packets that repeat themselves, exactly one candidate
+in a narrow band around what this segment usually takes. Everything else stays unpaired.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from oracle_decode import TCP, Packet, innermost, read_frames
+from tests.oracle_decode import TCP, Packet, innermost, read_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 WINDOW_NS = 50_000_000
 COPY_GAP_NS = 2_000_000
@@ -62,7 +64,9 @@ def common_prefixes(captures: Iterable[list[Sighting]]) -> dict[int, int]:
     for sighting in (s for capture in captures for s in capture):
         packet = sighting.packet
         if packet.is_truncated:
-            prefixes[packet.protocol] = min(len(packet.stable), prefixes.get(packet.protocol, 1 << 20))
+            prefixes[packet.protocol] = min(
+                len(packet.stable), prefixes.get(packet.protocol, 1 << 20)
+            )
     return prefixes
 
 
@@ -98,7 +102,10 @@ class Oracle:
 
     @staticmethod
     def _fold(groups: dict[Key, list[Sighting]], once: set[Key]) -> dict[int, int]:
-        """Remove later copies; without an IP ID only a point that saw the key once tells them from repetitions."""
+        """Remove later copies.
+
+        Without an IP ID only a point that saw the key once tells them from repetitions.
+        """
         copies: dict[int, int] = {}
         for key, group in groups.items():
             if not group[0].packet.ident and key not in once:
@@ -124,7 +131,7 @@ class Oracle:
                         votes[_pair(group[0])] += 1 if other[0].t_ns > group[0].t_ns else -1
         return votes
 
-    def _goes(self, sighting: Sighting, forward: bool) -> bool:
+    def _goes(self, sighting: Sighting, *, forward: bool) -> bool:
         pair = _pair(sighting)
         votes = self.forward_votes[pair] or self.source_votes[pair[:-1]]
         return votes > 0 if forward else votes < 0
@@ -144,13 +151,19 @@ class Oracle:
 
     def segments(self) -> list[Segment]:
         """Every pair of neighbours, each direction."""
-        return [self._segment(at, forward) for at in range(len(self.points) - 1) for forward in (True, False)]
+        return [
+            self._segment(at, forward=forward)
+            for at in range(len(self.points) - 1)
+            for forward in (True, False)
+        ]
 
-    def _segment(self, at: int, forward: bool) -> Segment:
+    def _segment(self, at: int, *, forward: bool) -> Segment:
         up, down = (at, at + 1) if forward else (at + 1, at)
         beyond = list(range(down, len(self.points))) if forward else list(range(down, -1, -1))
         segment = Segment(self.points[at], self.points[at + 1], "forward" if forward else "reverse")
-        wanted = {key for key, group in self.by_key[up].items() if self._goes(group[0], forward)}
+        wanted = {
+            key for key, group in self.by_key[up].items() if self._goes(group[0], forward=forward)
+        }
         pairs, rest = self._one_to_one(up, down, wanted, 0, WINDOW_NS)
         usual_ns = sorted(b.t_ns - a.t_ns for a, b in pairs)
         for tail in BAND_TAILS if usual_ns else ():
@@ -161,7 +174,9 @@ class Oracle:
         segment.n_lost = self._lost(up, beyond, wanted)
         copied_up = set(self.copies[up].values())
         copied_down = set(self.copies[down].values())
-        segment.n_duplicated = sum(b.number in copied_down and a.number not in copied_up for a, b in pairs)
+        segment.n_duplicated = sum(
+            b.number in copied_down and a.number not in copied_up for a, b in pairs
+        )
         return segment
 
     def _one_to_one(
@@ -201,9 +216,11 @@ class Oracle:
         )
 
     def tcp_overlaps(self, point: int, sighting: Sighting) -> Iterable[Sighting]:
-        """Frames at a point with at least one of the same payload bytes: TCP cut or joined on the way."""
+        """Frames at a point with one of the same payload bytes: TCP cut or joined on the way."""
         wanted = _byte_range(sighting.packet)
-        for other in self._tcp_flows[point].get(sighting.packet.flow, ()) if wanted else ():
+        if wanted is None:
+            return
+        for other in self._tcp_flows[point].get(sighting.packet.flow, ()):
             found = _byte_range(other.packet)
             if found and found[0] < wanted[1] and wanted[0] < found[1]:
                 yield other

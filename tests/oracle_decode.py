@@ -1,8 +1,8 @@
-"""An independent reading of captures, for the tests: plain `struct`, slow, and no line shared with the product.
+"""An independent reading of captures, for the tests: plain `struct`, slow, shared with nothing.
 
-`read_frames` gives the records of a pcap or pcapng file, `innermost` the packet that travels: the innermost IP
-packet of a frame, or the frame itself where it carries no IP. Both come with the bytes that no element on the
-path may change, which is what `oracle.py` matches by.
+`read_frames` gives the records of a pcap or pcapng file, `innermost` the packet that travels: the
+innermost IP packet of a frame, or the frame itself where it carries no IP, with the bytes that no
+element on the path may change, which is what `oracle.py` matches by.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import gzip
 import struct
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ETHERNET, RAW, SLL, SLL2 = 1, (12, 14, 101, 228, 229), 113, 276
 IPV4, IPV6, TEB, ARP = 0x0800, 0x86DD, 0x6558, 0x0806
@@ -21,12 +23,12 @@ VLAN_TYPES = (0x8100, 0x88A8, 0x9100)
 ICMP, IPIP, TCP, UDP, SIX_IN_4, GRE, ICMPV6 = 1, 4, 6, 17, 41, 47, 58
 IPV6_EXTENSIONS, IPV6_FRAGMENT = (0, 43, 60), 44
 VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
-# what offload, NAT or a router may rewrite: TCP flags to urgent pointer, the checksums of UDP and ICMP
+# what may be rewritten: TCP flags to urgent pointer, the checksums of UDP and ICMP
 UNSTABLE = {TCP: (13, 20), UDP: (6, 8), ICMP: (2, 4), ICMPV6: (2, 4)}
 
 
 class Frame(NamedTuple):
-    """One record: its number from 1, the file's stamp, the link type, the bytes, and their number on the wire."""
+    """One record: number from 1, stamp, link type, bytes, and how many they were on the wire."""
 
     number: int
     t_ns: int
@@ -73,11 +75,16 @@ def _pcap(data: bytes) -> list[Frame]:
     order = "<" if data[:1] in {b"\xd4", b"\x4d"} else ">"
     magic, *_, link = struct.unpack(order + "IHHiIII", data[:24])
     fraction_ns = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}[magic]
-    frames, at = [], 24
+    frames: list[Frame] = []
+    at = 24
     while at + 16 <= len(data):
         seconds, fraction, captured, wire = struct.unpack_from(order + "IIII", data, at)
         stamp_ns = seconds * 10**9 + fraction * fraction_ns
-        frames.append(Frame(len(frames) + 1, stamp_ns, link & 0xFFFF, data[at + 16 : at + 16 + captured], wire))
+        frames.append(
+            Frame(
+                len(frames) + 1, stamp_ns, link & 0xFFFF, data[at + 16 : at + 16 + captured], wire
+            )
+        )
         at += 16 + captured
     return frames
 
@@ -92,7 +99,9 @@ def _pcapng(data: bytes) -> list[Frame]:
         kind, size = struct.unpack_from(order + "II", data, at)
         body = data[at + 8 : at + size - 4]
         if kind == 1:
-            interfaces.append((struct.unpack_from(order + "H", body)[0], _ticks_per_second(body[8:], order)))
+            interfaces.append(
+                (struct.unpack_from(order + "H", body)[0], _ticks_per_second(body[8:], order))
+            )
         elif kind == 6:
             number, high, low, captured, wire = struct.unpack_from(order + "5I", body)
             link, per_second = interfaces[number]
@@ -106,13 +115,13 @@ def _ticks_per_second(options: bytes, order: str) -> int:
     while len(options) >= 4:
         code, size = struct.unpack_from(order + "HH", options)
         if code == 9:  # if_tsresol: a power of 10, or of 2 with the top bit set
-            return 2 ** (options[4] & 0x7F) if options[4] & 0x80 else 10 ** options[4]
+            return int((2 if options[4] & 0x80 else 10) ** (options[4] & 0x7F))
         options = options[4 + size + -size % 4 :]
     return 10**6
 
 
 def innermost(frame: Frame) -> Packet | None:
-    """The packet that travels in a frame; None where the captured bytes end before it can be told."""
+    """The packet that travels in a frame; None where too little was captured to tell."""
     try:
         return _link(frame)
     except (IndexError, struct.error):
@@ -166,10 +175,14 @@ def _ipv6(data: bytes, missing: int) -> Packet:
         else:
             size = 8 + 8 * data[start + 1]
         protocol, start = data[start], start + size
-    return _payload((data[8:24], data[24:40]), protocol, ident, fragment, end - start, data[start:end])
+    return _payload(
+        (data[8:24], data[24:40]), protocol, ident, fragment, end - start, data[start:end]
+    )
 
 
-def _payload(flow: tuple[bytes, bytes], protocol: int, ident: int, fragment: int, length: int, data: bytes) -> Packet:
+def _payload(
+    flow: tuple[bytes, bytes], protocol: int, ident: int, fragment: int, length: int, data: bytes
+) -> Packet:
     if not fragment:
         inner = _tunnelled(protocol, data, length - len(data))
         if inner:
@@ -188,7 +201,11 @@ def _tunnelled(protocol: int, data: bytes, missing: int) -> Packet | None:
     if protocol == GRE:
         flags, ethertype = struct.unpack_from(">HH", data)
         start = 4 + 4 * (flags >> 15 & 1) + 4 * (flags >> 13 & 1) + 4 * (flags >> 12 & 1)
-        return _ethernet(data[start:], missing) if ethertype == TEB else _typed(ethertype, data[start:], missing)
+        return (
+            _ethernet(data[start:], missing)
+            if ethertype == TEB
+            else _typed(ethertype, data[start:], missing)
+        )
     if protocol == UDP and len(data) > 16:
         return _over_udp(struct.unpack_from(">H", data, 2)[0], data[8:], missing)
     return None

@@ -1,4 +1,4 @@
-"""Where the captures are that this project uses but does not own; tests that need them skip where they are absent."""
+"""Where the captures are that this project uses but does not own; without them, tests skip."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def _parsed(text: str) -> dict[str, PublicSet]:
             current = sets.setdefault(heading[1], PublicSet(heading[1]))
         overlap = re.match(r"- `(.+?)` ~ `(.+?)`( \(nat\))?: (\d+) of", line)
         if overlap:
-            current.overlaps.append(Overlap(overlap[1], overlap[2], bool(overlap[3]), int(overlap[4])))
+            current.overlaps.append(
+                Overlap(overlap[1], overlap[2], bool(overlap[3]), int(overlap[4]))
+            )
         row = re.match(r"\| (\S+) \| \S+ \| (\S+) \|", line)
         if row and row[2] in sets:
             path = CAPTURES / "public" / row[1]

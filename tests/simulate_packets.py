@@ -1,10 +1,13 @@
-"""The bytes of simulated packets, and the capture files that hold them; written by hand, so that nothing is shared."""
+"""The bytes of simulated packets, and the capture files that hold them, written by hand."""
 
 from __future__ import annotations
 
 import struct
 from ipaddress import ip_address
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 VXLAN_PORT = 4789
@@ -12,7 +15,7 @@ VXLAN_PORT = 4789
 
 def checksum(data: bytes) -> int:
     """The Internet checksum (RFC 1071)."""
-    total = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) // 2 * 2]))
+    total: int = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) // 2 * 2]))
     total += data[-1] << 8 if len(data) % 2 else 0
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -30,7 +33,11 @@ def ip(src: str, dst: str, protocol: int, ident: int, ttl: int, payload: bytes) 
     if len(source) == 16:
         header = struct.pack(">IHBB", 6 << 28, len(payload), protocol, ttl) + source + target
         return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x86DD, header + payload)
-    bare = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), ident, 0x4000, ttl, protocol, 0) + source + target
+    bare = (
+        struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), ident, 0x4000, ttl, protocol, 0)
+        + source
+        + target
+    )
     header = bare[:10] + checksum(bare).to_bytes(2) + bare[12:]
     return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x0800, header + payload)
 
@@ -67,13 +74,18 @@ def write_pcap(path: Path, records: list[tuple[int, bytes]], *, nanoseconds: boo
         file.write(struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 262_144, 1))
         for stamp_ns, data in records:
             seconds, rest_ns = divmod(stamp_ns, 10**9)
-            file.write(struct.pack("<IIII", seconds, rest_ns // unit_ns, len(data), len(data)) + data)
+            file.write(
+                struct.pack("<IIII", seconds, rest_ns // unit_ns, len(data), len(data)) + data
+            )
 
 
 def write_pcapng(path: Path, records: list[tuple[int, bytes]]) -> None:
     """A pcapng file with one section, one interface, nanoseconds."""
     resolution = struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
-    blocks = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), _block(1, struct.pack("<HHI", 1, 0, 262_144) + resolution)]
+    blocks = [
+        _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
+        _block(1, struct.pack("<HHI", 1, 0, 262_144) + resolution),
+    ]
     for stamp_ns, data in records:
         head = struct.pack("<IIIII", 0, stamp_ns >> 32, stamp_ns & 0xFFFFFFFF, len(data), len(data))
         blocks.append(_block(6, head + data + bytes(-len(data) % 4)))

@@ -1,4 +1,4 @@
-"""Captures of a real path, where every clock is the same one: path, counts, loss and latencies must be the oracle's."""
+"""Captures of a real path with one clock: path, counts, loss and latencies must be the oracle's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_merge import POINTS, Disguised, captures_of, frames_of, merge_disguised
-from oracle import Oracle, Segment
-from shelf import lab_set
+
+from tests.lab_merge import POINTS, Disguised, captures_of, frames_of, merge_disguised
+from tests.oracle import Oracle, Segment
+from tests.shelf import lab_set
 
 SETS = (
     "l2",
@@ -27,13 +28,15 @@ SETS = (
     "vxlan-tso-gro",
     "ipv6",
 )
-# where the truth itself is undecidable: identical IPv6 packets and multicast that has no direction; identical resets
-# beside true duplicates; super-segments whose pieces are packets of their own
+# where the truth itself is undecidable: identical IPv6 packets, and multicast without a direction;
+# identical resets beside true duplicates; super-segments whose pieces are packets of their own
 UNSURE_SHARE = {"ipv6": 0.002, "vxlan-loss-dup": 0.002, "vxlan-tso": 0.002, "vxlan-tso-gro": 0.002}
 BIN_SHARE = 0.0005
 INJECTED = ("sw-a", "sw-b")
 
-pytestmark = pytest.mark.skipif(not lab_set("l2").exists(), reason="the shared captures are not here")
+pytestmark = pytest.mark.skipif(
+    not lab_set("l2").exists(), reason="the shared captures are not here"
+)
 
 
 @cache
@@ -43,16 +46,22 @@ def truth(name: str) -> dict[tuple[str, str, str], Segment]:
 
 
 @pytest.fixture(scope="module", params=SETS)
-def one_clock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Disguised]:
+def one_clock(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Disguised]:
     """A set merged with the declaration that all clocks are one."""
     scratch = tmp_path_factory.mktemp(request.param)
     return request.param, merge_disguised(lab_set(request.param), scratch, same_clock=["all"])
 
 
 @pytest.fixture(scope="module", params=SETS)
-def own_clocks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Disguised]:
+def own_clocks(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Disguised]:
     """A set merged without saying anything about clocks."""
-    return request.param, merge_disguised(lab_set(request.param), tmp_path_factory.mktemp(request.param))
+    return request.param, merge_disguised(
+        lab_set(request.param), tmp_path_factory.mktemp(request.param)
+    )
 
 
 def slack_n(name: str, n: int) -> float:
@@ -75,7 +84,11 @@ def test_counts_are_the_oracles(one_clock: tuple[str, Disguised]) -> None:
     found = {key: row["n"] for key, row in merged.segments.items()}
     wanted = {key: segment.n for key, segment in truth(name).items()}
     assert found.keys() == wanted.keys()
-    wrong = {k: (found[k], wanted[k]) for k in wanted if abs(found[k] - wanted[k]) > slack_n(name, wanted[k])}
+    wrong = {
+        k: (found[k], wanted[k])
+        for k in wanted
+        if abs(found[k] - wanted[k]) > slack_n(name, wanted[k])
+    }
     assert not wrong, f"(found, oracle): {wrong}"
 
 
@@ -106,7 +119,9 @@ def test_medians_are_the_oracles(one_clock: tuple[str, Disguised]) -> None:
     assert not off, f"(found, oracle): {off}"
 
 
-def test_extremes_and_means_are_exact_where_every_packet_is_told(one_clock: tuple[str, Disguised]) -> None:
+def test_extremes_and_means_are_exact_where_every_packet_is_told(
+    one_clock: tuple[str, Disguised],
+) -> None:
     name, merged = one_clock
     if name in UNSURE_SHARE:
         pytest.skip("not every packet of this set can be told from its twins")
@@ -138,7 +153,9 @@ def test_injected_delay_stands_in_its_segment_alone(tmp_path: Path) -> None:
     for (near, far, direction), segment in merged.segments.items():
         if (near, far) == INJECTED:
             side = "ab" if direction == "forward" else "ba"
-            logged_ns = statistics.median(int(r["out_ns"]) - int(r["in_ns"]) for r in rows if r["dir"] == side)
+            logged_ns = statistics.median(
+                int(r["out_ns"]) - int(r["in_ns"]) for r in rows if r["dir"] == side
+            )
             # the forwarder's own hop costs 3 to 4 µs on top of what it logs
             assert 3_000 <= segment["p50_ns"] - logged_ns <= 4_000
         else:
@@ -152,9 +169,22 @@ def test_truth_lies_in_every_interval(own_clocks: tuple[str, Disguised]) -> None
     rows = list(merged.result.matches.select(columns).collect().iter_rows())
     missed = []
     for up_point, up, down_point, down, low_ns, high_ns in rows:
-        took_ns = frames[merged.point_of[down_point]][down].t_ns - frames[merged.point_of[up_point]][up].t_ns
+        took_ns = (
+            frames[merged.point_of[down_point]][down].t_ns
+            - frames[merged.point_of[up_point]][up].t_ns
+        )
         if not low_ns <= took_ns <= high_ns:
-            missed.append((merged.point_of[up_point], merged.point_of[down_point], up, down, took_ns, low_ns, high_ns))
+            missed.append(
+                (
+                    merged.point_of[up_point],
+                    merged.point_of[down_point],
+                    up,
+                    down,
+                    took_ns,
+                    low_ns,
+                    high_ns,
+                )
+            )
     assert rows
     assert not missed, f"{len(missed)} of {len(rows)}, such as {missed[0]}"
 
@@ -173,11 +203,22 @@ def test_true_means_lie_within_the_clocks_half_width(own_clocks: tuple[str, Disg
 @pytest.mark.parametrize("name", SETS)
 def test_tshark_opens_the_merged_capture(name: str, tmp_path: Path) -> None:
     files = list(captures_of(lab_set(name)).values())
-    command = [str(Path(sys.executable).parent / "pcaplat"), "merge", "--quiet", "--same-clock", "all", "--pcapng"]
-    subprocess.run([*command, "-o", str(tmp_path / "out"), *map(str, files)], check=True, capture_output=True)
+    command = [
+        str(Path(sys.executable).parent / "pcaplat"),
+        "merge",
+        "--quiet",
+        "--same-clock",
+        "all",
+        "--pcapng",
+    ]
+    subprocess.run(
+        [*command, "-o", str(tmp_path / "out"), *map(str, files)], check=True, capture_output=True
+    )
     fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.interface_name"]
     merged = str(tmp_path / "out" / "merged.pcapng")
-    done = subprocess.run(["tshark", "-n", "-r", merged, *fields], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["tshark", "-n", "-r", merged, *fields], capture_output=True, text=True, check=True
+    )
     complaints = [line for line in done.stderr.splitlines() if "could be dangerous" not in line]
     assert complaints == []
     rows = [line.split("\t") for line in done.stdout.splitlines()]

@@ -5,18 +5,25 @@ from __future__ import annotations
 import gzip
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pcaplat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulate import Link, Outcome, Point, Scenario, run
+
+import pcaplat
+from tests.simulate import Link, Outcome, Point, Scenario, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = ("alpha", "bravo", "charlie")
 BASE = Scenario(
-    points=(Point("alpha"), Point("bravo", offset_ns=5_000_000), Point("charlie", offset_ns=-7_000_000)),
+    points=(
+        Point("alpha"),
+        Point("bravo", offset_ns=5_000_000),
+        Point("charlie", offset_ns=-7_000_000),
+    ),
     links=(Link(lost_share=0.01), Link(forward_ns=5_000, reverse_ns=4_000)),
     n_transactions=140,
 )
@@ -40,12 +47,12 @@ def saved(outcome: Outcome, scratch: Path, suffix: str = ".pcap") -> list[Path]:
     return outcome.save(folder, suffix=suffix)
 
 
-def merged(files: list[Path], **options: Any) -> Any:
+def merged(files: list[Path], path: list[str] | None = None) -> pcaplat.Result:
     """Merge files that are in path order or in any other."""
-    return pcaplat.merge([str(file) for file in files], **options)
+    return pcaplat.merge([str(file) for file in files], path=path)
 
 
-def matches(result: Any) -> set[Match]:
+def matches(result: pcaplat.Result) -> set[Match]:
     """Which frames carry the same packet, and which way it went."""
     columns = ("up_point", "up_frame", "down_point", "down_frame", "direction")
     return set(result.matches.select(columns).collect().iter_rows())
@@ -58,7 +65,7 @@ def base_outcome() -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def base(scratch: Path) -> Any:
+def base(scratch: Path) -> pcaplat.Result:
     """Their merge."""
     result = merged(saved(base_outcome(), scratch))
     assert result.document["path"] == list(NAMES)
@@ -68,7 +75,9 @@ def base(scratch: Path) -> Any:
 
 @given(order=st.permutations(range(len(NAMES))))
 @few
-def test_order_of_the_files_changes_nothing(base: Any, scratch: Path, order: list[int]) -> None:
+def test_order_of_the_files_changes_nothing(
+    base: pcaplat.Result, scratch: Path, order: list[int]
+) -> None:
     files = saved(base_outcome(), scratch)
     again = merged([files[at] for at in order])
     assert again.document["path"] == base.document["path"]
@@ -77,22 +86,28 @@ def test_order_of_the_files_changes_nothing(base: Any, scratch: Path, order: lis
 
 @given(wrapped=st.sets(st.sampled_from(NAMES), min_size=1))
 @few
-def test_a_tunnel_around_the_packets_changes_no_match(base: Any, scratch: Path, wrapped: set[str]) -> None:
+def test_a_tunnel_around_the_packets_changes_no_match(
+    base: pcaplat.Result, scratch: Path, wrapped: set[str]
+) -> None:
     points = tuple(replace(point, in_vxlan=point.name in wrapped) for point in BASE.points)
     again = merged(saved(run(replace(BASE, points=points)), scratch))
     assert matches(again) == matches(base)
 
 
-def offsets_ns(result: Any) -> dict[str, float]:
-    """Each clock's offset to the first point's, at one instant near enough for clocks that do not drift."""
+def offsets_ns(result: pcaplat.Result) -> dict[str, float]:
+    """Each clock's offset to the first point's; these clocks do not drift."""
     found = {clock["point"]: clock["offset_ns"] for clock in result.document["clocks"]}
     return {name: found[name] - found[NAMES[0]] for name in NAMES}
 
 
 @given(shift_ns=st.sampled_from(SHIFTS_NS), shifted=st.sampled_from(NAMES))
 @few
-def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(base: Any, scratch: Path, shift_ns: int, shifted: str) -> None:
-    points = tuple(replace(p, offset_ns=p.offset_ns + shift_ns * (p.name == shifted)) for p in BASE.points)
+def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(
+    base: pcaplat.Result, scratch: Path, shift_ns: int, shifted: str
+) -> None:
+    points = tuple(
+        replace(p, offset_ns=p.offset_ns + shift_ns * (p.name == shifted)) for p in BASE.points
+    )
     again = merged(saved(run(replace(BASE, points=points)), scratch))
     assert matches(again) == matches(base)
     before, after = offsets_ns(base), offsets_ns(again)
@@ -105,13 +120,13 @@ def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(base: Any, scratch
         assert other["mean_ns"] == pytest.approx(one["mean_ns"], abs=5)
 
 
-def test_pcapng_says_what_pcap_says(base: Any, scratch: Path) -> None:
+def test_pcapng_says_what_pcap_says(base: pcaplat.Result, scratch: Path) -> None:
     again = merged(saved(base_outcome(), scratch, suffix=".pcapng"))
     assert matches(again) == matches(base)
     assert again.document["segments"] == base.document["segments"]
 
 
-def test_compression_changes_nothing(base: Any, scratch: Path) -> None:
+def test_compression_changes_nothing(base: pcaplat.Result, scratch: Path) -> None:
     packed = []
     for file in saved(base_outcome(), scratch):
         packed.append(file.with_suffix(".pcap.gz"))
@@ -123,7 +138,7 @@ def test_compression_changes_nothing(base: Any, scratch: Path) -> None:
 
 @given(order=st.permutations(NAMES))
 @few
-def test_names_are_names_only(base: Any, scratch: Path, order: list[str]) -> None:
+def test_names_are_names_only(base: pcaplat.Result, scratch: Path, order: list[str]) -> None:
     files = saved(base_outcome(), scratch)
     given_names = dict(zip(order, NAMES, strict=True))
     again = pcaplat.merge([f"{name}={file}" for name, file in zip(order, files, strict=True)])
@@ -132,9 +147,14 @@ def test_names_are_names_only(base: Any, scratch: Path, order: list[str]) -> Non
     assert renamed == matches(base)
 
 
-def test_the_path_read_backwards_swaps_the_directions(base: Any, scratch: Path) -> None:
+def test_the_path_read_backwards_swaps_the_directions(base: pcaplat.Result, scratch: Path) -> None:
     back = merged(saved(base_outcome(), scratch), path=list(reversed(NAMES)))
     turned = {"forward": "reverse", "reverse": "forward"}
     assert {(a, b, c, d, turned[way]) for a, b, c, d, way in matches(back)} == matches(base)
-    forth = {(row["near"], row["far"], row["direction"]): row["n"] for row in base.document["segments"]}
-    assert {(row["far"], row["near"], turned[row["direction"]]): row["n"] for row in back.document["segments"]} == forth
+    forth = {
+        (row["near"], row["far"], row["direction"]): row["n"] for row in base.document["segments"]
+    }
+    assert {
+        (row["far"], row["near"], turned[row["direction"]]): row["n"]
+        for row in back.document["segments"]
+    } == forth

@@ -1,17 +1,21 @@
-"""Captures nobody here made: what is known to be in two files of a set must be matched between them."""
+"""Captures nobody here made: what is in two files of a set must be matched between them."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pcaplat
 import polars as pl
 import pytest
-from oracle import Key, Sighting, common_prefixes, key_of, sightings
-from shelf import Overlap, PublicSet, public_sets
+
+import pcaplat
+from tests.oracle import Key, Sighting, common_prefixes, key_of, sightings
+from tests.shelf import Overlap, PublicSet, public_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SETS = public_sets()
 pytestmark = pytest.mark.skipif(not SETS, reason="the shared captures are not here")
@@ -49,11 +53,14 @@ def recounted(name: str, left: str, right: str) -> int:
     """IP packets that both files have exactly once: what any matcher can find."""
     keys = keys_of(name)
     both = keys[left].keys() & keys[right].keys()
-    return sum(len(keys[left][k]) == len(keys[right][k]) == 1 and keys[left][k][0].packet.is_ip for k in both)
+    return sum(
+        len(keys[left][k]) == len(keys[right][k]) == 1 and keys[left][k][0].packet.is_ip
+        for k in both
+    )
 
 
 def overlaps_of(name: str) -> list[Overlap]:
-    """The overlaps of a set that need no translation: those of the index, and the oracle's own for all other pairs."""
+    """The overlaps that need no translation: the index's, and our own count of all others."""
     listed = {frozenset((o.left, o.right)): o for o in SETS[name].overlaps}
     found = [o for o in listed.values() if not o.needs_translation]
     for left, right in itertools.combinations(sorted(SETS[name].files), 2):
@@ -73,15 +80,20 @@ def points_of(set_: PublicSet) -> dict[str, str]:
     return {file: f"p{number}" for number, file in enumerate(sorted(set_.files))}
 
 
-def merged(name: str, files: list[str]) -> Any:
+def merged(name: str, files: list[str]) -> pcaplat.Result:
     """Merge some files of a set, each under its point's name."""
     points = points_of(SETS[name])
     return pcaplat.merge([f"{points[file]}={SETS[name].files[file]}" for file in files])
 
 
-def common_trajectories(result: Any) -> dict[frozenset[str], int]:
+def common_trajectories(result: pcaplat.Result) -> dict[frozenset[str], int]:
     """For each two points, how many packets were recognised at both."""
-    rows = result.packets.filter(pl.col("trajectory_id").is_not_null()).select("point", "trajectory_id").unique().collect()
+    rows = (
+        result.packets.filter(pl.col("trajectory_id").is_not_null())
+        .select("point", "trajectory_id")
+        .unique()
+        .collect()
+    )
     at: dict[str, set[int]] = defaultdict(set)
     for point, trajectory in rows.iter_rows():
         at[point].add(trajectory)
@@ -99,7 +111,11 @@ def missing(name: str, files: list[str], wanted: list[Overlap]) -> list[str]:
 def test_every_pair_of_files_with_an_overlap_is_matched(name: str) -> None:
     wanted = overlaps_of(name)
     assert wanted
-    lacking = [line for overlap in wanted for line in missing(name, [overlap.left, overlap.right], [overlap])]
+    lacking = [
+        line
+        for overlap in wanted
+        for line in missing(name, [overlap.left, overlap.right], [overlap])
+    ]
     assert not lacking
 
 
@@ -114,7 +130,10 @@ def test_no_match_joins_packets_that_differ(name: str) -> None:
     files = sorted(SETS[name].files)
     point_to_file = {point: file for file, point in points_of(SETS[name]).items()}
     key_at = {
-        (file, s.number): key for file, groups in keys_of(name).items() for key, group in groups.items() for s in group
+        (file, s.number): key
+        for file, groups in keys_of(name).items()
+        for key, group in groups.items()
+        for s in group
     }
     columns = ("up_point", "up_frame", "down_point", "down_frame")
     rows = merged(name, files).matches.select(columns).collect().iter_rows()
@@ -151,11 +170,13 @@ FIGURES_NS = {
 N_SENT = 300_000
 
 
-def large(name: str, **options: Any) -> Any:
+def large(name: str, same_clock: Sequence[str] = ()) -> pcaplat.Result:
     """Merge the captures before and after the device under test."""
     files = SETS[name].files.values()
     points = {("pre" if "-pre-" in file.name else "post"): file for file in files}
-    return pcaplat.merge([f"{point}={file}" for point, file in points.items()], **options)
+    return pcaplat.merge(
+        [f"{point}={file}" for point, file in points.items()], same_clock=list(same_clock)
+    )
 
 
 @pytest.mark.slow
@@ -174,9 +195,16 @@ def test_one_way_traffic_gives_delay_variation_and_drift_alone() -> None:
     document = large("LL-l2fwd-vm").document
     row = next(r for r in document["segments"] if r["n"])
     assert row["n"] == N_SENT
-    assert all(row[key] is None for key in ("min_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns", "clock_half_width_ns"))
+    assert all(
+        row[key] is None
+        for key in ("min_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns", "clock_half_width_ns")
+    )
     # the published quantiles less the published least delay of 3.05 µs
     assert row["pdv_p99_ns"] == pytest.approx(3_990 - 3_050, rel=0.05)
-    clocks = {clock["quality"]: clock for clock in document["clocks"] if not clock["reference"] == clock["point"]}
+    clocks = {
+        clock["quality"]: clock
+        for clock in document["clocks"]
+        if clock["reference"] != clock["point"]
+    }
     assert clocks["one-way"]["drift_ppm"] == pytest.approx(0, abs=0.1)
     assert clocks["one-way"]["half_width_ns"] is None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 import pcaplat
-import pytest
-from oracle import Oracle
-from shelf import SAMPLES
+from tests.oracle import Oracle
+from tests.shelf import SAMPLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = sorted(folder.name for folder in SAMPLES.iterdir() if (folder / "truth.json").exists())
 BIN_SHARE = 0.0005
@@ -33,14 +37,16 @@ def files_of(name: str) -> list[Path]:
 def merged(name: str, *same_clock: str) -> dict[str, Any]:
     """The summary of a sample, its files given out of order."""
     files = [str(file) for file in files_of(name)]
-    random.Random(name).shuffle(files)
+    random.Random(name).shuffle(files)  # noqa: S311 - the same shuffle every time
     document: dict[str, Any] = pcaplat.merge(files, same_clock=list(same_clock)).document
     return document
 
 
-def neighbours(document: dict[str, Any], points: list[str]) -> dict[tuple[str, str, str], dict[str, Any]]:
+def neighbours(
+    document: dict[str, Any], points: list[str]
+) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The rows of one segment each, without the whole path."""
-    pairs = set(zip(points, points[1:], strict=False))
+    pairs = set(itertools.pairwise(points))
     rows = (row for row in document["segments"] if (row["near"], row["far"]) in pairs)
     return {(row["near"], row["far"], row["direction"]): row for row in rows}
 
