@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pcaplat
+from tests.oracle import Oracle
 from tests.simulate import START_NS, Link, Outcome, Point, Scenario, run
 
 if TYPE_CHECKING:
@@ -213,3 +214,19 @@ def test_coarse_stamps_of_one_clock_keep_their_intervals(seed: int, tmp_path: Pa
     assert len(rows) > 300
     assert all(low_ns <= true_ns <= high_ns for low_ns, high_ns, true_ns in rows)
     assert all(high_ns - low_ns <= 2_002 for low_ns, high_ns, _ in rows)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_oracle_itself_recovers_the_truth(seed: int, tmp_path: Path) -> None:
+    points = (
+        Point("vm"),
+        Point("up", in_vxlan=True),
+        Point("mirror", copied_share=0.05),
+        Point("far"),
+    )
+    outcome = run(Scenario(points, LOSSY, n_transactions=240, burst=3, seed=seed))
+    files = dict(zip((p.name for p in points), outcome.save(tmp_path), strict=True))
+    hops = outcome.hops()
+    for segment in Oracle(files).segments():
+        hop = hops[segment.near, segment.far, segment.direction]
+        assert (segment.latencies_ns, segment.n_lost) == (sorted(hop.latencies_ns), hop.n_lost)
