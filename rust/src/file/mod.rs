@@ -1,4 +1,51 @@
-//! Capture files: one file per format.
+//! Capture files: one file per format, each recognising its own first bytes.
+//!
+//! [`Capture`] is the only door. Reading goes through one large buffer that frames borrow from;
+//! what is wrong after opening is [`Damage`], a value: everything before it is still read.
+
+mod compressed;
+mod findings;
+mod input;
+mod order;
+mod stranger;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+use findings::Findings;
+use input::Input;
+
+macro_rules! formats {
+    ($($name:ident),+) => {
+        $(mod $name;)+
+        /// Every capture-file format.
+        pub static FORMATS: &[Format] = &[$($name::FORMAT),+];
+    };
+}
+
+formats![pcap, pcapng];
+
+/// A capture-file format.
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is specified.
+    pub spec: &'static str,
+    /// Whether a file that starts with these bytes is of this format.
+    matches: fn(&[u8]) -> bool,
+    /// Reads the file header.
+    open: fn(&mut Input, &mut Findings) -> Opened,
+}
+
+/// A format's reader, or what is wrong with the file header.
+type Opened = std::result::Result<Box<dyn Records>, Damage>;
+
+/// The first bytes of a file that formats are recognised by.
+const MAGIC_BYTES: usize = 4;
 
 /// One record of a capture file, borrowed from the reader's buffer.
 #[derive(Clone, Copy, Debug)]
@@ -46,4 +93,167 @@ pub struct Damage {
     pub at_byte: u64,
     /// What was wrong.
     pub text: String,
+}
+
+/// What a format does after its file header: one record after the other.
+trait Records: Send {
+    /// The next frame; `None` where the file ends, or damage makes going on impossible.
+    fn next_frame<'a>(
+        &mut self,
+        input: &'a mut Input,
+        findings: &mut Findings,
+    ) -> Option<Frame<'a>>;
+}
+
+/// One open capture file.
+pub struct Capture {
+    input: Input,
+    records: Box<dyn Records>,
+    findings: Findings,
+    format: &'static Format,
+    is_over: bool,
+    n_bytes_read: Arc<AtomicU64>,
+}
+
+impl Capture {
+    /// Opens the capture at `path`, compressed or not.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system refuses (missing, a directory, no permission),
+    /// [`Error::Capture`] where the file is empty or no capture, with what it seems to be.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|source| Error::Io {
+            path: path.into(),
+            source,
+        })?;
+        Self::from_read(Box::new(file), path)
+    }
+
+    /// Reads a capture from standard input, a pipe or memory; `path` is how errors name it.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn from_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
+        let n_bytes_read = Arc::<AtomicU64>::default();
+        let counted = Counted {
+            source: input,
+            n_bytes: Arc::clone(&n_bytes_read),
+        };
+        let (mut input, codec) =
+            compressed::undo(Input::new(Box::new(counted))).map_err(|source| Error::Io {
+                path: path.into(),
+                source,
+            })?;
+        if !input.fill(MAGIC_BYTES)
+            && let Some(failure) = input.take_failure()
+        {
+            return Err(unreadable(path, failure, codec));
+        }
+        let mut findings = Findings::default();
+        let (format, records) =
+            start(&mut input, codec, &mut findings).map_err(|Damage { at_byte, text }| {
+                Error::Capture {
+                    path: path.into(),
+                    at_byte,
+                    text,
+                }
+            })?;
+        Ok(Self {
+            input,
+            records,
+            findings,
+            format,
+            is_over: false,
+            n_bytes_read,
+        })
+    }
+
+    /// The next frame; `None` at the end, or where damage makes going on impossible.
+    #[inline]
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
+        if self.is_over {
+            return None;
+        }
+        let frame = self.records.next_frame(&mut self.input, &mut self.findings);
+        self.is_over = frame.is_none();
+        frame
+    }
+
+    /// All interfaces seen so far; an interface of a later section follows those of earlier ones.
+    #[must_use]
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.findings.interfaces
+    }
+
+    /// What was wrong so far; of very many, the first.
+    #[must_use]
+    pub fn damage(&self) -> &[Damage] {
+        &self.findings.damage
+    }
+
+    /// Whether the file was found to end in the middle of something.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.findings.is_truncated
+    }
+
+    /// The name of the file's format.
+    #[must_use]
+    pub fn format(&self) -> &'static str {
+        self.format.name
+    }
+
+    /// How much of the file was read, as it lies on disk: for a progress bar.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.n_bytes_read.load(Ordering::Relaxed)
+    }
+}
+
+/// The first format that knows the file, and its reader.
+fn start(
+    input: &mut Input,
+    codec: Option<&str>,
+    findings: &mut Findings,
+) -> std::result::Result<(&'static Format, Box<dyn Records>), Damage> {
+    let Some(format) = FORMATS
+        .iter()
+        .find(|format| (format.matches)(input.window()))
+    else {
+        input.fill(stranger::HEAD_BYTES);
+        return Err(Damage {
+            at_byte: 0,
+            text: stranger::describe(input.window(), codec),
+        });
+    };
+    Ok((format, (format.open)(input, findings)?))
+}
+
+/// Why not even the first bytes could be read.
+fn unreadable(path: &Path, source: std::io::Error, codec: Option<&str>) -> Error {
+    match codec {
+        Some(codec) if source.raw_os_error().is_none() => Error::Capture {
+            path: path.into(),
+            at_byte: 0,
+            text: format!("its {codec} compression cannot be undone: {source}; copy the file anew"),
+        },
+        _ => Error::Io {
+            path: path.into(),
+            source,
+        },
+    }
+}
+
+/// Counts what is read from the file itself, below any compression.
+struct Counted {
+    source: Box<dyn Read + Send>,
+    n_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let n_bytes = self.source.read(out)?;
+        self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
+        Ok(n_bytes)
+    }
 }

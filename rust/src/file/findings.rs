@@ -1,0 +1,61 @@
+//! What reading finds beside frames.
+
+use std::io::ErrorKind;
+
+use super::input::Input;
+use super::{Damage, Interface};
+
+/// What reading has found so far beside frames.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) interfaces: Vec<Interface>,
+    pub(super) damage: Vec<Damage>,
+    pub(super) is_truncated: bool,
+    n_frames: u64,
+}
+
+/// As many damages are kept; a file of nothing else must not fill the memory.
+const MAX_DAMAGES: usize = 64;
+
+impl Findings {
+    /// The number of the frame that is being read.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.n_frames += 1;
+        self.n_frames
+    }
+
+    pub(super) fn damaged(&mut self, at_byte: u64, text: String) {
+        if self.damage.len() < MAX_DAMAGES {
+            self.damage.push(Damage { at_byte, text });
+        }
+    }
+
+    #[cold]
+    pub(super) fn stamp_out_of_range(&mut self, limit_ns: i64) {
+        let number = self.n_frames + 1;
+        let text =
+            format!("frame {number} is stamped beyond what ns can say; taken as {limit_ns} ns");
+        self.damaged(0, text);
+    }
+
+    /// Says why `input` did not have the `needed_bytes` of `what`: it may just be at its end.
+    #[cold]
+    pub(super) fn ended(&mut self, input: &mut Input, needed_bytes: usize, what: &str) {
+        let had_bytes = input.window().len();
+        if let Some(failure) = input.take_failure() {
+            self.is_truncated |= failure.kind() == ErrorKind::UnexpectedEof;
+            let at_byte = input.at_byte() + had_bytes as u64;
+            let text = match failure.kind() {
+                ErrorKind::UnexpectedEof => "the compressed file is cut short".to_owned(),
+                _ => format!("reading failed: {failure}"),
+            };
+            self.damaged(at_byte, text);
+        } else if had_bytes > 0 {
+            self.is_truncated = true;
+            let text = format!(
+                "the file is cut in {what}: {needed_bytes} bytes needed, {had_bytes} there"
+            );
+            self.damaged(input.at_byte(), text);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Reading in large blocks: a window onto the file that frames borrow from.
+
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+
+/// Large enough to make system calls rare, small enough to stay in the cache.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A source of bytes and the part of it that is in memory.
+pub(super) struct Input {
+    source: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    dropped_bytes: u64,
+    is_at_end: bool,
+    failure: Option<Error>,
+}
+
+impl Input {
+    pub(super) fn new(source: Box<dyn Read + Send>) -> Self {
+        Self {
+            source,
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            dropped_bytes: 0,
+            is_at_end: false,
+            failure: None,
+        }
+    }
+
+    /// Where in the source the window starts.
+    pub(super) fn at_byte(&self) -> u64 {
+        self.dropped_bytes + self.start as u64
+    }
+
+    /// What made reading stop before the end, if anything did.
+    pub(super) fn take_failure(&mut self) -> Option<Error> {
+        self.failure.take()
+    }
+
+    /// All that is in memory.
+    #[inline]
+    pub(super) fn window(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Makes the window at least `n_bytes` long; false if the source ends before.
+    #[inline]
+    pub(super) fn fill(&mut self, n_bytes: usize) -> bool {
+        self.end - self.start >= n_bytes || self.refill(n_bytes)
+    }
+
+    /// The next `n_bytes`, which must be in the window, and moves past them.
+    #[inline]
+    pub(super) fn take(&mut self, n_bytes: usize) -> &[u8] {
+        let taken = self.start..(self.start + n_bytes).min(self.end);
+        self.start = taken.end;
+        self.buffer.get(taken).unwrap_or_default()
+    }
+
+    /// Moves past `n_bytes` without keeping them; false if the source ends before.
+    pub(super) fn skip(&mut self, mut n_bytes: u64) -> bool {
+        while n_bytes > 0 && self.fill(1) {
+            let n_here =
+                (self.end - self.start).min(usize::try_from(n_bytes).unwrap_or(usize::MAX));
+            self.start += n_here;
+            n_bytes -= n_here as u64;
+        }
+        n_bytes == 0
+    }
+
+    #[cold]
+    fn refill(&mut self, n_bytes: usize) -> bool {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.dropped_bytes += self.start as u64;
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < n_bytes {
+            self.buffer.resize(n_bytes.next_power_of_two(), 0);
+        }
+        while self.end < n_bytes && !self.is_at_end {
+            self.read_once();
+        }
+        self.end >= n_bytes
+    }
+
+    fn read_once(&mut self) {
+        let spare = self.buffer.get_mut(self.end..).unwrap_or_default();
+        match self.source.read(spare) {
+            Ok(0) => self.is_at_end = true,
+            Ok(n_bytes) => self.end = (self.end + n_bytes).min(self.buffer.len()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => {
+                self.failure = Some(error);
+                self.is_at_end = true;
+            }
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let n_bytes = self.fill_buf()?.read(out)?;
+        self.consume(n_bytes);
+        Ok(n_bytes)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> Result<&[u8]> {
+        if !self.fill(1)
+            && let Some(failure) = self.take_failure()
+        {
+            return Err(failure);
+        }
+        Ok(self.window())
+    }
+
+    fn consume(&mut self, n_bytes: usize) {
+        self.take(n_bytes);
+    }
+}

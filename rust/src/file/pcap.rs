@@ -1,0 +1,168 @@
+//! pcap, the classic format: a file header, then records with a fixed header each.
+//!
+//! Spec: draft-ietf-opsawg-pcap; the variants as libpcap's sf-pcap.c and Wireshark's libpcap.c
+//! know them.
+//!
+//! ```text
+//!  magic  major.minor  thiszone  sigfigs  snaplen  link     seconds  fraction  captured  length
+//!  4      2 2          4         4        4        4        4        4         4         4
+//! ```
+
+mod header;
+mod layout;
+
+use super::input::Input;
+use super::{Findings, Format, Frame, Interface, Opened, Records};
+use crate::instant;
+use header::Header;
+
+pub(super) const FORMAT: Format = Format {
+    name: "pcap",
+    spec: "draft-ietf-opsawg-pcap",
+    matches: header::matches,
+    open,
+};
+
+/// No record of a sound file is longer: libpcap and Wireshark refuse what is.
+const MAX_CAPTURED_BYTES: u32 = 262_144;
+
+fn open(input: &mut Input, findings: &mut Findings) -> Opened {
+    let mut reader = Pcap {
+        header: Header::read(input)?,
+        record_header_bytes: 0,
+        interface: 0,
+        has_odd_fractions: false,
+    };
+    reader.begin(input, findings);
+    Ok(Box::new(reader))
+}
+
+/// A file header and what follows from it.
+struct Pcap {
+    header: Header,
+    record_header_bytes: usize,
+    interface: u32,
+    has_odd_fractions: bool,
+}
+
+impl Pcap {
+    /// Moves past the file header and settles what it leaves open.
+    fn begin(&mut self, input: &mut Input, findings: &mut Findings) {
+        input.take(self.header.n_bytes);
+        input.fill(layout::LOOK_AHEAD_BYTES);
+        self.record_header_bytes = layout::record_header_bytes(&self.header, input.window());
+        if layout::holds_ns(&self.header, self.record_header_bytes, input.window()) {
+            self.header.fraction_ns = 1;
+            findings.damaged(
+                0,
+                "its stamps are nanoseconds though its header says microseconds".to_owned(),
+            );
+        }
+        self.describe(findings);
+    }
+
+    /// A concatenated file of the same kind is the same interface going on.
+    fn describe(&mut self, findings: &mut Findings) {
+        let found = Interface {
+            name: None,
+            link: self.header.link,
+            resolution_ns: f64::from(self.header.fraction_ns),
+            snap_bytes: self.header.snap_bytes,
+            n_dropped: None,
+        };
+        let is_known = findings.interfaces.last().is_some_and(|last| {
+            (last.link, last.resolution_ns.to_bits()) == (found.link, found.resolution_ns.to_bits())
+        });
+        if !is_known {
+            findings.interfaces.push(found);
+            self.interface = u32::try_from(findings.interfaces.len() - 1).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Whether another file was appended here; if so, goes on in that.
+    #[cold]
+    fn goes_on_in_another(&mut self, input: &mut Input, findings: &mut Findings) -> bool {
+        if !header::matches(input.window()) || findings.interfaces.len() >= MAX_INTERFACES {
+            return false;
+        }
+        if !input.fill(self.header.n_bytes) {
+            findings.ended(input, self.header.n_bytes, "the header of an appended file");
+            input.skip(u64::MAX);
+            return true;
+        }
+        let Ok(header) = Header::read(input) else {
+            return false;
+        };
+        self.header = header;
+        self.begin(input, findings);
+        true
+    }
+
+    /// Says once that stamps are not as they should be; see [`instant`] for what is made of them.
+    #[cold]
+    fn tell_odd_fraction(&mut self, input: &Input, findings: &mut Findings, fraction: u32) {
+        self.has_odd_fractions = true;
+        let found = fraction.cast_signed();
+        let text = format!("a stamp has {found} behind the second; such are carried into it");
+        findings.damaged(input.at_byte(), text);
+    }
+}
+
+#[cold]
+fn too_long(input: &Input, findings: &mut Findings, captured: u32) {
+    findings.damaged(
+        input.at_byte(),
+        format!(
+            "a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible; \
+             what follows cannot be read"
+        ),
+    );
+}
+
+/// Only files that alternate without end reach it.
+const MAX_INTERFACES: usize = 65_536;
+
+impl Records for Pcap {
+    fn next_frame<'a>(
+        &mut self,
+        input: &'a mut Input,
+        findings: &mut Findings,
+    ) -> Option<Frame<'a>> {
+        loop {
+            if !input.fill(self.record_header_bytes) {
+                findings.ended(input, self.record_header_bytes, "a record header");
+                return None;
+            }
+            let record = self.header.record(input.window())?;
+            if record.is_empty() && self.goes_on_in_another(input, findings) {
+                continue;
+            }
+            if record.captured > MAX_CAPTURED_BYTES {
+                too_long(input, findings, record.captured);
+                return None;
+            }
+            if record.fraction >= self.header.fractions_per_s() && !self.has_odd_fractions {
+                self.tell_odd_fraction(input, findings, record.fraction);
+            }
+            let record_bytes = self.record_header_bytes + record.captured as usize;
+            if !input.fill(record_bytes) {
+                findings.ended(input, record_bytes, "a record");
+                return None;
+            }
+            return Some(Frame {
+                number: findings.next_number(),
+                t_ns: instant::from_seconds_and_fraction_ns(
+                    record.seconds,
+                    record.fraction,
+                    self.header.fraction_ns,
+                ),
+                has_time: true,
+                interface: self.interface,
+                link: self.header.link,
+                wire_bytes: record.wire,
+                fcs_bytes: self.header.fcs_bytes,
+                bytes: input.take(record_bytes).get(self.record_header_bytes..)?,
+            });
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The three kinds of packet block.
+
+use super::super::NO_LINK;
+use super::super::order::Order;
+use super::block::{body_from, options as options_in};
+
+const EPB_FLAGS: u16 = 2;
+const EPB_DROPCOUNT: u16 = 4;
+/// The obsolete block's 16-bit count where it is not known.
+const UNKNOWN: u16 = u16::MAX;
+
+/// What a packet block says; not yet compared with what it holds.
+pub(super) struct Claim {
+    pub(super) interface: usize,
+    pub(super) ticks: Option<u64>,
+    pub(super) wire_bytes: u32,
+    pub(super) at: usize,
+    pub(super) captured_bytes: usize,
+    pub(super) n_dropped: Option<u64>,
+}
+
+/// A record that Wireshark gives a number; positions are into its block.
+pub(super) struct Record {
+    pub(super) t_ns: Option<i64>,
+    pub(super) interface: usize,
+    pub(super) link: u16,
+    pub(super) wire_bytes: u32,
+    pub(super) fcs_bytes: u8,
+    pub(super) at: usize,
+    pub(super) captured_bytes: usize,
+}
+
+impl Record {
+    /// A custom or journal block: numbered, but no packet.
+    pub(super) const NO_PACKET: Self = Self {
+        t_ns: None,
+        interface: 0,
+        link: NO_LINK,
+        wire_bytes: 0,
+        fcs_bytes: 0,
+        at: 0,
+        captured_bytes: 0,
+    };
+}
+
+/// An enhanced packet block.
+#[inline]
+pub(super) fn enhanced(order: Order, bytes: &[u8]) -> Result<Claim, String> {
+    let interface = order.u32_at(bytes, 8).ok_or_else(|| cut(bytes))?;
+    timed(order, bytes, interface as usize).ok_or_else(|| cut(bytes))
+}
+
+/// An obsolete packet block: it differs in how it numbers interfaces and counts drops.
+pub(super) fn obsolete(order: Order, bytes: &[u8]) -> Result<Claim, String> {
+    let interface = order.u16_at(bytes, 8).ok_or_else(|| cut(bytes))?;
+    let n_dropped = order
+        .u16_at(bytes, 10)
+        .filter(|n_dropped| *n_dropped != UNKNOWN);
+    let claim = timed(order, bytes, interface.into()).ok_or_else(|| cut(bytes))?;
+    Ok(Claim {
+        n_dropped: n_dropped.map(u64::from),
+        ..claim
+    })
+}
+
+#[inline]
+fn timed(order: Order, bytes: &[u8], interface: usize) -> Option<Claim> {
+    let head = bytes.first_chunk::<32>()?;
+    Some(Claim {
+        interface,
+        ticks: Some(order.ticks_at(head, 12)?),
+        wire_bytes: order.u32_at(head, 24)?,
+        at: 28,
+        captured_bytes: order.u32_at(head, 20)? as usize,
+        n_dropped: None,
+    })
+}
+
+/// A simple packet block: no stamp, the first interface, as much as its snap length allows.
+pub(super) fn simple(order: Order, bytes: &[u8], snap_bytes: u32) -> Result<Claim, String> {
+    let wire_bytes = order.u32_at(bytes, 8).ok_or_else(|| cut(bytes))?;
+    let allowed = if snap_bytes == 0 {
+        wire_bytes
+    } else {
+        wire_bytes.min(snap_bytes)
+    };
+    Ok(Claim {
+        interface: 0,
+        ticks: None,
+        wire_bytes,
+        at: 12,
+        captured_bytes: (allowed as usize).min(body_from(bytes, 12).len()),
+        n_dropped: None,
+    })
+}
+
+#[cold]
+fn cut(bytes: &[u8]) -> String {
+    format!(
+        "a packet block of {} bytes is too short for its fields",
+        bytes.len()
+    )
+}
+
+/// The options that matter here.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) fcs_bytes: Option<u8>,
+    pub(super) n_dropped: Option<u64>,
+}
+
+/// The options behind the captured bytes, which must lie within the block.
+#[inline]
+pub(super) fn options(order: Order, claim: &Claim, bytes: &[u8]) -> Result<Options, String> {
+    let held_bytes = body_from(bytes, claim.at).len();
+    if claim.captured_bytes > held_bytes {
+        let claimed = claim.captured_bytes;
+        return Err(format!(
+            "a packet block claims {claimed} bytes and holds {held_bytes}"
+        ));
+    }
+    let options_at = claim.at + claim.captured_bytes.next_multiple_of(4);
+    let rest = body_from(bytes, options_at);
+    if rest.is_empty() || claim.ticks.is_none() {
+        return Ok(Options::default());
+    }
+    Ok(read_options(order, rest))
+}
+
+fn read_options(order: Order, rest: &[u8]) -> Options {
+    let mut found = Options::default();
+    for (code, value) in options_in(order, rest) {
+        match code {
+            EPB_FLAGS => found.fcs_bytes = order.u32_at(value, 0).and_then(fcs_bytes_of),
+            EPB_DROPCOUNT => found.n_dropped = order.u64_at(value, 0),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Bits 5 to 8, in octets; 0 says nothing.
+fn fcs_bytes_of(flags: u32) -> Option<u8> {
+    u8::try_from(flags >> 5 & 0xf)
+        .ok()
+        .filter(|octets| *octets != 0)
+}

@@ -1,0 +1,179 @@
+//! pcapng block by block: what no vector holds.
+
+use std::io::{Cursor, Read};
+
+use crate::{Reading, read, read_from};
+
+fn block(kind: u32, body: &[u8]) -> Vec<u8> {
+    let mut padded = body.to_vec();
+    padded.resize(body.len().next_multiple_of(4), 0);
+    let n_bytes = u32::try_from(padded.len() + 12).unwrap().to_le_bytes();
+    [&kind.to_le_bytes()[..], &n_bytes, &padded, &n_bytes].concat()
+}
+
+fn section() -> Vec<u8> {
+    let body = [0x1a2b_3c4d_u32, 1, u32::MAX, u32::MAX].map(u32::to_le_bytes);
+    block(0x0a0d_0d0a, &body.concat())
+}
+
+fn option(code: u16, value: &[u8]) -> Vec<u8> {
+    let n_bytes = u16::try_from(value.len()).unwrap();
+    let mut option = [code, n_bytes].map(u16::to_le_bytes).concat();
+    option.extend(value);
+    option.resize(option.len().next_multiple_of(4), 0);
+    option
+}
+
+fn interface(options: &[Vec<u8>]) -> Vec<u8> {
+    block(
+        1,
+        &[[1_u32, 0].map(u32::to_le_bytes).concat(), options.concat()].concat(),
+    )
+}
+
+fn packet(interface: u32, ticks: u64, options: &[Vec<u8>]) -> Vec<u8> {
+    let high = u32::try_from(ticks >> 32).unwrap();
+    let low = u32::try_from(ticks & 0xffff_ffff).unwrap();
+    let head = [interface, high, low, 4, 60].map(u32::to_le_bytes).concat();
+    block(6, &[head, vec![1, 2, 3, 4], options.concat()].concat())
+}
+
+fn file(blocks: &[Vec<u8>]) -> Reading {
+    read(&[section(), blocks.concat()].concat()).unwrap()
+}
+
+#[test]
+fn every_resolution_octet_is_read() {
+    for octet in 0..=255 {
+        let ticks = if octet == 0 || octet == 0x80 {
+            1
+        } else {
+            1 << 40
+        };
+        let reading = file(&[interface(&[option(9, &[octet])]), packet(0, ticks, &[])]);
+        let exact = |ns: u128| i64::try_from(ns).unwrap_or(i64::MAX);
+        let ticks = u128::from(ticks) * 1_000_000_000;
+        let true_ns = match octet {
+            0..0x80 => 10_u128
+                .checked_pow(octet.into())
+                .map_or(0, |scale| exact(ticks / scale)),
+            _ => exact(ticks >> (octet & 0x7f)),
+        };
+        assert_eq!(reading.rows[0].t_ns, Some(true_ns), "{octet}");
+        assert_eq!(reading.damage.is_empty(), true_ns != i64::MAX, "{octet}");
+    }
+}
+
+#[test]
+fn an_offset_moves_by_seconds_also_backwards() {
+    for offset_s in [-2_i64, 0, 1_700_000_000] {
+        let options = [option(14, &offset_s.to_le_bytes()), option(9, &[12])];
+        let reading = file(&[interface(&options), packet(0, 1_500, &[])]);
+        assert_eq!(reading.rows[0].t_ns, Some(offset_s * 1_000_000_000 + 1));
+    }
+}
+
+#[test]
+fn an_interface_that_nobody_described_costs_only_its_frames() {
+    let reading = file(&[interface(&[]), packet(3, 1, &[]), packet(0, 2, &[])]);
+    assert_eq!(reading.rows.len(), 1);
+    assert_eq!(reading.damage[0].at_byte, 28 + 20);
+    assert!(reading.damage[0].text.contains("interface 3"));
+}
+
+#[test]
+fn a_packet_longer_than_its_block_costs_only_itself() {
+    let mut liar = packet(0, 1, &[]);
+    liar[20] = 200;
+    let reading = file(&[interface(&[]), liar, packet(0, 2, &[])]);
+    assert_eq!((reading.rows.len(), reading.damage.len()), (1, 1));
+    assert!(
+        reading.damage[0]
+            .text
+            .contains("claims 200 bytes and holds 4")
+    );
+}
+
+#[test]
+fn lengths_that_disagree_end_the_reading() {
+    for (at, value) in [(4, 40), (4, 8), (4, 0), (32, 40)] {
+        let mut liar = packet(0, 1, &[]);
+        liar[at] = value;
+        let reading = file(&[interface(&[]), packet(0, 1, &[]), liar, packet(0, 2, &[])]);
+        assert_eq!(
+            (reading.rows.len(), reading.damage.len()),
+            (1, 1),
+            "{at} {value}"
+        );
+    }
+}
+
+#[test]
+fn a_block_too_large_to_hold_is_passed_over() {
+    for (kind, n_damages) in [(0x7777, 0), (6, 1)] {
+        let n_bytes = (17_u32 << 20).to_le_bytes();
+        let front = [
+            section(),
+            interface(&[]),
+            u32::to_le_bytes(kind).to_vec(),
+            n_bytes.to_vec(),
+        ];
+        let back = [n_bytes.to_vec(), packet(0, 2, &[])].concat();
+        let source = Cursor::new(front.concat())
+            .chain(std::io::repeat(0).take((17 << 20) - 12))
+            .chain(Cursor::new(back));
+        let reading = read_from(Box::new(source)).unwrap();
+        assert_eq!((reading.rows.len(), reading.damage.len()), (1, n_damages));
+    }
+}
+
+#[test]
+fn a_block_that_claims_gigabytes_is_cut() {
+    let mut giant = block(0x7777, &[0; 8]);
+    giant[4..8].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
+    let reading = file(&[interface(&[]), packet(0, 1, &[]), giant]);
+    assert_eq!(reading.rows.len(), 1);
+    assert!(reading.is_truncated);
+}
+
+#[test]
+fn drop_counts_add_up_and_statistics_replace_each_other() {
+    let drops = |n: u64| [option(4, &n.to_le_bytes())];
+    let statistics = |n: u64| block(5, &[vec![0; 12], option(5, &n.to_le_bytes())].concat());
+    let n_dropped = |blocks: &[Vec<u8>]| file(blocks).interfaces[0].n_dropped;
+    let sum = [
+        interface(&[]),
+        packet(0, 1, &drops(3)),
+        packet(0, 2, &drops(4)),
+    ];
+    assert_eq!(n_dropped(&sum), Some(7));
+    assert_eq!(
+        n_dropped(&[interface(&[]), statistics(5), statistics(9)]),
+        Some(9)
+    );
+}
+
+#[test]
+fn endless_damage_does_not_fill_the_memory() {
+    let reading = file(&[
+        interface(&[]),
+        packet(9, 1, &[]).repeat(1000),
+        packet(0, 2, &[]),
+    ]);
+    assert_eq!((reading.rows.len(), reading.damage.len()), (1, 64));
+}
+
+#[test]
+fn endless_interfaces_do_not_fill_the_memory() {
+    let reading = file(&[interface(&[]).repeat(70_000), packet(0, 2, &[])]);
+    assert_eq!((reading.rows.len(), reading.interfaces.len()), (1, 65_536));
+}
+
+#[test]
+fn a_section_of_another_kind_ends_the_reading() {
+    let mut next = section();
+    next[12] = 2;
+    let reading = file(&[interface(&[]), packet(0, 1, &[]), next]);
+    assert_eq!(reading.rows.len(), 1);
+    assert!(reading.damage[0].text.contains("major version 2"));
+}
