@@ -2,11 +2,25 @@
 //!
 //! From the outside in: [`file`] turns a capture file into frames; [`wire`] turns a frame into a
 //! [`wire::Packet`], the innermost packet it carries; [`identity`] turns that packet into the number
-//! all capture points agree on; [`matching`] joins the frames with equal numbers. [`instant`] does
-//! all arithmetic on time stamps, [`cursor`] all indexing into bytes.
+//! all capture points agree on; [`sample`] selects the same few packets everywhere for the survey;
+//! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
+//! [`attribute`] takes the clocks' share out of what was measured between clocks; [`packets`] is the
+//! table of all frames. [`instant`] does all arithmetic on time stamps, [`cursor`] all indexing into
+//! bytes, [`filter`] alone calls foreign code, [`py`] alone knows Python.
 
+pub mod attribute;
 pub mod cursor;
 pub mod error;
 pub mod file;
+pub mod filter;
+pub mod histogram;
+pub mod identity;
 pub mod instant;
+pub mod matching;
+pub mod packets;
+pub mod plan;
+#[cfg(feature = "python")]
+pub mod py;
+pub mod reading;
+pub mod sample;
 pub mod wire;

@@ -1,0 +1,59 @@
+//! From spilled raw differences and a clock relation to latencies.
+
+use crate::error::{Error, Result};
+use crate::histogram::Histogram;
+use crate::plan::{Centre, Direction};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of one spilled raw difference: time of the upstream sight, difference.
+const PAIR_BYTES: usize = 16;
+
+/// Latency of one pair: the raw difference less what the clocks differ by.
+///
+/// `clock` is the offset of the far clock against the near one, over near raw time.
+#[must_use]
+pub fn latency_ns(clock: &Centre, direction: Direction, up_t_ns: i64, raw_ns: i64) -> i64 {
+    match direction {
+        Direction::Forward => raw_ns.saturating_sub(clock.at(up_t_ns)),
+        Direction::Reverse => raw_ns.saturating_add(clock.at(up_t_ns.saturating_add(raw_ns))),
+    }
+}
+
+/// The latencies of all pairs in the spilled files.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn latencies(paths: &[PathBuf], direction: Direction, clock: &Centre) -> Result<Histogram> {
+    let mut histogram = Histogram::default();
+    for path in paths {
+        add_file(path, direction, clock, &mut histogram)
+            .map_err(|source| Error::Io { path: path.clone(), source })?;
+    }
+    Ok(histogram)
+}
+
+fn add_file(
+    path: &Path,
+    direction: Direction,
+    clock: &Centre,
+    histogram: &mut Histogram,
+) -> std::io::Result<()> {
+    let mut from = BufReader::with_capacity(1 << 18, File::open(path)?);
+    let mut pair = [0; PAIR_BYTES];
+    loop {
+        match from.read_exact(&mut pair) {
+            Ok(()) => {
+                let (time, raw) = pair.split_at(PAIR_BYTES / 2);
+                histogram.add(latency_ns(clock, direction, number(time), number(raw)));
+            }
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn number(bytes: &[u8]) -> i64 {
+    bytes.try_into().map_or(0, i64::from_le_bytes)
+}

@@ -1,0 +1,236 @@
+//! Identity: the bytes of a packet that no element on the path may change, as one number.
+//!
+//! In it: directed flow, IP identification, fragment, layer-4 length as the IP header says, and the
+//! layer-4 bytes up to the prefix that every capture point has. Never in it: outer headers, MACs,
+//! VLANs, TTL, type of service, TCP flags, window and urgent pointer, any checksum (RFC 5474 §3.2
+//! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
+
+use crate::wire::Packet;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Classes of packets that share one common prefix: a class's short frames must not weaken another.
+pub const N_CLASSES: usize = 9;
+
+/// Layer-4 bytes that enter an identity, per class: the fewest that any cut frame has.
+pub type Prefixes = [u32; N_CLASSES];
+
+/// No frame was cut: identities take every byte.
+pub const WHOLE: Prefixes = [u32::MAX; N_CLASSES];
+
+const TCP: i16 = 6;
+const UDP: i16 = 17;
+const ICMP: i16 = 1;
+const ICMPV6: i16 = 58;
+const ARP: u16 = 0x0806;
+/// RFC 826: Ethernet and IPv4 addresses make 28 bytes; what follows is padding.
+const ARP_BYTES: usize = 28;
+/// Payload of a frame of minimum size, which may be padding from here on (IEEE 802.3 §3.2.8).
+const MINIMUM_PAYLOAD_BYTES: usize = 46;
+
+/// What a packet is recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The same number at every point.
+    pub key: u64,
+    /// The two addresses, direction ignored.
+    pub pair: u64,
+    /// Addresses, ports and protocol, direction ignored.
+    pub flow: u64,
+    /// The source is the smaller of the two addresses.
+    pub toward: bool,
+    /// Unicast IP: has a sender at one end and a receiver at the other.
+    pub directed: bool,
+    /// A TCP SYN without ACK: its sender opened the flow.
+    pub opens: bool,
+    /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
+    pub copy_tag: u32,
+}
+
+/// The class of a packet, an index into [`Prefixes`].
+#[must_use]
+pub fn class(packet: &Packet) -> usize {
+    let family = match packet.ip_version {
+        4 => 0,
+        6 => 4,
+        _ => return 8,
+    };
+    family
+        + match packet.protocol {
+            TCP => 0,
+            UDP => 1,
+            ICMP | ICMPV6 => 2,
+            _ => 3,
+        }
+}
+
+/// The captured layer-4 bytes of a packet that was cut by a snap length; `None` if it is whole.
+#[must_use]
+pub fn cut_bytes(packet: &Packet) -> Option<u32> {
+    let captured = packet.end_at.saturating_sub(packet.transport_at);
+    let captured = u32::try_from(captured).unwrap_or(u32::MAX);
+    (captured < packet.transport_wire_bytes).then_some(captured)
+}
+
+/// The identity of a decoded packet, given the common prefixes of this set of captures.
+#[must_use]
+pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
+    let prefix = prefixes.get(class(packet)).map_or(0, |n| *n as usize);
+    let transport = packet.transport(bytes);
+    let transport = transport.get(..prefix).unwrap_or(transport);
+    if packet.ip_version == 0 {
+        of_ethernet(packet, bytes, transport)
+    } else {
+        of_ip(packet, bytes, transport, prefix >= 4)
+    }
+}
+
+/// Collects the fixed-size part of an identity; what does not fit is not part of any format here.
+struct Content {
+    bytes: [u8; 160],
+    used: usize,
+}
+
+impl Content {
+    fn new() -> Self {
+        Self { bytes: [0; 160], used: 0 }
+    }
+
+    fn put(&mut self, part: &[u8]) {
+        let end = self.used + part.len();
+        if let Some(place) = self.bytes.get_mut(self.used..end) {
+            place.copy_from_slice(part);
+            self.used = end;
+        }
+    }
+
+    fn digest(&self) -> u64 {
+        xxh3_64(self.bytes.get(..self.used).unwrap_or(&self.bytes))
+    }
+}
+
+fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
+    let ports = if ports_everywhere { (packet.src_port, packet.dst_port) } else { (-1, -1) };
+    let mut content = Content::new();
+    content.put(&packet.src.to_le_bytes());
+    content.put(&packet.dst.to_le_bytes());
+    content.put(&packet.protocol.to_le_bytes());
+    content.put(&ports.0.to_le_bytes());
+    content.put(&ports.1.to_le_bytes());
+    content.put(&packet.ip_id.to_le_bytes());
+    content.put(&packet.fragment.to_le_bytes());
+    content.put(&packet.transport_wire_bytes.to_le_bytes());
+    let body = put_transport_header(&mut content, packet, transport);
+    content.put(&xxh3_64(body).to_le_bytes());
+    let (low, high) = (packet.src.min(packet.dst), packet.src.max(packet.dst));
+    let mut flow = Content::new();
+    flow.put(&low.to_le_bytes());
+    flow.put(&high.to_le_bytes());
+    let pair = flow.digest();
+    let toward = (packet.src, ports.0) <= (packet.dst, ports.1);
+    let (near, far) = if toward { ports } else { (ports.1, ports.0) };
+    flow.put(&packet.protocol.to_le_bytes());
+    flow.put(&near.to_le_bytes());
+    flow.put(&far.to_le_bytes());
+    Identity {
+        key: content.digest(),
+        pair,
+        flow: flow.digest(),
+        toward,
+        directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
+        opens: opens_flow(packet, bytes),
+        copy_tag: copy_tag(packet, bytes),
+    }
+}
+
+/// Puts the stable part of the layer-4 header and returns what follows it. Ports live in the flow.
+fn put_transport_header<'a>(content: &mut Content, packet: &Packet, transport: &'a [u8]) -> &'a [u8] {
+    let first_fragment = packet.fragment >> 1 == 0;
+    let (stable, body): (&[(usize, usize)], usize) = match packet.protocol {
+        // RFC 9293 §3.1: sequence, acknowledgment, data offset; options follow at 20
+        TCP if first_fragment => (&[(4, 12)], 20),
+        // RFC 768: length is in the IP header already
+        UDP if first_fragment => (&[], 8),
+        // RFC 792, RFC 4443: type and code, then all after the checksum
+        ICMP | ICMPV6 if first_fragment => (&[(0, 2)], 4),
+        _ => (&[], 0),
+    };
+    for (from, to) in stable {
+        content.put(transport.get(*from..(*to).min(transport.len())).unwrap_or(&[]));
+    }
+    if packet.protocol == TCP && first_fragment {
+        content.put(&[transport.get(12).map_or(0, |offset| offset & 0xf0)]);
+    }
+    transport.get(body..).unwrap_or(&[])
+}
+
+fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
+    let payload = unpadded(packet, payload);
+    let mut content = Content::new();
+    content.put(&packet.ether_type.to_le_bytes());
+    content.put(&xxh3_64(payload).to_le_bytes());
+    let (from, to): (&[u8], &[u8]) = if packet.ether_type == ARP {
+        (payload.get(14..18).unwrap_or(&[]), payload.get(24..28).unwrap_or(&[]))
+    } else {
+        let at = packet.ethernet_at;
+        let mac = |from: usize| {
+            at.checked_add(from).and_then(|from| bytes.get(from..from + 6)).unwrap_or(&[])
+        };
+        (mac(6), mac(0))
+    };
+    let mut pair = Content::new();
+    pair.put(from.min(to));
+    pair.put(from.max(to));
+    pair.put(&packet.ether_type.to_le_bytes());
+    Identity {
+        key: content.digest(),
+        pair: pair.digest(),
+        flow: pair.digest(),
+        toward: from <= to,
+        directed: false,
+        opens: false,
+        copy_tag: 0,
+    }
+}
+
+/// A frame without a length of its own may end in padding, which the path adds and removes.
+fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
+    if packet.ether_type == ARP {
+        return payload.get(..ARP_BYTES).unwrap_or(payload);
+    }
+    if payload.len() > MINIMUM_PAYLOAD_BYTES + 4 {
+        return payload;
+    }
+    let used = payload.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    payload.get(..used).unwrap_or(payload)
+}
+
+fn is_unicast(packet: &Packet) -> bool {
+    let group = |address: u128| match packet.ip_version {
+        4 => (224..=255).contains(&((address >> 24) & 0xff)) || address == 0,
+        _ => address >> 120 == 0xff || address == 0,
+    };
+    !group(packet.dst) && !group(packet.src)
+}
+
+/// RFC 4861, RFC 3810: types 130–137 and 143 are born and answered anywhere on the path.
+fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
+    packet.protocol == ICMPV6
+        && transport.first().is_some_and(|kind| matches!(kind, 130..=137 | 143))
+}
+
+fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
+    const SYN_ACK_MASK: u8 = 0x12;
+    const SYN: u8 = 0x02;
+    packet.protocol == TCP
+        && packet.fragment == 0
+        && packet.transport(bytes).get(13).is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
+}
+
+fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
+    if packet.ip_id == 0 && packet.outer_ip_id == 0 {
+        return 0;
+    }
+    let headers = bytes.get(..packet.transport_at.min(bytes.len())).unwrap_or(&[]);
+    let tag = u32::try_from(xxh3_64(headers) >> 32).unwrap_or(1);
+    tag.max(1)
+}

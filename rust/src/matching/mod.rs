@@ -1,0 +1,96 @@
+//! Matching: frames that carry the same packet are joined.
+//!
+//! Threads decode the files; each sends what it sees to the partitions, by flow. A partition takes
+//! blocks in time order into a [`window`] that gathers the sights of one identity, [`resolve`] makes
+//! trajectories of them, [`tally`] counts latencies. Memory is the window's, not the capture's.
+
+mod flow;
+pub mod outcome;
+mod partition;
+mod posterior;
+mod resolve;
+pub mod tally;
+mod window;
+
+pub use flow::{Options, match_files};
+pub use partition::Matched;
+
+/// One sight of a packet at a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight {
+    /// What it is recognised by.
+    pub key: u64,
+    /// Addresses, ports and protocol.
+    pub flow: u64,
+    /// The two addresses.
+    pub pair: u64,
+    /// Reference time, were the packet to go forward; once its direction is known, for that.
+    pub aligned_ns: i64,
+    /// The capture's time.
+    pub t_ns: i64,
+    /// File and frame.
+    pub frame: FrameId,
+    /// See [`crate::identity::Identity::copy_tag`].
+    pub copy_tag: u32,
+    /// The capture point.
+    pub point: u16,
+    /// Its source is the smaller address.
+    pub toward: bool,
+    /// See [`crate::identity::Identity::directed`].
+    pub directed: bool,
+}
+
+/// A file's index and a frame's number in it, as one number that sorts like the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(i64);
+
+impl FrameId {
+    const NUMBER_BITS: u32 = 44;
+
+    /// Packs a file's index (below 2^19) and a frame's number (below 2^44).
+    #[must_use]
+    pub fn new(file: usize, number: u64) -> Self {
+        let file = i64::try_from(file).unwrap_or(i64::MAX >> Self::NUMBER_BITS);
+        Self((file << Self::NUMBER_BITS) | i64::try_from(number).unwrap_or(0))
+    }
+
+    /// The file's index.
+    #[must_use]
+    pub fn file(self) -> usize {
+        usize::try_from(self.0 >> Self::NUMBER_BITS).unwrap_or(0)
+    }
+
+    /// The frame's number.
+    #[must_use]
+    pub fn number(self) -> i64 {
+        self.0 & ((1 << Self::NUMBER_BITS) - 1)
+    }
+
+    /// Both in one; a trajectory's id is that of its first frame.
+    #[must_use]
+    pub fn packed(self) -> i64 {
+        self.0
+    }
+}
+
+/// What became of a frame; the discriminants are those of the spilled outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Seen at another point too.
+    Matched = 0,
+    /// A later copy at the same point.
+    Duplicate = 2,
+    /// More than one packet it may be.
+    Ambiguous = 3,
+    /// Seen nowhere else.
+    Unmatched = 4,
+    /// Not decoded to its innermost packet.
+    Undecoded = 5,
+    /// Not asked for.
+    Excluded = 6,
+}
+
+/// Names of the statuses, by discriminant.
+pub const STATUSES: [&str; 7] =
+    ["matched", "coalesced", "duplicate", "ambiguous", "unmatched", "undecoded", "excluded"];

@@ -1,0 +1,116 @@
+//! What became of each frame, written in the order of the frames so that it can be read beside them.
+//!
+//! Outcomes come in the order of decisions. A frame's place is held until all before it are decided;
+//! the wait is the window's, so memory is bounded by it.
+
+use super::{FrameId, Status};
+use crate::error::{Error, Result};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+/// A frame, its status, and its trajectory.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// The frame.
+    pub frame: FrameId,
+    /// What became of it.
+    pub status: Status,
+    /// See `matching`: the id of the trajectory it belongs to.
+    pub trajectory: Option<FrameId>,
+}
+
+/// The bytes of one outcome in the file: status, trajectory (-1: none).
+pub const RECORD_BYTES: usize = 9;
+
+struct Pending {
+    first: i64,
+    waiting: VecDeque<Option<[u8; RECORD_BYTES]>>,
+    out: BufWriter<File>,
+    path: PathBuf,
+}
+
+/// The path of the outcomes of one file.
+#[must_use]
+pub fn path_in(directory: &Path, file: usize) -> PathBuf {
+    directory.join(format!("outcomes-{file}"))
+}
+
+/// Writes what comes through the channel until all senders are gone.
+///
+/// # Errors
+/// The files cannot be written.
+pub fn collect(directory: &Path, n_files: usize, from: &Receiver<Vec<Outcome>>) -> Result<()> {
+    let mut files = (0..n_files).map(|file| Pending::new(path_in(directory, file))).collect::<Result<Vec<_>>>()?;
+    while let Ok(batch) = from.recv() {
+        for outcome in &batch {
+            if let Some(file) = files.get_mut(outcome.frame.file()) {
+                file.put(outcome)?;
+            }
+        }
+    }
+    files.iter_mut().try_for_each(Pending::finish)
+}
+
+impl Pending {
+    fn new(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        Ok(Self { first: 1, waiting: VecDeque::new(), out: BufWriter::with_capacity(1 << 18, file), path })
+    }
+
+    fn put(&mut self, outcome: &Outcome) -> Result<()> {
+        let Ok(place) = usize::try_from(outcome.frame.number() - self.first) else { return Ok(()) };
+        while self.waiting.len() <= place {
+            self.waiting.push_back(None);
+        }
+        if let Some(slot) = self.waiting.get_mut(place) {
+            *slot = Some(record(outcome));
+        }
+        while let Some(Some(bytes)) = self.waiting.front() {
+            self.out.write_all(bytes).map_err(|source| Error::Io { path: self.path.clone(), source })?;
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.out.flush().map_err(|source| Error::Io { path: self.path.clone(), source })
+    }
+}
+
+fn record(outcome: &Outcome) -> [u8; RECORD_BYTES] {
+    let mut bytes = [0; RECORD_BYTES];
+    let trajectory = outcome.trajectory.map_or(-1, FrameId::packed);
+    let [status, rest @ ..] = &mut bytes;
+    *status = outcome.status as u8;
+    rest.copy_from_slice(&trajectory.to_le_bytes());
+    bytes
+}
+
+/// Reads the outcomes of one file, in the order of its frames.
+pub struct Outcomes {
+    from: BufReader<File>,
+}
+
+impl Outcomes {
+    /// Opens what [`collect`] wrote.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn open(directory: &Path, file: usize) -> Result<Self> {
+        let path = path_in(directory, file);
+        let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
+        Ok(Self { from: BufReader::with_capacity(1 << 18, file) })
+    }
+
+    /// Status index and trajectory (-1: none) of the next frame.
+    pub fn next_outcome(&mut self) -> Option<(u8, i64)> {
+        let mut bytes = [0; RECORD_BYTES];
+        self.from.read_exact(&mut bytes).ok()?;
+        let [status, trajectory @ ..] = bytes;
+        Some((status, i64::from_le_bytes(trajectory)))
+    }
+}

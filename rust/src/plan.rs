@@ -1,0 +1,172 @@
+//! What the survey found, as the matcher needs it.
+
+use std::collections::HashMap;
+
+/// Which way a packet travels on the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// As the path is written.
+    Forward,
+    /// Against it.
+    Reverse,
+}
+
+impl Direction {
+    /// 0 forward, 1 reverse.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self == Self::Reverse)
+    }
+}
+
+/// How a point's raw stamps relate to those of the reference for packets of one direction: clock
+/// offset and usual delay together. Linear between knots, of constant slope outside.
+#[derive(Clone, Debug, Default)]
+pub struct Centre {
+    /// Raw times of the knots, ascending.
+    pub t_ns: Vec<i64>,
+    /// Offset at each knot.
+    pub offset_ns: Vec<i64>,
+    /// Slope before the first and after the last knot, ns per ns.
+    pub slope: f64,
+}
+
+impl Centre {
+    /// The offset at raw time `t_ns`; 0 without knots.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, t_ns: i64) -> i64 {
+        let after = if self.t_ns.len() > 1 { self.t_ns.partition_point(|knot| *knot <= t_ns) } else { 0 };
+        let before = after.saturating_sub(1);
+        let (Some(t0), Some(c0)) = (self.t_ns.get(before), self.offset_ns.get(before)) else {
+            return 0;
+        };
+        let slope = match (self.t_ns.get(after), self.offset_ns.get(after)) {
+            (Some(t1), Some(c1)) if after > before => ratio(c1 - c0, t1 - t0),
+            _ => self.slope,
+        };
+        c0 + scaled(slope, t_ns.saturating_sub(*t0))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a slope of clocks needs no more than 52 bits")]
+fn ratio(rise_ns: i64, run_ns: i64) -> f64 {
+    rise_ns as f64 / run_ns.max(1) as f64
+}
+
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "saturates")]
+fn scaled(slope: f64, run_ns: i64) -> i64 {
+    if slope == 0.0 { 0 } else { (slope * run_ns as f64).round() as i64 }
+}
+
+/// Where the latency residuals of one pair of points and direction lie.
+#[derive(Clone, Debug, Default)]
+pub struct Band {
+    /// Lower edge, ns about the centre.
+    pub lo_ns: i64,
+    /// Upper edge.
+    pub hi_ns: i64,
+    /// Density over the band in equal bins, relative to a uniform one; empty means uniform.
+    pub density: Vec<f64>,
+    /// Share of packets of the upstream point that the downstream point does not see.
+    pub lost_frac: f64,
+    /// Share of packets of the downstream point that the upstream point did not see.
+    pub phantom_frac: f64,
+}
+
+impl Band {
+    /// Whether a residual may be that of one packet.
+    #[must_use]
+    pub fn admits(&self, residual_ns: i64) -> bool {
+        (self.lo_ns..=self.hi_ns).contains(&residual_ns)
+    }
+
+    /// Relative density at a residual.
+    #[must_use]
+    pub fn density_at(&self, residual_ns: i64) -> f64 {
+        const FLOOR: f64 = 1e-3;
+        if self.density.is_empty() {
+            return 1.0;
+        }
+        let width = (self.hi_ns - self.lo_ns).max(1);
+        let n = i64::try_from(self.density.len()).unwrap_or(1);
+        let bin = i128::from(residual_ns - self.lo_ns) * i128::from(n) / i128::from(width);
+        let bin = usize::try_from(bin.clamp(0, i128::from(n - 1))).unwrap_or(0);
+        self.density.get(bin).copied().unwrap_or(FLOOR).max(FLOOR)
+    }
+}
+
+/// The survey's findings.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Per file and interface: the capture point, if any.
+    pub point_of: Vec<Vec<Option<u16>>>,
+    /// Per point: its place in the path, forward.
+    pub position: Vec<u32>,
+    /// Per point: points of different components share no packet.
+    pub component: Vec<u16>,
+    /// Per point: points of equal domain share a clock.
+    pub domain: Vec<u16>,
+    /// Per direction and point.
+    pub centres: [Vec<Centre>; 2],
+    /// Per direction and `up × n + down`.
+    pub bands: [Vec<Band>; 2],
+    /// Address pairs: whether packets from the smaller address go forward.
+    pub toward_is_forward: HashMap<u64, bool>,
+    /// Measured segments (near, far); the whole path may be among them.
+    pub links: Vec<(u16, u16)>,
+    /// Index into `links` of the whole path, if it is more than one segment.
+    pub whole: Option<usize>,
+    /// A packet unique at two points is one packet within this.
+    pub wide_ns: i64,
+    /// A frame can be decided when nothing older than this is to come.
+    pub horizon_ns: i64,
+    /// Start and end of the time that all points cover, per component, reference time.
+    pub cover: Vec<(i64, i64)>,
+    /// Reference time that is asked for.
+    pub range: (i64, i64),
+    /// First of the time bins in which the least latencies are kept, and their width.
+    pub bins: (i64, i64),
+}
+
+/// Time bins for least latencies.
+pub const N_BINS: usize = 2048;
+
+impl Plan {
+    /// How many capture points there are.
+    #[must_use]
+    pub fn n_points(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Raw time as reference time, if the packet goes in `direction`.
+    #[must_use]
+    #[inline]
+    pub fn aligned_ns(&self, direction: Direction, point: u16, t_ns: i64) -> i64 {
+        let centres = match direction {
+            Direction::Forward => &self.centres[0],
+            Direction::Reverse => &self.centres[1],
+        };
+        centres.get(usize::from(point)).map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
+    }
+
+    /// The band from an upstream to a downstream point.
+    #[must_use]
+    pub fn band(&self, direction: Direction, up: u16, down: u16) -> Option<&Band> {
+        let index = usize::from(up) * self.n_points() + usize::from(down);
+        self.bands.get(direction.index())?.get(index)
+    }
+
+    /// Place of a point for packets of a direction: ascending from sender to receiver.
+    #[must_use]
+    pub fn place(&self, direction: Direction, point: u16) -> i64 {
+        let position = self.position.get(usize::from(point)).map_or(0, |place| i64::from(*place));
+        if direction == Direction::Forward { position } else { -position }
+    }
+
+    /// Whether two points share a clock.
+    #[must_use]
+    pub fn same_clock(&self, one: u16, other: u16) -> bool {
+        self.domain.get(usize::from(one)) == self.domain.get(usize::from(other))
+    }
+}

@@ -1,0 +1,161 @@
+//! What all passes over a capture share: which frames count, and how they become packets.
+
+use crate::error::{Error, Result};
+use crate::file::{Capture, Frame};
+use crate::filter::Filter;
+use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::wire::{Decoder, Packet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How frames are read: shared by all threads of a pass.
+pub struct Reading {
+    /// The layers.
+    pub decoder: Decoder,
+    /// Only packets whose innermost packet passes.
+    pub filter: Option<Filter>,
+    /// Only frames that pass as captured.
+    pub filter_outer: Option<Filter>,
+    /// Layer-4 bytes that enter identities.
+    pub prefixes: Prefixes,
+    /// Keep packets whose identity is 0 modulo this.
+    pub one_in: u64,
+}
+
+/// What a pass makes of one frame.
+pub enum Seen {
+    /// A packet with an identity.
+    Packet(Identity),
+    /// A frame that could not be decoded to its innermost packet.
+    Undecoded,
+    /// Not among those the user asked for.
+    Excluded,
+}
+
+impl Reading {
+    /// Reads everything: no filter, whole identities.
+    #[must_use]
+    pub fn everything(decoder: Decoder) -> Self {
+        Self { decoder, filter: None, filter_outer: None, prefixes: WHOLE, one_in: 1 }
+    }
+
+    /// Decodes a frame into `packet` and identifies it.
+    #[inline]
+    pub fn see(&self, frame: &Frame<'_>, packet: &mut Packet) -> Seen {
+        self.decoder.decode(frame.link, frame.bytes, frame.wire_bytes, frame.fcs_bytes, packet);
+        if !self.wants(frame, packet) {
+            return Seen::Excluded;
+        }
+        if packet.stop.is_some() || !frame.has_time {
+            return Seen::Undecoded;
+        }
+        let identity = identify(packet, frame.bytes, &self.prefixes);
+        if self.one_in > 1 && !identity.key.is_multiple_of(self.one_in) {
+            return Seen::Excluded;
+        }
+        Seen::Packet(identity)
+    }
+
+    fn wants(&self, frame: &Frame<'_>, packet: &Packet) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.passes_inner(frame, packet))
+            && self.filter_outer.as_ref().is_none_or(|filter| filter.passes_outer(frame))
+    }
+}
+
+/// How far a pass has come, and whether it should go on; shared with the thread that waits for it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    n_bytes: AtomicU64,
+    is_cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// Bytes read of all files so far.
+    #[must_use]
+    pub fn n_bytes(&self) -> u64 {
+        self.n_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Counts bytes read.
+    pub fn advance(&self, n_bytes: u64) {
+        self.n_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+    }
+
+    /// Asks all threads of the pass to stop.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Frames between two looks at the progress.
+const FRAMES_PER_LOOK: u64 = 4096;
+
+/// Reads all frames of a file, telling the progress, until the end or an interruption.
+///
+/// # Errors
+/// The file cannot be opened or is no capture; the user interrupted.
+pub fn read_frames(
+    path: &Path,
+    progress: &Progress,
+    mut each: impl FnMut(&Frame<'_>) -> Result<()>,
+) -> Result<Capture> {
+    let mut capture = Capture::open(path)?;
+    let (mut n_frames, mut n_told) = (0_u64, 0_u64);
+    while let Some(frame) = capture.next_frame() {
+        each(&frame)?;
+        n_frames += 1;
+        if n_frames.is_multiple_of(FRAMES_PER_LOOK) {
+            let n_bytes = capture.bytes_read();
+            progress.advance(n_bytes.saturating_sub(n_told));
+            n_told = n_bytes;
+            if progress.is_cancelled() {
+                return Err(Error::Interrupted);
+            }
+        }
+    }
+    progress.advance(capture.bytes_read().saturating_sub(n_told));
+    Ok(capture)
+}
+
+/// Runs one job per file on as many threads as the machine has cores; results in the files' order.
+///
+/// # Errors
+/// The first error of a job, in the files' order; the others are asked to stop.
+pub fn for_each_file<T: Send>(
+    files: &[PathBuf],
+    progress: &Progress,
+    job: impl Fn(usize, &Path) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let n_threads = std::thread::available_parallelism().map_or(2, usize::from).min(files.len());
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+            let Some(path) = files.get(index) else { return done };
+            let result = job(index, path);
+            if result.is_err() {
+                progress.cancel();
+            }
+            done.push((index, result));
+        }
+    };
+    let mut results: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads.max(1)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
+    });
+    results.sort_by_key(|(index, _)| *index);
+    let is_real = |result: &Result<T>| matches!(result, Err(error) if !matches!(error, Error::Interrupted));
+    if let Some(at) = results.iter().position(|(_, result)| is_real(result)) {
+        results.swap(0, at);
+    }
+    let complete = results.len() == files.len();
+    let values: Vec<T> = results.into_iter().map(|(_, result)| result).collect::<Result<_>>()?;
+    if complete { Ok(values) } else { Err(Error::Argument("a reading thread died".into())) }
+}
