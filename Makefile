@@ -1,0 +1,66 @@
+# The only entry points. Each works on a fresh checkout with Python >= 3.11, pip and cargo.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+CARGO := cargo --locked --config net.retry=5
+CRATE := --manifest-path rust/Cargo.toml
+RUST := $(shell find rust/src -name '*.rs')
+DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
+
+.PHONY: build demo test test-slow check bench docs format lock
+build: .venv/built
+
+.venv/installed: requirements.lock
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+.venv/built: .venv/installed pyproject.toml rust/Cargo.toml rust/Cargo.lock $(RUST)
+	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
+	@echo "Building the native core (a minute or two the first time)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: build
+	$(BIN)/pcaplat merge $(DEMO) --output out/demo --overwrite
+	@echo
+	@echo "The results are in out/demo:"
+	@ls -1 out/demo
+
+test: build
+	cd rust && $(CARGO) test --release --quiet
+	$(BIN)/python -m pytest
+
+test-slow: build
+	cd rust && $(CARGO) test --release --quiet
+	$(BIN)/python -m pytest -m ""
+
+check: build
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest pcaplat._native
+	cargo fmt $(CRATE) --check
+	$(CARGO) clippy $(CRATE) --release --all-targets --all-features -- -D warnings
+
+bench: build
+	$(BIN)/python bench/run.py
+
+docs: build
+	$(BIN)/python docs/reference.py
+
+format: .venv/installed
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix-only
+	cargo fmt $(CRATE)
+
+# needs uv; everything else needs only what it writes
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock

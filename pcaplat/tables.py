@@ -1,0 +1,269 @@
+"""Every table: its columns, their types, units and meaning.
+
+The names are public (docs/reference/tables.md is made from this file); `check` compares a table
+with them. Polars and pyarrow are imported only when a type of theirs is asked for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pcaplat.errors import TableError
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+Type = Literal["String", "Int64", "Int32", "Float64", "Steps"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `unit` is empty for what has none, `is_nullable` for what may be unknown."""
+
+    name: str
+    type: Type
+    meaning: str
+    unit: str = ""
+    is_nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A named list of columns."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, in order."""
+        return [column.name for column in self.columns]
+
+    def schema(self) -> "dict[str, pl.DataType]":
+        """Give the columns as polars types."""
+        types = _polars_types()
+        return {column.name: types[column.type] for column in self.columns}
+
+    def arrow_schema(self) -> "pa.Schema":
+        """Give the columns as Arrow types, with unit and meaning as metadata."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+        types = _arrow_types()
+        return pa.schema(
+            pa.field(
+                column.name,
+                types[column.type],
+                nullable=column.is_nullable,
+                metadata={"unit": column.unit, "meaning": column.meaning},
+            )
+            for column in self.columns
+        )
+
+    def check(self, frame: "pl.DataFrame | pl.LazyFrame") -> None:
+        """Compare a frame's columns with this table's.
+
+        Args:
+            frame: May have more columns than the table, in any order.
+
+        Raises:
+            TableError: A column is missing, has another type, or (for a frame with data) is null
+                where it must not be.
+        """
+        schema: Mapping[str, pl.DataType] = frame.lazy().collect_schema()
+        for name, wanted in self.schema().items():
+            if name not in schema:
+                raise TableError.wrong_column(self.name, name, "is missing")
+            if schema[name] != wanted:
+                reason = f"is {schema[name]} and should be {wanted}"
+                raise TableError.wrong_column(self.name, name, reason)
+        self._check_nulls(frame)
+
+    def _check_nulls(self, frame: "pl.DataFrame | pl.LazyFrame") -> None:
+        if not hasattr(frame, "null_count") or not hasattr(frame, "get_column"):
+            return
+        for column in self.columns:
+            n_null = 0 if column.is_nullable else frame.get_column(column.name).null_count()
+            if n_null:
+                raise TableError.wrong_column(self.name, column.name, f"has {n_null} nulls")
+
+
+def _polars_types() -> "dict[Type, pl.DataType]":
+    import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+    step = pl.Struct({"t_ns": pl.Int64(), "step_ns": pl.Float64()})
+    return {
+        "String": pl.String(),
+        "Int64": pl.Int64(),
+        "Int32": pl.Int32(),
+        "Float64": pl.Float64(),
+        "Steps": pl.List(step),
+    }
+
+
+def _arrow_types() -> "dict[Type, Any]":
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+    step = pa.struct({"t_ns": pa.int64(), "step_ns": pa.float64()})
+    return {
+        "String": pa.string(),
+        "Int64": pa.int64(),
+        "Int32": pa.int32(),
+        "Float64": pa.float64(),
+        "Steps": pa.list_(step),
+    }
+
+
+def _text(name: str, meaning: str, *, is_nullable: bool = False) -> Column:
+    return Column(name, "String", meaning, is_nullable=is_nullable)
+
+
+def _count(name: str, meaning: str) -> Column:
+    return Column(name, "Int64", meaning)
+
+
+def _duration(name: str, meaning: str) -> Column:
+    return Column(name, "Float64", meaning, "ns", is_nullable=True)
+
+
+PACKETS = Table(
+    "packets",
+    "one row per captured frame, of all points; nothing is dropped",
+    (
+        _text("point", "capture point"),
+        _text("file", "capture file"),
+        _count("frame", "number within the file, from 1, as Wireshark counts"),
+        Column("t_ns", "Int64", "the capture file's own time", "ns since 1970"),
+        Column("stamp_ns", "Int64", "time from inside the frame, used instead of t_ns", "ns since 1970", is_nullable=True),
+        Column("aligned_ns", "Int64", "time on the reference clock", "ns since 1970", is_nullable=True),
+        Column("trajectory_id", "Int64", "same number: the same packet; null: matched nowhere", is_nullable=True),
+        _text("status", "matched, coalesced, duplicate, ambiguous, unmatched or undecoded"),
+        _text("layers", "from the outermost to the innermost, e.g. ethernet/ipv4/udp"),
+        _text("src", "innermost source address; null: not IP", is_nullable=True),
+        _text("dst", "innermost destination address; null: not IP", is_nullable=True),
+        Column("src_port", "Int32", "innermost source port", is_nullable=True),
+        Column("dst_port", "Int32", "innermost destination port", is_nullable=True),
+        Column("protocol", "Int32", "innermost IP protocol number", is_nullable=True),
+        Column("tunnel_id", "Int64", "VNI, GRE key, TEID, ERSPAN session … of the innermost tunnel", is_nullable=True),
+        Column("wire_bytes", "Int64", "length of the frame on the wire", "bytes"),
+        Column("captured_bytes", "Int64", "length of the frame in the file", "bytes"),
+    ),
+)  # fmt: skip
+
+MATCHES = Table(
+    "matches",
+    "one row per pair of frames that carry the same packet, at two points where it was seen one after the other",
+    (
+        _text("up_point", "the point nearer the sender"),
+        _text("up_file", "its file"),
+        _count("up_frame", "its frame"),
+        _text("down_point", "the point nearer the receiver"),
+        _text("down_file", "its file"),
+        _count("down_frame", "its frame"),
+        _text("direction", "forward (as the path is written) or reverse"),
+        _text("kind", "packet; of TCP cut or joined on the way: first-byte, last-byte or overlap"),
+        _duration("latency_ns", "t(down) − t(up) on aligned clocks"),
+        _duration("latency_lo_ns", "the least that resolution and clocks leave possible"),
+        _duration("latency_hi_ns", "the most that resolution and clocks leave possible"),
+        Column("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
+    ),
+)  # fmt: skip
+
+CAPTURES = Table(
+    "captures",
+    "one row per capture file",
+    (
+        _text("file", "capture file"),
+        _text("point", "capture point"),
+        _count("n_frames", "frames in it"),
+        _count("n_undecoded", "frames that could not be read to the innermost packet"),
+        Column("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
+        _text("link", "link type"),
+    ),
+)  # fmt: skip
+
+CLOCKS = Table(
+    "clocks",
+    "one row per point, the reference too; offset = clock − reference, so subtract it",
+    (
+        _text("point", "capture point"),
+        _text("domain", "points with the same domain share one clock"),
+        _text("reference", "the point whose clock times are given in"),
+        Column("at_ns", "Int64", "when offset and half-width hold, on the reference clock", "ns since 1970", is_nullable=True),
+        _duration("offset_ns", "clock − reference at at_ns"),
+        _duration("half_width_ns", "how far the offset may be off"),
+        Column("drift_ppm", "Float64", "how fast the offset grows", "ppm", is_nullable=True),
+        Column("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
+        _text("quality", "same-clock, bounded, one-way or none"),
+        Column("steps", "Steps", "when the clock was set, and by how much"),
+    ),
+)  # fmt: skip
+
+SEGMENTS = Table(
+    "segments",
+    "one row per segment, direction and class; the whole path is one more",
+    (
+        _text("near", "the end nearer the path's first point"),
+        _text("far", "the end nearer the path's last point"),
+        _text("direction", "forward (as the path is written) or reverse"),
+        _text("class", "packet, first-byte or last-byte"),
+        _count("n", "packets measured"),
+        _count("n_lost", "packets seen going in and not coming out"),
+        Column("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
+        _count("n_duplicated", "packets that came out more than once"),
+        _count("n_reordered", "packets that came out after a later one"),
+        _duration("min_ns", "least latency, exact"),
+        _duration("mean_ns", "mean latency, exact"),
+        _duration("p50_ns", "median latency"),
+        _duration("p90_ns", "90 % took no longer"),
+        _duration("p99_ns", "99 % took no longer"),
+        _duration("p999_ns", "99.9 % took no longer"),
+        _duration("max_ns", "greatest latency, exact"),
+        _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
+    ),
+)  # fmt: skip
+
+ROUND_TRIPS = Table(
+    "round_trips",
+    "one row per segment: its share of the round trip, which needs no common clock",
+    (
+        _text("near", "the end nearer the path's first point"),
+        _text("far", "the end nearer the path's last point"),
+        _count("n", "round trips measured"),
+        _duration("mean_ns", "mean two-way contribution"),
+        _duration("p50_ns", "median two-way contribution"),
+        _duration("p90_ns", "90 % took no longer"),
+        _duration("p99_ns", "99 % took no longer"),
+        _duration("mean_half_width_ns", "how far the mean may be off"),
+    ),
+)  # fmt: skip
+
+WARNINGS = Table(
+    "warnings",
+    "what may mislead in these results, and what to do about it",
+    (
+        _text("code", "its name, for scripts"),
+        _text("point", "capture point; null: none in particular", is_nullable=True),
+        _text("text", "what, where, the evidence, the remedy"),
+    ),
+)
+
+SLOWEST = Table(
+    "slowest",
+    "the slowest packets of each segment, one row per point that saw them",
+    (
+        _text("near", "the segment's end nearer the path's first point"),
+        _text("far", "the segment's end nearer the path's last point"),
+        _text("direction", "forward (as the path is written) or reverse"),
+        _count("rank", "1: the slowest"),
+        _duration("latency_ns", "how long the packet took in this segment"),
+        Column("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
+        _text("point", "a point that saw it"),
+        _text("file", "the file there"),
+        _count("frame", "the frame there"),
+        Column("t_ns", "Int64", "the time there, by the file", "ns since 1970"),
+    ),
+)  # fmt: skip
+
+TABLES = (PACKETS, MATCHES, CAPTURES, CLOCKS, SEGMENTS, ROUND_TRIPS, WARNINGS, SLOWEST)
