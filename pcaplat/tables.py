@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-Type = Literal["String", "Int64", "Int32", "Float64", "Steps"]
+Type = Literal["String", "Int64", "Int32", "Float64", "Boolean", "Steps"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ def _polars_types() -> "dict[Type, pl.DataType]":
         "Int64": pl.Int64(),
         "Int32": pl.Int32(),
         "Float64": pl.Float64(),
+        "Boolean": pl.Boolean(),
         "Steps": pl.List(step),
     }
 
@@ -111,6 +112,7 @@ def _arrow_types() -> "dict[Type, Any]":
         "Int64": pa.int64(),
         "Int32": pa.int32(),
         "Float64": pa.float64(),
+        "Boolean": pa.bool_(),
         "Steps": pa.list_(step),
     }
 
@@ -180,6 +182,7 @@ CAPTURES = Table(
         _count("n_undecoded", "frames that could not be read to the innermost packet"),
         Column("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
         _text("link", "link type"),
+        Column("is_truncated", "Boolean", "whether the file ends in the middle of a record"),
     ),
 )  # fmt: skip
 

@@ -1,0 +1,143 @@
+"""Outputs: one module per format, and the folder they are written into.
+
+An output for standard output has `show(result, stream)`; one for a folder has
+`save(result, directory)`; json has both.
+"""
+
+import importlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TextIO, cast
+
+from pcaplat.errors import OutputError
+
+if TYPE_CHECKING:
+    from pcaplat.study import Result
+
+OUTPUTS = {
+    "table": "console",
+    "json": "json",
+    "csv": "csv",
+    "markdown": "markdown",
+    "parquet": "parquet",
+    "pcapng": "pcapng",
+}
+SHOWN = ("table", "json", "csv", "markdown")
+SAVED = ("parquet", "pcapng", "json")
+FILES = (
+    "packets.parquet",
+    "matches.parquet",
+    "clocks.parquet",
+    "round_trips.parquet",
+    "merged.pcapng",
+    "summary.json",
+)
+
+
+class Output(Protocol):
+    """What a module of this folder offers: one of the two, or both."""
+
+    def show(self, result: "Result", stream: TextIO) -> None:
+        """Write the result as text."""
+
+    def save(self, result: "Result", directory: Path) -> None:
+        """Write the result's files into a folder."""
+
+
+def output(name: str) -> Output:
+    """Import the output of that name."""
+    return cast("Output", importlib.import_module(f"pcaplat.outputs.{OUTPUTS[name]}"))
+
+
+def write(
+    result: "Result", directory: str | Path, *, overwrite: bool = False, pcapng: bool = False
+) -> None:
+    """Write a result's files into a folder: all of them, or none.
+
+    Args:
+        result: What `merge` gave, with its rows (`keep_rows`).
+        directory: New or empty; made where it is missing.
+        overwrite: Replace an earlier result in the folder. Other files in it stay.
+        pcapng: Write merged.pcapng too.
+
+    Raises:
+        OutputError: The folder holds something already, or is a file.
+    """
+    target = Path(directory)
+    check_directory(target, overwrite=overwrite)
+    with _scratch(target) as scratch:
+        for name in SAVED:
+            if pcapng or name != "pcapng":
+                output(name).save(result, scratch)
+        _publish(scratch, target)
+
+
+def check_directory(directory: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that cannot be written into, before any work is done.
+
+    Raises:
+        OutputError: The folder holds something already, or is a file.
+    """
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise OutputError.not_a_folder(printable(str(directory)))
+    found = sorted(entry.name for entry in directory.iterdir())
+    if found and not overwrite:
+        raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
+
+
+@contextmanager
+def _scratch(target: Path) -> Iterator[Path]:
+    """Give a folder beside the target, on the same file system, that is gone afterwards."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    home = target if target.is_mount() else target.resolve().parent
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.resolve().name}-", suffix=".partial", dir=home))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _publish(scratch: Path, target: Path) -> None:
+    """Move complete files to where they belong.
+
+    A new folder appears at once. In one that exists, summary.json goes first and comes last, so
+    that a folder with a summary is never a mixture of two runs.
+    """
+    scratch.chmod(0o777 & ~_umask())
+    if not target.exists():
+        scratch.rename(target)
+        return
+    for name in reversed(FILES):
+        (target / name).unlink(missing_ok=True)
+    for name in FILES:
+        if (scratch / name).exists():
+            (scratch / name).replace(target / name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return stat.S_IMODE(mask)
+
+
+def printable(text: str) -> str:
+    r"""Make a stranger's text harmless: nothing in it moves a cursor or hides a word.
+
+    Example:
+        >>> printable("a\x1b[31mb\n")
+        'a\\x1b[31mb\\x0a'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - one byte
