@@ -4,7 +4,6 @@ The names are public (docs/reference/tables.md is made from this file); `check` 
 with them. Polars and pyarrow are imported only when a type of theirs is asked for.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,7 +70,7 @@ class Table:
             TableError: A column is missing, has another type, or (for a frame with data) is null
                 where it must not be.
         """
-        schema: Mapping[str, pl.DataType] = frame.lazy().collect_schema()
+        schema = frame.lazy().collect_schema()
         for name, wanted in self.schema().items():
             if name not in schema:
                 raise TableError.wrong_column(self.name, name, "is missing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -43,7 +44,7 @@ def segment(near: str, far: str, direction: str, p50_ns: float | None) -> dict[s
 
 
 def _segments() -> list[dict[str, Any]]:
-    ends = [*zip(POINTS, POINTS[1:], strict=False), (POINTS[0], POINTS[-1])]
+    ends = [*pairwise(POINTS), (POINTS[0], POINTS[-1])]
     rows = []
     for index, (near, far) in enumerate(ends):
         for direction, medians_ns in MEDIANS_NS.items():
@@ -82,7 +83,7 @@ def clock(point: str, offset_ns: float | None, quality: str) -> dict[str, Any]:
 
 def document() -> dict[str, Any]:
     """Give a new summary.json of six points on one path."""
-    pairs = list(zip(POINTS, POINTS[1:], strict=False))
+    pairs = list(pairwise(POINTS))
     return {
         "schema": "pcaplat.summary/1",
         "captures": [
@@ -117,7 +118,7 @@ def document() -> dict[str, Any]:
             {
                 "code": "clock-assumed-common",
                 "point": "sw-a",
-                "text": "no offset lies outside the bounds; declare --same-clock all if you know it",
+                "text": "0 lies within the bounds; if the clock is one, declare --same-clock all",
             }
         ],
     }

@@ -1,18 +1,17 @@
 """Outputs: one module per format, and the folder they are written into.
 
-An output for standard output has `show(result, stream)`; one for a folder has
-`save(result, directory)`; json has both.
+An output for standard output has `show(result, stream)`, one for a folder has
+`save(result, directory)`, one that takes the rows of `pcaplat read` has `save_rows(batches, stream)`.
 """
 
 import importlib
 import os
 import shutil
-import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 from pcaplat.errors import OutputError
 
@@ -40,13 +39,16 @@ FILES = (
 
 
 class Output(Protocol):
-    """What a module of this folder offers: one of the two, or both."""
+    """What a module of this folder offers: one of these, or more."""
 
     def show(self, result: "Result", stream: TextIO) -> None:
         """Write the result as text."""
 
     def save(self, result: "Result", directory: Path) -> None:
         """Write the result's files into a folder."""
+
+    def save_rows(self, batches: Iterable[Any], stream: IO[bytes]) -> None:
+        """Write Arrow batches of packets, one after the other."""
 
 
 def output(name: str) -> Output:
@@ -97,11 +99,30 @@ def _scratch(target: Path) -> Iterator[Path]:
     """Give a folder beside the target, on the same file system, that is gone afterwards."""
     target.parent.mkdir(parents=True, exist_ok=True)
     home = target if target.is_mount() else target.resolve().parent
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.resolve().name}-", suffix=".partial", dir=home))
+    scratch = Path(
+        tempfile.mkdtemp(prefix=f".{target.resolve().name}-", suffix=".partial", dir=home)
+    )
     try:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write that gets its name only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        prefix=f".{path.name}-", suffix=".partial", dir=path.parent, delete=False
+    ) as stream:
+        partial = Path(stream.name)
+        try:
+            yield stream
+            stream.flush()
+            partial.chmod(0o666 & ~_umask())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def _publish(scratch: Path, target: Path) -> None:
@@ -124,7 +145,7 @@ def _publish(scratch: Path, target: Path) -> None:
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
-    return stat.S_IMODE(mask)
+    return mask
 
 
 def printable(text: str) -> str:

@@ -81,7 +81,9 @@ def _show_path(console: Console, document: Row) -> None:
     how = "found from the captures" if document["path_inferred"] else "as given"
     unit = unit_for(row["p50_ns"] for row in document["segments"])
     n_points = len(document["path"])
-    console.print(Text(f"Path of {n_points} points, order {how}; medians in {unit}, there and back"))
+    console.print(
+        Text(f"Path of {n_points} points, order {how}; medians in {unit}, there and back")
+    )
     console.print()
     for line in draw_path(document, unit, console.width - GAP):
         console.print(Text(" " * GAP + line, style="bold", no_wrap=True))

@@ -1,12 +1,15 @@
-"""CSV: the segments of the summary, one row each."""
+"""CSV: the segments of the summary, or packets, one row each."""
 
 import csv
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from pcaplat.outputs import printable
-from pcaplat.tables import SEGMENTS
+from pcaplat.tables import PACKETS, SEGMENTS
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from pcaplat.study import Result
 
 STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -34,3 +37,26 @@ def cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     return f"'{printable(value)}" if value.startswith(STARTS_FORMULA) else printable(value)
+
+
+def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
+    """Write Arrow batches of packets under one heading."""
+    import polars as pl  # noqa: PLC0415 - slow to import, and no summary needs it
+
+    frames = (pl.DataFrame(batch) for batch in batches)
+    has_heading = False
+    for frame in frames:
+        _harmless(frame).write_csv(stream, include_header=not has_heading)
+        has_heading = True
+    if not has_heading:
+        stream.write(f"{','.join(PACKETS.names)}\n".encode())
+
+
+def _harmless(frame: "pl.DataFrame") -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415 - see above
+
+    texts = pl.col(pl.String)
+    is_odd = texts.str.contains(r"^[=+\-@]|[\p{Cc}\p{Cf}]").any()
+    odd = [column.name for column in frame.select(is_odd) if column.item()]
+    # rare, so that a slow way will do
+    return frame.with_columns(pl.col(name).map_elements(cell, pl.String) for name in odd)

@@ -1,8 +1,9 @@
-"""JSON: summary.json, exactly, on standard output too."""
+"""JSON: summary.json, exactly, on standard output too; packets as an object a line."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from pcaplat.study import Result
@@ -19,3 +20,11 @@ def save(result: "Result", directory: Path) -> None:
     """Write summary.json into a folder."""
     with (directory / "summary.json").open("w", encoding="ascii") as stream:
         show(result, stream)
+
+
+def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
+    """Write Arrow batches as one JSON object a line."""
+    import polars as pl  # noqa: PLC0415 - slow to import, and no summary needs it
+
+    for batch in batches:
+        pl.DataFrame(batch).write_ndjson(stream)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +24,12 @@ def save(result: "Result", directory: Path) -> None:
         write_table(table, [batch], directory / f"{table.name}.parquet")
 
 
-def write_table(table: Table, batches: Iterable[Any], path: Path) -> None:
+def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
+    """Write Arrow batches of packets."""
+    write_table(PACKETS, batches, stream)
+
+
+def write_table(table: Table, batches: Iterable[Any], path: Path | IO[bytes]) -> None:
     """Write Arrow batches as one file; columns beyond the table's are kept."""
     stream = iter(batches)
     first = next(stream, None)

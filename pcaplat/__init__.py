@@ -1,0 +1,61 @@
+"""Finds the same packet in captures from several points of one path, and says where the time went.
+
+The verbs and types that are public; each is imported when it is first asked for, because
+`pcaplat --version` should not wait for polars.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pcaplat.errors import EngineError as EngineError
+    from pcaplat.errors import EvidenceError as EvidenceError
+    from pcaplat.errors import InputError as InputError
+    from pcaplat.errors import PcaplatError as PcaplatError
+    from pcaplat.outputs import write as write
+    from pcaplat.points import Profile as Profile
+    from pcaplat.points import load_profile as load_profile
+    from pcaplat.stages.read import read as read
+    from pcaplat.study import Result as Result
+    from pcaplat.study import merge as merge
+
+    __version__: str
+
+HOMES = {
+    "EngineError": "pcaplat.errors",
+    "EvidenceError": "pcaplat.errors",
+    "InputError": "pcaplat.errors",
+    "PcaplatError": "pcaplat.errors",
+    "Profile": "pcaplat.points",
+    "Result": "pcaplat.study",
+    "load_profile": "pcaplat.points",
+    "merge": "pcaplat.study",
+    "read": "pcaplat.stages.read",
+    "write": "pcaplat.outputs",
+}
+
+__all__ = [
+    "EngineError",
+    "EvidenceError",
+    "InputError",
+    "PcaplatError",
+    "Profile",
+    "Result",
+    "__version__",
+    "load_profile",
+    "merge",
+    "read",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - it stands for every public name
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("pcaplat")
+    if name in HOMES:
+        return getattr(importlib.import_module(HOMES[name]), name)
+    raise AttributeError(f"module 'pcaplat' has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""`python -m pcaplat` is `pcaplat`."""
+
+from pcaplat.cli import main
+
+main()

@@ -1,0 +1,187 @@
+"""The command line: one module per subcommand, and what they share.
+
+Results go to standard output, everything else to standard error. Exit status: 0 done, 2 nothing
+could be measured, 130 interrupted. A user's mistake is one line, never a traceback.
+"""
+
+import errno
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
+
+import typer
+
+from pcaplat.errors import PcaplatError
+from pcaplat.outputs import printable
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+COMMANDS = {"merge": "merge", "read": "read", "points": "points"}
+REMEDIES = {
+    errno.ENOENT: "check the name",
+    errno.EACCES: "check its permissions, or run as a user who may read it",
+    errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap",
+    errno.ENOSPC: "free some space, or write elsewhere",
+}
+OK, UNUSABLE, INTERRUPTED, TERMINATED = 0, 2, 130, 143
+TRACEBACK = "PCAPLAT_TRACEBACK"
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with its exit status."""
+    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; give the exit status."""
+    try:
+        return _app()(args=list(arguments), prog_name="pcaplat", standalone_mode=False) or OK
+    except typer.TyperException as mistake:
+        return _complain(f"{_sentence(mistake)}; see {_help_for(mistake)}")
+    except PcaplatError as problem:
+        return _complain(str(problem))
+    except OSError as problem:
+        return _complain(_system_message(problem))
+    except MemoryError:
+        return _complain("out of memory; give less at once, e.g. with --from and --to")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as bug:
+        if os.environ.get(TRACEBACK):
+            raise
+        return _complain(
+            f"a bug in pcaplat, {type(bug).__name__}: {bug}; {TRACEBACK}=1 shows where"
+        )
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        name="pcaplat",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_about)
+    for name, module in COMMANDS.items():
+        command: Callable[..., None] = importlib.import_module(f"pcaplat.cli.{module}").command
+        app.command(name)(command)
+    return app
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        import pcaplat
+
+        print(f"pcaplat {pcaplat.__version__}")
+        raise typer.Exit
+
+
+def _about(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the same packet in several captures of one path, and where the microseconds went."""
+
+
+def _terminate(number: int, frame: "FrameType | None") -> NoReturn:
+    """Leave through every `finally`, so that nothing half-written stays."""
+    del number, frame
+    sys.exit(TERMINATED)
+
+
+def one_line(message: str) -> str:
+    r"""Put a message on one line, and make the names in it harmless.
+
+    Example:
+        >>> one_line("a\x1b:\n  b")
+        'a\\x1b: b'
+    """
+    return printable(" ".join(message.splitlines())).replace("   ", " ")
+
+
+def _sentence(mistake: typer.TyperException) -> str:
+    text = mistake.format_message().strip().rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _help_for(mistake: typer.TyperException) -> str:
+    context = getattr(mistake, "ctx", None)
+    return f"{context.command_path if context else 'pcaplat'} --help"
+
+
+def _system_message(problem: OSError) -> str:
+    where = f"{os.fsdecode(problem.filename)}: " if problem.filename else ""
+    what = (problem.strerror or str(problem)).lower()
+    remedy = REMEDIES.get(problem.errno or 0)
+    return f"{where}{what}" + (f"; {remedy}" if remedy else "")
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Give standard output; a reader that has had enough (`| head`) is no mistake."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the interpreter flushes once more on its way out
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Progress:
+    """A bar on standard error: how far the captures are read."""
+
+    def __init__(self) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.DownloadColumn(),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True, markup=False),
+            transient=True,
+        )
+        self._task = self._bar.add_task("starting", total=None)
+
+    def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
+        """Say how far a stage is."""
+        total = total_bytes or None
+        self._bar.update(self._task, completed=done_bytes, total=total, description=stage)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+@contextmanager
+def progress_bar(*, is_wanted: bool) -> Iterator[Progress | None]:
+    """Give a progress bar where a person watches, else None."""
+    if not is_wanted or not sys.stderr.isatty():
+        yield None
+        return
+    with Progress() as bar:
+        yield bar
+
+
+def note(text: str, *, is_quiet: bool) -> None:
+    """Say something on standard error that is no result."""
+    if not is_quiet:
+        print(f"pcaplat: {one_line(text)}", file=sys.stderr)

@@ -1,0 +1,161 @@
+"""`pcaplat merge`: captures of one path → matched packets, per-segment latency."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Argument, Option
+
+from pcaplat.cli import note, progress_bar, standard_output
+from pcaplat.errors import OptionError
+from pcaplat.outputs import check_directory, output, write
+from pcaplat.units import parse_duration_ns, parse_instant, parse_share
+
+if TYPE_CHECKING:
+    from pcaplat.study import Result
+
+Captures = Annotated[
+    list[str],
+    Argument(metavar="CAPTURE...", show_default=False, help="PATH, POINT=PATH, or - for stdin."),
+]
+Inner = Annotated[
+    str | None, Option("--filter", metavar="BPF", help="Only these packets: on the innermost one.")
+]
+Outer = Annotated[
+    str | None, Option("--filter-outer", metavar="BPF", help="Likewise, on the frame as captured.")
+]
+Ports = Annotated[
+    list[int] | None,
+    Option("--vxlan-port", min=1, max=65535, help="A further UDP port of VXLAN. Repeatable."),
+]
+
+
+def command(
+    captures: Captures,
+    output_dir: Annotated[
+        Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
+    ] = None,
+    overwrite: Annotated[
+        bool, Option("--overwrite", help="Replace an earlier result in DIR.")
+    ] = False,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
+    ] = "table",
+    path: Annotated[
+        str | None,
+        Option(metavar="A,B,C", help="The points in forward order. Default: found."),
+    ] = None,
+    same_clock: Annotated[
+        list[str] | None,
+        Option(metavar="A,B", help="Points that share one clock, or: all. Repeatable."),
+    ] = None,
+    clock_accuracy: Annotated[
+        list[str] | None,
+        Option(metavar="POINT=100ns", help="How far a clock may be off. Repeatable."),
+    ] = None,
+    reference: Annotated[
+        str | None, Option(metavar="POINT", help="Whose clock times are given in.")
+    ] = None,
+    bpf: Inner = None,
+    bpf_outer: Outer = None,
+    start: Annotated[
+        str | None, Option("--from", metavar="T", help="From here on, e.g. +1.5s or a date.")
+    ] = None,
+    end: Annotated[str | None, Option("--to", metavar="T", help="Up to here.")] = None,
+    sample: Annotated[
+        str | None, Option(metavar="1/N", help="The same N-th of the packets at every point.")
+    ] = None,
+    slowest: Annotated[
+        int, Option(metavar="N", min=0, help="List the N slowest packets of each segment.")
+    ] = 0,
+    window: Annotated[
+        str | None,
+        Option(metavar="DURATION", help="How long a packet may take between neighbours."),
+    ] = None,
+    vxlan_port: Ports = None,
+    pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
+    engine: Annotated[Literal["local"], Option(help="Where it runs.")] = "local",
+    quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
+    no_progress: Annotated[bool, Option("--no-progress", help="No progress bar.")] = False,
+) -> None:
+    """Match the packets of several captures of one path, and time every segment."""
+    if output_dir:
+        check_directory(output_dir, overwrite=overwrite)
+    elif pcapng:
+        raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
+    options = {
+        "path": names(path, "--path") if path is not None else None,
+        "same_clock": [clock_group(text) for text in same_clock or ()],
+        "clock_accuracy": [accuracy(text) for text in clock_accuracy or ()],
+        "reference": reference,
+        "bpf": bpf,
+        "bpf_outer": bpf_outer,
+        "start": _checked(parse_instant, start),
+        "end": _checked(parse_instant, end),
+        "sample": parse_share(sample) if sample else 1,
+        "window_ns": parse_duration_ns(window) if window else None,
+        "vxlan_ports": tuple(vxlan_port or ()),
+        "slowest": slowest,
+        "keep_rows": output_dir is not None,
+        "strict": strict,
+        "engine": engine,
+    }
+    with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
+        result = _merge(captures, options | {"progress": bar})
+        if output_dir:
+            write(result, output_dir, overwrite=overwrite, pcapng=pcapng)
+    with standard_output() as stream:
+        output(format_).show(result, stream)
+    for warning in result.document["warnings"] if format_ == "csv" else ():
+        note(f"{warning['code']}: {warning['text']}", is_quiet=quiet)
+
+
+def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":
+    from pcaplat.study import merge
+
+    return merge(captures, **options)
+
+
+def names(text: str, option: str) -> list[str]:
+    """Read "A,B,C".
+
+    Example:
+        >>> names("vnic, uplink", "--path")
+        ['vnic', 'uplink']
+    """
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise OptionError(f"{option} {text}: an empty name; write it like {option} vnic,uplink")
+    return found
+
+
+def clock_group(text: str) -> list[str]:
+    """Read "A,B" or "all"."""
+    found = names(text, "--same-clock")
+    if len(found) == 1 and found != ["all"]:
+        raise OptionError(
+            f"--same-clock {text}: one point alone shares its clock with nobody; "
+            "write it like --same-clock vnic,uplink or --same-clock all"
+        )
+    return found
+
+
+def accuracy(text: str) -> tuple[str, int]:
+    """Read "POINT=100ns".
+
+    Example:
+        >>> accuracy("uplink=1.5us")
+        ('uplink', 1500)
+    """
+    point, is_given, duration = text.rpartition("=")
+    if not (point and is_given):
+        raise OptionError(f"--clock-accuracy {text}: write it like --clock-accuracy uplink=100ns")
+    return point, parse_duration_ns(duration)
+
+
+def _checked(parse: Callable[[str], object], text: str | None) -> str | None:
+    """Refuse what cannot be read before any work is done."""
+    if text is not None:
+        parse(text)
+    return text

@@ -1,0 +1,72 @@
+"""`pcaplat read`: captures → the columns of packets.parquet, streamed."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+from typer import Option
+
+from pcaplat.cli import standard_output
+from pcaplat.cli.merge import Captures, Inner, Outer, Ports
+from pcaplat.errors import OptionError
+from pcaplat.outputs import new_file, output
+
+FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
+
+
+def command(
+    captures: Captures,
+    format_: Annotated[
+        Literal["csv", "json"] | None,
+        Option("--format", help="What stdout gets: csv (default), or a JSON object a line."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        Option("--output", "-o", metavar="FILE", help="Write FILE.csv, FILE.json or FILE.parquet."),
+    ] = None,
+    bpf: Inner = None,
+    bpf_outer: Outer = None,
+    vxlan_port: Ports = None,
+    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
+) -> None:
+    """Decode captures: one row per frame, as packets.parquet has it."""
+    options = {
+        "bpf": bpf,
+        "bpf_outer": bpf_outer,
+        "vxlan_ports": tuple(vxlan_port or ()),
+        "strict": strict,
+    }
+    if file:
+        name = _format_of(file, format_)
+        with new_file(file) as stream:
+            _write(name, captures, options, stream)
+        return
+    with standard_output() as stream:
+        _write(format_ or "csv", captures, options, stream.buffer)
+
+
+def _format_of(file: Path, asked: str | None) -> str:
+    found = FORMATS.get(file.suffix.lower())
+    if found is None or asked not in (None, found):
+        raise OptionError(
+            f"--output {file}: the name says the format, and must end in .csv, .json or .parquet"
+            + (f" (and --format {asked} contradicts it)" if found else "")
+        )
+    return found
+
+
+def _write(name: str, captures: Sequence[str], options: dict[str, Any], stream: IO[bytes]) -> None:
+    batches = _batches(captures, options)
+    # the first batch is where an unreadable capture shows, before anything is written
+    first = next(batches, None)
+    output(name).save_rows(() if first is None else chain([first], batches), stream)
+
+
+def _batches(captures: Sequence[str], options: dict[str, Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    import pcaplat
+
+    for capture in captures:
+        yield from pa.RecordBatchReader.from_stream(pcaplat.read(capture, **options))
