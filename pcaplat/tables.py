@@ -91,7 +91,7 @@ class Table:
 def _polars_types() -> "dict[Type, pl.DataType]":
     import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
 
-    step = pl.Struct({"t_ns": pl.Int64(), "step_ns": pl.Float64()})
+    step = pl.Struct([pl.Field("t_ns", pl.Int64()), pl.Field("step_ns", pl.Float64())])
     return {
         "String": pl.String(),
         "Int64": pl.Int64(),

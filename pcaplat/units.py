@@ -53,7 +53,8 @@ def parse_duration_ns(text: str) -> int:
     if not found:
         raise OptionError.unreadable("duration", text, "250ns, 1.5us, 2ms, 1s")
     whole, fraction, unit = found.groups(default="")
-    ns, rest = divmod(int(whole + fraction) * NS_PER[unit], 10 ** len(fraction))
+    scale: int = 10 ** len(fraction)
+    ns, rest = divmod(int(whole + fraction) * NS_PER[unit], scale)
     if rest or ns > LARGEST_NS:
         raise OptionError.unreadable("duration in whole nanoseconds", text, "250ns, 1.5us, 1h")
     return ns

@@ -45,23 +45,28 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
     try:
-        return _app()(args=list(arguments), prog_name="pcaplat", standalone_mode=False) or OK
-    except typer.TyperException as mistake:
-        return _complain(f"{_sentence(mistake)}; see {_help_for(mistake)}")
-    except PcaplatError as problem:
-        return _complain(str(problem))
-    except OSError as problem:
-        return _complain(_system_message(problem))
-    except MemoryError:
-        return _complain("out of memory; give less at once, e.g. with --from and --to")
+        status = _app()(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as bug:
+    except Exception as problem:
         if os.environ.get(TRACEBACK):
             raise
-        return _complain(
-            f"a bug in pcaplat, {type(bug).__name__}: {bug}; {TRACEBACK}=1 shows where"
-        )
+        print(f"pcaplat: {one_line(_message(problem))}", file=sys.stderr)
+        return UNUSABLE
+    return status if isinstance(status, int) else OK
+
+
+def _message(problem: Exception) -> str:
+    match problem:
+        case typer.TyperException():
+            return f"{_sentence(problem)}; see {_help_for(problem)}"
+        case PcaplatError():
+            return str(problem)
+        case OSError():
+            return _system_message(problem)
+        case MemoryError():
+            return "out of memory; give less at once, e.g. with --from and --to"
+    return f"a bug in pcaplat, {type(problem).__name__}: {problem}; {TRACEBACK}=1 shows where"
 
 
 def _app() -> typer.Typer:

@@ -86,7 +86,7 @@ def command(
         raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
     options = {
         "path": names(path, "--path") if path is not None else None,
-        "same_clock": [clock_group(text) for text in same_clock or ()],
+        "same_clock": clock_groups(same_clock or ()),
         "clock_accuracy": [accuracy(text) for text in clock_accuracy or ()],
         "reference": reference,
         "bpf": bpf,
@@ -130,15 +130,23 @@ def names(text: str, option: str) -> list[str]:
     return found
 
 
-def clock_group(text: str) -> list[str]:
-    """Read "A,B" or "all"."""
-    found = names(text, "--same-clock")
-    if len(found) == 1 and found != ["all"]:
-        raise OptionError(
-            f"--same-clock {text}: one point alone shares its clock with nobody; "
-            "write it like --same-clock vnic,uplink or --same-clock all"
-        )
-    return found
+def clock_groups(texts: Sequence[str]) -> list[list[str]] | list[str]:
+    """Read every "A,B", or "all", which stands for all groups.
+
+    Example:
+        >>> clock_groups(["a,b", "c,d"]), clock_groups(["all"])
+        ([['a', 'b'], ['c', 'd']], ['all'])
+    """
+    groups = [names(text, "--same-clock") for text in texts]
+    if ["all"] in groups:
+        return ["all"]
+    for group in groups:
+        if len(group) == 1:
+            raise OptionError(
+                f"--same-clock {group[0]}: one point alone shares its clock with nobody; "
+                "write it like --same-clock vnic,uplink or --same-clock all"
+            )
+    return groups
 
 
 def accuracy(text: str) -> tuple[str, int]:

@@ -1,7 +1,8 @@
 """Outputs: one module per format, and the folder they are written into.
 
 An output for standard output has `show(result, stream)`, one for a folder has
-`save(result, directory)`, one that takes the rows of `pcaplat read` has `save_rows(batches, stream)`.
+`save(result, directory)`, one that takes the rows of `pcaplat read` has
+`save_rows(batches, stream)`.
 """
 
 import importlib

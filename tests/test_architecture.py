@@ -1,0 +1,133 @@
+"""The rules of the design, as assertions: where things live, and who may import whom."""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pcaplat.cli import COMMANDS
+from pcaplat.outputs import OUTPUTS, SAVED, SHOWN, output
+from pcaplat.points import load_profile, profile_names
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "pcaplat"
+LEAVES = {"errors", "tables", "units"}
+MAY_IMPORT = {
+    "__init__": {"errors", "outputs", "points", "stages", "study"},
+    "__main__": {"cli"},
+    "cli": {"", "cli", "errors", "outputs", "points", "study", "units"},
+    "engines": {"_native", "engines", "errors", "stages", "tables", "units"},
+    "errors": set(),
+    "outputs": {"errors", "outputs", "study", "tables", "units"},
+    "points": {"errors", "units"},
+    "stages": {"_native", "errors", "tables", "units"},
+    "study": {"_native", "engines", "errors", "outputs", "points", "stages", "tables", "units"},
+    "tables": {"errors"},
+    "units": {"errors"},
+}
+MAX_LINES = 300
+UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|NotImplementedErro[r])\b")
+HOMES = re.compile(r"(?<![\w.])/(work|root|home)/")
+SKIPPED = {"target", "out", "dist", "data", "__pycache__"}
+SOURCES = [
+    path
+    for pattern in ("pcaplat/**/*.py", "tests/**/*.py", "bench/**/*.py", "rust/src/**/*.rs")
+    for path in sorted(ROOT.glob(pattern))
+]
+
+
+def part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "pcaplat":
+            names = [f"pcaplat.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            if name == "pcaplat" or name.startswith("pcaplat."):
+                yield name.removeprefix("pcaplat").lstrip(".").split(".")[0]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=str)
+def test_imports_go_one_way(path: Path) -> None:
+    foreign = set(imported_parts(path)) - MAY_IMPORT[part(path)]
+    assert not foreign, f"{path.relative_to(ROOT)} must not import {foreign}"
+
+
+def test_stages_do_not_import_each_other() -> None:
+    for path in (PACKAGE / "stages").glob("*.py"):
+        assert "pcaplat.stages" not in path.read_text("utf-8"), path
+
+
+def test_the_import_rule_sees_an_import() -> None:
+    here = set(imported_parts(Path(__file__)))
+    assert {"cli", "outputs", "points"} <= here
+
+
+def modules(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py")} - {"__init__"}
+
+
+def test_every_output_is_in_the_index() -> None:
+    assert modules(PACKAGE / "outputs") == set(OUTPUTS.values())
+    assert all(hasattr(output(name), "show") for name in SHOWN)
+    assert all(hasattr(output(name), "save") for name in SAVED)
+
+
+def test_every_command_is_in_the_index() -> None:
+    assert modules(PACKAGE / "cli") == set(COMMANDS.values())
+
+
+def test_every_engine_is_in_the_index() -> None:
+    engines = pytest.importorskip("pcaplat.engines")
+    assert modules(PACKAGE / "engines") == set(engines.ENGINES)
+
+
+def test_every_profile_can_be_loaded() -> None:
+    in_folder = {path.stem for path in (ROOT / "capture_points").glob("*.toml")}
+    assert in_folder == set(profile_names())
+    for name in in_folder:
+        assert load_profile(name).points
+
+
+@pytest.mark.parametrize("folder", ["file", "wire"])
+def test_every_rust_format_and_layer_is_in_its_index(folder: str) -> None:
+    index = (ROOT / "rust" / "src" / folder / "mod.rs").read_text("utf-8")
+    for path in (ROOT / "rust" / "src" / folder).glob("*.rs"):
+        assert path.stem == "mod" or re.search(rf"\b{path.stem}\b", index), path
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_short_and_finished(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") < MAX_LINES
+    unfinished = UNFINISHED.search(text)
+    assert not unfinished, f"{path}: {unfinished}"
+
+
+def test_only_the_border_names_pyo3() -> None:
+    named = {
+        path.name
+        for path in (ROOT / "rust" / "src").rglob("*.rs")
+        if re.search(r"\bpyo3\b", path.read_text("utf-8"))
+    }
+    assert named <= {"py.rs"}
+
+
+def test_no_path_of_a_machine_is_written_down() -> None:
+    kinds = {".py", ".rs", ".md", ".toml", ".lock", ".json", ".in", ""}
+    for folder, subfolders, names in os.walk(ROOT):
+        subfolders[:] = [n for n in subfolders if not n.startswith(".") and n not in SKIPPED]
+        for path in (Path(folder) / name for name in names):
+            if path.suffix in kinds and not path.name.startswith("."):
+                found = HOMES.search(path.read_text("utf-8", errors="replace"))
+                assert not found, f"{path}: {found}"

@@ -1,0 +1,284 @@
+"""The command line: what it passes on, where it prints, how it leaves."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pcaplat.cli import one_line, run
+from tests.result_by_hand import ResultByHand, document
+
+PCAPLAT = [sys.executable, "-m", "pcaplat"]
+
+
+def pcaplat(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401 - as subprocess
+    command = [*PCAPLAT, *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, **options
+    )
+
+
+class Merged:
+    """A stand-in for pcaplat.study that remembers how it was called."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.captures: list[str] = []
+        self.options: dict[str, Any] = {}
+        self.failure: BaseException | None = None
+        module = ModuleType("pcaplat.study")
+        module.merge = self.merge  # type: ignore[attr-defined] # that is what a stand-in is
+        monkeypatch.setitem(sys.modules, "pcaplat.study", module)
+
+    def merge(self, captures: list[str], **options: Any) -> ResultByHand:  # noqa: ANN401 - any
+        self.captures, self.options = captures, options
+        if self.failure:
+            raise self.failure
+        return ResultByHand()
+
+
+@pytest.fixture
+def merged(monkeypatch: pytest.MonkeyPatch) -> Merged:
+    return Merged(monkeypatch)
+
+
+# ---- options
+
+
+def test_without_options_everything_is_found(merged: Merged) -> None:
+    assert run(["merge", "a.pcap", "vnic=b.pcap", "-"]) == 0
+    assert merged.captures == ["a.pcap", "vnic=b.pcap", "-"]
+    assert merged.options == {
+        "path": None,
+        "same_clock": [],
+        "clock_accuracy": [],
+        "reference": None,
+        "bpf": None,
+        "bpf_outer": None,
+        "start": None,
+        "end": None,
+        "sample": 1,
+        "window_ns": None,
+        "vxlan_ports": (),
+        "slowest": 0,
+        "keep_rows": False,
+        "strict": False,
+        "engine": "local",
+        "progress": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("--path a,b, c", "path", ["a", "b", "c"]),
+        ("--same-clock a,b --same-clock c,d", "same_clock", [["a", "b"], ["c", "d"]]),
+        ("--same-clock all", "same_clock", ["all"]),
+        ("--clock-accuracy a=1.5us", "clock_accuracy", [("a", 1500)]),
+        ("--reference b", "reference", "b"),
+        ("--filter tcp", "bpf", "tcp"),
+        ("--filter-outer udp", "bpf_outer", "udp"),
+        ("--from +1.5s", "start", "+1.5s"),
+        ("--to 1763640000.25", "end", "1763640000.25"),
+        ("--sample 1/100", "sample", 100),
+        ("--slowest 3", "slowest", 3),
+        ("--window 2ms", "window_ns", 2_000_000),
+        ("--vxlan-port 8472 --vxlan-port 4790", "vxlan_ports", (8472, 4790)),
+        ("--strict", "strict", True),
+    ],
+)
+def test_options_are_passed_on(merged: Merged, text: str, name: str, value: object) -> None:
+    arguments = text.replace(", ", ",\0").split(" ")
+    assert run(["merge", "x.pcap", *(word.replace("\0", " ") for word in arguments)]) == 0
+    assert merged.options[name] == value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("merge", "missing argument 'CAPTURE...'"),
+        ("merge x --nope", "no such option: --nope"),
+        ("merge x --format xml", "xml"),
+        ("merge x --window soon", "'soon' is no duration; write it like 250ns"),
+        ("merge x --from noon", "'noon' is no instant"),
+        ("merge x --sample 0.1", "'0.1' is no share"),
+        ("merge x --same-clock a", "one point alone"),
+        ("merge x --path a,,b", "an empty name"),
+        ("merge x --clock-accuracy 100ns", "--clock-accuracy uplink=100ns"),
+        ("merge x --vxlan-port 70000", "less than or equal to 65535"),
+        ("merge x --pcapng", "--pcapng needs --output DIR"),
+        ("merge x --by flow", "no such option: --by"),
+        ("read x -o rows.txt", "must end in .csv, .json or .parquet"),
+        ("points nowhere", "there are: lab"),
+        ("mrege x", "mrege"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_2(
+    merged: Merged, arguments: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments.split(" ")) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("pcaplat: ")
+    assert said.err.count("\n") == 1
+    assert message in said.err
+    assert not merged.captures
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "message"),
+    [
+        (ValueError("x"), 2, "a bug in pcaplat, ValueError: x"),
+        (
+            FileNotFoundError(2, "No such file or directory", "a\x1b.pcap"),
+            2,
+            "a\\x1b.pcap: no such",
+        ),
+        (PermissionError(13, "Permission denied", "a"), 2, "a: permission denied; check its perm"),
+        (
+            IsADirectoryError(21, "Is a directory", "a"),
+            2,
+            "a: is a directory; give the files in it",
+        ),
+        (MemoryError(), 2, "out of memory"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_failures_are_one_line(
+    merged: Merged,
+    failure: BaseException,
+    status: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    merged.failure = failure
+    assert run(["merge", "x"]) == status
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.err.count("\n") == (1 if message else 0)
+    assert said.out == ""
+
+
+def test_a_folder_with_something_in_it_is_refused_before_any_work(
+    merged: Merged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine").touch()
+    assert run(["merge", "x", "-o", str(tmp_path)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert not merged.captures
+
+
+# ---- where results go
+
+
+def test_results_go_to_stdout_and_files(
+    merged: Merged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run(["merge", "x", "--format", "json", "-o", str(out), "--pcapng"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out) == document() == json.loads((out / "summary.json").read_text())
+    assert said.err == ""
+    assert merged.options["keep_rows"]
+    assert (out / "merged.pcapng").exists()
+
+
+@pytest.mark.usefixtures("merged")
+def test_csv_leaves_warnings_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["merge", "x", "--format", "csv"]) == 0
+    said = capsys.readouterr()
+    assert len(list(csv.DictReader(io.StringIO(said.out)))) == len(document()["segments"])
+    assert "clock-assumed-common" in said.err
+    assert run(["merge", "x", "--format", "csv", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_points_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["points"]) == 0
+    assert capsys.readouterr().out.startswith("lab  ")
+    assert run(["points", "lab"]) == 0
+    shown = capsys.readouterr().out
+    order = [shown.index(f"\n{name}  (") for name in ("host1-vm", "host1-up", "sw-a", "host2-vm")]
+    assert order == sorted(order)
+    assert "tcpdump -i vmport" in shown
+
+
+def test_a_wrong_profile_says_which_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = tmp_path / "mine.toml"
+    lab = (Path(__file__).parent.parent / "capture_points" / "lab.toml").read_text("utf-8")
+    for right, wrong, message in (
+        ('side = "mirror"', 'side = "left"', "points[2]: side: 'left' is none of pre_vtep"),
+        ("order_tx = 1", "ordre_tx = 1", "points[0]: ordre_tx: is unknown; did you mean order_tx?"),
+        ("order_tx = 1", 'order_tx = "1"', "points[0]: order_tx: is str and should be"),
+        ('id = "sw-b"\n', "", "points[3]: missing 1 required positional argument: 'id'"),
+        ("[[points]]", "[[points", "is no TOML"),
+        ("timescale", "time_scale", "points[0]: clock: time_scale: is unknown"),
+    ):
+        assert right in lab
+        profile.write_text(lab.replace(right, wrong, 1), "utf-8")
+        assert run(["points", str(profile)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_message_is_one_harmless_line() -> None:
+    assert one_line("a\x1b[2J\nb") == "a\\x1b[2J b"
+
+
+# ---- the program itself
+
+
+def test_version_and_help() -> None:
+    shown = pcaplat("--version")
+    assert shown.returncode == 0
+    assert shown.stdout.split()[0] == "pcaplat"
+    assert "--same-clock" in pcaplat("merge", "--help").stdout
+
+
+def test_version_imports_nothing_heavy() -> None:
+    code = "import sys; from pcaplat.cli import run; run(['--version']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"polars", "pyarrow", "numpy", "rich"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["merge", "read"])
+def test_unusable_files_are_one_line_and_2(command: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.pcap").touch()
+    (tmp_path / "text.pcap").write_text("This is a shopping list, and no capture at all.\n" * 9)
+    for name in ("missing.pcap", "empty.pcap", "text.pcap", "."):
+        done = pcaplat(command, tmp_path / name)
+        assert done.returncode == 2, (name, done)
+        assert done.stdout == ""
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert str(tmp_path) in done.stderr
+
+
+def test_a_reader_that_has_had_enough_is_no_mistake(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    line = f"{' '.join(PCAPLAT)} points lab 2>{said} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+    assert said.read_text() == ""
+
+
+def test_a_terminal_gets_no_traceback_on_interrupt() -> None:
+    holder, terminal = pty.openpty()
+    command = [*PCAPLAT, "read", "-"]
+    with subprocess.Popen(
+        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as p:
+        os.close(terminal)
+        with pytest.raises(subprocess.TimeoutExpired):
+            p.wait(timeout=2)
+        os.write(holder, b"\x03")
+        p.send_signal(2)
+        _, said = p.communicate(timeout=20)
+    os.close(holder)
+    assert p.returncode == 130
+    assert b"Traceback" not in said
