@@ -12,7 +12,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from pcaplat import errors
-from pcaplat.cli import COMMANDS, _app
+from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
 from pcaplat.tables import TABLES
 
@@ -49,7 +49,7 @@ def command_line() -> Iterator[str]:
     """Give every subcommand's options."""
     yield "# Command line"
     for name in COMMANDS:
-        command = get_command(_app()).commands[name]  # type: ignore[attr-defined] # a group has them
+        command = get_command(application()).commands[name]  # type: ignore[attr-defined] # a group has them
         yield f"\n## pcaplat {name}\n\n{command.help}\n"
         yield "| option | meaning |\n| --- | --- |"
         for item in command.params:

@@ -1,6 +1,5 @@
-"""What tests share: where the shared captures are, and what is skipped where tshark is missing."""
+"""What tests share: the top of the project, and what is skipped where tshark is missing."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -16,18 +15,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("oracle"):
             item.add_marker(skip)
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    """Give the top of the project."""
-    return ROOT
-
-
-@pytest.fixture(scope="session")
-def captures() -> Path:
-    """Give the folder of real captures, which are not part of the project."""
-    folder = Path(os.environ.get("PCAPLAT_CAPTURES", ROOT.parent / "shared" / "captures"))
-    if not folder.is_dir():
-        pytest.skip(f"no shared captures in {folder} (PCAPLAT_CAPTURES names them)")
-    return folder

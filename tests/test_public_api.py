@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import pcaplat
+from tests.conftest import ROOT
 
 
 def test_the_list_of_public_names_is_sorted_and_whole() -> None:
@@ -31,3 +32,9 @@ def test_importing_the_door_imports_nothing_heavy() -> None:
     code = "import pcaplat, sys; print(sorted({'polars', 'pyarrow', 'numpy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_reference_pages_are_as_the_code_is() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr

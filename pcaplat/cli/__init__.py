@@ -45,7 +45,7 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
     try:
-        status = _app()(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
+        status = application()(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as problem:
@@ -69,7 +69,7 @@ def _message(problem: Exception) -> str:
     return f"a bug in pcaplat, {type(problem).__name__}: {problem}; {TRACEBACK}=1 shows where"
 
 
-def _app() -> typer.Typer:
+def application() -> typer.Typer:
     app = typer.Typer(
         name="pcaplat",
         no_args_is_help=True,
