@@ -70,6 +70,7 @@ def _message(problem: Exception) -> str:
 
 
 def application() -> typer.Typer:
+    """Give the whole command line, every subcommand imported."""
     app = typer.Typer(
         name="pcaplat",
         no_args_is_help=True,
