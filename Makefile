@@ -25,7 +25,7 @@ build: .venv/built
 .venv/built: .venv/installed pyproject.toml rust/Cargo.toml rust/Cargo.lock $(RUST)
 	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
 	@echo "Building the native core (a minute or two the first time)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
 demo: build
