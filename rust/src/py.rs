@@ -174,6 +174,7 @@ fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyD
     let columns = PyDict::new(py);
     columns.set_item("file", numbers(py, flows().map(|(file, _)| index(file))))?;
     columns.set_item("interface", numbers(py, flows().map(|(_, flow)| i64::from(flow.interface))))?;
+    columns.set_item("flow", numbers(py, flows().map(|(_, flow)| flow.flow.cast_signed())))?;
     columns.set_item("pair", numbers(py, flows().map(|(_, flow)| flow.pair.cast_signed())))?;
     columns.set_item("first_t_ns", numbers(py, flows().map(|(_, flow)| flow.first_t_ns)))?;
     columns.set_item("is_first_toward", numbers(py, flows().map(|(_, flow)| i64::from(flow.first_toward))))?;

@@ -31,6 +31,8 @@ pub struct Row {
 /// How a selected flow began at one file's interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
+    /// Addresses, ports and protocol.
+    pub flow: u64,
     /// Its two addresses.
     pub pair: u64,
     /// Time of its first packet here.
@@ -222,6 +224,7 @@ impl Selection {
 
     fn note_flow(&mut self, frame: &Frame<'_>, identity: Identity) {
         self.flows.entry((identity.flow, frame.interface)).or_insert(Flow {
+            flow: identity.flow,
             pair: identity.pair,
             first_t_ns: frame.t_ns,
             first_toward: identity.toward,

@@ -1,0 +1,111 @@
+"""Match: frames that carry the same packet are joined.
+
+    findings → plan → matches
+
+Frames match when their identities are equal (bytes that no element on the path may change) and
+they lie where a packet of their direction would: unique ones within the window, repeated ones
+within the survey's bands. What is ambiguous is called ambiguous. The work is native and streams
+(rust/src/matching); this stage says what to do. See docs/stages/match.md.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pcaplat.stages.survey import Band, Findings
+
+WIDTHS = 20
+"""A unique packet may be this many band widths from where it is expected."""
+
+LEAST_WINDOW_NS = 2_000_000
+"""And at least this much: the window of a path without jitter."""
+
+N_BINS = 2048
+"""Time bins in which the core keeps least latencies (rust/src/plan.rs)."""
+
+INT64_MAX = 2**63 - 1
+
+
+def plan_matching(
+    findings: Findings,
+    domains: Sequence[int],
+    point_of: Sequence[Sequence[int | None]],
+    *,
+    window_ns: int | None = None,
+    range_ns: tuple[int | None, int | None] = (None, None),
+) -> dict[str, object]:
+    """Say how to match, as the core takes it.
+
+    Args:
+        findings: What the survey found.
+        domains: Clock domain of each point.
+        point_of: Per file and interface, the point.
+        window_ns: How long a packet may take between neighbours; from the bands if not given.
+        range_ns: Start and end of the reference time that is asked for.
+
+    Returns:
+        The plan: every value is a number, a list or a tuple.
+    """
+    n = len(findings.points)
+    place = {point: i for i, point in enumerate([*findings.along, *findings.alone])}
+    component = {
+        point: i
+        for i, group in enumerate([*findings.components, *([one] for one in findings.alone)])
+        for point in group
+    }
+    wide_ns = window_ns or usual_window_ns(findings)
+    covers = [findings.cover(group) for group in findings.components]
+    covers += [(0, -1)] * len(findings.alone)
+    start_ns, end_ns = min(c[0] for c in covers[: len(findings.components)]), max(c[1] for c in covers)
+    links, whole = measured_links(findings)
+    low, high = range_ns
+    return {
+        "point_of": [list(of_file) for of_file in point_of],
+        "position": [place[i] for i in range(n)],
+        "component": [component[i] for i in range(n)],
+        "domain": list(domains),
+        "forward_centres": [centre.native() for centre in findings.centres[0]],
+        "reverse_centres": [centre.native() for centre in findings.centres[1]],
+        "forward_bands": _matrix(findings.bands[0], n, wide_ns),
+        "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
+        "toward_is_forward": list(findings.toward_is_forward.items()),
+        "links": links,
+        "whole": whole,
+        "wide_ns": wide_ns,
+        "horizon_ns": wide_ns + _slack_ns(findings),
+        "cover": covers,
+        "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
+        "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
+    }
+
+
+def usual_window_ns(findings: Findings) -> int:
+    """How long after or before its usual time a unique packet is still taken for the same one."""
+    widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
+    return LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
+
+
+def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:
+    """Segments (near, far), and the index of the whole path if it is more than one of them."""
+    links = list(findings.edges)
+    ends = (findings.components[0][0], findings.components[0][-1])
+    if len(findings.components[0]) <= 2 or ends in links:
+        return links, None
+    return [*links, ends], len(links)
+
+
+def _slack_ns(findings: Findings) -> int:
+    """Files are unsorted a little, and centres of the two directions differ by the two-way time."""
+    disorder_ns = max(point.disorder_ns for point in findings.points)
+    knots = zip(*findings.centres, strict=True)
+    apart_ns = [
+        abs(int(back.offset_ns[0]) - int(to.at(back.t_ns[:1])[0])) for to, back in knots if len(back.t_ns)
+    ]
+    return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
+
+
+def _matrix(
+    bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int
+) -> list[tuple[int, int, list[float], float, float]]:
+    """Bands by upstream and downstream point; where nothing was seen, what the widest allows."""
+    edge_ns = max((max(-b.lo_ns, b.hi_ns) for b in bands.values()), default=min(wide_ns, 10_000))
+    unseen = Band(-edge_ns, edge_ns, [])
+    return [bands.get((up, down), unseen).native() for up in range(n) for down in range(n)]

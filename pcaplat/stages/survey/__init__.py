@@ -1,0 +1,14 @@
+"""Survey: which points share packets, in what order, how far apart their clocks, how long it takes.
+
+    sample → path, coarse clocks, bands, window
+
+The sample holds the same packets of every point (hash-based selection, RFC 5475 §6.2). What is
+unique at two points relates them without any clock; changes of direction tell how far apart they
+are (`order`); medians over time tell where latencies lie (`centres`).
+See docs/stages/survey.md for what this rests on, and how it can mislead.
+"""
+
+from pcaplat.stages.survey.centres import Band, Centre
+from pcaplat.stages.survey.findings import Findings, Point, Warn, survey
+
+__all__ = ["Band", "Centre", "Findings", "Point", "Warn", "survey"]

@@ -1,0 +1,136 @@
+"""Where latencies lie: the usual raw difference over time, and the band around it.
+
+A centre holds clock offset, drift and usual delay in one, so matching needs no clock model, and a
+clock error cannot become a matching error.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.stages.survey.order import Ends
+from pcaplat.stages.survey.sights import Floats, Ints, Shared
+
+BLOCK = 31
+"""Neighbours in time whose median is one knot."""
+
+MOST_KNOTS = 512
+"""Knots of a centre; with more packets a knot stands for more of them."""
+
+DENSITY_BINS = 48
+"""Bins of a band's density."""
+
+
+@dataclass(frozen=True)
+class Centre:
+    """An offset over raw time: linear between knots, of one slope outside."""
+
+    t_ns: Ints
+    offset_ns: Ints
+    slope: float
+
+    def at(self, t_ns: Ints) -> Ints:
+        """Offset at raw times; differences are taken in integers before floats touch them."""
+        if len(self.t_ns) == 0:
+            return np.zeros(len(t_ns), dtype=np.int64)
+        t0, c0 = self.t_ns[0], self.offset_ns[0]
+        x = (t_ns - t0).astype(np.float64)
+        knots = (self.t_ns - t0).astype(np.float64)
+        rise = np.interp(x, knots, (self.offset_ns - c0).astype(np.float64))
+        rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
+        return np.asarray(c0 + np.rint(rise).astype(np.int64))
+
+    def native(self) -> tuple[list[int], list[int], float]:
+        """Knots, offsets and slope as the core takes them."""
+        return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
+
+
+NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
+"""The centre of the reference point itself."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the residuals about the centre lie, for one pair of points and direction."""
+
+    lo_ns: int
+    hi_ns: int
+    density: list[float]
+    lost_frac: float = 0.0
+    phantom_frac: float = 0.0
+
+    def native(self) -> tuple[int, int, list[float], float, float]:
+        """As the core takes it."""
+        return self.lo_ns, self.hi_ns, self.density, self.lost_frac, self.phantom_frac
+
+
+def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
+    """Medians of blocks of neighbours in time; a slope only where it explains the spread.
+
+    Args:
+        t_ns: Raw times, ascending.
+        d_ns: Raw differences at them.
+    """
+    n_blocks = int(np.clip(len(t_ns) // BLOCK, 1, MOST_KNOTS))
+    t0, d0 = t_ns[0], d_ns[0]
+    x, y = (t_ns - t0).astype(np.float64), (d_ns - d0).astype(np.float64)
+    slope = _slope(x, y)
+    rest = y - slope * x
+    blocks = list(zip(np.array_split(x, n_blocks), np.array_split(rest, n_blocks), strict=True))
+    knots = np.array([np.median(block) for block, _ in blocks])
+    centre = np.array([np.median(block) for _, block in blocks]) + slope * knots
+    whole_knots = np.rint(knots).astype(np.int64)
+    _, keep = np.unique(whole_knots, return_index=True)
+    offsets = d0 + np.rint(centre).astype(np.int64)
+    return Centre(t0 + whole_knots[keep], offsets[keep], slope)
+
+
+def _slope(x: Floats, y: Floats) -> float:
+    """Theil-Sen slope over halves; 0 unless it clearly shrinks the spread."""
+    if len(x) < 8 or x[-1] <= x[0]:
+        return 0.0
+    few = np.linspace(0, len(x) - 1, min(len(x), 2000)).astype(np.int64)
+    x, y = x[few], y[few]
+    half = len(x) // 2
+    run = x[-half:] - x[:half]
+    slopes = (y[-half:] - y[:half])[run > 0] / run[run > 0]
+    slope = float(np.median(slopes)) if len(slopes) else 0.0
+    rest = y - slope * x
+    spread = np.median(np.abs(y - np.median(y)))
+    return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0
+
+
+def follow(near: Centre, t_ns: Ints, step: Centre) -> Centre:
+    """Carry a centre on to a second point: `step` is the difference over the near raw time."""
+    knots = step.t_ns if len(step.t_ns) else t_ns[:1]
+    own = step.at(knots)
+    return Centre(knots + own, near.at(knots) + own, near.slope + step.slope)
+
+
+def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
+    """The band: the middle 99 %, widened by half its width and what stamps leave open."""
+    lo, hi = (int(edge) for edge in np.quantile(residual_ns, (0.005, 0.995)))
+    more = (hi - lo) // 2 + 300 + 2 * resolution_ns
+    lo, hi = lo - more, hi + more
+    counts, _ = np.histogram(residual_ns, bins=DENSITY_BINS, range=(lo, hi))
+    # One count spread over three bins: what 1 of 10,000 packets did is possible, not impossible.
+    smooth = np.convolve(counts, (0.25, 0.5, 0.25), mode="same") + 0.5 / DENSITY_BINS
+    density = smooth / smooth.sum() * DENSITY_BINS
+    return Band(lo, hi, density.tolist())
+
+
+def spanning_steps(relations: dict[Ends, Shared], along: list[int]) -> list[Ends]:
+    """Steps (known point, new point) that reach every point over the pairs that share most."""
+    n_shared = {frozenset(ends): len(both) for ends, both in relations.items()}
+    reached, steps = [along[0]], list[Ends]()
+    while len(reached) < len(along):
+        options = [
+            (n_shared.get(frozenset((known, new)), 0), -abs(along.index(known) - along.index(new)), known, new)
+            for known in reached
+            for new in along
+            if new not in reached
+        ]
+        _, _, known, new = max(options)
+        steps.append((known, new))
+        reached.append(new)
+    return steps

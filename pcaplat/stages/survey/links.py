@@ -1,0 +1,59 @@
+"""Which points are neighbours: the edges of the path."""
+
+import numpy as np
+
+from pcaplat.stages.survey.order import Ends
+from pcaplat.stages.survey.sights import Ints, Sights
+
+LEAST_SHARE = 0.02
+"""An edge that fewer trajectories than this share of the busiest one took is chance."""
+
+
+def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
+    """Edges of one component: pairs of points that trajectories visit one after the other.
+
+    A pair that is passed over by a point in between is an edge only if more trajectories jump than
+    go through: a mirror that drops a fifth of its packets makes no shortcut.
+    """
+    taken = _visits(unique, along)
+    busiest = max(taken.values(), default=0)
+    taken = {ends: n for ends, n in taken.items() if n >= max(1, LEAST_SHARE * busiest)}
+    edges = [ends for ends, n in taken.items() if _widest_detour(taken, ends, along) < n]
+    place = {point: i for i, point in enumerate(along)}
+    return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
+
+
+def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
+    """How often two points follow each other, over packets unique wherever they were seen."""
+    key = np.concatenate([_directed_keys(unique[point]) for point in along])
+    place = np.repeat(np.arange(len(along)), [len(_directed_keys(unique[point])) for point in along])
+    by = np.lexsort((place, key))
+    key, place = key[by], place[by]
+    is_next = key[1:] == key[:-1]
+    steps = np.stack((place[:-1][is_next], place[1:][is_next]))
+    found, n = np.unique(steps, axis=1, return_counts=True)
+    return {
+        (along[near], along[far]): count
+        for near, far, count in zip(*found.tolist(), n.tolist(), strict=True)
+    }
+
+
+def _directed_keys(sights: Sights) -> Ints:
+    directed = sights.key[sights.is_directed]
+    return directed if len(directed) else sights.key
+
+
+def _widest_detour(taken: dict[Ends, int], ends: Ends, along: list[int]) -> int:
+    """Trajectories that the best way around a pair carries, over points in between."""
+    start, stop = along.index(ends[0]), along.index(ends[1])
+    width = {along[start]: max(taken.values())}
+    for i in range(start + 1, stop + 1):
+        point = along[i]
+        ways = [
+            min(width[before], n)
+            for (before, after), n in taken.items()
+            if after == point and before in width and (before, after) != ends
+        ]
+        if ways:
+            width[point] = max(ways)
+    return width.get(ends[1], 0)
