@@ -104,6 +104,34 @@ pub fn from_seconds_and_fraction_ns(seconds: u32, fraction: u32, fraction_ns: u3
     i64::from(seconds) * NS_PER_S + i64::from(fraction.cast_signed()) * i64::from(fraction_ns)
 }
 
+/// How far ahead a clock is at its own time `t_ns`, ns: between `knots` of (time, offset) a
+/// straight line, before and after them as at the nearest, 0 without any. Rounded down.
+///
+/// The knots must be in order of time.
+#[must_use]
+pub fn offset_ns(knots: &[(i64, i64)], t_ns: i64) -> i64 {
+    let n_before = knots.partition_point(|(knot_ns, _)| *knot_ns <= t_ns);
+    let before = n_before.checked_sub(1).and_then(|last| knots.get(last));
+    match (before, knots.get(n_before)) {
+        (Some(before), Some(after)) => interpolated_ns(*before, *after, t_ns),
+        (Some((_, offset_ns)), None) | (None, Some((_, offset_ns))) => *offset_ns,
+        (None, None) => 0,
+    }
+}
+
+fn interpolated_ns(before: (i64, i64), after: (i64, i64), t_ns: i64) -> i64 {
+    let since = i128::from(t_ns) - i128::from(before.0);
+    let span = (i128::from(after.0) - i128::from(before.0)).max(1);
+    let rise = i128::from(after.1) - i128::from(before.1);
+    // since ≤ span < 2^64 and |rise| < 2^64, whose product may exceed 127 bits
+    let gained = match rise.checked_mul(since) {
+        Some(product) => product.div_euclid(span),
+        None => rise.div_euclid(span).saturating_mul(since),
+    };
+    let offset = i128::from(before.1) + gained;
+    i64::try_from(offset).unwrap_or(if offset < 0 { i64::MIN } else { i64::MAX })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,5 +201,17 @@ mod tests {
         assert_eq!(at_ns(1 << 31, 1, 1), 2_147_483_648_000_000_001);
         assert_eq!(at_ns(u32::MAX, 999_999_999, 1), 4_294_967_295_999_999_999);
         assert_eq!(at_ns(0, u32::MAX, 1), -1);
+    }
+
+    #[test]
+    fn offsets_are_lines_between_knots_and_constant_outside() {
+        let knots = [(100, 10), (200, 20), (300, -20)];
+        for (t_ns, true_ns) in [(i64::MIN, 10), (100, 10), (155, 15), (200, 20), (201, 19)] {
+            assert_eq!(offset_ns(&knots, t_ns), true_ns, "{t_ns}");
+        }
+        assert_eq!(offset_ns(&knots, i64::MAX), -20);
+        assert_eq!(offset_ns(&[], 5), 0);
+        let widest = [(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)];
+        assert_eq!(offset_ns(&widest, i64::MAX), i64::MAX);
     }
 }

@@ -5,8 +5,9 @@
 //! all capture points agree on; [`sample`] selects the same few packets everywhere for the survey;
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
 //! [`attribute`] takes the clocks' share out of what was measured between clocks; [`packets`] is the
-//! table of all frames. [`instant`] does all arithmetic on time stamps, [`cursor`] all indexing into
-//! bytes, [`filter`] alone calls foreign code, [`py`] alone knows Python.
+//! table of all frames, [`merged`] the file of all frames. [`instant`] does all arithmetic on time
+//! stamps, [`cursor`] all indexing into bytes, [`filter`] alone calls foreign code, [`py`] alone
+//! knows Python.
 
 pub mod attribute;
 pub mod cursor;
@@ -17,6 +18,7 @@ pub mod histogram;
 pub mod identity;
 pub mod instant;
 pub mod matching;
+pub mod merged;
 pub mod packets;
 pub mod plan;
 #[cfg(feature = "python")]
