@@ -66,6 +66,7 @@ fn type_3(walk: &mut Walk<'_>) -> Result<Next, Halt> {
     if flags & FRAME_TYPE == 0 {
         return Ok(Next::Inside(ethernet::BRIDGED));
     }
+    walk.bytes.peek::<1>()?;
     walk.ether_type = ethernet::guess(walk.bytes);
     Ok(Next::Inside(walk.ether_type))
 }

@@ -39,7 +39,8 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
         pass_options(&mut walk.bytes, flags)?;
     }
     walk.tunnel_id = be(&tunnel_id).into();
-    // Nothing says what is inside.
+    // Nothing says what is inside, so something must be there to see.
+    walk.bytes.peek::<1>()?;
     walk.ether_type = ethernet::guess(walk.bytes);
     Ok(Next::Inside(walk.ether_type))
 }

@@ -1,4 +1,4 @@
-//! ICMPv6. A packet that an error message quotes is not looked at: it is another one.
+//! `ICMPv6`. A packet that an error message quotes is not looked at: it is another one.
 //!
 //! Spec: RFC 4443 §2.1.
 //!

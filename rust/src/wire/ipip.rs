@@ -14,6 +14,7 @@ pub(super) static LAYER: Layer = Layer {
 
 const IPV6: i16 = 41;
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of every layer")]
 fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     walk.tunnel_id = -1;
     walk.ether_type = if packet.protocol == IPV6 {

@@ -57,7 +57,7 @@ fn lengths(header: &[u8; HEADER_BYTES]) -> Result<(usize, usize), Halt> {
     if header[0] >> 4 != 4 {
         return Err(Halt::Unknown);
     }
-    if n_header < HEADER_BYTES || n_total != 0 && n_total < n_header {
+    if n_header < HEADER_BYTES || (1..n_header).contains(&n_total) {
         return Err(Halt::Malformed);
     }
     Ok((n_header, n_total))
@@ -88,7 +88,8 @@ fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
     packet.ip_version = 4;
     packet.tos = tos;
     packet.ip_id = u16::from_be_bytes([id_high, id_low]).into();
-    packet.fragment = u32::from(fragment & OFFSET) * 8 | u32::from(fragment & MORE_FRAGMENTS != 0);
+    packet.fragment =
+        (u32::from(fragment & OFFSET) * 8) | u32::from(fragment & MORE_FRAGMENTS != 0);
     packet.ttl = ttl;
     packet.protocol = protocol.into();
     packet.src = u32::from_be_bytes(src).into();

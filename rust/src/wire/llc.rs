@@ -19,15 +19,18 @@ pub(super) static LAYER: Layer = Layer {
 
 /// Smallest `EtherType` (IEEE 802.3 §3.2.6).
 const MIN_ETHER_TYPE: u16 = 1536;
+const SNAP: [u8; 3] = [0xAA, 0xAA, 0x03];
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     walk.data_at = Some(walk.bytes.at());
-    walk.bytes.peek::<3>()?;
+    if *walk.bytes.peek()? != SNAP {
+        return Ok(Next::Payload);
+    }
     // Other organisations (Cisco's CDP and PVST) number their protocols themselves.
-    let Ok([0xAA, 0xAA, 0x03, 0, 0, 0 | 0xF8, high, low]) = walk.bytes.peek::<8>() else {
+    let [_, _, _, 0, 0, 0 | 0xF8, high, low] = *walk.bytes.peek::<8>()? else {
         return Ok(Next::Payload);
     };
-    let ether_type = u16::from_be_bytes([*high, *low]);
+    let ether_type = u16::from_be_bytes([high, low]);
     if ether_type < MIN_ETHER_TYPE {
         return Ok(Next::Payload);
     }

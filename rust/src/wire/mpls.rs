@@ -32,8 +32,10 @@ const CHANNEL_IPV6: u16 = 0x0057;
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     while walk.bytes.take::<4>()?[2] & IS_BOTTOM == 0 {}
-    let Ok([first]) = walk.bytes.peek() else {
-        return Ok(Next::Payload);
+    let [first] = match walk.bytes.peek() {
+        Ok(first) => *first,
+        Err(short) if walk.bytes.is_cut_within(1) => return Err(short.into()),
+        Err(_) => return Ok(Next::Payload),
     };
     let ether_type = match first >> 4 {
         0 => pass_control_word(walk)?,
@@ -60,7 +62,8 @@ fn follows(bytes: Cursor<'_>, ether_type: u16) -> bool {
 fn pass_control_word(walk: &mut Walk<'_>) -> Result<u16, Halt> {
     let with = ethernet::fit(walk.bytes.ahead(CONTROL_WORD_BYTES));
     let without = ethernet::fit(walk.bytes);
-    if with > without || with == without && matches!(walk.bytes.peek(), Ok([0, 0, 0, 0])) {
+    let is_empty = matches!(walk.bytes.peek(), Ok([0, 0, 0, 0]));
+    if with > without || (with == without && is_empty) {
         walk.bytes.skip(CONTROL_WORD_BYTES)?;
     }
     Ok(ethernet::BRIDGED)

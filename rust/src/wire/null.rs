@@ -1,6 +1,6 @@
 //! BSD loopback: an address family in front, in the byte order of the capturing host.
 //!
-//! Spec: LINKTYPE_NULL; LINKTYPE_LOOP is the same in network byte order.
+//! Spec: `LINKTYPE_NULL`; `LINKTYPE_LOOP` is the same in network byte order.
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 

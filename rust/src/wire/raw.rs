@@ -1,6 +1,6 @@
 //! Raw IP: the version says which.
 //!
-//! Spec: LINKTYPE_RAW (101; 12 and 14 are the numbers some systems write for it).
+//! Spec: `LINKTYPE_RAW` (101; 12 and 14 are the numbers some systems write for it).
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
 

@@ -1,6 +1,6 @@
 //! Linux cooked capture, version 1.
 //!
-//! Spec: LINKTYPE_LINUX_SLL.
+//! Spec: `LINKTYPE_LINUX_SLL`.
 //!
 //! ```text
 //! |  packet type (16)  |  ARPHRD type (16)  |  address length (16)  |

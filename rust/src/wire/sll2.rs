@@ -1,6 +1,6 @@
 //! Linux cooked capture, version 2: with the interface, without the VLAN tag.
 //!
-//! Spec: LINKTYPE_LINUX_SLL2.
+//! Spec: `LINKTYPE_LINUX_SLL2`.
 //!
 //! ```text
 //! |  protocol (16)  |  reserved (16)     |  interface index (32)                          |

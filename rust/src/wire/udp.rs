@@ -23,8 +23,8 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     packet.take_ports(walk.bytes);
     let [_, _, dst_high, dst_low, high, low, _, _] = match walk.bytes.take::<HEADER_BYTES>() {
         Ok(header) => *header,
-        Err(_) if packet.may_end_within(walk.bytes, HEADER_BYTES) => return Ok(Next::Payload),
-        Err(short) => return Err(short.into()),
+        Err(short) if !packet.may_end_within(walk.bytes, HEADER_BYTES) => return Err(short.into()),
+        Err(_) => return after_a_cut(walk),
     };
     match usize::from(u16::from_be_bytes([high, low])) {
         // A jumbogram (RFC 2675 §4), or left open by segmentation offload.
@@ -33,6 +33,17 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
         n_udp => walk.bytes.bound(n_udp - HEADER_BYTES),
     }
     Ok(Next::UdpDst(u16::from_be_bytes([dst_high, dst_low])))
+}
+
+/// The port may still tell that a tunnel was cut off.
+#[cold]
+fn after_a_cut(walk: &mut Walk<'_>) -> Result<Next, Halt> {
+    let Ok([_, _, high, low]) = walk.bytes.peek() else {
+        return Ok(Next::Payload);
+    };
+    let dst_port = u16::from_be_bytes([*high, *low]);
+    walk.bytes.skip(walk.bytes.left())?;
+    Ok(Next::UdpDst(dst_port))
 }
 
 #[cfg(test)]

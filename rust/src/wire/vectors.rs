@@ -2,7 +2,7 @@
 
 use super::{Decoder, Packet, Parent, Reason, layer_path};
 
-/// UDP 10.0.0.1:40000 → 10.0.0.2:40001 and the same over IPv6 (2001:db8::1 → ::2), both with payload
+/// UDP 10.0.0.1:40000 → 10.0.0.2:40001 and the same over IPv6 (`2001:db8::1` → `::2`), both with payload
 /// `dead`, and TCP: bare, and (E…) with Ethernet.
 const NAMES: [(&str, &str); 7] = [
     ("E6", "02000000000202000000000186dd I6"),
@@ -34,14 +34,10 @@ pub(super) fn frame(text: &str) -> Vec<u8> {
             .collect();
         text = parts.join(" ");
     }
-    let digits: Vec<u8> = text
-        .chars()
-        .filter_map(|digit| digit.to_digit(16))
-        .map(|digit| digit as u8)
-        .collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair[0] << 4 | pair[1])
+    let digits: String = text.split_whitespace().collect();
+    (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
         .collect()
 }
 
@@ -66,9 +62,13 @@ pub(super) fn read_with(extra: &[(Parent, &str)], bytes: &[u8]) -> Packet {
 
 fn decode(extra: &[(Parent, &str)], link: u16, bytes: &[u8], n_wire: usize) -> Packet {
     let mut packet = Packet::new();
-    Decoder::new(extra)
-        .unwrap()
-        .decode(link, bytes, n_wire as u32, 0, &mut packet);
+    Decoder::new(extra).unwrap().decode(
+        link,
+        bytes,
+        u32::try_from(n_wire).unwrap(),
+        0,
+        &mut packet,
+    );
     packet
 }
 

@@ -1,4 +1,4 @@
-//! VLAN tags, one or several (QinQ).
+//! VLAN tags, one or several (`QinQ`).
 //!
 //! Spec: IEEE 802.1Q §9.6; the older outer tags of 0x9100 and 0x9200 look the same.
 //!

@@ -33,7 +33,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::{assert_stop, assert_tcp, assert_udp, read, read_cut};
+    use super::super::vectors::{assert_stop, assert_tcp, assert_udp, frame, read, read_cut};
     use super::super::{Reason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c080045000050123440004011a465c0000201c0000202";
@@ -154,26 +154,18 @@ mod tests {
 
     #[test]
     fn another_protocol_on_its_port_is_plain_udp() {
-        for payload in [
-            "0800000012345600 00",
-            "0000000012345600 EU00",
-            "deadbeef",
-            "",
-        ] {
-            let n_udp = 8 + super::super::vectors::frame(payload).len();
-            let text = format!(
+        let not_ip = "0800000012345600 020000000002020000000001 0800 6500";
+        let not_valid = "0000000012345600 020000000002020000000001 88b5 0102";
+        for payload in ["0800000012345600 00", not_ip, not_valid, "deadbeef", ""] {
+            let n_udp = 8 + frame(payload).len();
+            let packet = read(&format!(
                 "02000000000d02000000000c0800 4500{:04x} 1234 4000 40110000 c0000201c0000202 \
-                 c35012b5{n_udp:04x}0000 {}",
-                n_udp + 20,
-                payload.replace("EU00", "020000000002020000000001 0800 6500")
-            );
-            let packet = read(&text);
+                 c35012b5{n_udp:04x}0000 {payload}",
+                n_udp + 20
+            ));
             assert_eq!(layer_path(&packet), "ethernet/ipv4/udp", "{payload}");
-            assert_eq!(
-                (packet.dst_port, packet.tunnel_id, packet.depth),
-                (4789, -1, 0)
-            );
-            assert_eq!(packet.stop, None);
+            let seen = (packet.dst_port, packet.tunnel_id, packet.depth);
+            assert_eq!((seen, packet.stop), ((4789, -1, 0), None));
         }
     }
 
