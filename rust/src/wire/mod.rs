@@ -1,83 +1,128 @@
 //! The layers of a packet: one file per protocol, each naming its own parents.
+//!
+//! A [`Decoder`] leads a [`Packet`] through the layers of one frame. Each layer reads its own header,
+//! writes down what it says, and names what follows ([`Next`]); it knows nothing of the others. A
+//! layer that carries a whole packet of its own says [`Next::Inside`]: it is followed only if what is
+//! there looks like it ([`Layer::fit`]), else the carrier is the packet.
+//!
+//! A network packet (IP, or the data of a non-IP frame) is written down when its header has been
+//! read, over the one that carries it; so a `Packet` is always one of them as a whole.
 
-/// What one frame carries, innermost. Reused from frame to frame; positions are into the frame.
-#[derive(Clone, Debug)]
-pub struct Packet {
-    /// Layer ids, outermost first; names through [`layer_name`].
-    pub layers: [u8; MAX_LAYERS],
-    /// How many of them.
-    pub n_layers: usize,
-    /// 4 or 6; 0 if the innermost packet is not IP.
-    pub ip_version: u8,
-    /// Innermost addresses; IPv4 in the low 32 bits.
-    pub src: u128,
-    /// See `src`.
-    pub dst: u128,
-    /// Innermost IP protocol (after IPv6 extension headers), -1 if there is none.
-    pub protocol: i16,
-    /// Innermost ports, -1 if there are none (fragments after the first, ICMP, cut too short).
-    pub src_port: i32,
-    /// See `src_port`.
-    pub dst_port: i32,
-    /// VNI, GRE key, TEID … of the innermost tunnel, -1 if there is none.
-    pub tunnel_id: i64,
-    /// Innermost IPv4 identification (or that of the IPv6 fragment header), else 0.
-    pub ip_id: u32,
-    /// Fragment offset in bytes with bit 0 set if more fragments follow; 0 if not a fragment.
-    pub fragment: u32,
-    /// Innermost TTL or hop limit.
-    pub ttl: u8,
-    /// Innermost type of service or traffic class.
-    pub tos: u8,
-    /// IPv4 ids of all outer IPv4 headers, combined; 0 if there is no outer header or all are 0.
-    pub outer_ip_id: u32,
-    /// Where the innermost Ethernet header starts; `usize::MAX` if there is none.
-    pub ethernet_at: usize,
-    /// `EtherType` that led to the innermost network packet (0 if unknown, as for raw IP).
-    pub ether_type: u16,
-    /// Where the innermost network packet (IP, ARP, …) starts.
-    pub network_at: usize,
-    /// Where the innermost layer 4 starts; for non-IP equal to `network_at`.
-    pub transport_at: usize,
-    /// Where the captured bytes of the innermost packet end (padding, trailers and FCS cut off).
-    pub end_at: usize,
-    /// Layer-4 length as the IP header says (non-IP: what the wire length leaves), bytes.
-    pub transport_wire_bytes: u32,
-    /// How many tunnels surround the innermost packet.
-    pub depth: u8,
-    /// Why decoding stopped early, if it did.
-    pub stop: Option<Stop>,
+mod decoder;
+mod names;
+mod packet;
+#[cfg(test)]
+mod vectors;
+
+use crate::cursor::{Cursor, Short};
+pub use decoder::Decoder;
+pub use names::{layer_name, layer_path};
+pub use packet::{MAX_LAYERS, Packet, Reason, Stop};
+
+macro_rules! layers {
+    ($($name:ident),* $(,)?) => {
+        $(mod $name;)*
+        static ALL: &[&Layer] = &[$(&$name::LAYER),*];
+        /// Name and specification of every layer.
+        pub static LAYERS: &[(&str, &str)] = &[$(($name::LAYER.name, $name::LAYER.spec)),*];
+    };
 }
 
-/// Deepest nesting that is followed; deeper frames stop with `TooDeep`.
-pub const MAX_LAYERS: usize = 32;
+layers![
+    arp, erspan, ethernet, geneve, gre, gtpu, icmp, icmpv6, ipip, ipv4, ipv6, llc, mpls, null, raw,
+    sll, sll2, tcp, udp, vlan, vxlan, vxlan_gpe,
+];
 
-/// Why, and where, decoding of a frame stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// What kind of end it was.
-    pub reason: Reason,
-    /// Id of the layer that could not be decoded.
-    pub layer: u8,
-    /// Where in the frame that layer starts.
-    pub at_byte: usize,
-    /// Bytes needed.
-    pub needed: usize,
-    /// Bytes there.
-    pub had: usize,
+/// One protocol.
+struct Layer {
+    name: &'static str,
+    spec: &'static str,
+    parents: &'static [Parent],
+    /// Does what stands at the cursor look like this protocol? Asked where a guess led here.
+    fit: fn(Cursor<'_>) -> Fit,
+    /// Pass the header.
+    decode: fn(&mut Walk<'_>, &mut Packet) -> Result<Next, Halt>,
 }
 
-/// The kinds of early end.
+/// How a layer is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The capture's snap length cut the frame.
-    SnapLength,
-    /// The frame itself is too short for what its headers claim.
-    Truncated,
-    /// A field has a value that its specification forbids.
+pub enum Parent {
+    /// A capture file's link type.
+    Link(u16),
+    /// An `EtherType`, wherever one stands.
+    EtherType(u16),
+    /// A protocol of GRE that is no `EtherType`.
+    GreProtocol(u16),
+    /// A protocol of IPv4, or the last next header of IPv6.
+    IpProtocol(u8),
+    /// A UDP destination port.
+    UdpDst(u16),
+    /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
+    Length,
+}
+
+/// What follows a header.
+#[derive(Clone, Copy)]
+enum Next {
+    EtherType(u16),
+    IpProtocol(u8),
+    UdpDst(u16),
+    Length,
+    /// A packet of its own, of this `EtherType`.
+    Inside(u16),
+    InsideGre(u16),
+    /// Nothing that is looked at.
+    Payload,
+}
+
+/// Why a layer could not go on.
+#[derive(Clone, Copy)]
+enum Halt {
+    Short(Short),
     Malformed,
-    /// The link type or version is not known here.
     Unknown,
-    /// More than [`MAX_LAYERS`] layers.
-    TooDeep,
+    /// It is not this protocol after all.
+    Declined,
+}
+
+impl From<Short> for Halt {
+    fn from(short: Short) -> Self {
+        Self::Short(short)
+    }
+}
+
+/// How well bytes fit a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    Possible,
+    Sure,
+}
+
+/// What has been seen on the way to the next network packet.
+struct Walk<'a> {
+    bytes: Cursor<'a>,
+    /// Where the layer before the present one starts.
+    parent_at: usize,
+    /// Where the data of a link layer start that no network packet has claimed yet.
+    data_at: Option<usize>,
+    ethernet_at: usize,
+    ether_type: u16,
+    tunnel_id: i64,
+    n_networks: u8,
+}
+
+impl<'a> Walk<'a> {
+    fn new(bytes: Cursor<'a>) -> Self {
+        let ethernet_at = usize::MAX;
+        Self {
+            bytes,
+            parent_at: 0,
+            data_at: None,
+            ethernet_at,
+            ether_type: 0,
+            tunnel_id: -1,
+            n_networks: 0,
+        }
+    }
 }

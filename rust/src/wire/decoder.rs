@@ -1,0 +1,271 @@
+//! The way through the layers of one frame, and the look-up tables that know it.
+
+use super::names::{id_of, layer};
+use super::{ALL, Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
+use crate::cursor::{Cursor, Short};
+use crate::error::Result;
+
+const NONE: u8 = 0;
+
+/// The look-up tables, built once from the parents that every layer names.
+pub struct Decoder {
+    links: Table,
+    ether_types: Table,
+    gre_protocols: Table,
+    ip_protocols: Table,
+    udp_ports: Table,
+    llc: u8,
+}
+
+struct Table(Box<[u8]>);
+
+impl Table {
+    fn new() -> Self {
+        Self(vec![NONE; 1 << 16].into())
+    }
+
+    #[inline]
+    fn get(&self, key: u16) -> u8 {
+        self.0.get(usize::from(key)).copied().unwrap_or(NONE)
+    }
+
+    fn set(&mut self, key: u16, id: u8) {
+        if let Some(slot) = self.0.get_mut(usize::from(key)) {
+            *slot = id;
+        }
+    }
+}
+
+/// The layer to go on with, and whether only a port number speaks for it.
+#[derive(Clone, Copy)]
+struct Step {
+    id: u8,
+    is_guess: bool,
+}
+
+const END: Step = Step {
+    id: NONE,
+    is_guess: false,
+};
+
+impl Decoder {
+    /// Build the tables from the built-in parents and the user's, which come first.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Argument`] if a name in `extra` is no layer; it offers the nearest name.
+    pub fn new(extra: &[(Parent, &str)]) -> Result<Self> {
+        let mut decoder = Self {
+            links: Table::new(),
+            ether_types: Table::new(),
+            gre_protocols: Table::new(),
+            ip_protocols: Table::new(),
+            udp_ports: Table::new(),
+            llc: NONE,
+        };
+        for (id, layer) in (1..).zip(ALL) {
+            layer
+                .parents
+                .iter()
+                .for_each(|parent| decoder.claim(*parent, id));
+        }
+        for (parent, name) in extra {
+            decoder.claim(*parent, id_of(name)?);
+        }
+        Ok(decoder)
+    }
+
+    fn claim(&mut self, parent: Parent, id: u8) {
+        match parent {
+            Parent::Link(link) => self.links.set(link, id),
+            Parent::EtherType(ether_type) => {
+                self.ether_types.set(ether_type, id);
+                self.gre_protocols.set(ether_type, id);
+            }
+            Parent::GreProtocol(protocol) => self.gre_protocols.set(protocol, id),
+            Parent::IpProtocol(protocol) => self.ip_protocols.set(u16::from(protocol), id),
+            Parent::UdpDst(port) => self.udp_ports.set(port, id),
+            Parent::Length => self.llc = id,
+        }
+    }
+
+    /// Fill `packet` with the innermost packet of one frame. Never fails: `packet.stop` says why it
+    /// ended early, if it did, and the rest of `packet` then is the last one whose header was whole.
+    ///
+    /// `bytes` are the captured ones, `wire_bytes` what the frame had on the wire, of which the last
+    /// `fcs_bytes` are its check sequence.
+    pub fn decode(
+        &self,
+        link: u16,
+        bytes: &[u8],
+        wire_bytes: u32,
+        fcs_bytes: u8,
+        packet: &mut Packet,
+    ) {
+        *packet = Packet::EMPTY;
+        // Records with fewer bytes on the wire than captured exist: expcap, padding (pitfall 24).
+        let wire_end = (wire_bytes as usize)
+            .max(bytes.len())
+            .saturating_sub(fcs_bytes.into());
+        let mut walk = Walk::new(Cursor::new(bytes, wire_end));
+        let mut step = Step {
+            id: self.links.get(link),
+            is_guess: false,
+        };
+        if step.id == NONE {
+            packet.stop = Some(stop(Reason::Unknown, NONE, walk.bytes, 0));
+        }
+        while step.id != NONE {
+            step = self.pass(step, &mut walk, packet);
+        }
+        packet.finish(&walk);
+    }
+
+    #[inline]
+    fn pass(&self, step: Step, walk: &mut Walk<'_>, packet: &mut Packet) -> Step {
+        let Some(slot) = packet.layers.get_mut(packet.n_layers) else {
+            packet.stop = Some(stop(Reason::TooDeep, step.id, walk.bytes, 0));
+            return END;
+        };
+        *slot = step.id;
+        packet.n_layers += 1;
+        let start = walk.bytes;
+        match layer(step.id).map(|layer| (layer.decode)(walk, packet)) {
+            Some(Ok(next)) => {
+                walk.parent_at = start.at();
+                self.follow(next, step, walk, packet)
+            }
+            Some(Err(halt)) => give_up(halt, step, start, walk.bytes, packet),
+            None => END,
+        }
+    }
+
+    #[inline]
+    fn follow(&self, next: Next, from: Step, walk: &Walk<'_>, packet: &mut Packet) -> Step {
+        let certain = |id| Step {
+            id,
+            is_guess: false,
+        };
+        match next {
+            Next::EtherType(ether_type) => certain(self.ether_types.get(ether_type)),
+            Next::IpProtocol(protocol) => certain(self.ip_protocols.get(protocol.into())),
+            Next::UdpDst(port) => Step {
+                id: self.udp_ports.get(port),
+                is_guess: true,
+            },
+            Next::Length => certain(self.llc),
+            Next::Inside(ether_type) => enter(self.ether_types.get(ether_type), from, walk, packet),
+            Next::InsideGre(protocol) => {
+                enter(self.gre_protocols.get(protocol), from, walk, packet)
+            }
+            Next::Payload => END,
+        }
+    }
+}
+
+/// Go into a tunnel, unless what is there does not look like what should be.
+#[inline]
+fn enter(id: u8, from: Step, walk: &Walk<'_>, packet: &mut Packet) -> Step {
+    let is_there = layer(id).is_some_and(|layer| (layer.fit)(walk.bytes) != Fit::No);
+    if is_there {
+        return Step {
+            id,
+            is_guess: false,
+        };
+    }
+    if from.is_guess {
+        packet.drop_layer();
+    }
+    END
+}
+
+/// End at a layer that could not be decoded.
+#[cold]
+fn give_up(
+    halt: Halt,
+    step: Step,
+    start: Cursor<'_>,
+    end: Cursor<'_>,
+    packet: &mut Packet,
+) -> Step {
+    let n_needed = match halt {
+        Halt::Short(Short { n_needed }) => n_needed as usize,
+        Halt::Malformed | Halt::Unknown | Halt::Declined => 0,
+    };
+    let is_cut = end.is_cut_within(n_needed);
+    let reason = match halt {
+        Halt::Declined => None,
+        Halt::Short(_) if step.is_guess && !is_cut => None,
+        Halt::Short(_) if is_cut => Some(Reason::SnapLength),
+        Halt::Short(_) => Some(Reason::Truncated),
+        Halt::Malformed => Some(Reason::Malformed),
+        Halt::Unknown => Some(Reason::Unknown),
+    };
+    match reason {
+        Some(reason) => {
+            let n_passed = end.at() - start.at();
+            packet.stop = Some(Stop {
+                had: n_passed + end.left(),
+                ..stop(reason, step.id, start, n_passed + n_needed)
+            });
+        }
+        None => packet.drop_layer(),
+    }
+    END
+}
+
+fn stop(reason: Reason, layer: u8, at: Cursor<'_>, needed: usize) -> Stop {
+    Stop {
+        reason,
+        layer,
+        at_byte: at.at(),
+        needed,
+        had: at.left(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layer_path;
+    use super::super::vectors::{frame, read_with};
+    use super::*;
+
+    #[test]
+    fn no_two_layers_claim_the_same_parent() {
+        let parents: Vec<Parent> = ALL
+            .iter()
+            .flat_map(|layer| layer.parents)
+            .copied()
+            .collect();
+        for (n, parent) in parents.iter().enumerate() {
+            assert!(
+                !parents[..n].contains(parent),
+                "{parent:?} is claimed twice"
+            );
+        }
+    }
+
+    #[test]
+    fn the_user_names_a_port() {
+        let bytes = frame(concat!(
+            "02000000000d02000000000c080045000050123440004011a465c0000201c0000202",
+            "c35039c5003c0000 0800000012345600 EU"
+        ));
+        let plain = read_with(&[], &bytes);
+        assert_eq!(layer_path(&plain), "ethernet/ipv4/udp");
+        let named = read_with(&[(Parent::UdpDst(14_789), "vxlan")], &bytes);
+        assert_eq!(
+            layer_path(&named),
+            "ethernet/ipv4/udp/vxlan/ethernet/ipv4/udp"
+        );
+    }
+
+    #[test]
+    fn an_unknown_link_type_stops_with_no_layer() {
+        let mut packet = Packet::new();
+        let decoder = Decoder::new(&[]).unwrap();
+        decoder.decode(crate::file::NO_LINK, &[1, 2, 3], 3, 0, &mut packet);
+        assert_eq!(layer_path(&packet), "");
+        assert_eq!(packet.stop.map(|stop| stop.reason), Some(Reason::Unknown));
+        assert_eq!((packet.transport_at, packet.end_at), (0, 3));
+    }
+}

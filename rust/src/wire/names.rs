@@ -1,0 +1,83 @@
+//! Layers by id and by name.
+
+use super::{ALL, Layer, MAX_LAYERS, Packet};
+use crate::error::{Error, Result};
+
+#[inline]
+pub(super) fn layer(id: u8) -> Option<&'static Layer> {
+    ALL.get(usize::from(id).wrapping_sub(1)).copied()
+}
+
+/// The name of a layer; empty for an id that no layer has.
+#[must_use]
+pub fn layer_name(id: u8) -> &'static str {
+    layer(id).map_or("", |layer| layer.name)
+}
+
+/// The names of a packet's layers, outermost first: `ethernet/ipv4/udp/vxlan/ethernet/ipv4/tcp`.
+#[must_use]
+pub fn layer_path(packet: &Packet) -> String {
+    let ids = packet.layers.iter().take(packet.n_layers.min(MAX_LAYERS));
+    ids.map(|id| layer_name(*id)).collect::<Vec<_>>().join("/")
+}
+
+pub(super) fn id_of(name: &str) -> Result<u8> {
+    let found = (1..).zip(ALL).find(|(_, layer)| layer.name == name);
+    found.map(|(id, _)| id).ok_or_else(|| {
+        let nearest = ALL.iter().min_by_key(|layer| distance(layer.name, name));
+        let nearest = nearest.map_or("", |layer| layer.name);
+        Error::Argument(format!(
+            "no layer is called {name:?}; did you mean {nearest:?}?"
+        ))
+    })
+}
+
+/// Levenshtein's distance of two words.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (n_before, from_octet) in from.bytes().enumerate() {
+        let mut diagonal = n_before;
+        let mut left = n_before + 1;
+        for (cell, to_octet) in row.iter_mut().skip(1).zip(to.bytes()) {
+            let replaced = diagonal + usize::from(from_octet != to_octet);
+            diagonal = *cell;
+            *cell = replaced.min(left + 1).min(diagonal + 1);
+            left = *cell;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = n_before + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Decoder, Parent};
+    use super::*;
+
+    #[test]
+    fn no_two_layers_have_the_same_name() {
+        for (id, layer) in (1..).zip(ALL) {
+            assert_eq!(id_of(layer.name).ok(), Some(id), "{}", layer.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest() {
+        let Err(Error::Argument(text)) = Decoder::new(&[(Parent::UdpDst(1), "vxlam")]) else {
+            panic!("a wrong name was accepted")
+        };
+        assert!(
+            text.contains("\"vxlam\"") && text.ends_with("\"vxlan\"?"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn measures_the_distance_of_words() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+    }
+}
