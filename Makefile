@@ -1,9 +1,11 @@
 # The only entry points. Each works on a fresh checkout with Python >= 3.11, pip and cargo.
-SHELL := bash
+SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-export PATH := $(PATH):$(HOME)/.cargo/bin
+# an empty environment has no PATH, and perhaps no HOME
+export HOME := $(or $(HOME),$(shell echo ~))
+export PATH := $(or $(PATH),/usr/local/bin:/usr/bin:/bin):$(HOME)/.cargo/bin
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
