@@ -1,9 +1,11 @@
 # The only entry points. Each works on a fresh checkout with Python >= 3.11, pip and cargo.
-SHELL := bash
+SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-export PATH := $(PATH):$(HOME)/.cargo/bin
+# an empty environment has no PATH, and perhaps no HOME
+export HOME := $(or $(HOME),$(shell echo ~))
+export PATH := $(or $(PATH),/usr/local/bin:/usr/bin:/bin):$(HOME)/.cargo/bin
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -18,15 +20,16 @@ build: .venv/built
 
 .venv/installed: requirements.lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	touch $@
+	@echo "Installing the locked dependencies into .venv"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
 
 .venv/built: .venv/installed pyproject.toml rust/Cargo.toml rust/Cargo.lock $(RUST)
 	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
 	@echo "Building the native core (a minute or two the first time)"
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	touch $@
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
 
 demo: build
 	$(BIN)/pcaplat merge $(DEMO) --output out/demo --overwrite
