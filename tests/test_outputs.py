@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -269,6 +271,28 @@ def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
     write(ResultByHand(), tmp_path / "out")
     assert (tmp_path / "out" / "summary.json").exists()
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750
+
+
+def test_a_linked_folder_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to("disk")
+    write(ResultByHand(), tmp_path / "out")
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "disk" / "summary.json").exists()
+    assert sorted(names(tmp_path)) == ["disk", "out"]
+
+
+def test_a_folder_behind_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(OutputError, match=r"notes.txt: is a file"):
+        check_directory(tmp_path / "notes.txt" / "out", overwrite=False)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_out_of_reach_is_refused_before_any_work(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    with pytest.raises(PermissionError, match=re.escape(str(tmp_path))):
+        check_directory(tmp_path / "deep" / "out", overwrite=False)
 
 
 def test_rows_as_csv_json_and_parquet(tmp_path: Path) -> None:

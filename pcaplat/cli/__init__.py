@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {"merge": "merge", "read": "read", "points": "points"}
 REMEDIES = {
     errno.ENOENT: "check the name",
-    errno.EACCES: "check its permissions, or run as a user who may read it",
+    errno.EACCES: "check its permissions, or run as a user who has them",
     errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap",
     errno.ENOSPC: "free some space, or write elsewhere",
 }

@@ -5,6 +5,7 @@ An output for standard output has `show(result, stream)`, one for a folder has
 `save_rows(batches, stream)`.
 """
 
+import errno
 import importlib
 import os
 import shutil
@@ -84,25 +85,29 @@ def check_directory(directory: Path, *, overwrite: bool) -> None:
     """Refuse a folder that cannot be written into, before any work is done.
 
     Raises:
-        OutputError: The folder holds something already, or is a file.
+        OutputError: The folder holds something already, or is a file, or lies behind one.
+        PermissionError: This user may not write there.
     """
-    if not directory.exists():
-        return
-    if not directory.is_dir():
-        raise OutputError.not_a_folder(printable(str(directory)))
-    found = sorted(entry.name for entry in directory.iterdir())
+    nearest = next(
+        folder for folder in (directory, *directory.absolute().parents) if folder.exists()
+    )
+    if not nearest.is_dir():
+        raise OutputError.not_a_folder(printable(str(nearest)))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
 
 
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
-    """Give a folder beside the target, on the same file system, that is gone afterwards."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    home = target if target.is_mount() else target.resolve().parent
-    scratch = Path(
-        tempfile.mkdtemp(prefix=f".{target.resolve().name}-", suffix=".partial", dir=home)
-    )
+    """Give a folder on the target's file system, beside it if may be, that is gone afterwards."""
+    parent = target.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    is_beside = not target.is_mount() and os.access(parent, os.W_OK)
+    home = parent if is_beside and not target.is_symlink() else target
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=home))
     try:
         yield scratch
     finally:
