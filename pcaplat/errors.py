@@ -25,6 +25,34 @@ class PcaplatError(Exception):
 class InputError(PcaplatError, ValueError):
     """What you gave cannot be used: a file, an option, a name."""
 
+    @classmethod
+    def unknown_point(cls, option: str, name: str, known: list[str]) -> "InputError":
+        """Say which capture points there are."""
+        return cls(f"{option} {name}: there is no such capture point; there are: {', '.join(known)}")
+
+    @classmethod
+    def too_few_points(cls, known: list[str]) -> "InputError":
+        """Ask for a second capture."""
+        return cls(
+            f"one capture point alone ({', '.join(known)}) says nothing about a path; give the "
+            "captures of two or more points"
+        )
+
+    @classmethod
+    def given_twice(cls, path: str) -> "InputError":
+        """Refuse the same file twice."""
+        return cls(f"{path}: is given twice; name each capture once")
+
+    @classmethod
+    def rows_not_kept(cls) -> "InputError":
+        """Say why a large table is not there."""
+        return cls("this result was made without its rows; call merge with keep_rows=True")
+
+    @classmethod
+    def damaged(cls, where: str, text: str) -> "InputError":
+        """Refuse a damaged capture where the user asked for that."""
+        return cls(f"{where}: {text}; leave out --strict to use what can be read")
+
 
 class OptionError(InputError):
     """The value of an option cannot be read."""
@@ -81,7 +109,24 @@ class TableError(InputError):
 
 
 class EvidenceError(PcaplatError):
-    """The captures cannot answer the question: nothing in common, too little, one way only."""
+    """The captures cannot answer the question."""
+
+    @classmethod
+    def nothing_in_common(cls, n_sampled: list[tuple[str, int]]) -> "EvidenceError":
+        """Say that no packet was seen at two points, and what each point has."""
+        seen = ", ".join(f"{name} {n}" for name, n in n_sampled)
+        return cls(
+            f"no packet was found at two points (packets compared: {seen}); are the captures of "
+            "the same traffic and time, and is every tunnel decoded (pcaplat read shows layers)?"
+        )
+
+    @classmethod
+    def nothing_matched(cls, points: list[str]) -> "EvidenceError":
+        """Say that no segment could be measured."""
+        return cls(
+            f"no packet could be followed between neighbouring points ({', '.join(points)}); try "
+            "a larger --window, or give the order with --path"
+        )
 
 
 class EngineError(PcaplatError):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.stages.survey import Centre, Findings, Warn
-from pcaplat.stages.survey.sights import Floats, Ints
+from pcaplat.clocks import Clocks
+from pcaplat.path import Ends, Findings, Floats, Ints, Warn
 
 N_KNOTS = 65
 """Knots of an interval over the capture."""
@@ -25,8 +25,6 @@ LEAST_DRIFT_PPM = 1.0
 WANDER_PPM = 10.0
 """First guess where no straight line fits between the bounds."""
 
-Pair = tuple[int, int]
-
 
 @dataclass(frozen=True)
 class Bounds:
@@ -35,68 +33,6 @@ class Bounds:
     t_ns: Ints
     most_ns: Ints
     n: Ints
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A far clock against a near one: an interval over time, and the value that was taken in it.
-
-    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`.
-    """
-
-    kind: str
-    t_ns: Ints
-    value_ns: Floats
-    lo_ns: Floats
-    hi_ns: Floats
-    drift_ppm: float | None
-    drift_half_width_ppm: float | None
-    n: Floats
-
-    @property
-    def half_width_ns(self) -> float | None:
-        """How far the truth may be from the value, over the packets that were matched."""
-        if self.kind == "same-clock":
-            return 0.0
-        if self.kind != "bounded":
-            return None
-        width = np.maximum(self.hi_ns - self.value_ns, self.value_ns - self.lo_ns)
-        return float(np.average(width, weights=self.n))
-
-
-@dataclass(frozen=True)
-class Clocks:
-    """All clocks of a run: relations between points, and each point's offset over time."""
-
-    knots_ns: Ints
-    domain: Sequence[int]
-    upper_ns: Floats
-    value_ns: Floats
-    n: Floats
-    one_way_ppm: Mapping[Pair, tuple[float, float]]
-    related: Mapping[int, int]
-    is_raw: frozenset[Pair]
-    warnings: list[Warn]
-
-    def relation(self, near: int, far: int) -> Relation:
-        """Relate the far point's clock to the near point's."""
-        a, b = self.domain[near], self.domain[far]
-        zero = np.zeros(len(self.knots_ns))
-        if a == b:
-            return Relation("same-clock", self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
-        if self.related.get(a) != self.related.get(b) or a not in self.related:
-            return self._one_way(a, b)
-        hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
-        value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
-        drift, width = _drift(self.knots_ns, value, lo, hi)
-        return Relation("bounded", self.knots_ns, value, lo, hi, drift, width, self.n)
-
-    def _one_way(self, a: int, b: int) -> Relation:
-        empty = np.full(len(self.knots_ns), np.nan)
-        found = self.one_way_ppm.get((a, b))
-        kind = "none" if found is None else "one-way"
-        drift, width = found or (None, None)
-        return Relation(kind, self.knots_ns, empty, empty, empty, drift, width, self.n)
 
 
 def align(
@@ -140,9 +76,9 @@ def align(
 
 def _bounds(
     findings: Findings, domains: Sequence[int], least: Sequence[Mapping[str, object]]
-) -> dict[Pair, Bounds]:
+) -> dict[Ends, Bounds]:
     """All bounds by domain: upstream, downstream. A stamp is up to one resolution too early."""
-    found: dict[Pair, list[Bounds]] = {}
+    found: dict[Ends, list[Bounds]] = {}
     for one in least:
         up, down = int(str(one["up"])), int(str(one["down"]))
         t_ns, raw_ns, n = (_ints(one[name]) for name in ("aligned_ns", "raw_ns", "n"))
@@ -160,7 +96,7 @@ def _ints(column: object) -> Ints:
 
 
 def _bound_pair(
-    upper: Floats, knots_ns: Ints, ends: Pair, forward: Bounds, reverse: Bounds | None
+    upper: Floats, knots_ns: Ints, ends: Ends, forward: Bounds, reverse: Bounds | None
 ) -> None:
     """Write the interval of one pair of clocks at every knot, as far as it is bounded."""
     a, b = ends
@@ -259,7 +195,7 @@ def _with_accuracy(
     return upper
 
 
-def _one_way(bounds: Mapping[Pair, Bounds]) -> dict[Pair, tuple[float, float]]:
+def _one_way(bounds: Mapping[Ends, Bounds]) -> dict[Ends, tuple[float, float]]:
     """Drift from one direction: the edge under all bounds that is nearest to their mean time.
 
     Moon, Skelly and Towsley, INFOCOM 1999. Its uncertainty: the neighbouring edges of the hull.
@@ -296,7 +232,7 @@ def _turns_down(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:
 
 def _values(
     findings: Findings, domains: Sequence[int], upper: Floats
-) -> tuple[Floats, dict[int, int], frozenset[Pair]]:
+) -> tuple[Floats, dict[int, int], frozenset[Ends]]:
     """Offset of each domain against its component's first: neighbour by neighbour along the path.
 
     The middle of the interval; 0 where that lies inside throughout, for then the raw difference is
@@ -304,7 +240,7 @@ def _values(
     """
     value = np.zeros((len(upper), upper.shape[1]))
     related: dict[int, int] = {}
-    is_raw: set[Pair] = set()
+    is_raw: set[Ends] = set()
     for component in findings.components:
         related.setdefault(domains[component[0]], component[0])
         for point in component[1:]:
@@ -326,7 +262,7 @@ def _values(
 
 
 def _warn_of(
-    findings: Findings, domains: Sequence[int], upper: Floats, is_raw: frozenset[Pair]
+    findings: Findings, domains: Sequence[int], upper: Floats, is_raw: frozenset[Ends]
 ) -> list[Warn]:
     found = []
     diagonal = upper[:, range(upper.shape[1]), range(upper.shape[1])]
@@ -341,27 +277,10 @@ def _warn_of(
     return found
 
 
-def _weights(knots_ns: Ints, bounds: Mapping[Pair, Bounds]) -> Floats:
+def _weights(knots_ns: Ints, bounds: Mapping[Ends, Bounds]) -> Floats:
     """Matched packets nearest to each knot."""
     weights = np.full(len(knots_ns), 1e-9)
     for one in bounds.values():
         at = np.clip(np.searchsorted(knots_ns, one.t_ns), 0, len(knots_ns) - 1)
         np.add.at(weights, at, one.n)
     return weights
-
-
-def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
-    """Mean drift over the capture, ppm, and its half-width from the interval's ends."""
-    span_ns = float(max(int(knots_ns[-1] - knots_ns[0]), 1))
-    drift = (value[-1] - value[0]) / span_ns
-    most, least = (hi[-1] - lo[0]) / span_ns, (lo[-1] - hi[0]) / span_ns
-    return float(drift * 1e6), float(max(most - drift, drift - least) * 1e6)
-
-
-def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
-    """Give a point's offset against the reference over its own raw time."""
-    relation = clocks.relation(reference, point)
-    if relation.kind not in ("same-clock", "bounded"):
-        return None
-    offset = np.rint(relation.value_ns).astype(np.int64)
-    return Centre(relation.t_ns + offset, offset, (relation.drift_ppm or 0.0) * 1e-6)

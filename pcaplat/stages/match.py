@@ -10,7 +10,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 
 from collections.abc import Mapping, Sequence
 
-from pcaplat.stages.survey import Band, Findings
+from pcaplat.path import Band, Findings
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""

@@ -8,6 +8,7 @@ use crate::histogram::{Histogram, middle_ns};
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::matching::tally::{LinkTally, Tally};
 use crate::matching::{Matched, Options, STATUSES, match_files as run_match};
+use crate::merged::{MergePoint, write_merged as run_write_merged};
 use crate::packets::{Batches, Origin};
 use crate::plan::{Band, Centre, Direction, Plan};
 use crate::reading::{Progress, Reading};
@@ -421,6 +422,25 @@ impl PacketStream {
     }
 }
 
+/// A point of merged.pcapng: name, files, interface of the files, clock knots.
+type MergeValues = (String, Vec<PathBuf>, Option<u32>, Vec<(i64, i64)>);
+
+/// Writes merged.pcapng and returns how many frames it holds.
+#[pyfunction]
+#[pyo3(signature = (points, out, tell=None))]
+fn write_merged(
+    py: Python<'_>,
+    points: Vec<MergeValues>,
+    out: PathBuf,
+    tell: Option<Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let point = |(name, files, interface, clock): MergeValues| MergePoint { name, files, interface, clock };
+    let points: Vec<MergePoint> = points.into_iter().map(point).collect();
+    let progress = Progress::default();
+    let job = || run_write_merged(&points, &out, &|| progress.is_cancelled());
+    attend(py, &progress, tell.as_ref(), job)
+}
+
 /// One frame, decoded: for documentation and debugging.
 #[pyfunction]
 fn decode<'py>(py: Python<'py>, frame: &[u8], link: u16) -> PyResult<Bound<'py, PyDict>> {
@@ -446,6 +466,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
     module.add_function(wrap_pyfunction!(attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(write_merged, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;
     Ok(())

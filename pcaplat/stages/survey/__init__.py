@@ -8,7 +8,7 @@ are (`order`); medians over time tell where latencies lie (`centres`).
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
-from pcaplat.stages.survey.centres import Band, Centre
-from pcaplat.stages.survey.findings import Findings, Point, Warn, survey
+from pcaplat.stages.survey.findings import survey
+from pcaplat.stages.survey.sights import Sights
 
-__all__ = ["Band", "Centre", "Findings", "Point", "Warn", "survey"]
+__all__ = ["Sights", "survey"]

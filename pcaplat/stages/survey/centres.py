@@ -4,12 +4,10 @@ A centre holds clock offset, drift and usual delay in one, so matching needs no 
 clock error cannot become a matching error.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from pcaplat.stages.survey.order import Ends
-from pcaplat.stages.survey.sights import Floats, Ints, Shared
+from pcaplat.path import Band, Centre, Ends, Floats, Ints
+from pcaplat.stages.survey.sights import Shared
 
 BLOCK = 31
 """Neighbours in time whose median is one knot."""
@@ -19,49 +17,6 @@ MOST_KNOTS = 512
 
 DENSITY_BINS = 48
 """Bins of a band's density."""
-
-
-@dataclass(frozen=True)
-class Centre:
-    """An offset over raw time: linear between knots, of one slope outside."""
-
-    t_ns: Ints
-    offset_ns: Ints
-    slope: float
-
-    def at(self, t_ns: Ints) -> Ints:
-        """Offset at raw times; differences are taken in integers before floats touch them."""
-        if len(self.t_ns) == 0:
-            return np.zeros(len(t_ns), dtype=np.int64)
-        t0, c0 = self.t_ns[0], self.offset_ns[0]
-        x = (t_ns - t0).astype(np.float64)
-        knots = (self.t_ns - t0).astype(np.float64)
-        rise = np.interp(x, knots, (self.offset_ns - c0).astype(np.float64))
-        rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
-        return np.asarray(c0 + np.rint(rise).astype(np.int64))
-
-    def native(self) -> tuple[list[int], list[int], float]:
-        """Knots, offsets and slope as the core takes them."""
-        return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
-
-
-NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
-"""The centre of the reference point itself."""
-
-
-@dataclass(frozen=True)
-class Band:
-    """Where the residuals about the centre lie, for one pair of points and direction."""
-
-    lo_ns: int
-    hi_ns: int
-    density: list[float]
-    lost_frac: float = 0.0
-    phantom_frac: float = 0.0
-
-    def native(self) -> tuple[int, int, list[float], float, float]:
-        """As the core takes it."""
-        return self.lo_ns, self.hi_ns, self.density, self.lost_frac, self.phantom_frac
 
 
 def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:

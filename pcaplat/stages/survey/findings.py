@@ -1,99 +1,22 @@
 """What the survey finds, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.stages.survey.centres import (
-    NO_OFFSET,
-    Band,
-    Centre,
-    band_of,
-    fit_centre,
-    follow,
-    spanning_steps,
-)
+from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Findings, Ints, Point, Warn
+from pcaplat.stages.survey.centres import band_of, fit_centre, follow, spanning_steps
 from pcaplat.stages.survey.links import find_edges
 from pcaplat.stages.survey.openers import count_openers
-from pcaplat.stages.survey.order import (
-    ENOUGH_TURNS,
-    Ends,
-    Order,
-    forward_mask,
-    order_points,
-)
+from pcaplat.stages.survey.order import ENOUGH_TURNS, Order, forward_mask, order_points
 from pcaplat.stages.survey.sights import (
-    Ints,
     Shared,
     Sights,
     share_anything,
     shared,
     unique_sights,
 )
-
-
-@dataclass(frozen=True)
-class Point:
-    """A capture point: its name, its sources (file index, interface), and facts about its stamps."""
-
-    name: str
-    sources: tuple[tuple[int, int], ...]
-    resolution_ns: float
-    first_t_ns: int
-    last_t_ns: int
-    disorder_ns: int
-
-
-@dataclass(frozen=True)
-class Warn:
-    """One thing that may mislead: a code, the point it is about, and a sentence with the remedy."""
-
-    code: str
-    point: str | None
-    text: str
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The survey's result; points are indices into `points`.
-
-    `along` is the path, forward, component after component; `components` the same in groups;
-    `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
-    by direction, upstream and downstream point.
-    """
-
-    points: Sequence[Point]
-    components: list[list[int]]
-    alone: list[int]
-    edges: list[Ends]
-    toward_is_forward: dict[int, bool]
-    centres: tuple[list[Centre], list[Centre]]
-    bands: tuple[dict[Ends, Band], dict[Ends, Band]]
-    n_turns: dict[Ends, int]
-    is_inferred: bool
-    warnings: list[Warn]
-
-    @cached_property
-    def along(self) -> list[int]:
-        """The path: all points that share packets, forward."""
-        return [point for component in self.components for point in component]
-
-    def name(self, point: int) -> str:
-        """Name of a point."""
-        return self.points[point].name
-
-    def aligned(self, point: int, t_ns: int) -> int:
-        """Raw time of a point as time of its component's first point."""
-        return t_ns - int(self.centres[0][point].at(np.array([t_ns]))[0])
-
-    def cover(self, component: list[int]) -> tuple[int, int]:
-        """Start and end of the time that all points of a component cover."""
-        starts = [self.aligned(point, self.points[point].first_t_ns) for point in component]
-        ends = [self.aligned(point, self.points[point].last_t_ns) for point in component]
-        return max(starts), min(ends)
 
 
 def survey(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pcaplat.stages.survey.order import Ends
-from pcaplat.stages.survey.sights import Ints, Sights
+from pcaplat.path import Ends, Ints
+from pcaplat.stages.survey.sights import Sights
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance."""

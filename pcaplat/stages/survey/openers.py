@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pcaplat.stages.survey.sights import Ints, Sights
+from pcaplat.path import Ints
+from pcaplat.stages.survey.sights import Sights
 
 
 def count_openers(

@@ -12,9 +12,8 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from pcaplat.stages.survey.sights import Bools, Ints, Shared
-
-Ends = tuple[int, int]
+from pcaplat.path import Bools, Ends, Ints
+from pcaplat.stages.survey.sights import Shared
 
 ENOUGH_TURNS = 3
 """Changes of direction below which an order is a guess."""

@@ -3,11 +3,8 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from pcaplat.path import Bools, Ints
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""

@@ -1,0 +1,90 @@
+"""Clocks: how the points' clocks relate, as intervals over time.
+
+Alignment makes these values; attribution and the results use them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.path import Centre, Ends, Floats, Ints, Warn
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A far clock against a near one: an interval over time, and the value that was taken in it.
+
+    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`.
+    """
+
+    kind: str
+    t_ns: Ints
+    value_ns: Floats
+    lo_ns: Floats
+    hi_ns: Floats
+    drift_ppm: float | None
+    drift_half_width_ppm: float | None
+    n: Floats
+
+    @property
+    def half_width_ns(self) -> float | None:
+        """How far the truth may be from the value, over the packets that were matched."""
+        if self.kind == "same-clock":
+            return 0.0
+        if self.kind != "bounded":
+            return None
+        width = np.maximum(self.hi_ns - self.value_ns, self.value_ns - self.lo_ns)
+        return float(np.average(width, weights=self.n))
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """All clocks of a run: relations between points, and each point's offset over time."""
+
+    knots_ns: Ints
+    domain: Sequence[int]
+    upper_ns: Floats
+    value_ns: Floats
+    n: Floats
+    one_way_ppm: Mapping[Ends, tuple[float, float]]
+    related: Mapping[int, int]
+    is_raw: frozenset[Ends]
+    warnings: list[Warn]
+
+    def relation(self, near: int, far: int) -> Relation:
+        """Relate the far point's clock to the near point's."""
+        a, b = self.domain[near], self.domain[far]
+        zero = np.zeros(len(self.knots_ns))
+        if a == b:
+            return Relation("same-clock", self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+        if self.related.get(a) != self.related.get(b) or a not in self.related:
+            return self._one_way(a, b)
+        hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
+        value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
+        drift, width = _drift(self.knots_ns, value, lo, hi)
+        return Relation("bounded", self.knots_ns, value, lo, hi, drift, width, self.n)
+
+    def _one_way(self, a: int, b: int) -> Relation:
+        empty = np.full(len(self.knots_ns), np.nan)
+        found = self.one_way_ppm.get((a, b))
+        kind = "none" if found is None else "one-way"
+        drift, width = found or (None, None)
+        return Relation(kind, self.knots_ns, empty, empty, empty, drift, width, self.n)
+
+
+def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
+    """Mean drift over the capture, ppm, and its half-width from the interval's ends."""
+    span_ns = float(max(int(knots_ns[-1] - knots_ns[0]), 1))
+    drift = (value[-1] - value[0]) / span_ns
+    most, least = (hi[-1] - lo[0]) / span_ns, (lo[-1] - hi[0]) / span_ns
+    return float(drift * 1e6), float(max(most - drift, drift - least) * 1e6)
+
+
+def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
+    """Give a point's offset against the reference over its own raw time."""
+    relation = clocks.relation(reference, point)
+    if relation.kind not in ("same-clock", "bounded"):
+        return None
+    offset = np.rint(relation.value_ns).astype(np.int64)
+    return Centre(relation.t_ns + offset, offset, (relation.drift_ppm or 0.0) * 1e-6)

@@ -1,0 +1,47 @@
+"""Engines: where the two jobs that touch every frame run.
+
+An engine has two functions, and this is the index of engines. The stages between the jobs are pure
+and run wherever the caller is.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
+
+from pcaplat.errors import EngineError
+
+Tell = Callable[[int], None]
+"""Called a few times a second with the bytes read so far."""
+
+ENGINES = {"local": "local"}
+"""Name of each engine, and its module."""
+
+
+class Engine(Protocol):
+    """What an engine can do. Both jobs give the same on every engine."""
+
+    def sample(self, files: Sequence[str], settings: Any, limit: int, tell: Tell | None) -> dict[str, Any]:  # noqa: ANN401 - native
+        """Select the same packets of all files, and state the facts about each file."""
+
+    def match(
+        self,
+        files: Sequence[str],
+        settings: Any,  # noqa: ANN401 - native
+        plan: dict[str, Any],
+        directory: str,
+        *,
+        keep_rows: bool,
+        tell: Tell | None,
+    ) -> dict[str, Any]:
+        """Match all frames as planned; what is too large to return goes into `directory`."""
+
+
+def engine(name: str) -> Engine:
+    """Give an engine by name.
+
+    Raises:
+        EngineError: There is none of that name.
+    """
+    if name not in ENGINES:
+        raise EngineError(f"there is no engine {name!r}; there are: {', '.join(ENGINES)}")
+    return cast("Engine", importlib.import_module(f"pcaplat.engines.{ENGINES[name]}"))

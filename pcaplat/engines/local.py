@@ -1,0 +1,27 @@
+"""The local engine: threads of this machine, in bounded memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pcaplat import _native
+from pcaplat.engines import Tell
+
+
+def sample(
+    files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+) -> dict[str, Any]:
+    """See `Engine.sample`."""
+    return _native.sample(list(files), settings, limit, tell)
+
+
+def match(
+    files: Sequence[str],
+    settings: _native.Settings,
+    plan: dict[str, Any],
+    directory: str,
+    *,
+    keep_rows: bool,
+    tell: Tell | None,
+) -> dict[str, Any]:
+    """See `Engine.match`."""
+    return _native.match_files(list(files), settings, plan, directory, keep_rows, 0, tell)

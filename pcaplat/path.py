@@ -1,0 +1,121 @@
+"""What is known of a path: its points, their order, and where latencies lie.
+
+The survey makes these values; matching and alignment use them. Points are numbers, indices into
+`Findings.points`; so are they everywhere between the stages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ends = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Centre:
+    """An offset over raw time: linear between knots, of one slope outside."""
+
+    t_ns: Ints
+    offset_ns: Ints
+    slope: float
+
+    def at(self, t_ns: Ints) -> Ints:
+        """Offset at raw times; differences are taken in integers before floats touch them."""
+        if len(self.t_ns) == 0:
+            return np.zeros(len(t_ns), dtype=np.int64)
+        t0, c0 = self.t_ns[0], self.offset_ns[0]
+        x = (t_ns - t0).astype(np.float64)
+        knots = (self.t_ns - t0).astype(np.float64)
+        rise = np.interp(x, knots, (self.offset_ns - c0).astype(np.float64))
+        rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
+        return np.asarray(c0 + np.rint(rise).astype(np.int64))
+
+    def native(self) -> tuple[list[int], list[int], float]:
+        """Knots, offsets and slope as the core takes them."""
+        return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
+
+
+NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
+"""The centre of the reference point itself."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the residuals about the centre lie, for one pair of points and direction."""
+
+    lo_ns: int
+    hi_ns: int
+    density: list[float]
+    lost_frac: float = 0.0
+    phantom_frac: float = 0.0
+
+    def native(self) -> tuple[int, int, list[float], float, float]:
+        """As the core takes it."""
+        return self.lo_ns, self.hi_ns, self.density, self.lost_frac, self.phantom_frac
+
+
+@dataclass(frozen=True)
+class Point:
+    """A capture point: its name, its sources (file index, interface), and facts about its stamps."""
+
+    name: str
+    sources: tuple[tuple[int, int], ...]
+    resolution_ns: float
+    first_t_ns: int
+    last_t_ns: int
+    disorder_ns: int
+
+
+@dataclass(frozen=True)
+class Warn:
+    """One thing that may mislead: a code, the point it is about, and a sentence with the remedy."""
+
+    code: str
+    point: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The survey's result; points are indices into `points`.
+
+    `along` is the path, forward, component after component; `components` the same in groups;
+    `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
+    by direction, upstream and downstream point.
+    """
+
+    points: Sequence[Point]
+    components: list[list[int]]
+    alone: list[int]
+    edges: list[Ends]
+    toward_is_forward: dict[int, bool]
+    centres: tuple[list[Centre], list[Centre]]
+    bands: tuple[dict[Ends, Band], dict[Ends, Band]]
+    n_turns: dict[Ends, int]
+    is_inferred: bool
+    warnings: list[Warn]
+
+    @cached_property
+    def along(self) -> list[int]:
+        """The path: all points that share packets, forward."""
+        return [point for component in self.components for point in component]
+
+    def name(self, point: int) -> str:
+        """Name of a point."""
+        return self.points[point].name
+
+    def aligned(self, point: int, t_ns: int) -> int:
+        """Raw time of a point as time of its component's first point."""
+        return t_ns - int(self.centres[0][point].at(np.array([t_ns]))[0])
+
+    def cover(self, component: list[int]) -> tuple[int, int]:
+        """Start and end of the time that all points of a component cover."""
+        starts = [self.aligned(point, self.points[point].first_t_ns) for point in component]
+        ends = [self.aligned(point, self.points[point].last_t_ns) for point in component]
+        return max(starts), min(ends)

@@ -1,0 +1,65 @@
+"""Segments: what was measured of each, before it is summed up in numbers.
+
+Attribution makes these values; the summary uses them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.clocks import Relation
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Latencies of one segment and direction: exact extremes and moments, and a histogram.
+
+    `middles_ns` are the middles of the occupied bins, ascending; a value differs from its bin's by
+    at most 2^-11 of itself (rust/src/histogram.rs).
+    """
+
+    n: int
+    sum_ns: int
+    sum_of_squares: float
+    min_ns: int
+    max_ns: int
+    middles_ns: Sequence[float]
+    counts: Sequence[int]
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean; the sum is exact."""
+        return self.sum_ns / self.n
+
+    @property
+    def variance(self) -> float:
+        """Variance, ns²."""
+        return max(self.sum_of_squares / self.n - self.mean_ns**2, 0.0)
+
+    def quantile_ns(self, share: float) -> float:
+        """Value that `share` of the latencies do not exceed (inverse of the distribution)."""
+        rank = np.ceil(share * self.n)
+        at = int(np.searchsorted(np.cumsum(self.counts), rank))
+        middle = self.middles_ns[min(at, len(self.middles_ns) - 1)]
+        return float(min(max(middle, self.min_ns), self.max_ns))
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One segment and direction, as measured."""
+
+    near: int
+    far: int
+    is_reverse: bool
+    n: int
+    n_lost: int
+    n_duplicated: int
+    n_reordered: int
+    relation: Relation
+    distribution: Distribution | None
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether the distribution is of latencies, not only of their variation."""
+        return self.relation.kind in ("same-clock", "bounded")

@@ -1,0 +1,129 @@
+"""Summarize: segments become the summary: counts, loss, quantiles, round trips.
+
+    segments → summary
+
+Quantiles are those of log-linear histograms (docs/stages/summarize.md); minimum, maximum and mean
+are exact. The two-way contribution of a segment is the sum of its mean latencies there and back,
+in which every clock cancels (RFC 2681 §2.7.1).
+"""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from pcaplat.clocks import Clocks, Relation
+from pcaplat.path import Findings
+from pcaplat.segments import Segment
+
+Row = dict[str, Any]
+
+Z_95 = 1.96
+"""Half-width of a 95 % interval in standard errors."""
+
+QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
+
+
+def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
+    """One row per segment and direction, as in summary.json.
+
+    Latencies are null where the clocks cannot be related; their variation, `pdv_p99_ns` (RFC 5481
+    §4.2), stands instead.
+    """
+    return [_ends(findings, one) | _counts(one) | _latencies(one) for one in segments]
+
+
+def _ends(findings: Findings, one: Segment) -> Row:
+    return {
+        "near": findings.name(one.near),
+        "far": findings.name(one.far),
+        "direction": "reverse" if one.is_reverse else "forward",
+        "class": "packet",
+    }
+
+
+def _counts(one: Segment) -> Row:
+    return {
+        "n": one.n,
+        "n_lost": one.n_lost,
+        "lost_frac": one.n_lost / (one.n + one.n_lost),
+        "n_duplicated": one.n_duplicated,
+        "n_reordered": one.n_reordered,
+    }
+
+
+def _latencies(one: Segment) -> Row:
+    names = ("min_ns", "mean_ns", *QUANTILES, "max_ns")
+    row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.relation.half_width_ns}
+    measured = one.distribution
+    if measured is None:
+        return row
+    if not one.is_absolute:
+        return row | {"pdv_p99_ns": measured.quantile_ns(0.99) - measured.min_ns}
+    row |= {name: measured.quantile_ns(share) for name, share in QUANTILES.items()}
+    extremes = {"min_ns": measured.min_ns, "mean_ns": measured.mean_ns, "max_ns": measured.max_ns}
+    return row | extremes
+
+
+def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
+    """One row per segment that packets crossed both ways: its share of the round trip.
+
+    The half-width is the statistical one, 95 %, as if packets were independent. Quantiles need
+    requests paired with responses and are null.
+    """
+    found = []
+    forward = {(one.near, one.far): one for one in segments if not one.is_reverse}
+    for back in segments:
+        to = forward.get((back.near, back.far))
+        if not back.is_reverse or to is None or not to.distribution or not back.distribution:
+            continue
+        sides = (to.distribution, back.distribution)
+        error = sqrt(sum(side.variance / side.n for side in sides))
+        row: Row = {"near": findings.name(back.near), "far": findings.name(back.far)}
+        row |= {"n": min(to.n, back.n), "mean_ns": sum(side.mean_ns for side in sides)}
+        row |= {"p50_ns": None, "p90_ns": None, "p99_ns": None, "mean_half_width_ns": Z_95 * error}
+        found.append(row)
+    return found
+
+
+def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
+    """One row per point: its clock against the reference, in the middle of the common time."""
+    middle = len(clocks.knots_ns) // 2
+    return [_clock_row(findings, clocks, point, reference, middle) for point in findings.along]
+
+
+def _clock_row(
+    findings: Findings, clocks: Clocks, point: int, reference: int, middle: int
+) -> Row:
+    relation = clocks.relation(reference, point)
+    is_known = relation.kind in ("same-clock", "bounded")
+    first = clocks.relation(findings.along[0], reference)
+    shift_ns = int(np.rint(first.value_ns[middle])) if first.kind == "bounded" else 0
+    return {
+        "point": findings.name(point),
+        "domain": str(clocks.domain[point]),
+        "reference": findings.name(reference),
+        "at_ns": int(clocks.knots_ns[middle]) - shift_ns if is_known else None,
+        "offset_ns": float(relation.value_ns[middle]) if is_known else None,
+        "half_width_ns": _half_width_ns(relation, middle) if is_known else None,
+        "drift_ppm": relation.drift_ppm,
+        "drift_half_width_ppm": relation.drift_half_width_ppm,
+        "quality": relation.kind,
+        "steps": [],
+    }
+
+
+def _half_width_ns(relation: Relation, at: int) -> float:
+    value = relation.value_ns[at]
+    return float(max(relation.hi_ns[at] - value, value - relation.lo_ns[at]))
+
+
+def matching_row(counts: Sequence[Sequence[int]], statuses: Sequence[str]) -> Row:
+    """Frames by status, over all points; those that were not asked for do not count."""
+    total: Mapping[str, int] = {
+        status: sum(of_point[i] for of_point in counts) for i, status in enumerate(statuses)
+    }
+    row: Row = {"n_frames": sum(total.values()) - total["excluded"]}
+    row |= {f"n_{status}": n for status, n in total.items() if status != "excluded"}
+    return row | {"false_match_frac": None}
