@@ -42,7 +42,7 @@ fn decode(link: u16, bytes: &[u8], n_wire: usize) -> Packet {
     thread_local!(static DECODER: Decoder = Decoder::new(&[]).unwrap());
     let mut packet = Packet::new();
     DECODER.with(|decoder| {
-        decoder.decode(link, bytes, u32::try_from(n_wire).unwrap(), 0, &mut packet)
+        decoder.decode(link, bytes, n_wire as u32, 0, &mut packet);
     });
     packet
 }

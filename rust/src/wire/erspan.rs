@@ -28,6 +28,8 @@ pub(super) static LAYER: Layer = Layer {
 const TYPE_I_OR_II: u16 = 0x88BE;
 const SESSION: u16 = 0x03FF;
 const FRAME_TYPE: u16 = 0x7C00;
+const FRAME: u16 = 0;
+const PACKET: u16 = 2 << 10;
 const HAS_SUBHEADER: u16 = 0x0001;
 const SUBHEADER_BYTES: usize = 8;
 
@@ -63,12 +65,15 @@ fn type_3(walk: &mut Walk<'_>) -> Result<Next, Halt> {
     if flags & HAS_SUBHEADER != 0 {
         walk.bytes.skip(SUBHEADER_BYTES)?;
     }
-    if flags & FRAME_TYPE == 0 {
-        return Ok(Next::Inside(ethernet::BRIDGED));
+    match flags & FRAME_TYPE {
+        FRAME => Ok(Next::Inside(ethernet::BRIDGED)),
+        PACKET => {
+            walk.bytes.peek::<1>()?;
+            walk.ether_type = ethernet::guess(walk.bytes);
+            Ok(Next::Inside(walk.ether_type))
+        }
+        _ => Ok(Next::Payload),
     }
-    walk.bytes.peek::<1>()?;
-    walk.ether_type = ethernet::guess(walk.bytes);
-    Ok(Next::Inside(walk.ether_type))
 }
 
 #[cfg(test)]
@@ -129,6 +134,13 @@ mod tests {
     fn type_3_with_a_packet_instead_of_a_frame() {
         let text = with("100022eb000000072064b00589abcdef1234889a IU");
         assert_udp(&text, "ethernet/ipv4/gre/erspan/ipv4/udp", 5);
+    }
+
+    #[test]
+    fn an_unknown_frame_type_is_the_carriers_data() {
+        let packet = read(&with("100022eb000000072064b00589abcdef12349c9a EU"));
+        assert_eq!(layer_path(&packet), "ethernet/ipv4/gre/erspan");
+        assert_eq!((packet.protocol, packet.depth, packet.stop), (47, 0, None));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) static LAYER: Layer = Layer {
 const VERSION_AND_TYPE: u8 = 0xF0;
 const HAS_EXTENSION: u8 = 0x04;
 const HAS_OPTIONS: u8 = 0x07;
+/// Of a frame, up to where its IP header can be checked.
+const FRAME_BYTES: usize = 34;
 /// Message type of user data (TS 29.281 §6.1).
 const G_PDU: u8 = 255;
 
@@ -42,7 +44,11 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     // Nothing says what is inside, so something must be there to see.
     walk.bytes.peek::<1>()?;
     walk.ether_type = ethernet::guess(walk.bytes);
-    Ok(Next::Inside(walk.ether_type))
+    let is_sure = walk.ether_type != ethernet::BRIDGED || ethernet::fit(walk.bytes) == Fit::Sure;
+    if is_sure || walk.bytes.is_cut_within(FRAME_BYTES) {
+        return Ok(Next::Inside(walk.ether_type));
+    }
+    Ok(Next::Payload)
 }
 
 fn pass_options(bytes: &mut Cursor<'_>, flags: u8) -> Result<(), Halt> {
@@ -119,10 +125,26 @@ mod tests {
 
     #[test]
     fn another_protocol_on_its_port_is_plain_udp() {
-        for payload in ["ffffffffffffffffffff", "30ff001e11223344 dead", "30ff"] {
+        for payload in ["ffffffffffffffffffff", "50ff001e11223344 dead", "30ff"] {
             let packet = read(&with(payload));
             assert_eq!(layer_path(&packet), "ethernet/ipv4/udp", "{payload}");
             assert_eq!((packet.tunnel_id, packet.stop), (-1, None));
+        }
+    }
+
+    #[test]
+    fn unknown_user_data_are_the_carriers() {
+        for data in [
+            "30ff000211223344 dead",
+            "30ff001011223344 020000000002020000000001 88b5 0102",
+        ] {
+            let packet = read(&with(data));
+            assert_eq!(
+                (layer_path(&packet).as_str(), packet.dst_port),
+                (PATH, 2152),
+                "{data}"
+            );
+            assert_eq!((packet.tunnel_id, packet.depth, packet.stop), (-1, 0, None));
         }
     }
 
