@@ -1,10 +1,21 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
-_Path = str | PathLike[str]
-_Knots = tuple[list[int], list[int], float]
-_Tell = Callable[[int], None] | None
+__all__ = [
+    "IS_DEBUG_BUILD",
+    "PacketStream",
+    "Settings",
+    "attribute",
+    "decode",
+    "match_files",
+    "sample",
+    "write_merged",
+]
+
+_Path: TypeAlias = str | PathLike[str]
+_Knots: TypeAlias = tuple[Sequence[int], Sequence[int], float]
+_Tell: TypeAlias = Callable[[int], None] | None
 
 IS_DEBUG_BUILD: bool
 
@@ -25,7 +36,7 @@ class Settings:
 class PacketStream:
     def __new__(
         cls,
-        origins: list[tuple[_Path, str, list[str], list[_Knots | None]]],
+        origins: Sequence[tuple[_Path, str, Sequence[str], Sequence[_Knots | None]]],
         settings: Settings,
         *,
         outcomes_in: _Path | None = None,
@@ -34,10 +45,10 @@ class PacketStream:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 def sample(
-    files: list[_Path] | list[str], settings: Settings, limit: int, tell: _Tell = None
+    files: Sequence[_Path], settings: Settings, limit: int, tell: _Tell = None
 ) -> dict[str, Any]: ...
 def match_files(
-    files: list[_Path] | list[str],
+    files: Sequence[_Path],
     settings: Settings,
     plan: dict[str, Any],
     directory: _Path,
@@ -45,11 +56,9 @@ def match_files(
     n_partitions: int = 0,
     tell: _Tell = None,
 ) -> dict[str, Any]: ...
-def attribute(
-    spills: list[_Path] | list[str], is_reverse: bool, clock: _Knots
-) -> dict[str, Any]: ...
+def attribute(spills: Sequence[_Path], is_reverse: bool, clock: _Knots) -> dict[str, Any]: ...
 def write_merged(
-    points: list[tuple[str, list[_Path] | list[str], int | None, list[tuple[int, int]]]],
+    points: Sequence[tuple[str, Sequence[_Path], int | None, Sequence[tuple[int, int]]]],
     out: _Path,
     tell: _Tell = None,
 ) -> int: ...

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -27,6 +29,14 @@ NUMBER_BITS = 44
 """Of a frame's id (rust/src/matching/mod.rs); the bits above are its file."""
 
 
+class Spill:
+    """A temporary folder that goes with the last one who holds it, without a warning."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="pcaplat-")
+        self.cleanup = finalize(self, rmtree, self.name, ignore_errors=True)
+
+
 @dataclass(frozen=True)
 class Run:
     """What a run leaves behind besides its summary."""
@@ -38,7 +48,7 @@ class Run:
     reference: int
     point_of: Sequence[Sequence[int | None]]
     rows: Sequence[str]
-    directory: "TemporaryDirectory[str]"
+    directory: "Spill"
     n_slowest: int
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +18,7 @@ from pcaplat.captures import (
 from pcaplat.engines import Engine, engine
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.path import Findings, Point, Warn
-from pcaplat.result import Result, Run
+from pcaplat.result import Result, Run, Spill
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
@@ -64,7 +63,7 @@ def merge(
     slowest: int = 0,
     keep_rows: bool = True,
     strict: bool = False,
-    engine: str = "local",  # noqa: A002 - the option's name
+    engine: str = "local",
     progress: Progress | None = None,
 ) -> Result:
     """Match the packets of several captures of one path, and time every segment.
@@ -105,16 +104,19 @@ def merge(
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
-    directory = TemporaryDirectory(prefix="pcaplat-")
+    directory = Spill()
     given = parse_captures(captures, Path(directory.name))
     here = _engine(engine)
     names = [one.path for one in given]
     n_bytes = sum(Path(name).stat().st_size for name in names)
     ports = [(port, "vxlan") for port in vxlan_ports]
-    filters = {"filter": bpf, "filter_outer": bpf_outer, "udp_ports": ports, "one_in": sample}
+    filters: dict[str, Any] = {"filter": bpf, "filter_outer": bpf_outer, "udp_ports": ports, "one_in": sample}
 
     def tell(stage: str) -> Callable[[int], None] | None:
-        return progress and (lambda done: progress.update(done, n_bytes, stage))
+        if progress is None:
+            return None
+        update = progress.update
+        return lambda done: update(done, n_bytes, stage)
 
     seen = here.sample(names, _native.Settings(**filters), SAMPLE_PACKETS, tell("surveying"))
     points, point_of = find_points(given, seen["facts"])

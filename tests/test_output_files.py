@@ -12,7 +12,7 @@ import pytest
 from pcaplat.errors import OutputError
 from pcaplat.outputs import FILES, check_directory, output, write
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
-from tests.result_by_hand import ResultByHand, document
+from tests.result_by_hand import ResultByHand, as_result, document
 
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     "csv": pl.read_csv,
@@ -26,15 +26,15 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
-    write(ResultByHand(), tmp_path / "deep" / "out", pcapng=True)
+    write(as_result(ResultByHand()), tmp_path / "deep" / "out", pcapng=True)
     assert sorted(names(tmp_path / "deep" / "out")) == sorted(FILES)
     assert names(tmp_path / "deep") == ["out"]
-    write(ResultByHand(), tmp_path / "plain")
+    write(as_result(ResultByHand()), tmp_path / "plain")
     assert "merged.pcapng" not in names(tmp_path / "plain")
 
 
 def test_the_files_hold_the_tables(tmp_path: Path) -> None:
-    write(ResultByHand(n_packets=5), tmp_path / "out")
+    write(as_result(ResultByHand(n_packets=5)), tmp_path / "out")
     for table in (PACKETS, MATCHES, CLOCKS, ROUND_TRIPS):
         frame = pl.read_parquet(tmp_path / "out" / f"{table.name}.parquet")
         table.check(frame)
@@ -46,14 +46,14 @@ def test_the_files_hold_the_tables(tmp_path: Path) -> None:
 
 
 def test_a_result_without_packets_has_its_columns(tmp_path: Path) -> None:
-    write(ResultByHand(n_packets=0), tmp_path / "out")
+    write(as_result(ResultByHand(n_packets=0)), tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "packets.parquet").columns == PACKETS.names
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match="is not empty"):
-        write(ResultByHand(), tmp_path)
+        write(as_result(ResultByHand()), tmp_path)
     with pytest.raises(OutputError, match="is a file"):
         check_directory(tmp_path / "notes.txt", overwrite=True)
     assert names(tmp_path) == ["notes.txt"]
@@ -61,9 +61,9 @@ def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
 
 def test_overwrite_replaces_results_and_nothing_else(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    write(ResultByHand(n_packets=1), out, pcapng=True)
+    write(as_result(ResultByHand(n_packets=1)), out, pcapng=True)
     (out / "notes.txt").write_text("mine")
-    write(ResultByHand(n_packets=2), out, overwrite=True)
+    write(as_result(ResultByHand(n_packets=2)), out, overwrite=True)
     assert pl.read_parquet(out / "packets.parquet").height == 2
     assert (out / "notes.txt").read_text() == "mine"
     # of the earlier result, it would belong to no file here
@@ -75,25 +75,25 @@ def test_a_crash_leaves_nothing_behind(tmp_path: Path, failure: BaseException) -
     broken = ResultByHand()
     broken.failure = failure
     with pytest.raises((KeyboardInterrupt, OSError, SystemExit)):
-        write(broken, tmp_path / "out")
+        write(as_result(broken), tmp_path / "out")
     assert names(tmp_path) == []
 
 
 def test_a_crash_leaves_the_earlier_result(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    write(ResultByHand(n_packets=1), out)
+    write(as_result(ResultByHand(n_packets=1)), out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     broken = ResultByHand(n_packets=2)
     broken.failure = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        write(broken, out, overwrite=True)
+        write(as_result(broken), out, overwrite=True)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert names(tmp_path) == ["out"]
 
 
 def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir(mode=0o750)
-    write(ResultByHand(), tmp_path / "out")
+    write(as_result(ResultByHand()), tmp_path / "out")
     assert (tmp_path / "out" / "summary.json").exists()
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750
 
@@ -101,7 +101,7 @@ def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
 def test_a_linked_folder_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "out").symlink_to("disk")
-    write(ResultByHand(), tmp_path / "out")
+    write(as_result(ResultByHand()), tmp_path / "out")
     assert (tmp_path / "out").is_symlink()
     assert (tmp_path / "disk" / "summary.json").exists()
     assert sorted(names(tmp_path)) == ["disk", "out"]

@@ -10,14 +10,14 @@ import pytest
 from pcaplat.outputs import SHOWN, output, printable
 from pcaplat.outputs.console import draw_path
 from pcaplat.tables import SEGMENTS
-from tests.result_by_hand import POINTS, ResultByHand, document, slowest
+from tests.result_by_hand import POINTS, ResultByHand, as_result, document, slowest
 
 HOSTILE = "=1+\x1b[31mred\x07\n|<b>"
 
 
 def shown(name: str, result: ResultByHand) -> str:
     stream = io.StringIO()
-    output(name).show(result, stream)
+    output(name).show(as_result(result), stream)
     return stream.getvalue()
 
 
@@ -162,7 +162,7 @@ def test_there_is_no_colour_in_a_pipe_nor_with_no_color(monkeypatch: pytest.Monk
 
     def colours() -> bool:
         stream = Terminal()
-        output("table").show(ResultByHand(), stream)
+        output("table").show(as_result(ResultByHand()), stream)
         return "\x1b" in stream.getvalue()
 
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Annotated, Any, Literal
 
 from typer import Option
@@ -28,14 +29,12 @@ def command(
     bpf: Inner = None,
     bpf_outer: Outer = None,
     vxlan_port: Ports = None,
-    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
 ) -> None:
     """Decode captures: one row per frame, as packets.parquet has it."""
     options = {
         "bpf": bpf,
         "bpf_outer": bpf_outer,
         "vxlan_ports": tuple(vxlan_port or ()),
-        "strict": strict,
     }
     if file:
         name = _format_of(file, format_)
@@ -67,6 +66,10 @@ def _batches(captures: Sequence[str], options: dict[str, Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     import pcaplat
+    from pcaplat.captures import parse_captures, stem
 
-    for capture in captures:
-        yield from pa.RecordBatchReader.from_stream(pcaplat.read(capture, **options))
+    with TemporaryDirectory(prefix="pcaplat-") as spool:
+        given = parse_captures(captures, Path(spool))
+        points = [one.point or stem(one.name) for one in given]
+        stream = pcaplat.read([one.path for one in given], points=points, **options)
+        yield from pa.RecordBatchReader.from_stream(stream)

@@ -57,7 +57,7 @@ def show(result: "Result", stream: TextIO) -> None:
     document = result.document
     _show_path(console, document)
     _show_segments(console, document)
-    _show_round_trips(console, document["round_trips"])
+    _show_round_trips(console, document["round_trips"], document["path"])
     _show_clocks(console, document["clocks"])
     _show_slowest(console, result)
     _show_matching(console, document["matching"])
@@ -148,14 +148,14 @@ def _show_segments(console: Console, document: Row) -> None:
         *_optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], "–"),
         *_optional("± clock", [_half_width(row, unit) for row in rows], "0"),
     ]
-    ends = [index for index, row in enumerate(rows) if _is_whole(row, document["path"])]
-    _print_table(console, f"Latency of each segment, {unit}", fields, ends[:1])
+    title = f"Latency of each segment, {unit}"
+    _print_table(console, title, fields, _whole_rows(rows, document["path"]))
 
 
-def _show_round_trips(console: Console, rows: Sequence[Row]) -> None:
+def _show_round_trips(console: Console, rows: Sequence[Row], path: Sequence[str]) -> None:
     if not rows:
         return
-    unit = unit_for(row["p99_ns"] for row in rows)
+    unit = unit_for(row[name] for row in rows for name in ("mean_ns", "p99_ns"))
     fields = [Field("segment", [_segment(row, "⇄") for row in rows])]
     fields.append(Field("n", [format_count(row["n"]) for row in rows]))
     for heading, name, rank in (
@@ -165,9 +165,9 @@ def _show_round_trips(console: Console, rows: Sequence[Row]) -> None:
         ("p90", "p90_ns", 1),
         ("p99", "p99_ns", 1),
     ):
-        fields.append(Field(heading, [format_in(row[name], unit) for row in rows], rank))
+        fields += _optional(heading, [format_in(row[name], unit) for row in rows], "–", rank)
     title = f"Share of the round trip, {unit} (needs no common clock)"
-    _print_table(console, title, fields)
+    _print_table(console, title, fields, _whole_rows(rows, path))
 
 
 def _show_clocks(console: Console, rows: Sequence[Row]) -> None:
@@ -238,8 +238,12 @@ def _half_width(row: Row, unit: str) -> str:
     return format_in(row["clock_half_width_ns"], unit) if row["clock_half_width_ns"] else "0"
 
 
-def _is_whole(row: Row, path: Sequence[str]) -> bool:
-    return len(path) > 2 and (row["near"], row["far"]) == (path[0], path[-1])  # noqa: PLR2004 - two points are one segment
+def _whole_rows(rows: Sequence[Row], path: Sequence[str]) -> list[int]:
+    """Give the first row of the whole path, if it is a row of its own."""
+    if len(path) <= 2:  # noqa: PLR2004 - two points are one segment
+        return []
+    ends = (path[0], path[-1])
+    return [at for at, row in enumerate(rows) if (row["near"], row["far"]) == ends][:1]
 
 
 def _optional(heading: str, cells: Sequence[str], usual: str, rank: int = KEPT) -> list[Field]:

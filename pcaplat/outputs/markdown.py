@@ -49,7 +49,7 @@ def text_cell(text: str | None) -> str:
 
 
 def _write_durations(stream: TextIO, title: str, rows: Sequence[Row]) -> None:
-    unit = unit_for(row["p99_ns"] for row in rows)
+    unit = unit_for(row[name] for row in rows for name in ("mean_ns", "p99_ns"))
     shown = [_texts(row) | _numbers(row) | _durations(row, unit) for row in rows]
     _write_table(stream, f"{title}, {unit}", shown)
 

@@ -95,6 +95,10 @@ def _ints(column: object) -> Ints:
     return np.frombuffer(column, dtype="<i8") if isinstance(column, bytes) else np.asarray(column)
 
 
+def _floats(values: Ints) -> Floats:
+    return values.astype(np.float64)
+
+
 def _bound_pair(
     upper: Floats, knots_ns: Ints, ends: Ends, forward: Bounds, reverse: Bounds | None
 ) -> None:
@@ -103,10 +107,10 @@ def _bound_pair(
     if reverse is None:
         return
     base_ns, t0 = int(forward.most_ns[0]), int(knots_ns[0])
-    x, f = (forward.t_ns - t0) * 1.0, (forward.most_ns - base_ns) * 1.0
-    y, r = (reverse.t_ns - t0) * 1.0, (-reverse.most_ns - base_ns) * 1.0
+    x, f = _floats(forward.t_ns - t0), _floats(forward.most_ns - base_ns)
+    y, r = _floats(reverse.t_ns - t0), _floats(-reverse.most_ns - base_ns)
     slope, loosening = _drift_bounds(x, f, y, r)
-    knots = (knots_ns - t0) * 1.0
+    knots = _floats(knots_ns - t0)
     while True:
         hi = _cone(knots, x, f - slope * x, loosening)
         lo = -_cone(knots, y, slope * y - r, loosening)
