@@ -29,6 +29,10 @@ LINKS = {
 """Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
 
 
+NO_LINK = 0xFFFF
+"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
+
+
 @dataclass(frozen=True)
 class Capture:
     """One file: its path, its name in results, the point it was given for (None: its stem)."""
@@ -198,7 +202,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
 
 def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
     found = []
-    if one["link"] not in LINKS:
+    if one["link"] not in LINKS and one["link"] != NO_LINK:
         text = f"{name}: link type {one['link']} is not decoded; capture on an interface with Ethernet, IP or Linux cooked frames"
         found.append(Warn("unknown-link", point, text))
     if one["n_dropped"]:

@@ -87,7 +87,8 @@ class Findings:
 
     `along` is the path, forward, component after component; `components` the same in groups;
     `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
-    by direction, upstream and downstream point.
+    by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
+    usual difference.
     """
 
     points: Sequence[Point]
@@ -98,6 +99,7 @@ class Findings:
     centres: tuple[list[Centre], list[Centre]]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]]
     n_turns: dict[Ends, int]
+    tail_ns: int
     is_inferred: bool
     warnings: list[Warn]
 

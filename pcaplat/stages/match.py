@@ -18,6 +18,9 @@ WIDTHS = 20
 LEAST_WINDOW_NS = 2_000_000
 """And at least this much: the window of a path without jitter."""
 
+MOST_TAIL_NS = 1_000_000_000
+"""Where packets are late by more than this, they are retransmissions as likely."""
+
 N_BINS = 2048
 """Time bins in which the core keeps least latencies (rust/src/plan.rs)."""
 
@@ -80,7 +83,8 @@ def plan_matching(
 def usual_window_ns(findings: Findings) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
     widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
-    return LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
+    usual_ns = LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
+    return max(usual_ns, min(2 * findings.tail_ns, MOST_TAIL_NS))
 
 
 def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:

@@ -47,7 +47,7 @@ def survey(
     """
     of_point = [_of_sources(packets, np.asarray(source), point) for point in points]
     unique = unique_sights(of_point)
-    relations = _relations(unique)
+    relations, tail_ns = _relations(unique)
     groups = _components(relations, len(points))
     if not groups:
         raise EvidenceError.nothing_in_common([(p.name, len(s)) for p, s in zip(points, of_point, strict=True)])
@@ -82,6 +82,7 @@ def survey(
         centres=centres,
         bands=bands,
         n_turns={ends: n for order in orders for ends, n in order.n_turns.items()},
+        tail_ns=tail_ns,
         is_inferred=declared is None,
         warnings=warnings,
     )
@@ -94,10 +95,14 @@ def _of_sources(packets: Sights, source: Ints, point: Point) -> Sights:
     return packets.at(mask)
 
 
-def _relations(unique: list[Sights]) -> dict[Ends, Shared]:
+def _relations(unique: list[Sights]) -> tuple[dict[Ends, Shared], int]:
+    """What each pair of points shares, and the longest tail of their differences."""
     pairs = ((near, far) for near in range(len(unique)) for far in range(near + 1, len(unique)))
     found = {(near, far): shared(unique[near], unique[far]) for near, far in pairs}
-    return {ends: both for ends, both in found.items() if len(both) and share_anything(both)}
+    found = {ends: one for ends, one in found.items() if len(one[0]) and share_anything(one[0])}
+    return {ends: both for ends, (both, _) in found.items()}, max(
+        (tail_ns for _, tail_ns in found.values()), default=0
+    )
 
 
 def _components(relations: dict[Ends, Shared], n_points: int) -> list[list[int]]:
@@ -209,7 +214,8 @@ def _rows(relations: dict[Ends, Shared], up: int, down: int) -> Shared:
         return relations[up, down]
     empty = next(iter(relations.values())).at(np.zeros(0, dtype=np.int64))
     both = relations.get((down, up), empty)
-    return Shared(both.t_ns + both.d_ns, -both.d_ns, both.pair, both.is_toward, both.is_directed)
+    t_ns, d_ns = both.t_ns + both.d_ns, -both.d_ns
+    return Shared(t_ns, d_ns, both.pair, both.is_toward, both.is_directed, both.is_strong)
 
 
 def _of_side(both: Shared, toward: dict[int, bool], side: int) -> Shared:
