@@ -15,7 +15,7 @@ from pcaplat import _native, tables
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, offset_centre
 from pcaplat.errors import InputError
-from pcaplat.path import Centre, Findings, Floats, Ints
+from pcaplat.path import Bools, Centre, Findings, Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,15 +93,14 @@ class Result:
         return self._scan("matches", self.match_batches())
 
     def _scan(self, name: str, batches: "Iterator[pa.RecordBatch]") -> "pl.LazyFrame":
-        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
-        import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+        import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
 
         path = Path(self._run.directory.name) / f"{name}.parquet"
         schema = getattr(tables, name.upper()).arrow_schema()
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
-        return pl.scan_parquet(path)
+        return _scan_holding(path, self._run.directory)
 
     def packet_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the packets table batch by batch, in the order of files and frames."""
@@ -169,7 +168,7 @@ class Result:
         }
 
     def _latencies(
-        self, rows: "np.ndarray[Any, np.dtype[Any]]", up: Ints, down: Ints, is_reverse: Any
+        self, rows: "np.ndarray[Any, np.dtype[Any]]", up: Ints, down: Ints, is_reverse: Bools
     ) -> tuple[Floats, Floats, Floats]:
         """Latency of each pair, and what clocks and resolutions leave open."""
         latency, lo, hi = (np.full(len(rows), np.nan) for _ in range(3))
@@ -188,7 +187,9 @@ class Result:
                 sign * _between(knots, edge, t_near, relation.drift_ppm or 0.0)
                 for edge in (relation.value_ns, relation.lo_ns, relation.hi_ns)
             )
-            cut_up, cut_down = (_cut_ns(self._run.findings.points[one].resolution_ns) for one in ends)
+            cut_up, cut_down = (
+                _cut_ns(self._run.findings.points[one].resolution_ns) for one in ends
+            )
             latency[at] = raw - np.rint(value)
             lo[at] = raw - np.maximum(least, most) - cut_up
             hi[at] = raw - np.minimum(least, most) + cut_down
@@ -239,3 +240,23 @@ def _frame(rows: list[dict[str, Any]], table: "tables.Table") -> "pl.DataFrame":
 
     frame = pl.DataFrame(rows, schema_overrides=table.schema(), infer_schema_length=None)
     return frame if rows else pl.DataFrame(schema=table.schema())
+
+
+def _scan_holding(path: Path, folder: Spill) -> "pl.LazyFrame":
+    """Scan a file of a temporary folder, which stays as long as a frame made from it does."""
+    import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - likewise
+
+    def batches(
+        columns: list[str] | None,
+        predicate: "pl.Expr | None",
+        n_rows: int | None,
+        n_each: int | None,
+    ) -> "Iterator[pl.DataFrame]":
+        frame = pl.scan_parquet(Path(folder.name) / path.name)
+        frame = frame if n_rows is None else frame.head(n_rows)
+        frame = frame if columns is None else frame.select(columns)
+        frame = frame if predicate is None else frame.filter(predicate)
+        yield from frame.collect_batches(chunk_size=n_each, maintain_order=True)
+
+    return register_io_source(batches, schema=pl.scan_parquet(path).collect_schema())

@@ -131,7 +131,7 @@ def _help_for(mistake: typer.TyperException) -> str:
 
 def _system_message(problem: OSError) -> str:
     where = f"{os.fsdecode(problem.filename)}: " if problem.filename else ""
-    what = (problem.strerror or str(problem)).lower()
+    what = (os.strerror(problem.errno) if problem.errno else str(problem)).lower()
     remedy = REMEDIES.get(problem.errno or 0)
     return f"{where}{what}" + (f"; {remedy}" if remedy else "")
 
