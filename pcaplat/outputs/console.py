@@ -33,6 +33,7 @@ Row = dict[str, Any]
 WIDTH_OF_A_PIPE = 100
 GAP = 2
 KEPT = 0
+UNKNOWN = "–"
 ARROWS = {"forward": "→", "reverse": "←"}
 STATUSES = ("matched", "coalesced", "duplicate", "ambiguous", "unmatched", "undecoded")
 
@@ -145,7 +146,7 @@ def _show_segments(console: Console, document: Row) -> None:
                 ("max", "max_ns", 2),
             )
         ),
-        *_optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], "–"),
+        *_optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], UNKNOWN),
         *_optional("± clock", [_half_width(row, unit) for row in rows], "0"),
     ]
     title = f"Latency of each segment, {unit}"
