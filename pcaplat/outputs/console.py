@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
@@ -54,7 +55,8 @@ class Field:
 
 def show(result: "Result", stream: TextIO) -> None:
     """Write the result for people, as wide as the terminal is."""
-    console = _console(stream)
+    text = StringIO()
+    console = _console(text, is_plain="NO_COLOR" in os.environ or not stream.isatty())
     document = result.document
     _show_path(console, document)
     _show_segments(console, document)
@@ -63,18 +65,18 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_slowest(console, result)
     _show_matching(console, document["matching"])
     _show_warnings(console, document["warnings"])
+    stream.writelines(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
-def _console(stream: TextIO) -> Console:
-    is_plain = "NO_COLOR" in os.environ or not stream.isatty()
+def _console(text: TextIO, *, is_plain: bool) -> Console:
     return Console(
-        file=stream,
+        file=text,
         width=shutil.get_terminal_size((WIDTH_OF_A_PIPE, 0)).columns,
+        force_terminal=not is_plain,
         color_system=None if is_plain else "auto",
         markup=False,
         emoji=False,
         highlight=False,
-        soft_wrap=False,
     )
 
 
