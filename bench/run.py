@@ -28,11 +28,12 @@ ALLOWED_WRONG_SHARE = 1e-4
 
 @dataclass(frozen=True)
 class Cost:
-    """What one command took: the median of its wall times, the greatest of its memory."""
+    """What one command took: medians of its wall and CPU times, the greatest of its memory."""
 
     name: str
     wall_s: float
     spread_s: float
+    cpu_s: float
     max_rss_mb: float
     share: float = 1.0  # of the packets
 
@@ -43,10 +44,7 @@ def main() -> None:
     files = [str(DATA / f"{point}.pcap") for point in POINTS]
     check_truth(files)
     with tempfile.TemporaryDirectory() as scratch:
-        costs = [
-            measured(name, command, share)
-            for name, command, share in commands(files, Path(scratch))
-        ]
+        costs = measured(commands(files, Path(scratch)))
     report(costs, files)
 
 
@@ -98,21 +96,24 @@ def compiled(scratch: Path) -> str | None:
     return str(out) if built.returncode == 0 else None
 
 
-def measured(name: str, command: list[str], share: float) -> Cost:
-    """Run a command several times, its output piped away."""
-    runs = [timed(command) for _ in range(N_RUNS)]
-    walls_s = [wall_s for wall_s, _ in runs]
-    return Cost(
-        name,
-        statistics.median(walls_s),
-        max(walls_s) - min(walls_s),
-        max(mb for _, mb in runs),
-        share,
-    )
+def measured(compared: list[tuple[str, list[str], float]]) -> list[Cost]:
+    """Run every command several times, in turns: other work on the machine then hits all alike."""
+    rounds = [[timed(command) for _, command, _ in compared] for _ in range(N_RUNS)]
+    return [
+        Cost(
+            name,
+            wall_s=statistics.median(one[at][0] for one in rounds),
+            spread_s=max(one[at][0] for one in rounds) - min(one[at][0] for one in rounds),
+            cpu_s=statistics.median(one[at][1] for one in rounds),
+            max_rss_mb=max(one[at][2] for one in rounds),
+            share=share,
+        )
+        for at, (name, _, share) in enumerate(compared)
+    ]
 
 
-def timed(command: list[str]) -> tuple[float, float]:
-    """Wall time in seconds and greatest resident memory in MB of one run."""
+def timed(command: list[str]) -> tuple[float, float, float]:
+    """Wall time and CPU time in seconds, and greatest resident memory in MB, of one run."""
     start_s = time.perf_counter()
     with tempfile.TemporaryFile() as complaint:
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaint)
@@ -126,7 +127,7 @@ def timed(command: list[str]) -> tuple[float, float]:
             sys.exit(
                 f"{' '.join(command)}: exit {child.returncode}\n{complaint.read().decode()[-2000:]}"
             )
-    return wall_s, usage.ru_maxrss * 1024 / 1e6
+    return wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
 def check_truth(files: list[str]) -> None:
@@ -160,10 +161,12 @@ def report(costs: list[Cost], files: list[str]) -> None:
     n_bytes = sum(Path(file).stat().st_size for file in files)
     print(f"\n{len(files)} captures, {n_frames / 1e6:.2f} million frames, {n_bytes / 1e6:.0f} MB")
     print(f"median of {N_RUNS} runs each, files in the page cache, {os.cpu_count()} cores\n")
-    print(f"{'command':28} {'wall s':>8} {'spread s':>9} {'Mframes/s':>10} {'max RSS MB':>11}")
+    print(
+        f"{'command':28} {'wall s':>8} {'spread s':>9} {'CPU s':>7} {'Mframes/s':>10} {'max RSS MB':>11}"
+    )
     for cost in costs:
         rate = n_frames * cost.share / cost.wall_s / 1e6
-        times = f"{cost.wall_s:8.2f} {cost.spread_s:9.2f} {rate:10.2f}"
+        times = f"{cost.wall_s:8.2f} {cost.spread_s:9.2f} {cost.cpu_s:7.2f} {rate:10.2f}"
         print(f"{cost.name:28} {times} {cost.max_rss_mb:11.0f}")
     print()
     for cost in costs[1:]:

@@ -103,8 +103,13 @@ class Hop:
     """The truth about one segment and direction."""
 
     latencies_ns: list[int] = field(default_factory=list)
-    n_lost: int = 0
+    lost_at_ns: list[int] = field(default_factory=list)
     n_reordered: int = 0
+
+    def n_lost(self, covered_ns: tuple[int, int], margin_ns: int = 0) -> int:
+        """Losses inside the time that all points cover, give or take a margin at either end."""
+        first_ns, last_ns = covered_ns
+        return sum(first_ns - margin_ns <= at <= last_ns + margin_ns for at in self.lost_at_ns)
 
 
 @dataclass
@@ -158,12 +163,12 @@ class Outcome:
     def _hop(self, up: int, down: int, *, forward: bool) -> Hop:
         mine = [p for p in self.passages if p.forward is forward and up in p.at_ns]
         both = [p for p in mine if down in p.at_ns]
-        first_ns, last_ns = self._covered_ns()
-        n_lost = sum(down not in p.at_ns and first_ns <= p.at_ns[up] <= last_ns for p in mine)
-        return Hop([p.at_ns[down] - p.at_ns[up] for p in both], n_lost, n_reordered(both, up, down))
+        lost_at_ns = [p.at_ns[up] for p in mine if down not in p.at_ns]
+        latencies_ns = [p.at_ns[down] - p.at_ns[up] for p in both]
+        return Hop(latencies_ns, lost_at_ns, n_reordered(both, up, down))
 
-    def _covered_ns(self) -> tuple[int, int]:
-        """The true time that all points cover: loss is counted in it alone."""
+    def covered_ns(self) -> tuple[int, int]:
+        """The time that all points cover, as true time: loss is counted in it alone."""
         times_ns = [
             [p.at_ns[at] for p in self.passages if at in p.at_ns] for at in range(len(self.seen))
         ]

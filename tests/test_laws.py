@@ -158,3 +158,8 @@ def test_the_path_read_backwards_swaps_the_directions(base: pcaplat.Result, scra
         (row["far"], row["near"], turned[row["direction"]]): row["n"]
         for row in back.document["segments"]
     } == forth
+
+
+def test_tables_outlive_the_result_they_came_from(base: pcaplat.Result, scratch: Path) -> None:
+    table = merged(saved(base_outcome(), scratch)).matches
+    assert table.collect().height == len(matches(base))

@@ -12,6 +12,7 @@ import pytest
 
 import pcaplat
 from tests.oracle import Key, Sighting, common_prefixes, key_of, sightings
+from tests.oracle_decode import ICMPV6
 from tests.shelf import Overlap, PublicSet, public_sets
 
 if TYPE_CHECKING:
@@ -50,13 +51,15 @@ def keys_of(name: str) -> dict[str, dict[Key, list[Sighting]]]:
 
 
 def recounted(name: str, left: str, right: str) -> int:
-    """IP packets that both files have exactly once: what any matcher can find."""
-    keys = keys_of(name)
-    both = keys[left].keys() & keys[right].keys()
-    return sum(
-        len(keys[left][k]) == len(keys[right][k]) == 1 and keys[left][k][0].packet.is_ip
-        for k in both
-    )
+    """IP packets that both files have exactly once: what any matcher can find.
+
+    A neighbour discovery that stands alone is none: hosts repeat it, so it is no evidence.
+    """
+    here, there = keys_of(name)[left], keys_of(name)[right]
+    both = [k for k in here.keys() & there.keys() if len(here[k]) == len(there[k]) == 1]
+    packets = [here[k][0].packet for k in both if here[k][0].packet.is_ip]
+    is_lone = len(packets) == 1 and packets[0].protocol == ICMPV6
+    return 0 if is_lone else len(packets)
 
 
 def overlaps_of(name: str) -> list[Overlap]:
@@ -136,7 +139,8 @@ def test_no_match_joins_packets_that_differ(name: str) -> None:
         for s in group
     }
     columns = ("up_point", "up_frame", "down_point", "down_frame")
-    rows = merged(name, files).matches.select(columns).collect().iter_rows()
+    result = merged(name, files)
+    rows = result.matches.select(columns).collect().iter_rows()
     differing = [
         row
         for row in rows
@@ -168,6 +172,7 @@ FIGURES_NS = {
     "LL-snortfilter-vm": {"p50_ns": 18_400, "p99_ns": 40_900, "p999_ns": 63_000, "max_ns": 73_700},
 }
 N_SENT = 300_000
+DIGIT_NS = 50  # half of the last digit that the index prints
 
 
 def large(name: str, same_clock: Sequence[str] = ()) -> pcaplat.Result:
@@ -187,7 +192,7 @@ def test_published_figures_come_out_of_the_published_captures(name: str) -> None
     row = next(r for r in document["segments"] if r["direction"] == "forward")
     assert (row["n"], row["n_lost"]) == (N_SENT, 0)
     found = {key: row[key] for key in FIGURES_NS[name]}
-    assert found == pytest.approx(FIGURES_NS[name], rel=0.01)
+    assert found == pytest.approx(FIGURES_NS[name], rel=0.01, abs=DIGIT_NS)
 
 
 @pytest.mark.slow

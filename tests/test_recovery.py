@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SEEDS = range(1, 7)
 SECOND_NS = 10**9
+EDGE_NS = 15_000
 
 
 def merged(
@@ -164,8 +165,12 @@ def test_loss_and_reordering_are_counted_as_they_happened(seed: int, tmp_path: P
         for r in merged(outcome, tmp_path, seed).document["segments"]
     }
     for key, hop in outcome.hops().items():
-        counted = tuple(found[key][name] for name in ("n", "n_lost", "n_reordered"))
-        assert counted == (len(hop.latencies_ns), hop.n_lost, hop.n_reordered), key
+        row, covered_ns = found[key], outcome.covered_ns()
+        assert (row["n"], row["n_reordered"]) == (len(hop.latencies_ns), hop.n_reordered), key
+        # clocks that are unsure by some µs leave open what happened at the very ends
+        least, most = (hop.n_lost(covered_ns, margin_ns) for margin_ns in (-EDGE_NS, EDGE_NS))
+        assert least <= row["n_lost"] <= most, key
+        assert most - least <= 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -229,4 +234,5 @@ def test_the_oracle_itself_recovers_the_truth(seed: int, tmp_path: Path) -> None
     hops = outcome.hops()
     for segment in Oracle(files).segments():
         hop = hops[segment.near, segment.far, segment.direction]
-        assert (segment.latencies_ns, segment.n_lost) == (sorted(hop.latencies_ns), hop.n_lost)
+        assert segment.latencies_ns == sorted(hop.latencies_ns)
+        assert segment.n_lost == hop.n_lost(outcome.covered_ns())
