@@ -171,6 +171,7 @@ fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyD
     columns.set_item("t_ns", numbers(py, rows().map(|(_, row)| row.t_ns)))?;
     columns.set_item("depth", numbers(py, rows().map(|(_, row)| i64::from(row.depth))))?;
     columns.set_item("ttl", numbers(py, rows().map(|(_, row)| i64::from(row.ttl))))?;
+    columns.set_item("tcp_bytes", numbers(py, rows().map(|(_, row)| i64::from(row.tcp_bytes))))?;
     out.set_item("packets", columns)?;
     let columns = PyDict::new(py);
     columns.set_item("file", numbers(py, flows().map(|(file, _)| index(file))))?;

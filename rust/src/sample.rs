@@ -11,6 +11,8 @@ use crate::wire::Packet;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+const TCP: i16 = 6;
+
 /// One selected packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -26,6 +28,8 @@ pub struct Row {
     pub depth: u8,
     /// Innermost TTL.
     pub ttl: u8,
+    /// Bytes of the TCP segment, header included; 0 for anything else.
+    pub tcp_bytes: u32,
 }
 
 /// How a selected flow began at one file's interface.
@@ -212,6 +216,7 @@ impl Selection {
                 t_ns: frame.t_ns,
                 depth: packet.depth,
                 ttl: packet.ttl,
+                tcp_bytes: if packet.protocol == TCP { packet.transport_wire_bytes } else { 0 },
             });
             if self.rows.len() >= 2 * self.limit {
                 self.thin();
