@@ -43,7 +43,9 @@ def find_slowest(
     )
     wanted = ranked.get_column("trajectory_id").unique()
     frames = (
-        packets.filter(pl.col("trajectory_id").is_in(wanted.implode()), pl.col("status") == "matched")
+        packets.filter(
+            pl.col("trajectory_id").is_in(wanted.implode()), pl.col("status") == "matched"
+        )
         .select("trajectory_id", "point", "file", "frame", "t_ns")
         .collect()
     )

@@ -110,7 +110,12 @@ def merge(
     names = [one.path for one in given]
     n_bytes = sum(Path(name).stat().st_size for name in names)
     ports = [(port, "vxlan") for port in vxlan_ports]
-    filters: dict[str, Any] = {"filter": bpf, "filter_outer": bpf_outer, "udp_ports": ports, "one_in": sample}
+    filters: dict[str, Any] = {
+        "filter": bpf,
+        "filter_outer": bpf_outer,
+        "udp_ports": ports,
+        "one_in": sample,
+    }
 
     def tell(stage: str) -> Callable[[int], None] | None:
         if progress is None:
@@ -204,8 +209,12 @@ def _domains(points: Sequence[Point], same_clock: Sequence[Sequence[str] | str])
     for group in same_clock:
         names = [group] if isinstance(group, str) else list(group)
         everyone = names == ["all"]
-        join([i if everyone else _point_index(points, "--same-clock", name)
-              for i, name in (enumerate(p.name for p in points) if everyone else enumerate(names))])
+        join(
+            [
+                i if everyone else _point_index(points, "--same-clock", name)
+                for i, name in (enumerate(p.name for p in points) if everyone else enumerate(names))
+            ]
+        )
     dense = {one: i for i, one in enumerate(sorted(set(domain)))}
     return [dense[one] for one in domain]
 
@@ -221,5 +230,8 @@ def _instant(findings: Findings, text: str | None) -> int | None:
     """Read an instant on the reference clock; a relative one counts from the common start."""
     if text is None:
         return None
-    first_ns = min(findings.aligned(point, findings.points[point].first_t_ns) for point in findings.components[0])
+    first_ns = min(
+        findings.aligned(point, findings.points[point].first_t_ns)
+        for point in findings.components[0]
+    )
     return parse_instant(text).since(first_ns)

@@ -20,7 +20,9 @@ ENGINES = {"local": "local"}
 class Engine(Protocol):
     """What an engine can do. Both jobs give the same on every engine."""
 
-    def sample(self, files: Sequence[str], settings: Any, limit: int, tell: Tell | None) -> dict[str, Any]:  # noqa: ANN401 - native
+    def sample(
+        self, files: Sequence[str], settings: Any, limit: int, tell: Tell | None
+    ) -> dict[str, Any]:  # noqa: ANN401 - native
         """Select the same packets of all files, and state the facts about each file."""
 
     def match(

@@ -57,7 +57,9 @@ def align(
         rounded, to their resolution.
     """
     start_ns, end_ns = findings.cover(findings.components[0])
-    knots_ns = np.unique(np.linspace(0, max(end_ns - start_ns, 1), N_KNOTS).astype(np.int64)) + start_ns
+    knots_ns = (
+        np.unique(np.linspace(0, max(end_ns - start_ns, 1), N_KNOTS).astype(np.int64)) + start_ns
+    )
     n_domains = max(domains) + 1
     bounds = _bounds(findings, domains, least)
     upper = np.full((len(knots_ns), n_domains, n_domains), np.inf)
@@ -67,7 +69,11 @@ def align(
             _bound_pair(upper, knots_ns, (a, b), forward, bounds.get((b, a)))
     warnings: list[Warn] = []
     upper = _with_accuracy(findings, domains, _closure(upper), accuracy_ns or {}, warnings)
-    one_way = {ends: found for ends, found in _one_way(bounds).items() if np.isinf(upper[0][ends[1], ends[0]])}
+    one_way = {
+        ends: found
+        for ends, found in _one_way(bounds).items()
+        if np.isinf(upper[0][ends[1], ends[0]])
+    }
     value, related, is_raw = _values(findings, domains, upper)
     warnings += _warn_of(findings, domains, upper, is_raw)
     weights = _weights(knots_ns, bounds)
@@ -86,7 +92,12 @@ def _bounds(
         cut_ns = 0 if cut_ns <= 1 else cut_ns
         found.setdefault((domains[up], domains[down]), []).append(Bounds(t_ns, raw_ns + cut_ns, n))
     return {
-        ends: Bounds(*(np.concatenate([getattr(b, name) for b in all_of]) for name in ("t_ns", "most_ns", "n")))
+        ends: Bounds(
+            *(
+                np.concatenate([getattr(b, name) for b in all_of])
+                for name in ("t_ns", "most_ns", "n")
+            )
+        )
         for ends, all_of in found.items()
     }
 
@@ -134,7 +145,9 @@ def _drift_bounds(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, fl
     low, high = -1e-2, 1e-2
     for _ in range(80):
         third = (high - low) / 3
-        low, high = (low + third, high) if gap(low + third) < gap(high - third) else (low, high - third)
+        low, high = (
+            (low + third, high) if gap(low + third) < gap(high - third) else (low, high - third)
+        )
     best = (low + high) / 2
     if gap(best) < 0:
         return best, WANDER_PPM * 1e-6
@@ -162,7 +175,9 @@ def _cone(knots: Floats, x: Floats, f: Floats, loosening: float) -> Floats:
     after = np.minimum.accumulate((f + loosening * x)[::-1])[::-1]
     at = np.searchsorted(x, knots, side="right")
     from_before = np.where(at > 0, before[np.maximum(at - 1, 0)] + loosening * knots, np.inf)
-    from_after = np.where(at < len(x), after[np.minimum(at, len(x) - 1)] - loosening * knots, np.inf)
+    from_after = np.where(
+        at < len(x), after[np.minimum(at, len(x) - 1)] - loosening * knots, np.inf
+    )
     return np.asarray(np.minimum(from_before, from_after))
 
 

@@ -42,7 +42,9 @@ def attribute(
         relation = clocks.relation(near, far)
         for is_reverse, counts in zip((False, True), both, strict=True):
             if counts["n"] or counts["n_lost"]:
-                distribution = _distribution(findings, relation, (near, far), counts, is_reverse=is_reverse)
+                distribution = _distribution(
+                    findings, relation, (near, far), counts, is_reverse=is_reverse
+                )
                 found.append(
                     Segment(
                         near,

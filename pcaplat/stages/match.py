@@ -57,7 +57,10 @@ def plan_matching(
     wide_ns = window_ns or usual_window_ns(findings)
     covers = [findings.cover(group) for group in findings.components]
     covers += [(0, -1)] * len(findings.alone)
-    start_ns, end_ns = min(c[0] for c in covers[: len(findings.components)]), max(c[1] for c in covers)
+    start_ns, end_ns = (
+        min(c[0] for c in covers[: len(findings.components)]),
+        max(c[1] for c in covers),
+    )
     links, whole = measured_links(findings)
     low, high = range_ns
     return {
@@ -101,7 +104,9 @@ def _slack_ns(findings: Findings) -> int:
     disorder_ns = max(point.disorder_ns for point in findings.points)
     knots = zip(*findings.centres, strict=True)
     apart_ns = [
-        abs(int(back.offset_ns[0]) - int(to.at(back.t_ns[:1])[0])) for to, back in knots if len(back.t_ns)
+        abs(int(back.offset_ns[0]) - int(to.at(back.t_ns[:1])[0]))
+        for to, back in knots
+        if len(back.t_ns)
     ]
     return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
 

@@ -93,9 +93,7 @@ def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
     return [_clock_row(findings, clocks, point, reference, middle) for point in findings.along]
 
 
-def _clock_row(
-    findings: Findings, clocks: Clocks, point: int, reference: int, middle: int
-) -> Row:
+def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, middle: int) -> Row:
     relation = clocks.relation(reference, point)
     is_known = relation.kind in ("same-clock", "bounded")
     first = clocks.relation(findings.along[0], reference)

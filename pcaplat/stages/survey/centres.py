@@ -80,7 +80,12 @@ def spanning_steps(relations: dict[Ends, Shared], along: list[int]) -> list[Ends
     reached, steps = [along[0]], list[Ends]()
     while len(reached) < len(along):
         options = [
-            (n_shared.get(frozenset((known, new)), 0), -abs(along.index(known) - along.index(new)), known, new)
+            (
+                n_shared.get(frozenset((known, new)), 0),
+                -abs(along.index(known) - along.index(new)),
+                known,
+                new,
+            )
             for known in reached
             for new in along
             if new not in reached

@@ -50,7 +50,9 @@ def survey(
     relations, tail_ns = _relations(unique)
     groups = _components(relations, len(points))
     if not groups:
-        raise EvidenceError.nothing_in_common([(p.name, len(s)) for p, s in zip(points, of_point, strict=True)])
+        raise EvidenceError.nothing_in_common(
+            [(p.name, len(s)) for p, s in zip(points, of_point, strict=True)]
+        )
     orders: list[Order] = []
     toward: dict[int, bool] = {}
     for group in groups:
@@ -152,7 +154,9 @@ def _is_backwards(
 
 def _reversed(order: Order) -> Order:
     coordinate = {point: -at for point, at in order.coordinate_ns.items()}
-    return Order(order.points[::-1], coordinate, order.toward_is_forward, order.n_turns, order.is_assumed)
+    return Order(
+        order.points[::-1], coordinate, order.toward_is_forward, order.n_turns, order.is_assumed
+    )
 
 
 def _warn(
@@ -162,7 +166,9 @@ def _warn(
     related = {point for group in groups for point in group}
     for i, point in enumerate(points):
         if i not in related:
-            text = "shares no packet with any other point and is left out; is it of the same traffic?"
+            text = (
+                "shares no packet with any other point and is left out; is it of the same traffic?"
+            )
             found.append(Warn("unrelated-point", point.name, text))
     if not is_inferred:
         return found
@@ -189,7 +195,10 @@ def _latencies(
     points: Sequence[Point],
 ) -> tuple[tuple[list[Centre], list[Centre]], tuple[dict[Ends, Band], dict[Ends, Band]]]:
     """Centres of all points and bands of all pairs, for both directions."""
-    centres: tuple[list[Centre], list[Centre]] = ([NO_OFFSET] * len(points), [NO_OFFSET] * len(points))
+    centres: tuple[list[Centre], list[Centre]] = (
+        [NO_OFFSET] * len(points),
+        [NO_OFFSET] * len(points),
+    )
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     for component in components:
         steps = spanning_steps(relations, component)
@@ -239,9 +248,7 @@ def _band(
     both: Shared, ends: Ends, centres: list[Centre], unique: list[Sights], resolution_ns: int
 ) -> Band:
     up, down = ends
-    residual_ns = (
-        both.d_ns - centres[down].at(both.t_ns + both.d_ns) + centres[up].at(both.t_ns)
-    )
+    residual_ns = both.d_ns - centres[down].at(both.t_ns + both.d_ns) + centres[up].at(both.t_ns)
     band = band_of(residual_ns, resolution_ns)
     lost, phantom = _missing(unique[up], unique[down]), _missing(unique[down], unique[up])
     return Band(band.lo_ns, band.hi_ns, band.density, lost, phantom)

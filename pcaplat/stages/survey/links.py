@@ -26,7 +26,9 @@ def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
 def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
     """How often two points follow each other, over packets unique wherever they were seen."""
     key = np.concatenate([_directed_keys(unique[point]) for point in along])
-    place = np.repeat(np.arange(len(along)), [len(_directed_keys(unique[point])) for point in along])
+    place = np.repeat(
+        np.arange(len(along)), [len(_directed_keys(unique[point])) for point in along]
+    )
     by = np.lexsort((place, key))
     key, place = key[by], place[by]
     is_next = key[1:] == key[:-1]

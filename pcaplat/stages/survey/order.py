@@ -55,9 +55,7 @@ def medians_by(values: Ints, group: Ints) -> tuple[Ints, Ints, Ints]:
     return names, values[starts + n // 2], n
 
 
-def order_points(
-    relations: dict[Ends, Shared], points: list[int], known: dict[int, bool]
-) -> Order:
+def order_points(relations: dict[Ends, Shared], points: list[int], known: dict[int, bool]) -> Order:
     """Order the points of one component, and orient its address pairs.
 
     Args:
@@ -107,7 +105,9 @@ def orient(senses: dict[Ends, tuple[Ints, Ints]], known: dict[int, bool]) -> dic
 def _sense(table: tuple[Ints, Ints, Ints], toward: dict[int, bool]) -> int:
     """Sum of the known pairs' distances, forward: its sign tells which point is nearer."""
     rows = zip(*(column.tolist() for column in table), strict=True)
-    return sum((1 if toward[pair] else -1) * median * n for pair, median, n in rows if pair in toward)
+    return sum(
+        (1 if toward[pair] else -1) * median * n for pair, median, n in rows if pair in toward
+    )
 
 
 def _signs(table: tuple[Ints, Ints, Ints], sense: int) -> list[tuple[int, bool]]:
@@ -159,7 +159,9 @@ def _distances(
     distance, n_turns = {}, {}
     for ends, both in directed.items():
         oriented = both.at(np.isin(both.pair, list(toward)))
-        values, _ = turns(oriented, forward_mask(oriented, toward), np.zeros(len(oriented), np.int64))
+        values, _ = turns(
+            oriented, forward_mask(oriented, toward), np.zeros(len(oriented), np.int64)
+        )
         n_turns[ends] = len(values)
         if len(values):
             distance[ends] = float(np.median(values))
@@ -173,7 +175,9 @@ def _assumed_distances(
     assumed = {}
     for ends in directed.keys() - distance.keys():
         forward, reverse = _usual(directed[ends], toward)
-        sides = [side for side in (forward, None if reverse is None else -reverse) if side is not None]
+        sides = [
+            side for side in (forward, None if reverse is None else -reverse) if side is not None
+        ]
         if len(sides) == 1 and abs(sides[0]) < SYNCHRONISED_NS:
             assumed[ends] = 2 * sides[0]
     return assumed

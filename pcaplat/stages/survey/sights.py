@@ -30,6 +30,7 @@ class Sights:
     t_ns: Ints
     depth: Ints
     ttl: Ints
+    tcp_bytes: Ints
 
     def at(self, index: Ints | Bools | slice) -> "Sights":
         """Take the rows of `index`."""
