@@ -161,9 +161,8 @@ def report(costs: list[Cost], files: list[str]) -> None:
     n_bytes = sum(Path(file).stat().st_size for file in files)
     print(f"\n{len(files)} captures, {n_frames / 1e6:.2f} million frames, {n_bytes / 1e6:.0f} MB")
     print(f"median of {N_RUNS} runs each, files in the page cache, {os.cpu_count()} cores\n")
-    print(
-        f"{'command':28} {'wall s':>8} {'spread s':>9} {'CPU s':>7} {'Mframes/s':>10} {'max RSS MB':>11}"
-    )
+    heads = f"{'wall s':>8} {'spread s':>9} {'CPU s':>7} {'Mframes/s':>10} {'max RSS MB':>11}"
+    print(f"{'command':28} {heads}")
     for cost in costs:
         rate = n_frames * cost.share / cost.wall_s / 1e6
         times = f"{cost.wall_s:8.2f} {cost.spread_s:9.2f} {cost.cpu_s:7.2f} {rate:10.2f}"
