@@ -58,6 +58,7 @@ bench: build
 
 docs: build
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/examples.py
 
 format: .venv/installed
 	$(BIN)/ruff format

@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 PROMPT = "$ "
-OPTIONS = doctest.REPORT_ONLY_FIRST_FAILURE
 
 
 def pages() -> list[Path]:
@@ -73,7 +72,7 @@ class _Recorder(doctest.DocTestRunner):
     """Keeps what each example printed instead of reporting it."""
 
     def __init__(self) -> None:
-        super().__init__(verbose=False, optionflags=OPTIONS)
+        super().__init__(verbose=False)
         self.printed: dict[int, str] = {}
 
     def report_failure(

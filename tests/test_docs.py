@@ -1,46 +1,78 @@
-"""What the pages show is what the program says: every console block is run."""
+"""README and docs are true: what examples print, where links lead, what pages there are."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.examples import examples
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+HEADINGS = ["Question", "Method", "Assumptions", "How it can mislead"]
+STAGES = {path.stem for path in (ROOT / "pcaplat" / "stages").iterdir()} - {
+    "__init__",
+    "__pycache__",
+}
+
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```console\n\$ (pcaplat .*)\n([\s\S]*?)^```$", re.MULTILINE)
-SHOWN = [
-    pytest.param(command, output, id=f"{page.name}: {command}")
-    for page in PAGES
-    if page.exists()
-    for command, output in BLOCK.findall(page.read_text("utf-8"))
-]
-LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_a_console_block_is_what_the_program_says(command: str, output: str) -> None:
-    program = Path(sys.executable).with_name("pcaplat")
-    done = subprocess.run(
-        ["bash", "-c", command.replace("pcaplat", str(program), 1)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": "100"},
-    )
-    assert done.stdout == output
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
-def test_there_are_console_blocks() -> None:
-    assert SHOWN
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "reference"], ids=name_of
+)
+def test_examples_print_what_the_page_says(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert examples().refreshed(text) == text, "run `make docs`, and look at what changed"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=lambda p: p.name)
+def test_a_stale_example_is_noticed() -> None:
+    console = "```console\n$ echo right\nwrong\n```\n"
+    python = "```python\n>>> 6 * 7\n41\n\n```\n"
+    assert examples().refreshed(console) == console.replace("wrong", "right")
+    assert examples().refreshed(python) == python.replace("41", "42")
+
+
+def test_an_example_that_fails_is_not_written_down() -> None:
+    with pytest.raises(RuntimeError, match="no_such_name"):
+        examples().refreshed("```python\n>>> no_such_name\n42\n\n```\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    links = LINK.findall(page.read_text("utf-8"))
-    broken = [link for link in links if not (page.parent / link).exists()]
+    targets = (link.split("#")[0] for link in LINK.findall(page.read_text("utf-8")))
+    broken = [to for to in targets if to and "://" not in to and not (page.parent / to).exists()]
     assert not broken
+
+
+def test_every_page_is_linked_from_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link).resolve() for link in LINK.findall(index.read_text("utf-8"))}
+    assert set(PAGES) - linked <= {index, ROOT / "README.md"}
+
+
+def test_every_stage_has_a_page() -> None:
+    assert {path.stem for path in (ROOT / "docs" / "stages").glob("*.md")} == STAGES
+
+
+@pytest.mark.parametrize("stage", sorted(STAGES))
+def test_a_stages_page_has_the_four_headings(stage: str) -> None:
+    page = (ROOT / "docs" / "stages" / f"{stage}.md").read_text("utf-8")
+    assert HEADING.findall(page) == HEADINGS
+
+
+def test_decisions_are_numbered_and_dated() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert text.startswith(f"# {int(page.name[:4])}. ")
+        assert re.search(r"^\d{4}-\d\d-\d\d$", text, re.MULTILINE), page
+        for part in ("Context", "Decision", "Consequence"):
+            assert f"**{part}.**" in text, page
