@@ -76,3 +76,40 @@ def test_decisions_are_numbered_and_dated() -> None:
         assert re.search(r"^\d{4}-\d\d-\d\d$", text, re.MULTILINE), page
         for part in ("Context", "Decision", "Consequence"):
             assert f"**{part}.**" in text, page
+
+
+CONSTANTS = [
+    ("read", "Up to 32 layers", "MAX_LAYERS", "32"),
+    ("survey", "16,384 packets", "SAMPLE_PACKETS", "16_384"),
+    ("survey", "At least three changes of direction", "ENOUGH_TURNS", "3"),
+    ("survey", "less than 10 ms", "SYNCHRONISED_NS", "10_000_000"),
+    ("survey", "medians of blocks of 31", "BLOCK", "31"),
+    ("survey", "median of its 101 neighbours", "BLOCK", "101"),
+    ("survey", "at most 512", "MOST_KNOTS", "512"),
+    ("survey", "fewer than 2 %", "LEAST_SHARE", "0.02"),
+    ("match", "within 2 ms of an earlier one", "COPIES_WITHIN_NS", "2_000_000"),
+    ("match", "2 ms + 20 × the widest band", "WIDTHS", "20"),
+    ("match", "have **0.9995** of the", "ACCEPTED", "0.9995"),
+    ("match", "(at least 10⁻⁴)", "LEAST_LOST", "1e-4"),
+    ("match", "(at least 10⁻⁵)", "LEAST_PHANTOM", "1e-5"),
+    ("align", "each of 2048 bins", "N_BINS", "2048"),
+    ("align", "Evaluated at 65 knots", "N_KNOTS", "65"),
+    ("align", "at\n  least 1 ppm", "LEAST_DRIFT_PPM", "1.0"),
+    ("align", "ρ = 10 ppm", "WANDER_PPM", "10.0"),
+    ("summarize", "exact below 2¹¹ ns", "PRECISION_BITS", "11"),
+    ("summarize", "1.96 √", "Z_95", "1.96"),
+]
+CODE = "\n".join(
+    path.read_text("utf-8")
+    for folder, kind in (("pcaplat", "*.py"), ("rust/src", "*.rs"))
+    for path in (ROOT / folder).rglob(kind)
+)
+
+
+@pytest.mark.parametrize(("stage", "words", "name", "value"), CONSTANTS)
+def test_numbers_in_the_pages_are_those_of_the_code(
+    stage: str, words: str, name: str, value: str
+) -> None:
+    page = (ROOT / "docs" / "stages" / f"{stage}.md").read_text("utf-8")
+    assert " ".join(words.split()) in " ".join(page.split())
+    assert re.search(rf"\b{name}\b[^=\n]* = {re.escape(value)}\b", CODE)
