@@ -6,31 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pcaplat.errors import InputError
-from pcaplat.path import Point, Warn
+from pcaplat.path import Point
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
-
-LINKS = {
-    0: "null",
-    1: "ethernet",
-    12: "raw",
-    14: "raw",
-    101: "raw",
-    108: "loop",
-    113: "linux-sll",
-    228: "ipv4",
-    229: "ipv6",
-    276: "linux-sll2",
-}
-"""Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
-
-
-NO_LINK = 0xFFFF
-"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
 
 
 @dataclass(frozen=True)
@@ -46,28 +28,43 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
     """Read PATH, POINT=PATH and `-`; what comes through a pipe is spooled into `spool`.
 
     Raises:
-        InputError: A file is given twice.
+        InputError: A file is given twice, be it through a link.
+        OSError: A pipe cannot be read.
     """
-    captures = [_parse(fspath(text), spool) for text in given]
-    seen: set[str] = set()
-    for one in captures:
-        if one.path in seen:
-            raise InputError.given_twice(one.name)
-        seen.add(one.path)
+    captures: list[Capture] = []
+    seen: set[Path] = set()
+    for one in given:
+        point, name = _split(fspath(one))
+        place = Path(name).resolve()
+        if place in seen:
+            raise InputError.given_twice(name)
+        seen.add(place)
+        captures.append(_spooled(point, name, spool / f"pipe{len(seen)}"))
     return captures
 
 
-def _parse(text: str, spool: Path) -> Capture:
-    point, equals, path = text.partition("=")
-    is_named = bool(equals and point and path) and "/" not in point and not Path(text).exists()
-    name = path if is_named else text
-    place = name
+def _split(text: str) -> tuple[str | None, str]:
+    """Split POINT=PATH; a file whose name has an equals sign is a file."""
+    point, _, path = text.partition("=")
+    is_named = bool(point and path) and "/" not in point and not Path(text).exists()
+    return (point, path) if is_named else (None, text)
+
+
+def _spooled(point: str | None, name: str, copy: Path) -> Capture:
+    """Copy what can be read only once; it is read twice."""
     if name == "-":
-        place = str(spool / "stdin")
-        with Path(place).open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        name = "stdin"
-    return Capture(place, name, point if is_named else None)
+        _copy(sys.stdin.buffer, copy)
+        return Capture(str(copy), "stdin", point)
+    if Path(name).is_fifo():
+        with Path(name).open("rb") as pipe:
+            _copy(pipe, copy)
+        return Capture(str(copy), name, point)
+    return Capture(name, name, point)
+
+
+def _copy(pipe: BinaryIO, copy: Path) -> None:
+    with copy.open("wb") as out:
+        shutil.copyfileobj(pipe, out, 1 << 20)
 
 
 def stem(name: str) -> str:
@@ -146,66 +143,52 @@ def resolution_ns(interface: Mapping[str, Any]) -> float:
     return float(max(interface["declared_resolution_ns"], shown))
 
 
-def capture_rows(
-    captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
-    points: Sequence[Point],
-    point_of: Sequence[Sequence[int | None]],
-) -> list[dict[str, Any]]:
-    """One row per file and interface, as in summary.json."""
-    rows = []
-    for capture, of_file, points_here in zip(captures, facts, point_of, strict=True):
-        for one in of_file["interfaces"]:
-            point = points_here[one["interface"]]
-            row = {
-                "file": capture.name,
-                "point": points[point].name if point is not None else stem(capture.name),
-                "n_frames": one["n_frames"],
-                "n_undecoded": one["n_undecoded"],
-                "resolution_ns": resolution_ns(one),
-                "link": LINKS.get(one["link"], f"link type {one['link']}"),
-                "is_truncated": of_file["is_truncated"],
-            }
-            rows.append(row)
-        if not of_file["interfaces"]:
-            rows.append(_empty_row(capture, of_file))
-    return rows
+def point_index(points: Sequence[Point], option: str, name: str) -> int:
+    """Find a point by its name.
+
+    Raises:
+        InputError: An option names a point that is not there.
+    """
+    names = [point.name for point in points]
+    if name not in names:
+        raise InputError.unknown_point(option, name, names)
+    return names.index(name)
 
 
-def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "file": capture.name,
-        "point": capture.point or stem(capture.name),
-        "n_frames": 0,
-        "n_undecoded": 0,
-        "resolution_ns": None,
-        "link": "unknown",
-        "is_truncated": of_file["is_truncated"],
-    }
+def clock_domains(
+    points: Sequence[Point], same_clock: Sequence[Sequence[str] | str] = ()
+) -> list[int]:
+    """Number the clocks: for each point, which one its stamps come from.
+
+    Points of one file share a clock, and those that are said to.
+
+    Args:
+        points: The capture points.
+        same_clock: Groups of names, or `all`.
+
+    Raises:
+        InputError: A group names a point that is not there.
+    """
+    groups = [
+        {i for i, point in enumerate(points) if file in _files(point)} for file in _all(points)
+    ]
+    for names in same_clock:
+        if names == "all" or list(names) == ["all"]:
+            groups.append(set(range(len(points))))
+        else:
+            alike = [names] if isinstance(names, str) else names
+            groups.append({point_index(points, "--same-clock", name) for name in alike})
+    domain = list(range(len(points)))
+    for group in groups:
+        joined = {domain[i] for i in group}
+        domain = [min(joined) if one in joined else one for one in domain]
+    dense = {one: i for i, one in enumerate(sorted(set(domain)))}
+    return [dense[one] for one in domain]
 
 
-def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
-    """Say what is wrong with the files themselves."""
-    found = []
-    for capture, of_file in zip(captures, facts, strict=True):
-        point = capture.point or stem(capture.name)
-        for at_byte, text in of_file["damage"]:
-            message = f"{capture.name}: byte {at_byte}: {text}; what came before is used"
-            found.append(Warn("damaged-capture", point, message))
-        if not of_file["interfaces"] and not of_file["damage"]:
-            message = f"{capture.name}: holds no frame; was the filter too narrow, or the capture stopped too soon?"
-            found.append(Warn("empty-capture", point, message))
-        for one in of_file["interfaces"]:
-            found += _warn_of_interface(capture.name, point, one)
-    return found
+def _files(point: Point) -> set[int]:
+    return {file for file, _ in point.sources}
 
 
-def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
-    found = []
-    if one["link"] not in LINKS and one["link"] != NO_LINK:
-        text = f"{name}: link type {one['link']} is not decoded; capture on an interface with Ethernet, IP or Linux cooked frames"
-        found.append(Warn("unknown-link", point, text))
-    if one["n_dropped"]:
-        text = f"{name}: the capture itself dropped {one['n_dropped']} packets; they count as not seen there, not as lost"
-        found.append(Warn("capture-drops", point, text))
-    return found
+def _all(points: Sequence[Point]) -> set[int]:
+    return {file for point in points for file in _files(point)}

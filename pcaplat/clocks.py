@@ -15,10 +15,13 @@ from pcaplat.path import Centre, Ends, Floats, Ints, Warn
 class Relation:
     """A far clock against a near one: an interval over time, and the value that was taken in it.
 
-    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`.
+    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`. `value_ns`,
+    `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of clocks that
+    are years apart. `n` packets stand for each time `t_ns` on the path's first clock.
     """
 
     kind: str
+    base_ns: int
     t_ns: Ints
     value_ns: Floats
     lo_ns: Floats
@@ -26,6 +29,16 @@ class Relation:
     drift_ppm: float | None
     drift_half_width_ppm: float | None
     n: Floats
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the offset is known, not only its drift."""
+        return self.kind in {"same-clock", "bounded"}
+
+    @property
+    def offset_ns(self) -> Ints:
+        """The whole offset, in integers."""
+        return self.base_ns + np.rint(self.value_ns).astype(np.int64)
 
     @property
     def half_width_ns(self) -> float | None:
@@ -40,10 +53,16 @@ class Relation:
 
 @dataclass(frozen=True)
 class Clocks:
-    """All clocks of a run: relations between points, and each point's offset over time."""
+    """All clocks of a run: relations between points, and each point's offset over time.
+
+    `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
+    `value_ns` are beside it. `related` gives for each clock that is related to others the point at
+    the root of its group.
+    """
 
     knots_ns: Ints
     domain: Sequence[int]
+    base_ns: Sequence[int]
     upper_ns: Floats
     value_ns: Floats
     n: Floats
@@ -57,20 +76,21 @@ class Clocks:
         a, b = self.domain[near], self.domain[far]
         zero = np.zeros(len(self.knots_ns))
         if a == b:
-            return Relation("same-clock", self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+            return Relation("same-clock", 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
         if self.related.get(a) != self.related.get(b) or a not in self.related:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
         value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
         drift, width = _drift(self.knots_ns, value, lo, hi)
-        return Relation("bounded", self.knots_ns, value, lo, hi, drift, width, self.n)
+        base_ns = self.base_ns[b] - self.base_ns[a]
+        return Relation("bounded", base_ns, self.knots_ns, value, lo, hi, drift, width, self.n)
 
     def _one_way(self, a: int, b: int) -> Relation:
         empty = np.full(len(self.knots_ns), np.nan)
         found = self.one_way_ppm.get((a, b))
         kind = "none" if found is None else "one-way"
         drift, width = found or (None, None)
-        return Relation(kind, self.knots_ns, empty, empty, empty, drift, width, self.n)
+        return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
 
 
 def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
@@ -84,7 +104,7 @@ def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float
 def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
     """Give a point's offset against the reference over its own raw time."""
     relation = clocks.relation(reference, point)
-    if relation.kind not in ("same-clock", "bounded"):
+    if not relation.is_known:
         return None
-    offset = np.rint(relation.value_ns).astype(np.int64)
-    return Centre(relation.t_ns + offset, offset, (relation.drift_ppm or 0.0) * 1e-6)
+    offset_ns = relation.offset_ns
+    return Centre(relation.t_ns + offset_ns, offset_ns, (relation.drift_ppm or 0.0) * 1e-6)

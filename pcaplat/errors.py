@@ -28,7 +28,21 @@ class InputError(PcaplatError, ValueError):
     @classmethod
     def unknown_point(cls, option: str, name: str, known: list[str]) -> "InputError":
         """Say which capture points there are."""
-        return cls(f"{option} {name}: there is no such capture point; there are: {', '.join(known)}")
+        there_are = ", ".join(known)
+        return cls(f"{option} {name}: there is no such capture point; there are: {there_are}")
+
+    @classmethod
+    def named_twice(cls, option: str, name: str) -> "InputError":
+        """Refuse the same point twice."""
+        return cls(f"{option}: {name} is named twice; name each point once")
+
+    @classmethod
+    def apart_from_path(cls, option: str, name: str, path: list[str]) -> "InputError":
+        """Refuse a point whose clock cannot be related to the path's."""
+        return cls(
+            f"{option} {name}: shares no packet with the path, so its clock says nothing about it; "
+            f"choose one of: {', '.join(path)}"
+        )
 
     @classmethod
     def too_few_points(cls, known: list[str]) -> "InputError":
@@ -110,6 +124,15 @@ class TableError(InputError):
 
 class EvidenceError(PcaplatError):
     """The captures cannot answer the question."""
+
+    @classmethod
+    def no_frames(cls, empty: list[str], others: list[str]) -> "EvidenceError":
+        """Say that too few captures hold anything."""
+        rest = f"; only {', '.join(others)} does" if others else ""
+        return cls(
+            f"no frame in {', '.join(empty)}{rest}; a path needs two points that saw traffic: was "
+            "the capture stopped too soon, or its filter too narrow?"
+        )
 
     @classmethod
     def nothing_in_common(cls, n_sampled: list[tuple[str, int]]) -> "EvidenceError":

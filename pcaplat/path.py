@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ends = tuple[int, int]
+Knots = tuple[list[int], list[int], float]
+"""Times, offsets at them, and the slope outside, as the core takes a centre."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Centre:
         rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
         return np.asarray(c0 + np.rint(rise).astype(np.int64))
 
-    def native(self) -> tuple[list[int], list[int], float]:
+    def native(self) -> Knots:
         """Knots, offsets and slope as the core takes them."""
         return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
 
@@ -62,7 +64,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Point:
-    """A capture point: its name, its sources (file index, interface), and facts about its stamps."""
+    """A capture point: its name, its sources (file index, interface), facts about its stamps."""
 
     name: str
     sources: tuple[tuple[int, int], ...]
@@ -70,6 +72,14 @@ class Point:
     first_t_ns: int
     last_t_ns: int
     disorder_ns: int
+
+    @property
+    def cut_ns(self) -> float:
+        """How much too early a stamp may be: it is cut to its resolution, ns.
+
+        Single nanoseconds are not counted: latencies are whole ones.
+        """
+        return self.resolution_ns if self.resolution_ns > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,6 @@ class Findings:
     toward_is_forward: dict[int, bool]
     centres: tuple[list[Centre], list[Centre]]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]]
-    n_turns: dict[Ends, int]
     tail_ns: int
     is_inferred: bool
     warnings: list[Warn]

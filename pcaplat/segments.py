@@ -37,6 +37,10 @@ class Distribution:
         """Variance, ns²."""
         return max(self.sum_of_squares / self.n - self.mean_ns**2, 0.0)
 
+    def n_below(self, limit_ns: float) -> int:
+        """How many latencies are less than a limit, to the width of a bin."""
+        return sum(n for at, n in zip(self.middles_ns, self.counts, strict=True) if at < limit_ns)
+
     def quantile_ns(self, share: float) -> float:
         """Value that `share` of the latencies do not exceed (inverse of the distribution)."""
         rank = np.ceil(share * self.n)
@@ -62,4 +66,4 @@ class Segment:
     @property
     def is_absolute(self) -> bool:
         """Whether the distribution is of latencies, not only of their variation."""
-        return self.relation.kind in ("same-clock", "bounded")
+        return self.relation.is_known

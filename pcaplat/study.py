@@ -1,34 +1,25 @@
 """A study: captures in, the stages in order, a result out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from pcaplat import _native
-from pcaplat.captures import (
-    Capture,
-    capture_rows,
-    find_points,
-    parse_captures,
-    warn_of_files,
-)
-from pcaplat.engines import Engine, engine
+from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
+from pcaplat.captures import Capture, clock_domains, find_points, parse_captures, point_index
+from pcaplat.engines import Tell
+from pcaplat.engines import engine as engine_named
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.path import Findings, Point, Warn
-from pcaplat.result import Result, Run, Spill
+from pcaplat.path import Findings, Point
+from pcaplat.result import Result, Run
+from pcaplat.spill import Spill
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
-from pcaplat.stages.summarize import (
-    clock_rows,
-    matching_row,
-    round_trip_rows,
-    segment_rows,
-)
-from pcaplat.stages.survey import Sights, survey
+from pcaplat.stages.summarize import summarize, warning_rows
+from pcaplat.stages.survey import Sample, survey
 from pcaplat.units import parse_instant
 
 __all__ = ["Result", "merge"]
@@ -36,14 +27,43 @@ __all__ = ["Result", "merge"]
 SAMPLE_PACKETS = 16_384
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
 
-SCHEMA = "pcaplat.summary/1"
-
 
 class Progress(Protocol):
     """Told how far the reading is."""
 
     def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
         """Say how many of how many bytes a stage has read."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may ask for; `merge` says what each means."""
+
+    path: Sequence[str] | None
+    same_clock: Sequence[Sequence[str] | str]
+    clock_accuracy: Sequence[tuple[str, int]]
+    reference: str | None
+    bpf: str | None
+    bpf_outer: str | None
+    start: str | None
+    end: str | None
+    sample: int
+    window_ns: int | None
+    vxlan_ports: Sequence[int]
+    slowest: int
+    keep_rows: bool
+    strict: bool
+    engine: str
+
+    def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
+        """Say how captures are read: filters, ports, and the bytes that all frames have."""
+        return _native.Settings(
+            filter=self.bpf,
+            filter_outer=self.bpf_outer,
+            udp_ports=[(port, "vxlan") for port in self.vxlan_ports],
+            one_in=self.sample,
+            prefixes=None if prefixes is None else list(prefixes),
+        )
 
 
 def merge(
@@ -104,134 +124,131 @@ def merge(
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
-    directory = Spill()
-    given = parse_captures(captures, Path(directory.name))
-    here = _engine(engine)
-    names = [one.path for one in given]
-    n_bytes = sum(Path(name).stat().st_size for name in names)
-    ports = [(port, "vxlan") for port in vxlan_ports]
-    filters: dict[str, Any] = {
-        "filter": bpf,
-        "filter_outer": bpf_outer,
-        "udp_ports": ports,
-        "one_in": sample,
-    }
-
-    def tell(stage: str) -> Callable[[int], None] | None:
-        if progress is None:
-            return None
-        update = progress.update
-        return lambda done: update(done, n_bytes, stage)
-
-    seen = here.sample(names, _native.Settings(**filters), SAMPLE_PACKETS, tell("surveying"))
-    points, point_of = find_points(given, seen["facts"])
-    warnings = _warn_early(given, seen["facts"], strict=strict)
-    if len(points) < 2:  # noqa: PLR2004 - a path has two ends
-        raise InputError.too_few_points([point.name for point in points] or [c.name for c in given])
-    packets, source = _sights(seen["packets"])
-    findings = survey(packets, source, _columns(seen["flows"]), points, path)
-    domains = _domains(points, same_clock)
-    range_ns = (_instant(findings, start), _instant(findings, end))
-    plan = plan_matching(findings, domains, point_of, window_ns=window_ns, range_ns=range_ns)
-    settings = _native.Settings(**filters, prefixes=seen["prefixes"])
-    keep_rows = keep_rows or slowest > 0
-    matched = here.match(
-        names, settings, plan, directory.name, keep_rows=keep_rows, tell=tell("matching")
+    options = Options(
+        path=path,
+        same_clock=same_clock,
+        clock_accuracy=clock_accuracy,
+        reference=reference,
+        bpf=bpf,
+        bpf_outer=bpf_outer,
+        start=start,
+        end=end,
+        sample=sample,
+        window_ns=window_ns,
+        vxlan_ports=vxlan_ports,
+        slowest=slowest,
+        keep_rows=keep_rows or slowest > 0,
+        strict=strict,
+        engine=engine,
     )
-    accuracy = {_point_index(points, "--clock-accuracy", name): ns for name, ns in clock_accuracy}
-    clocks = align(findings, domains, matched["least"], accuracy)
+    spill = Spill()
+    try:
+        return _merge(parse_captures(captures, Path(spill.name)), options, spill, progress)
+    except BaseException:
+        spill.cleanup()
+        raise
+
+
+def _merge(
+    captures: Sequence[Capture], options: Options, spill: Spill, progress: Progress | None
+) -> Result:
+    engine = engine_named(options.engine)
+    names = [one.path for one in captures]
+    tell = _teller(names, progress)
+    sampled = engine.sample(names, options.settings(), SAMPLE_PACKETS, tell("surveying"))
+    facts = sampled["facts"]
+    points, point_of = find_points(captures, facts)
+    _check(captures, facts, points, strict=options.strict)
+    findings = survey(Sample.of(sampled["packets"], sampled["flows"]), points, options.path)
+    reference = _reference(findings, options.reference)
+    domains = clock_domains(points, options.same_clock)
+    range_ns = _instant(findings, options.start), _instant(findings, options.end)
+    plan = plan_matching(
+        findings, domains, point_of, window_ns=options.window_ns, range_ns=range_ns
+    )
+    settings = options.settings(sampled["prefixes"])
+    matched = engine.match(
+        names, settings, plan, spill.name, keep_rows=options.keep_rows, tell=tell("matching")
+    )
+    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, options))
     links, _ = measured_links(findings)
     segments = attribute(findings, clocks, links, matched["links"])
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
-    at = _point_index(points, "--reference", reference) if reference else findings.along[0]
-    run = Run(given, settings, findings, clocks, at, point_of, matched["rows"], directory, slowest)
-    warnings += findings.warnings + clocks.warnings
-    document = {
-        "schema": SCHEMA,
-        "captures": capture_rows(given, seen["facts"], points, point_of),
-        "path": [findings.name(point) for point in findings.along],
-        "path_inferred": findings.is_inferred,
-        "edges": [
-            {"near": findings.name(near), "far": findings.name(far)} for near, far in findings.edges
-        ],
-        "clocks": clock_rows(findings, clocks, at),
-        "segments": segment_rows(findings, segments),
-        "round_trips": round_trip_rows(findings, segments),
-        "matching": matching_row(matched["counts"], matched["statuses"]),
-        "warnings": [{"code": w.code, "point": w.point, "text": w.text} for w in warnings],
-    }
-    return Result(document, run)
+    document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
+    document["captures"] = capture_rows(captures, facts, points, point_of)
+    document["warnings"] = warning_rows(warn_of_files(captures, facts)) + document["warnings"]
+    return Result(
+        document,
+        Run(
+            captures=captures,
+            settings=settings,
+            findings=findings,
+            clocks=clocks,
+            reference=reference,
+            point_of=point_of,
+            rows=matched["rows"],
+            spill=spill,
+            n_slowest=options.slowest,
+        ),
+    )
 
 
-def _engine(name: str) -> Engine:
-    return engine(name)
+def _teller(names: Sequence[str], progress: Progress | None) -> Callable[[str], Tell | None]:
+    """Make what tells the progress how far a stage is."""
+    n_bytes = sum(Path(name).stat().st_size for name in names)
+    if progress is None:
+        return lambda _: None
+    return lambda stage: lambda done: progress.update(done, n_bytes, stage)
 
 
-def _warn_early(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], *, strict: bool
-) -> list[Warn]:
+def _check(
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    points: Sequence[Point],
+    *,
+    strict: bool,
+) -> None:
+    """Refuse captures that nothing can be measured with."""
     if strict:
-        for capture, of_file in zip(captures, facts, strict=True):
-            for at_byte, text in of_file["damage"]:
-                raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
-    return warn_of_files(captures, facts)
+        refuse_damage(captures, facts)
+    if len(points) > 1:
+        return
+    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
+    known = [point.name for point in points]
+    if empty and len(captures) > 1:
+        raise EvidenceError.no_frames(empty, known)
+    raise InputError.too_few_points(known or empty)
 
 
-def _columns(table: Mapping[str, bytes]) -> dict[str, Any]:
-    return {name: np.frombuffer(column, dtype="<i8") for name, column in table.items()}
-
-
-def _sights(table: Mapping[str, bytes]) -> tuple[Sights, Any]:
-    columns = _columns(table)
-    source = np.stack((columns.pop("file"), columns.pop("interface")), axis=1)
-    columns["is_toward"] = columns["is_toward"] != 0
-    columns["is_directed"] = columns["is_directed"] != 0
-    return Sights(**columns), source
-
-
-def _domains(points: Sequence[Point], same_clock: Sequence[Sequence[str] | str]) -> list[int]:
-    """Clock domain of each point: those of one file share a clock, and those that are said to."""
-    domain = list(range(len(points)))
-
-    def join(members: list[int]) -> None:
-        least = min(domain[i] for i in members)
-        joined = {domain[i] for i in members}
-        for i, one in enumerate(domain):
-            domain[i] = least if one in joined else one
-
-    files: dict[int, list[int]] = {}
-    for i, point in enumerate(points):
-        for file, _ in point.sources:
-            files.setdefault(file, []).append(i)
-    for members in files.values():
-        join(members)
-    for group in same_clock:
-        names = [group] if isinstance(group, str) else list(group)
-        everyone = names == ["all"]
-        join(
-            [
-                i if everyone else _point_index(points, "--same-clock", name)
-                for i, name in (enumerate(p.name for p in points) if everyone else enumerate(names))
-            ]
-        )
-    dense = {one: i for i, one in enumerate(sorted(set(domain)))}
-    return [dense[one] for one in domain]
-
-
-def _point_index(points: Sequence[Point], option: str, name: str) -> int:
-    names = [point.name for point in points]
-    if name not in names:
-        raise InputError.unknown_point(option, name, names)
-    return names.index(name)
+def _reference(findings: Findings, name: str | None) -> int:
+    if name is None:
+        return findings.along[0]
+    point = point_index(findings.points, "--reference", name)
+    main = findings.components[0]
+    if point not in main:
+        path = [findings.name(one) for one in main]
+        raise InputError.apart_from_path("--reference", name, path)
+    return point
 
 
 def _instant(findings: Findings, text: str | None) -> int | None:
-    """Read an instant on the reference clock; a relative one counts from the common start."""
+    """Read an instant on the reference clock; a relative one counts from the first frame."""
     if text is None:
         return None
-    first_ns = min(
-        findings.aligned(point, findings.points[point].first_t_ns)
-        for point in findings.components[0]
-    )
-    return parse_instant(text).since(first_ns)
+    main = findings.components[0]
+    starts_ns = (findings.aligned(point, findings.points[point].first_t_ns) for point in main)
+    return parse_instant(text).since(min(starts_ns))
+
+
+def _accuracy_ns(points: Sequence[Point], options: Options) -> dict[int, int]:
+    return {
+        point_index(points, "--clock-accuracy", name): off_ns
+        for name, off_ns in options.clock_accuracy
+    }
+
+
+def _n_by_status(matched: Mapping[str, Any]) -> dict[str, int]:
+    """Frames of all points, by status."""
+    columns = zip(*matched["counts"], strict=True)
+    return dict(zip(matched["statuses"], map(sum, columns), strict=True))

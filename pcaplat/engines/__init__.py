@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
+from pcaplat import _native
 from pcaplat.errors import EngineError
 
 Tell = Callable[[int], None]
@@ -21,14 +22,14 @@ class Engine(Protocol):
     """What an engine can do. Both jobs give the same on every engine."""
 
     def sample(
-        self, files: Sequence[str], settings: Any, limit: int, tell: Tell | None
-    ) -> dict[str, Any]:  # noqa: ANN401 - native
+        self, files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+    ) -> dict[str, Any]:
         """Select the same packets of all files, and state the facts about each file."""
 
     def match(
         self,
         files: Sequence[str],
-        settings: Any,  # noqa: ANN401 - native
+        settings: _native.Settings,
         plan: dict[str, Any],
         directory: str,
         *,

@@ -84,10 +84,9 @@ def clock_between(findings: Findings, relation: Relation, near: int, far: int) -
     Where it is not known, the survey's centre stands in: constant but for drift, so that only
     variation is left in what it is subtracted from.
     """
-    if relation.kind in ("same-clock", "bounded"):
-        raw = relation.t_ns + findings.centres[0][near].at(relation.t_ns)
-        offset = np.rint(relation.value_ns).astype(np.int64)
-        return Centre(raw, offset, (relation.drift_ppm or 0.0) * 1e-6)
+    if relation.is_known:
+        raw_ns = relation.t_ns + findings.centres[0][near].at(relation.t_ns)
+        return Centre(raw_ns, relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)
     return usual_difference(findings, relation, near, far)
 
 

@@ -94,9 +94,7 @@ def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | Non
     """Segments (near, far), and the index of the whole path if it is more than one of them."""
     links = list(findings.edges)
     ends = (findings.components[0][0], findings.components[0][-1])
-    if len(findings.components[0]) <= 2 or ends in links:
-        return links, None
-    return [*links, ends], len(links)
+    return (links, None) if ends in links else ([*links, ends], len(links))
 
 
 def _slack_ns(findings: Findings) -> int:

@@ -31,9 +31,10 @@ def read(
         batch_rows: Rows of one Arrow batch.
 
     Returns:
-        A one-shot Arrow stream (`__arrow_c_stream__`) of the packets table (pcaplat.tables.PACKETS):
-        `polars.DataFrame(stream)`, `pyarrow.RecordBatchReader.from_stream(stream)`. Without a match
-        there is no trajectory and no aligned time, and `status` is `unmatched` or `undecoded`.
+        A one-shot Arrow stream (`__arrow_c_stream__`) of the packets table
+        (pcaplat.tables.PACKETS): `polars.DataFrame(stream)`,
+        `pyarrow.RecordBatchReader.from_stream(stream)`. Without a match there is no trajectory and
+        no aligned time, and `status` is `unmatched` or `undecoded`.
 
     Raises:
         InputError: A filter cannot be understood, or (while reading) a file is no capture.

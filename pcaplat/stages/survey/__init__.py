@@ -3,12 +3,12 @@
     sample → path, coarse clocks, bands, window
 
 The sample holds the same packets of every point (hash-based selection, RFC 5475 §6.2). What is
-unique at two points relates them without any clock; changes of direction tell how far apart they
-are (`order`); medians over time tell where latencies lie (`centres`).
+unique at two points relates them without any clock (`relations`); changes of direction tell how
+far apart they are (`orient`, `order`); medians over time tell where latencies lie (`centres`).
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.findings import survey
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.sights import Sample, Sights
 
-__all__ = ["Sights", "survey"]
+__all__ = ["Sample", "Sights", "survey"]

@@ -6,14 +6,16 @@ clock error cannot become a matching error.
 
 import numpy as np
 
-from pcaplat.path import Band, Centre, Ends, Floats, Ints
-from pcaplat.stages.survey.sights import Shared
+from pcaplat.path import Band, Centre, Floats, Ints
 
 BLOCK = 31
 """Neighbours in time whose median is one knot."""
 
 MOST_KNOTS = 512
 """Knots of a centre; with more packets a knot stands for more of them."""
+
+FEWEST_FOR_SLOPE = 8
+"""Packets below which a slope is chance."""
 
 DENSITY_BINS = 48
 """Bins of a band's density."""
@@ -42,7 +44,7 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
 
 def _slope(x: Floats, y: Floats) -> float:
     """Theil-Sen slope over halves; 0 unless it clearly shrinks the spread."""
-    if len(x) < 8 or x[-1] <= x[0]:
+    if len(x) < FEWEST_FOR_SLOPE or x[-1] <= x[0]:
         return 0.0
     few = np.linspace(0, len(x) - 1, min(len(x), 2000)).astype(np.int64)
     x, y = x[few], y[few]
@@ -72,25 +74,3 @@ def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
     smooth = np.convolve(counts, (0.25, 0.5, 0.25), mode="same") + 0.5 / DENSITY_BINS
     density = smooth / smooth.sum() * DENSITY_BINS
     return Band(lo, hi, density.tolist())
-
-
-def spanning_steps(relations: dict[Ends, Shared], along: list[int]) -> list[Ends]:
-    """Steps (known point, new point) that reach every point over the pairs that share most."""
-    n_shared = {frozenset(ends): len(both) for ends, both in relations.items()}
-    reached, steps = [along[0]], list[Ends]()
-    while len(reached) < len(along):
-        options = [
-            (
-                n_shared.get(frozenset((known, new)), 0),
-                -abs(along.index(known) - along.index(new)),
-                known,
-                new,
-            )
-            for known in reached
-            for new in along
-            if new not in reached
-        ]
-        _, _, known, new = max(options)
-        steps.append((known, new))
-        reached.append(new)
-    return steps

@@ -1,61 +1,56 @@
-"""Which way packets travel, and in what order they pass the points.
+"""In what order packets pass the points."""
 
-Two-way distance (reference: RFC 2681 §2.7.1, self-synchronisation): of two packets in opposite
-directions that pass two points one soon after the other, the differences of the raw stamps differ
-by the time both take between the points. The clocks' offset cancels, and drift counts only over
-the moment between the two.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cmp_to_key
 
 import numpy as np
 
-from pcaplat.path import Bools, Ends, Ints
-from pcaplat.stages.survey.sights import Shared
+from pcaplat.path import Ends
+from pcaplat.stages.survey.orient import (
+    SYNCHRONISED_NS,
+    forward_mask,
+    orient,
+    turns,
+    usual_differences,
+)
+from pcaplat.stages.survey.relations import Relations, Shared
 
-ENOUGH_TURNS = 3
-"""Changes of direction below which an order is a guess."""
+HOP_NS = 1000.0
+"""What stands for the distance of two points that only TTL tells apart."""
 
-SYNCHRONISED_NS = 10_000_000
-"""One-way differences below this may order points that see one direction only."""
+Distances = dict[Ends, float]
+"""Two-way distances, ns: positive where the first of two points is nearer the path's first."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Order:
-    """Points along the path, and what is known of the directions of address pairs.
+    """The points of one component along the path, and the directions of address pairs.
 
-    `coordinate_ns` is the two-way distance from the first point. `is_assumed` names the points
-    whose place rests on their raw stamps, because they saw one direction only.
+    `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
+    direction only; `is_known` tells whether anything says which point is before which.
     """
 
     points: list[int]
-    coordinate_ns: dict[int, float]
     toward_is_forward: dict[int, bool]
-    n_turns: dict[Ends, int] = field(default_factory=dict)
-    is_assumed: set[int] = field(default_factory=set)
+    distance_ns: Distances
+    n_turns: dict[Ends, int]
+    is_assumed: frozenset[int]
+    is_known: bool
+
+    def turned(self) -> "Order":
+        """Give the same order from the other end."""
+        return Order(
+            self.points[::-1],
+            {pair: not is_forward for pair, is_forward in self.toward_is_forward.items()},
+            {ends: -distance for ends, distance in self.distance_ns.items()},
+            self.n_turns,
+            self.is_assumed,
+            self.is_known,
+        )
 
 
-def turns(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
-    """Two-way distances at the changes of direction within each group, and their groups."""
-    by = np.lexsort((both.t_ns, group))
-    d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
-    changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
-    at = np.flatnonzero(changes) + 1
-    sign = np.where(forward[at], 1, -1)
-    return (d_ns[at] - d_ns[at - 1]) * sign, group[at]
-
-
-def medians_by(values: Ints, group: Ints) -> tuple[Ints, Ints, Ints]:
-    """Groups, the median of each, and its size."""
-    by = np.lexsort((values, group))
-    values, group = values[by], group[by]
-    names, starts, n = np.unique(group, return_index=True, return_counts=True)
-    return names, values[starts + n // 2], n
-
-
-def order_points(relations: dict[Ends, Shared], points: list[int], known: dict[int, bool]) -> Order:
+def order_points(relations: Relations, points: Sequence[int], known: Mapping[int, bool]) -> Order:
     """Order the points of one component, and orient its address pairs.
 
     Args:
@@ -69,169 +64,94 @@ def order_points(relations: dict[Ends, Shared], points: list[int], known: dict[i
     directed = {
         ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
     }
-    senses = {ends: turns(both, both.is_toward, both.pair) for ends, both in directed.items()}
-    toward = orient(senses, known)
-    toward |= _orient_one_way(directed, toward)
+    toward = orient(directed, known)
     distance, n_turns = _distances(directed, toward)
-    assumed = _assumed_distances(directed, toward, distance)
+    one_way = {ends: both for ends, both in directed.items() if ends not in distance}
+    assumed = _assumed_distances(one_way, toward)
     coordinate, is_assumed = _coordinates(points, distance, assumed)
-    along = _sorted_along(points, coordinate, {**assumed, **distance})
-    return Order(along, coordinate, toward, n_turns, is_assumed)
-
-
-def orient(senses: dict[Ends, tuple[Ints, Ints]], known: dict[int, bool]) -> dict[int, bool]:
-    """Orient address pairs alike: first by the ends, then by any points whose sense is known."""
-    tables = {ends: medians_by(*sense) for ends, sense in senses.items() if len(sense[0])}
-    if not tables:
-        return dict(known)
-
-    def reach(ends: Ends) -> tuple[bool, int]:
-        _, median, n = tables[ends]
-        return int(n.sum()) >= ENOUGH_TURNS, int(np.average(np.abs(median), weights=n))
-
-    toward = dict(known)
-    if not any(pair in toward for table in tables.values() for pair in table[0].tolist()):
-        toward |= dict(_signs(tables[max(tables, key=reach)], 1))
-    n_before = -1
-    while len(toward) > n_before:
-        n_before = len(toward)
-        for table in tables.values():
-            if sense := _sense(table, toward):
-                found = _signs(table, 1 if sense > 0 else -1)
-                toward |= {pair: is_toward for pair, is_toward in found if pair not in toward}
-    return toward
-
-
-def _sense(table: tuple[Ints, Ints, Ints], toward: dict[int, bool]) -> int:
-    """Sum of the known pairs' distances, forward: its sign tells which point is nearer."""
-    rows = zip(*(column.tolist() for column in table), strict=True)
-    return sum(
-        (1 if toward[pair] else -1) * median * n for pair, median, n in rows if pair in toward
-    )
-
-
-def _signs(table: tuple[Ints, Ints, Ints], sense: int) -> list[tuple[int, bool]]:
-    pairs, median, _ = table
-    return [(int(p), int(m) * sense > 0) for p, m in zip(pairs, median, strict=True) if m]
-
-
-def _orient_one_way(directed: dict[Ends, Shared], toward: dict[int, bool]) -> dict[int, bool]:
-    """Orient address pairs that were seen in one direction only by how long their packets take."""
-    found: dict[int, bool] = {}
-    for both in directed.values():
-        is_known = np.isin(both.pair, list(toward))
-        if np.all(is_known):
-            continue
-        usual = _usual(both.at(is_known), toward)
-        pairs, median, _ = medians_by(both.d_ns[~is_known], both.pair[~is_known])
-        for pair, d_ns in zip(pairs.tolist(), median.tolist(), strict=True):
-            is_toward = bool(both.is_toward[both.pair == pair][0])
-            found.setdefault(pair, _fits_forward(d_ns, usual, is_toward=is_toward))
-    return found
-
-
-def _usual(both: Shared, toward: dict[int, bool]) -> tuple[float | None, float | None]:
-    """Median raw difference forward and reverse, where there are packets."""
-    is_forward = forward_mask(both, toward)
-    sides = (both.d_ns[is_forward], both.d_ns[~is_forward])
-    forward, reverse = (float(np.median(side)) if len(side) else None for side in sides)
-    return forward, reverse
-
-
-def _fits_forward(d_ns: int, usual: tuple[float | None, float | None], *, is_toward: bool) -> bool:
-    forward, reverse = usual
-    if forward is not None and reverse is not None:
-        goes_forward = abs(d_ns - forward) <= abs(d_ns - reverse)
-    else:
-        goes_forward = reverse is None
-    return goes_forward == is_toward
-
-
-def forward_mask(both: Shared, toward: dict[int, bool]) -> Bools:
-    """Tell which rows go forward."""
-    lookup = np.array([pair for pair, is_forward in toward.items() if is_forward], dtype=np.int64)
-    return np.asarray(both.is_toward == np.isin(both.pair, lookup))
+    along = _sorted_along(coordinate, assumed | distance)
+    is_known = bool(distance or assumed)
+    return Order(along, toward, distance, n_turns, frozenset(is_assumed), is_known)
 
 
 def _distances(
-    directed: dict[Ends, Shared], toward: dict[int, bool]
-) -> tuple[dict[Ends, float], dict[Ends, int]]:
-    distance, n_turns = {}, {}
+    directed: Mapping[Ends, Shared], toward: Mapping[int, bool]
+) -> tuple[Distances, dict[Ends, int]]:
+    """Two-way distances over all address pairs, and over how many changes of direction."""
+    distance: Distances = {}
+    n_turns = {}
     for ends, both in directed.items():
-        oriented = both.at(np.isin(both.pair, list(toward)))
-        values, _ = turns(
-            oriented, forward_mask(oriented, toward), np.zeros(len(oriented), np.int64)
-        )
-        n_turns[ends] = len(values)
-        if len(values):
-            distance[ends] = float(np.median(values))
+        is_forward = forward_mask(both, toward)
+        values_ns, _ = turns(both, is_forward, np.zeros(len(both), np.int64))
+        n_turns[ends] = len(values_ns)
+        if len(values_ns):
+            # Below the resolution of the stamps the median is 0; the mean is not.
+            distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
     return distance, n_turns
 
 
-def _assumed_distances(
-    directed: dict[Ends, Shared], toward: dict[int, bool], distance: dict[Ends, float]
-) -> dict[Ends, float]:
-    """Where only one direction was seen: as if the clocks agreed, if they nearly do."""
-    assumed = {}
-    for ends in directed.keys() - distance.keys():
-        forward, reverse = _usual(directed[ends], toward)
-        sides = [
-            side for side in (forward, None if reverse is None else -reverse) if side is not None
-        ]
-        if len(sides) == 1 and abs(sides[0]) < SYNCHRONISED_NS:
-            assumed[ends] = 2 * sides[0]
+def _assumed_distances(one_way: Mapping[Ends, Shared], toward: Mapping[int, bool]) -> Distances:
+    """Where one direction was seen: by TTL, else as if the clocks agreed, if they nearly do."""
+    assumed: Distances = {}
+    for ends, both in one_way.items():
+        forward, reverse = usual_differences(both, toward)
+        d_ns = forward if reverse is None else -reverse
+        n_hops = _hops(both, toward)
+        if n_hops:
+            assumed[ends] = n_hops * HOP_NS
+        elif d_ns is not None and abs(d_ns) < SYNCHRONISED_NS:
+            assumed[ends] = 2 * d_ns
     return assumed
 
 
+def _hops(both: Shared, toward: Mapping[int, bool]) -> float:
+    """How many routers packets pass from the first point to the second, going forward."""
+    if len(both) == 0:
+        return 0.0
+    return float(np.median(np.where(forward_mask(both, toward), both.n_hops, -both.n_hops)))
+
+
 def _coordinates(
-    points: list[int], distance: dict[Ends, float], assumed: dict[Ends, float]
+    points: Sequence[int], distance: Distances, assumed: Distances
 ) -> tuple[dict[int, float], set[int]]:
     """Distance of every point from an end, over measured distances first, then assumed ones."""
-
-    def between(near: int, far: int, table: dict[Ends, float]) -> float | None:
-        if (near, far) in table:
-            return table[near, far]
-        return -table[far, near] if (far, near) in table else None
-
     start = max(distance, key=lambda ends: abs(distance[ends]))[0] if distance else points[0]
-    coordinate, is_assumed = {start: 0.0}, set()
-    while len(coordinate) < len(points):
-        for table in (distance, assumed, {}):
-            found = {
-                point: float(np.median(reached))
-                for point in points
-                if point not in coordinate
-                and (
-                    reached := [
-                        at + step
-                        for known, at in coordinate.items()
-                        if (step := between(known, point, table)) is not None
-                    ]
-                )
-            }
-            if found:
-                is_assumed |= set(found) if table is assumed else set()
-                coordinate |= found
-                break
-        else:
-            rest = [point for point in points if point not in coordinate]
-            is_assumed |= set(rest)
-            coordinate |= dict.fromkeys(rest, max(coordinate.values()))
+    coordinate, is_assumed = {start: 0.0}, set[int]()
+    while rest := [point for point in points if point not in coordinate]:
+        found = _reached(rest, coordinate, distance)
+        if not found:
+            found = _reached(rest, coordinate, assumed)
+            found = found or dict.fromkeys(rest, max(coordinate.values()))
+            is_assumed |= found.keys()
+        coordinate |= found
     return coordinate, is_assumed
 
 
-def _sorted_along(
-    points: list[int], coordinate: dict[int, float], known: dict[Ends, float]
-) -> list[int]:
-    """Sort by coordinate; of neighbours, what they share themselves is the better witness."""
+def _reached(
+    rest: Sequence[int], coordinate: Mapping[int, float], table: Distances
+) -> dict[int, float]:
+    """Coordinates of the points that have a distance to any that is placed."""
+    found = {}
+    for point in rest:
+        steps = [
+            at + table[known, point] for known, at in coordinate.items() if (known, point) in table
+        ]
+        steps += [
+            at - table[point, known] for known, at in coordinate.items() if (point, known) in table
+        ]
+        if steps:
+            found[point] = float(np.median(steps))
+    return found
 
-    def direct(near: int, far: int) -> float:
+
+def _sorted_along(coordinate: Mapping[int, float], known: Distances) -> list[int]:
+    """Sort by coordinate; of two points, what they share themselves is the better witness."""
+
+    def compare(near: int, far: int) -> int:
         if (near, far) in known:
-            return -known[near, far]
+            return int(np.sign(-known[near, far]))
         if (far, near) in known:
-            return known[far, near]
-        return coordinate[near] - coordinate[far]
+            return int(np.sign(known[far, near]))
+        return int(np.sign(coordinate[near] - coordinate[far]))
 
-    along = sorted(points, key=lambda point: coordinate[point])
-    compare: Callable[[int, int], int] = lambda near, far: int(np.sign(direct(near, far)))  # noqa: E731 - a named key
-    return sorted(along, key=cmp_to_key(compare))
+    return sorted(sorted(coordinate, key=lambda p: (coordinate[p], p)), key=cmp_to_key(compare))

@@ -1,17 +1,8 @@
-"""Summarize: segments become the summary: counts, loss, quantiles, round trips.
-
-    segments → summary
-
-Quantiles are those of log-linear histograms (docs/stages/summarize.md); minimum, maximum and mean
-are exact. The two-way contribution of a segment is the sum of its mean latencies there and back,
-in which every clock cancels (RFC 2681 §2.7.1).
-"""
+"""The rows of the summary's lists."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
-
-import numpy as np
 
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Findings
@@ -95,15 +86,15 @@ def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
 
 def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, middle: int) -> Row:
     relation = clocks.relation(reference, point)
-    is_known = relation.kind in ("same-clock", "bounded")
     first = clocks.relation(findings.along[0], reference)
-    shift_ns = int(np.rint(first.value_ns[middle])) if first.kind == "bounded" else 0
+    shift_ns = int(first.offset_ns[middle]) if first.is_known else 0
+    is_known = relation.is_known
     return {
         "point": findings.name(point),
         "domain": str(clocks.domain[point]),
         "reference": findings.name(reference),
-        "at_ns": int(clocks.knots_ns[middle]) - shift_ns if is_known else None,
-        "offset_ns": float(relation.value_ns[middle]) if is_known else None,
+        "at_ns": int(clocks.knots_ns[middle]) + shift_ns if is_known else None,
+        "offset_ns": float(relation.base_ns + relation.value_ns[middle]) if is_known else None,
         "half_width_ns": _half_width_ns(relation, middle) if is_known else None,
         "drift_ppm": relation.drift_ppm,
         "drift_half_width_ppm": relation.drift_half_width_ppm,
@@ -117,11 +108,8 @@ def _half_width_ns(relation: Relation, at: int) -> float:
     return float(max(relation.hi_ns[at] - value, value - relation.lo_ns[at]))
 
 
-def matching_row(counts: Sequence[Sequence[int]], statuses: Sequence[str]) -> Row:
+def matching_row(n_by_status: Mapping[str, int]) -> Row:
     """Frames by status, over all points; those that were not asked for do not count."""
-    total: Mapping[str, int] = {
-        status: sum(of_point[i] for of_point in counts) for i, status in enumerate(statuses)
-    }
-    row: Row = {"n_frames": sum(total.values()) - total["excluded"]}
-    row |= {f"n_{status}": n for status, n in total.items() if status != "excluded"}
-    return row | {"false_match_frac": None}
+    asked = {status: n for status, n in n_by_status.items() if status != "excluded"}
+    row: Row = {"n_frames": sum(asked.values())}
+    return row | {f"n_{status}": n for status, n in asked.items()} | {"false_match_frac": None}

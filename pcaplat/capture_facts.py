@@ -1,0 +1,111 @@
+"""What is known of the capture files themselves: their rows in the summary, and what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pcaplat.captures import Capture, resolution_ns, stem
+from pcaplat.errors import InputError
+from pcaplat.path import Point, Warn
+
+LINKS = {
+    0: "null",
+    1: "ethernet",
+    12: "raw",
+    14: "raw",
+    101: "raw",
+    108: "loop",
+    113: "linux-sll",
+    228: "ipv4",
+    229: "ipv6",
+    276: "linux-sll2",
+}
+"""Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
+
+
+NO_LINK = 0xFFFF
+"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
+
+
+def capture_rows(
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    points: Sequence[Point],
+    point_of: Sequence[Sequence[int | None]],
+) -> list[dict[str, Any]]:
+    """One row per file and interface, as in summary.json."""
+    rows = []
+    for capture, of_file, points_here in zip(captures, facts, point_of, strict=True):
+        for one in of_file["interfaces"]:
+            point = points_here[one["interface"]]
+            row = {
+                "file": capture.name,
+                "point": points[point].name if point is not None else stem(capture.name),
+                "n_frames": one["n_frames"],
+                "n_undecoded": one["n_undecoded"],
+                "resolution_ns": resolution_ns(one),
+                "link": LINKS.get(one["link"], f"link type {one['link']}"),
+                "is_truncated": of_file["is_truncated"],
+            }
+            rows.append(row)
+        if not of_file["interfaces"]:
+            rows.append(_empty_row(capture, of_file))
+    return rows
+
+
+def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "file": capture.name,
+        "point": capture.point or stem(capture.name),
+        "n_frames": 0,
+        "n_undecoded": 0,
+        "resolution_ns": None,
+        "link": "unknown",
+        "is_truncated": of_file["is_truncated"],
+    }
+
+
+def refuse_damage(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> None:
+    """Take damage for an error.
+
+    Raises:
+        InputError: A capture is damaged; the first damage is named.
+    """
+    for capture, of_file in zip(captures, facts, strict=True):
+        for at_byte, text in of_file["damage"]:
+            raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
+
+
+def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+    """Say what is wrong with the files themselves."""
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        point = capture.point or stem(capture.name)
+        for at_byte, text in of_file["damage"]:
+            message = f"{capture.name}: byte {at_byte}: {text}; what came before is used"
+            found.append(Warn("damaged-capture", point, message))
+        if not of_file["interfaces"] and not of_file["damage"]:
+            message = (
+                f"{capture.name}: holds no frame, so there is nothing of this point; was the "
+                "capture stopped too soon, or its filter too narrow?"
+            )
+            found.append(Warn("empty-capture", point, message))
+        for one in of_file["interfaces"]:
+            found += _warn_of_interface(capture.name, point, one)
+    return found
+
+
+def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
+    found = []
+    if one["link"] not in LINKS and one["link"] != NO_LINK:
+        text = (
+            f"{name}: link type {one['link']} is not decoded; capture on an interface with "
+            "Ethernet, IP or Linux cooked frames"
+        )
+        found.append(Warn("unknown-link", point, text))
+    if one["n_dropped"]:
+        text = (
+            f"{name}: the capture itself dropped {one['n_dropped']:,} packets, which count as not "
+            "seen there, not as lost; give it a larger buffer (tcpdump -B) or a filter"
+        )
+        found.append(Warn("capture-drops", point, text))
+    return found

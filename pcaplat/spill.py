@@ -1,0 +1,87 @@
+"""Temporary files: the folder they are in, and the matched pairs among them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROW = np.dtype([(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_ns", "trajectory")])
+"""A spilled pair of frames, as rust/src/matching/tally.rs writes it."""
+
+Rows = NDArray[np.void]
+
+RUN_ROWS = 1 << 20
+"""Rows sorted at once, 48 MiB of them."""
+
+LEAST_BLOCK_ROWS = 4096
+"""More than any one frame has pairs, so that every block takes the merge further."""
+
+
+class Spill:
+    """A temporary folder that goes with the last one who holds it, without a warning."""
+
+    def __init__(self) -> None:
+        self.name = mkdtemp(prefix="pcaplat-")
+        self.cleanup = finalize(self, rmtree, self.name, ignore_errors=True)
+
+
+def rows_in_order(paths: Sequence[str], folder: str) -> Iterator[Rows]:
+    """Give all spilled pairs by upstream frame, then downstream frame, in bounded memory.
+
+    The order is the same however the pairs were spread over the files: runs are sorted, then
+    merged.
+
+    Args:
+        paths: The spilled files.
+        folder: Where sorted runs may be kept meanwhile.
+    """
+    runs: list[Path] = []
+    for rows in _blocks(paths):
+        runs.append(Path(folder) / f"sorted-{len(runs)}")
+        rows[np.lexsort((rows["down"], rows["up"]))].tofile(runs[-1])
+    try:
+        yield from _merged([np.memmap(run, dtype=ROW, mode="r") for run in runs])
+    finally:
+        for run in runs:
+            run.unlink(missing_ok=True)
+
+
+def _blocks(paths: Sequence[str]) -> Iterator[Rows]:
+    """Fill blocks from the files, one after the other."""
+    parts: list[Rows] = []
+    for path in paths:
+        at = 0
+        while len(part := np.fromfile(path, dtype=ROW, count=RUN_ROWS - _n(parts), offset=at)):
+            at += part.nbytes
+            parts.append(part)
+            if _n(parts) == RUN_ROWS:
+                yield np.concatenate(parts)
+                parts = []
+    if parts:
+        yield np.concatenate(parts)
+
+
+def _n(parts: Sequence[Rows]) -> int:
+    return sum(map(len, parts))
+
+
+def _merged(runs: Sequence[Rows]) -> Iterator[Rows]:
+    """Merge sorted runs: what is below every run's last loaded row can go."""
+    n_rows = max(LEAST_BLOCK_ROWS, RUN_ROWS // max(len(runs), 1) // 8)
+    done = [0] * len(runs)
+    while any(at < len(run) for at, run in zip(done, runs, strict=True)):
+        ahead = [run[at : at + n_rows] for at, run in zip(done, runs, strict=True)]
+        more = [
+            block["up"][-1]
+            for block, at, run in zip(ahead, done, runs, strict=True)
+            if at + len(block) < len(run)
+        ]
+        if more:
+            ahead = [block[: np.searchsorted(block["up"], min(more))] for block in ahead]
+        done = [at + len(block) for at, block in zip(done, ahead, strict=True)]
+        rows = np.concatenate(ahead)
+        yield rows[np.lexsort((rows["down"], rows["up"]))]

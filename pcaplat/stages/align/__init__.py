@@ -1,0 +1,89 @@
+"""Align: bound each clock against the others, from packets in both directions.
+
+    least latencies → clocks
+
+A packet cannot arrive before it left: every forward pair bounds the offset of the far clock from
+above, every reverse pair from below (Paxson 1998; reference: docs/stages/align.md). Between pairs
+the clocks drift, so a bound loosens with time. The interval is what the captures say; a value in it
+is a convention.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pcaplat.clocks import Clocks
+from pcaplat.path import Findings, Ints
+from pcaplat.stages.align.accuracy import add_accuracy
+from pcaplat.stages.align.bounds import Bounds, all_bounds, packets_by_knot
+from pcaplat.stages.align.doubts import doubts_of_clocks
+from pcaplat.stages.align.interval import bound_all, close
+from pcaplat.stages.align.one_way import one_way_drifts
+from pcaplat.stages.align.value import values_in
+
+__all__ = ["Bounds", "align"]
+
+EXACT_NS = 1_000_000_000_000
+"""Floats have all digits of offsets up to this."""
+
+N_KNOTS = 257
+"""Knots of an interval over the capture: clocks wander between them by nanoseconds only."""
+
+
+def align(
+    findings: Findings,
+    domains: Sequence[int],
+    least: Sequence[Mapping[str, object]],
+    accuracy_ns: Mapping[int, int] | None = None,
+) -> Clocks:
+    """Bound all clocks.
+
+    Args:
+        findings: What the survey found.
+        domains: Clock domain of each point; points of one domain share a clock.
+        least: Per pair of points and direction the least raw differences over time: `up`, `down`,
+            and the columns `aligned_ns`, `raw_ns`, `n`.
+        accuracy_ns: How far a point's clock may be off, as declared; tested against the packets.
+
+    Returns:
+        The clocks.
+
+    Assumes:
+        Drift of a clock is bounded over the time between two matched packets; stamps are cut, not
+        rounded, to their resolution.
+    """
+    knots_ns = _knots(findings)
+    base_ns = _base(findings, domains)
+    bounds = all_bounds(findings, domains, base_ns, least)
+    upper = close(bound_all(bounds, knots_ns, max(domains) + 1))
+    upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {})
+    value, related, is_raw = values_in(findings, domains, base_ns, upper)
+    return Clocks(
+        knots_ns=knots_ns,
+        domain=domains,
+        base_ns=base_ns,
+        upper_ns=upper,
+        value_ns=value,
+        n=packets_by_knot(knots_ns, bounds),
+        one_way_ppm=one_way_drifts(bounds),
+        related=related,
+        is_raw=is_raw,
+        warnings=doubts + doubts_of_clocks(findings, domains, upper, is_raw),
+    )
+
+
+def _base(findings: Findings, domains: Sequence[int]) -> list[int]:
+    """Coarse offset of each clock, where it is so large that floats would round it, ns."""
+    base_ns = [0] * (max(domains) + 1)
+    for point in reversed(findings.along):
+        raw_ns = findings.points[point].first_t_ns
+        offset_ns = raw_ns - findings.aligned(point, raw_ns)
+        base_ns[domains[point]] = offset_ns if abs(offset_ns) > EXACT_NS else 0
+    return base_ns
+
+
+def _knots(findings: Findings) -> Ints:
+    """Times over the capture, on the clock of the path's first point."""
+    start_ns, end_ns = findings.cover(findings.components[0])
+    span_ns = max(end_ns - start_ns, 1)
+    return np.unique(np.linspace(0, span_ns, N_KNOTS).astype(np.int64)) + start_ns

@@ -1,0 +1,60 @@
+"""Bounds of one clock against another, one for each time bin in which packets were matched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from pcaplat.path import Ends, Findings, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Upper bounds: at `t_ns` the second clock is at most `most_ns` ahead of the first.
+
+    `t_ns` is on the clock of the path's first point; each bound stands for `n` packets.
+    """
+
+    t_ns: Ints
+    most_ns: Ints
+    n: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence["Bounds"]) -> "Bounds":
+        """Put the bounds of several pairs of points together."""
+        names = [one.name for one in fields(cls)]
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+
+
+def all_bounds(
+    findings: Findings,
+    domains: Sequence[int],
+    base_ns: Sequence[int],
+    least: Sequence[Mapping[str, object]],
+) -> dict[Ends, Bounds]:
+    """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
+
+    A stamp that is cut to its resolution is up to that much too early, so the downstream clock may
+    be farther ahead by as much.
+    """
+    found: dict[Ends, list[Bounds]] = {}
+    for one in least:
+        up, down = int(str(one["up"])), int(str(one["down"]))
+        t_ns, raw_ns, n = (_ints(one[name]) for name in ("aligned_ns", "raw_ns", "n"))
+        a, b = domains[up], domains[down]
+        most_ns = raw_ns + int(np.ceil(findings.points[down].cut_ns)) - (base_ns[b] - base_ns[a])
+        found.setdefault((a, b), []).append(Bounds(t_ns, most_ns, n))
+    return {ends: Bounds.joined(parts) for ends, parts in found.items()}
+
+
+def _ints(column: object) -> Ints:
+    return np.frombuffer(column, dtype="<i8") if isinstance(column, bytes) else np.asarray(column)
+
+
+def packets_by_knot(knots_ns: Ints, bounds: Mapping[Ends, Bounds]) -> Floats:
+    """How many matched packets each knot stands for; never quite none."""
+    weights = np.full(len(knots_ns), 1e-9)
+    for one in bounds.values():
+        at = np.clip(np.searchsorted(knots_ns, one.t_ns), 0, len(knots_ns) - 1)
+        np.add.at(weights, at, one.n)
+    return weights

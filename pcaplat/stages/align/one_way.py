@@ -1,0 +1,55 @@
+"""Drift from packets of one direction only."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pcaplat.path import Ends, Floats
+from pcaplat.stages.align.bounds import Bounds
+
+FEWEST = 3
+"""Bounds below which no line under them is one of several."""
+
+PPM_PER_NS_PER_S = 1e-3
+
+
+def one_way_drifts(bounds: Mapping[Ends, Bounds]) -> dict[Ends, tuple[float, float]]:
+    """Drift and half-width, ppm, of every pair of clocks that only one direction bounds.
+
+    The edge under all bounds that is nearest to their mean time (Moon, Skelly and Towsley, INFOCOM
+    1999). How far it may be off: its neighbours on the hull.
+    """
+    found = {}
+    for (a, b), one in bounds.items():
+        if (b, a) not in bounds and len(one.t_ns) >= FEWEST:
+            drift_ppm, width_ppm = _drift_under(one)
+            found[a, b] = (drift_ppm, width_ppm)
+            found[b, a] = (-drift_ppm, width_ppm)
+    return found
+
+
+def _drift_under(bounds: Bounds) -> tuple[float, float]:
+    x_s = (bounds.t_ns - bounds.t_ns[0]) * 1e-9
+    y_ns = (bounds.most_ns - bounds.most_ns[0]).astype(np.float64)
+    hull = _lower_hull(x_s, y_ns)
+    run_s = np.diff(x_s[hull])
+    slopes_ppm = np.diff(y_ns[hull]) / np.where(run_s > 0, run_s, np.inf) * PPM_PER_NS_PER_S
+    at = int(np.clip(np.searchsorted(x_s[hull], x_s.mean()) - 1, 0, len(slopes_ppm) - 1))
+    return float(slopes_ppm[at]), float(np.ptp(slopes_ppm[max(at - 1, 0) : at + 2]))
+
+
+def _lower_hull(x: Floats, y: Floats) -> list[int]:
+    """Corners of the convex hull from below, from left to right."""
+    hull: list[int] = []
+    for i in np.lexsort((y, x)).tolist():
+        if hull and x[hull[-1]] == x[i]:
+            continue
+        while len(hull) > 1 and _turns_down(x, y, (hull[-2], hull[-1], i)):
+            hull.pop()
+        hull.append(i)
+    return hull if len(hull) > 1 else [0, len(x) - 1]
+
+
+def _turns_down(x: Floats, y: Floats, corners: tuple[int, int, int]) -> bool:
+    a, b, c = corners
+    return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))

@@ -1,0 +1,58 @@
+"""The value that is taken in each clock's interval: a convention, and it is said which."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pcaplat.path import Ends, Findings, Floats
+
+
+def values_in(
+    findings: Findings, domains: Sequence[int], base_ns: Sequence[int], upper: Floats
+) -> tuple[Floats, dict[int, int], frozenset[Ends]]:
+    """Take a value for each clock, neighbour by neighbour along the path.
+
+    Returns:
+        Offset of each domain against its component's first, by [knot, domain], ns: the middle of
+        the interval to a neighbour, or 0 where that lies inside throughout, for then the raw
+        difference is the value that contradicts nothing. For each domain that can be related, the
+        point at the root of its component. The neighbours where 0 was taken.
+    """
+    value = np.zeros((len(upper), upper.shape[1]))
+    related: dict[int, int] = {}
+    is_raw: set[Ends] = set()
+    for component in findings.components:
+        related.setdefault(domains[component[0]], component[0])
+        for at, point in enumerate(component):
+            new = domains[point]
+            if new in related:
+                continue
+            before = _nearest(component[:at], domains, related, _bounded_with(upper, new))
+            if before is None:
+                related[new] = point
+                continue
+            known = domains[before]
+            lo_ns, hi_ns = -upper[:, new, known], upper[:, known, new]
+            fits = base_ns[new] == base_ns[known] and np.all((lo_ns <= 0) & (hi_ns >= 0))
+            step_ns = np.zeros(len(value)) if fits else (lo_ns + hi_ns) / 2
+            is_raw |= {(before, point)} if fits else set()
+            value[:, new] = value[:, known] + step_ns
+            related[new] = related[known]
+    return value, related, frozenset(is_raw)
+
+
+def _bounded_with(upper: Floats, new: int) -> Sequence[bool]:
+    """Per domain: whether its clock and the new one bound each other, both ways."""
+    bounds = upper[:, :, new] + upper[:, new, :]
+    found: list[bool] = np.all(np.isfinite(bounds), axis=0).tolist()
+    return found
+
+
+def _nearest(
+    before: Sequence[int], domains: Sequence[int], related: dict[int, int], bounded: Sequence[bool]
+) -> int | None:
+    """The last point before, on the path, whose clock is placed and bounded with the new one."""
+    for point in reversed(before):
+        if domains[point] in related and bounded[domains[point]]:
+            return point
+    return None

@@ -1,0 +1,60 @@
+"""Summarize: segments become the summary: counts, loss, quantiles, round trips, warnings.
+
+    segments → summary
+
+Quantiles are those of log-linear histograms (docs/stages/summarize.md); minimum, maximum and mean
+are exact. The two-way contribution of a segment is the sum of its mean latencies there and back,
+in which every clock cancels (RFC 2681 §2.7.1).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pcaplat.clocks import Clocks
+from pcaplat.path import Findings, Warn
+from pcaplat.segments import Segment
+from pcaplat.stages.summarize.doubts import doubts_of_segments
+from pcaplat.stages.summarize.rows import clock_rows, matching_row, round_trip_rows, segment_rows
+
+SCHEMA = "pcaplat.summary/1"
+
+
+def summarize(
+    findings: Findings,
+    clocks: Clocks,
+    segments: Sequence[Segment],
+    n_by_status: Mapping[str, int],
+    reference: int,
+) -> dict[str, Any]:
+    """Sum up a run, as summary.json has it.
+
+    Args:
+        findings: What the survey found.
+        clocks: How the clocks relate.
+        segments: What was measured.
+        n_by_status: Frames of all points by status.
+        reference: The point whose clock times are given in.
+
+    Returns:
+        The document but for its `captures`; the warnings are those of the survey, of the clocks,
+        and of the segments.
+    """
+    warnings = [*findings.warnings, *clocks.warnings, *doubts_of_segments(findings, segments)]
+    return {
+        "schema": SCHEMA,
+        "path": [findings.name(point) for point in findings.along],
+        "path_inferred": findings.is_inferred,
+        "edges": [
+            {"near": findings.name(near), "far": findings.name(far)} for near, far in findings.edges
+        ],
+        "clocks": clock_rows(findings, clocks, reference),
+        "segments": segment_rows(findings, segments),
+        "round_trips": round_trip_rows(findings, segments),
+        "matching": matching_row(n_by_status),
+        "warnings": warning_rows(warnings),
+    }
+
+
+def warning_rows(warnings: Sequence[Warn]) -> list[dict[str, str | None]]:
+    """Each warning once, in the order given."""
+    return [{"code": w.code, "point": w.point, "text": w.text} for w in dict.fromkeys(warnings)]

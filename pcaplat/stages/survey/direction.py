@@ -1,0 +1,82 @@
+"""Which end of the path is its first: as the user says, else the one that opens most flows."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from pcaplat.errors import InputError
+from pcaplat.path import Point
+from pcaplat.stages.survey.openers import Starts, count_openers
+from pcaplat.stages.survey.order import Order
+from pcaplat.stages.survey.relations import Relations, between, spanning_steps
+from pcaplat.stages.survey.sights import Sample
+
+
+def declared_path(points: Sequence[Point], path: Sequence[str] | None) -> list[int] | None:
+    """Read the path that the user gave.
+
+    Raises:
+        InputError: It names a point that is not there, or one twice.
+    """
+    if path is None:
+        return None
+    index = {point.name: i for i, point in enumerate(points)}
+    for name in path:
+        if name not in index:
+            raise InputError.unknown_point("--path", name, sorted(index))
+        if list(path).count(name) > 1:
+            raise InputError.named_twice("--path", name)
+    return [index[name] for name in path]
+
+
+def from_first(
+    orders: Sequence[Order],
+    declared: Sequence[int] | None,
+    sample: Sample,
+    points: Sequence[Point],
+    starts_ns: Starts,
+) -> list[Order]:
+    """Turn the orders so that they begin at the first end."""
+    main = orders[0]
+    agreed = declared and main.is_known and _agreement(main.points, declared)
+    if agreed:
+        is_backwards = agreed < 0
+    elif declared is not None and len(declared) > 1:
+        is_backwards = False
+    else:
+        is_backwards = _opens_at_last(main, sample, points, starts_ns)
+    return [order.turned() for order in orders] if is_backwards else list(orders)
+
+
+def _agreement(points: Sequence[int], declared: Sequence[int]) -> int:
+    """Pairs of points that are in the declared order, less those that are not."""
+    named = [declared.index(point) for point in points if point in declared]
+    return sum(1 if near < far else -1 for near, far in combinations(named, 2))
+
+
+def _opens_at_last(
+    order: Order, sample: Sample, points: Sequence[Point], starts_ns: Starts
+) -> bool:
+    opened = count_openers(sample, points, starts_ns, order.toward_is_forward)
+    if opened.forward != opened.reverse:
+        return opened.reverse > opened.forward
+    return points[order.points[-1]].name < points[order.points[0]].name
+
+
+def placed(along: Sequence[int], declared: Sequence[int] | None) -> list[int]:
+    """Put the declared points in their order; the others keep their place between them."""
+    if declared is None:
+        return list(along)
+    named = iter(sorted((point for point in along if point in declared), key=declared.index))
+    return [next(named) if point in declared else point for point in along]
+
+
+def cover_starts(relations: Relations, group: list[int], points: Sequence[Point]) -> Starts:
+    """When the time that all points cover starts, on each point's own clock, coarsely."""
+    ahead_ns = {group[0]: 0}
+    for known, new in spanning_steps(relations, group):
+        step_ns = int(np.median(between(relations, known, new).d_ns))
+        ahead_ns[new] = ahead_ns[known] + step_ns
+    start_ns = max(points[i].first_t_ns - ahead_ns[i] for i in group)
+    return {i: start_ns + ahead_ns[i] for i in group}

@@ -1,0 +1,56 @@
+"""TCP that is cut or joined on the way, which whole packets cannot follow."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pcaplat.path import Ends, Ints, Point, Warn
+from pcaplat.stages.survey.sights import Sights
+
+USUAL_TCP_BYTES = 1480
+"""TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
+
+
+def doubts_of_offload(
+    points: Sequence[Point], edges: Sequence[Ends], unique: Sequence[Sights]
+) -> list[Warn]:
+    """Say on which segments TCP changes its packet boundaries.
+
+    Real loss takes packets away. Offload also makes new ones: packets that only the near point saw
+    stand beside packets that only the far point saw, and some of them are longer than a wire
+    carries.
+    """
+    found = {}
+    for near, far in edges:
+        lengths = list(_changed(unique[near], unique[far]))
+        if all(len(one) for one in lengths) and max(map(np.max, lengths)) > USUAL_TCP_BYTES:
+            found[near, far] = np.concatenate(lengths)
+    if not found:
+        return []
+    names = ", ".join(f"{points[near].name}–{points[far].name}" for near, far in found)
+    n_changed = sum(len(one) for one in found.values())
+    longest = max(int(one.max()) for one in found.values())
+    text = (
+        f"TCP is cut or joined on the way at {names}: {n_changed:,} sampled packets, the longest "
+        f"of {longest:,} bytes, have no equal on the other side; they count as lost there, and "
+        "the latencies are those of packets left whole; capture with offload off "
+        "(ethtool -K INTERFACE tso off gso off gro off)"
+    )
+    return [Warn("segmentation-offload", None, text)]
+
+
+def _changed(near: Sights, far: Sights) -> Iterator[Ints]:
+    """Lengths of the TCP packets that one side has and the other has not, for each side.
+
+    Only in the time for which both have packets in common, and of address pairs seen at both.
+    """
+    common = np.intersect1d(near.key, far.key)
+    for here, there in ((near, far), (far, near)):
+        is_common = np.isin(here.key, common)
+        t_ns = here.t_ns[is_common]
+        if len(t_ns) == 0:
+            yield np.zeros(0, np.int64)
+            continue
+        is_between = (here.t_ns >= t_ns.min()) & (here.t_ns <= t_ns.max())
+        is_changed = (here.tcp_bytes > 0) & ~is_common & np.isin(here.pair, there.pair)
+        yield here.tcp_bytes[is_between & is_changed]

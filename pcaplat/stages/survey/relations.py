@@ -1,0 +1,164 @@
+"""What two points share: packets that each saw once, with the difference of their raw stamps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from pcaplat.path import Bools, Ends, Ints
+from pcaplat.stages.survey.sights import Sights
+
+BLOCK = 101
+"""Neighbours in time whose median stands for all of them."""
+
+OUTLIER_NS = 1_000_000
+OUTLIER_DEVIATIONS = 30
+"""What is farther from its neighbours in time than both together is an outlier."""
+
+RELATED_WITHIN_NS = 10_000_000_000
+"""Differences of unicast packets that scatter more than this relate nothing."""
+
+REPEATED_WITHIN_NS = 1_000_000
+"""Differences of broadcasts, which repeat themselves, must agree within this."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Packets that are unique at two points, in the first one's time order.
+
+    `d_ns` is the second point's raw time minus the first's, `n_hops` how much less TTL the second
+    saw. `is_strong`: unicast, or numbered (an IP identification), so that equal bytes are no
+    chance.
+    """
+
+    t_ns: Ints
+    d_ns: Ints
+    pair: Ints
+    is_toward: Bools
+    is_directed: Bools
+    is_strong: Bools
+    n_hops: Ints
+
+    def at(self, index: Ints | Bools) -> "Shared":
+        """Take the rows of `index`."""
+        return Shared(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+
+    def __len__(self) -> int:
+        return len(self.t_ns)
+
+
+_NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
+
+Relations = dict[Ends, Shared]
+"""What pairs of points share, smaller index first; pairs that cannot be related are absent."""
+
+
+def relate(unique: Sequence[Sights]) -> tuple[Relations, int]:
+    """Give what each pair of points shares, and the longest tail of their differences, ns."""
+    relations: Relations = {}
+    tail_ns = 0
+    for near in range(len(unique)):
+        for far in range(near + 1, len(unique)):
+            both, own_tail_ns = shared(unique[near], unique[far])
+            if share_anything(both):
+                relations[near, far] = both
+                tail_ns = max(tail_ns, own_tail_ns)
+    return relations, tail_ns
+
+
+def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
+    """Join two points on the packets that are unique at both.
+
+    Returns:
+        What they share, less outliers in `d_ns`; and how far from the median of their neighbours
+        in time 99 % of all are, ns.
+    """
+    both = _joined(near, far)
+    if len(both) == 0:
+        return both, 0
+    apart_ns = np.abs(both.d_ns - np.repeat(*_block_medians(both.d_ns)))
+    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * np.median(apart_ns)
+    kept = both.at(np.asarray(apart_ns <= limit_ns))
+    strong_ns = apart_ns[both.is_strong]
+    return kept, int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+
+
+def _joined(near: Sights, far: Sights) -> Shared:
+    _, i, j = np.intersect1d(near.key, far.key, assume_unique=True, return_indices=True)
+    order = np.argsort(near.t_ns[i], kind="stable")
+    i, j = i[order], j[order]
+    is_numbered = near.copy_tag[i] != 0
+    return Shared(
+        t_ns=near.t_ns[i],
+        d_ns=far.t_ns[j] - near.t_ns[i],
+        pair=near.pair[i],
+        is_toward=near.is_toward[i],
+        is_directed=near.is_directed[i],
+        is_strong=near.is_directed[i] | is_numbered,
+        n_hops=near.ttl[i] - far.ttl[j],
+    )
+
+
+def _block_medians(values: Ints) -> tuple[Ints, Ints]:
+    """Medians of blocks of neighbours, and the blocks' lengths."""
+    blocks = np.array_split(values, max(1, len(values) // BLOCK))
+    medians = [np.partition(block, len(block) // 2)[len(block) // 2] for block in blocks]
+    return np.array(medians, dtype=np.int64), np.array([len(block) for block in blocks])
+
+
+def share_anything(both: Shared) -> bool:
+    """Tell whether two points can be related by what they share.
+
+    One unicast or numbered packet with equal bytes is enough. Of broadcast and neighbour discovery,
+    which repeat themselves, at least two must agree within a millisecond.
+    """
+    if np.any(both.is_strong):
+        scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
+        return bool(scatter_ns < RELATED_WITHIN_NS)
+    return len(both) > 1 and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
+
+
+def between(relations: Relations, up: int, down: int) -> Shared:
+    """Give what two points share, seen from the first; nothing if they are not related."""
+    if (up, down) in relations:
+        return relations[up, down]
+    if (down, up) not in relations:
+        return NOTHING_SHARED
+    both = relations[down, up]
+    return Shared(
+        both.t_ns + both.d_ns,
+        -both.d_ns,
+        both.pair,
+        both.is_toward,
+        both.is_directed,
+        both.is_strong,
+        -both.n_hops,
+    )
+
+
+def components(relations: Relations, n_points: int) -> list[list[int]]:
+    """Groups of points that share packets, largest first."""
+    group = {point: {point} for point in range(n_points)}
+    for near, far in relations:
+        merged = group[near] | group[far]
+        group |= dict.fromkeys(merged, merged)
+    found = {min(members): sorted(members) for members in group.values() if len(members) > 1}
+    return sorted(found.values(), key=lambda members: (-len(members), members))
+
+
+def spanning_steps(relations: Relations, along: list[int]) -> list[Ends]:
+    """Steps (known point, new point) that reach every point over the pairs that share most."""
+    n_shared = {frozenset(ends): len(both) for ends, both in relations.items()}
+    place = {point: at for at, point in enumerate(along)}
+
+    def merit(step: Ends) -> tuple[int, int, Ends]:
+        known, new = step
+        return n_shared.get(frozenset(step), 0), -abs(place[known] - place[new]), step
+
+    reached, steps = [along[0]], list[Ends]()
+    while len(reached) < len(along):
+        options = [(known, new) for known in reached for new in along if new not in reached]
+        steps.append(max(options, key=merit))
+        reached.append(steps[-1][1])
+    return steps
