@@ -9,13 +9,10 @@ import numpy as np
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Findings, Floats, Ints
-from pcaplat.spill import Rows
+from pcaplat.spill import Rows, ends
 
 NUMBER_BITS = 44
 """Of a frame's id (rust/src/matching/mod.rs); the bits above are its file."""
-
-POINT_BITS = 16
-"""Of a point in a pair's `points`: up, down, then whether the direction is reverse."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class MatchTable:
         names = np.array([point.name for point in self.findings.points], dtype=object)
         files = np.array([capture.name for capture in self.captures], dtype=object)
         number = (1 << NUMBER_BITS) - 1
-        up, down, is_reverse = _ends(rows["points"])
+        up, down, is_reverse = ends(rows["points"])
         latency, lo, hi = (_nullable(column) for column in self._latencies(rows))
         return {
             "up_point": names[up],
@@ -53,7 +50,7 @@ class MatchTable:
         latency, lo, hi = (np.full(len(rows), np.nan) for _ in range(3))
         for code in np.unique(rows["points"]):
             at = rows["points"] == code
-            up, down, is_reverse = (int(part) for part in _ends(code))
+            up, down, is_reverse = (int(part) for part in ends(code))
             near, far = (down, up) if is_reverse else (up, down)
             relation = self.clocks.relation(near, far)
             if not relation.is_known:
@@ -78,12 +75,6 @@ class MatchTable:
             for edge in (relation.value_ns, relation.lo_ns, relation.hi_ns)
         )
         return (-value, -hi, -lo) if is_reverse else (value, lo, hi)
-
-
-def _ends(points: Ints) -> tuple[Ints, Ints, Ints]:
-    """Upstream point, downstream point, and whether the direction is reverse."""
-    mask = (1 << POINT_BITS) - 1
-    return points & mask, points >> POINT_BITS & mask, points >> 2 * POINT_BITS
 
 
 def _between(knots: Ints, values: Floats, t_ns: Ints, slope_ppm: float) -> Floats:

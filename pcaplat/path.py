@@ -117,6 +117,12 @@ class Findings:
         """The path: all points that share packets, forward."""
         return [point for component in self.components for point in component]
 
+    @cached_property
+    def places(self) -> list[int]:
+        """Place of each point in the path; points that are alone come after it."""
+        order = [*self.along, *self.alone]
+        return [order.index(point) for point in range(len(self.points))]
+
     def name(self, point: int) -> str:
         """Name of a point."""
         return self.points[point].name

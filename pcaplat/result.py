@@ -64,6 +64,7 @@ class Result:
     in a temporary folder that goes with the result, or with `close`, or at the end of a `with`.
 
     Example:
+        >>> import pcaplat
         >>> with pcaplat.merge(sorted(Path("samples/vxlan").glob("*.pcap"))) as result:
         ...     result.matches.select("direction").collect()["direction"].n_unique()
         2
@@ -130,14 +131,14 @@ class Result:
         yield from pa.RecordBatchReader.from_stream(stream)
 
     def match_batches(self) -> "Iterator[pa.RecordBatch]":
-        """Give the matches table batch by batch, ordered by upstream, then downstream frame."""
+        """Give the matches table batch by batch, by trajectory, each from its sender on."""
         import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
 
         self._need_rows()
         run = self._run
         schema = tables.MATCHES.arrow_schema()
         table = MatchTable(run.captures, run.findings, run.clocks)
-        for rows in rows_in_order(run.rows, run.spill.name):
+        for rows in rows_in_order(run.rows, run.findings.places, run.spill.name):
             for start in range(0, len(rows), BATCH_ROWS):
                 columns = table.columns(rows[start : start + BATCH_ROWS])
                 yield pa.RecordBatch.from_pydict(columns, schema=schema)

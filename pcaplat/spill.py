@@ -13,12 +13,16 @@ ROW = np.dtype([(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_
 """A spilled pair of frames, as rust/src/matching/tally.rs writes it."""
 
 Rows = NDArray[np.void]
+Ints = NDArray[np.int64]
 
 RUN_ROWS = 1 << 20
 """Rows sorted at once, 48 MiB of them."""
 
 LEAST_BLOCK_ROWS = 4096
-"""More than any one frame has pairs, so that every block takes the merge further."""
+"""More than one trajectory has pairs, so that every block takes the merge further."""
+
+POINT_BITS = 16
+"""Of a point in a row's `points`: up, down, then whether the direction is reverse."""
 
 
 class Spill:
@@ -29,22 +33,24 @@ class Spill:
         self.cleanup = finalize(self, rmtree, self.name, ignore_errors=True)
 
 
-def rows_in_order(paths: Sequence[str], folder: str) -> Iterator[Rows]:
-    """Give all spilled pairs by upstream frame, then downstream frame, in bounded memory.
+def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> Iterator[Rows]:
+    """Give all spilled pairs by trajectory, each from its sender on, in bounded memory.
 
     The order is the same however the pairs were spread over the files: runs are sorted, then
     merged.
 
     Args:
         paths: The spilled files.
+        place: Per point its place in the path.
         folder: Where sorted runs may be kept meanwhile.
     """
+    places = np.asarray(place, dtype=np.int64)
     runs: list[Path] = []
     for rows in _blocks(paths):
         runs.append(Path(folder) / f"sorted-{len(runs)}")
-        rows[np.lexsort((rows["down"], rows["up"]))].tofile(runs[-1])
+        _sorted(rows, places).tofile(runs[-1])
     try:
-        yield from _merged([np.memmap(run, dtype=ROW, mode="r") for run in runs])
+        yield from _merged([np.memmap(run, dtype=ROW, mode="r") for run in runs], places)
     finally:
         for run in runs:
             run.unlink(missing_ok=True)
@@ -69,19 +75,30 @@ def _n(parts: Sequence[Rows]) -> int:
     return sum(map(len, parts))
 
 
-def _merged(runs: Sequence[Rows]) -> Iterator[Rows]:
+def ends(points: Ints) -> tuple[Ints, Ints, Ints]:
+    """Upstream point, downstream point, and whether the direction is reverse."""
+    mask = (1 << POINT_BITS) - 1
+    return points & mask, points >> POINT_BITS & mask, points >> 2 * POINT_BITS
+
+
+def _sorted(rows: Rows, place: Ints) -> Rows:
+    up, _, is_reverse = ends(rows["points"])
+    from_sender = np.where(is_reverse != 0, -place[up], place[up])
+    return rows[np.lexsort((rows["down"], from_sender, rows["trajectory"]))]
+
+
+def _merged(runs: Sequence[Rows], place: Ints) -> Iterator[Rows]:
     """Merge sorted runs: what is below every run's last loaded row can go."""
     n_rows = max(LEAST_BLOCK_ROWS, RUN_ROWS // max(len(runs), 1) // 8)
     done = [0] * len(runs)
     while any(at < len(run) for at, run in zip(done, runs, strict=True)):
         ahead = [run[at : at + n_rows] for at, run in zip(done, runs, strict=True)]
         more = [
-            block["up"][-1]
+            block["trajectory"][-1]
             for block, at, run in zip(ahead, done, runs, strict=True)
             if at + len(block) < len(run)
         ]
         if more:
-            ahead = [block[: np.searchsorted(block["up"], min(more))] for block in ahead]
+            ahead = [block[: np.searchsorted(block["trajectory"], min(more))] for block in ahead]
         done = [at + len(block) for at, block in zip(done, ahead, strict=True)]
-        rows = np.concatenate(ahead)
-        yield rows[np.lexsort((rows["down"], rows["up"]))]
+        yield _sorted(np.concatenate(ahead), place)

@@ -93,7 +93,7 @@ CONSTANTS = [
     ("match", "(at least 10⁻⁴)", "LEAST_LOST", "1e-4"),
     ("match", "(at least 10⁻⁵)", "LEAST_PHANTOM", "1e-5"),
     ("align", "each of 2048 bins", "N_BINS", "2048"),
-    ("align", "Evaluated at 65 knots", "N_KNOTS", "65"),
+    ("align", "Evaluated at 257 knots", "N_KNOTS", "257"),
     ("align", "at least 1 ppm", "LEAST_DRIFT_PPM", "1.0"),
     ("align", "= 10 ppm, times 3", "WANDER_PPM", "10.0"),
     ("summarize", "exact below 2¹¹ ns", "PRECISION_BITS", "11"),

@@ -48,7 +48,6 @@ def plan_matching(
         The plan: every value is a number, a list or a tuple.
     """
     n = len(findings.points)
-    place = {point: i for i, point in enumerate([*findings.along, *findings.alone])}
     component = {
         point: i
         for i, group in enumerate([*findings.components, *([one] for one in findings.alone)])
@@ -65,7 +64,7 @@ def plan_matching(
     low, high = range_ns
     return {
         "point_of": [list(of_file) for of_file in point_of],
-        "position": [place[i] for i in range(n)],
+        "position": findings.places,
         "component": [component[i] for i in range(n)],
         "domain": list(domains),
         "forward_centres": [centre.native() for centre in findings.centres[0]],

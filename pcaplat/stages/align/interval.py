@@ -7,14 +7,16 @@ import numpy as np
 from pcaplat.path import Ends, Floats, Ints
 from pcaplat.stages.align.bounds import Bounds
 
-LEAST_DRIFT = 1e-6
-"""A clock that seems not to drift may still do so by this much, ns per ns."""
+LEAST_DRIFT_PPM = 1.0
+"""A clock that seems not to drift may still do so by this much."""
 
-WANDER = 10e-6
-"""How fast bounds loosen at first where no straight line fits between them, ns per ns."""
+WANDER_PPM = 10.0
+"""How fast bounds loosen at first where no straight line fits between them."""
 
 MOST_DRIFT = 1e-2
 """No clock drifts faster than this, ns per ns."""
+
+PPM = 1e-6
 
 
 def bound_all(bounds: Mapping[Ends, Bounds], knots_ns: Ints, n_domains: int) -> Floats:
@@ -73,10 +75,11 @@ def fit_drift(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, float]
 
     best = _widest(gap)
     if gap(best) < 0:
-        return best, WANDER
+        return best, WANDER_PPM * PPM
     least, most = _edge(gap, best, -MOST_DRIFT), _edge(gap, best, MOST_DRIFT)
     drift = 0.0 if least <= 0 <= most else (least + most) / 2
-    return drift, max(drift - least, most - drift, LEAST_DRIFT) + LEAST_DRIFT
+    at_least = LEAST_DRIFT_PPM * PPM
+    return drift, max(drift - least, most - drift, at_least) + at_least
 
 
 def _widest(gap: Callable[[float], float]) -> float:
