@@ -98,7 +98,7 @@ class Findings:
     `along` is the path, forward, component after component; `components` the same in groups;
     `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
     by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
-    usual difference.
+    usual difference. On `torn` edges TCP changes its packet boundaries.
     """
 
     points: Sequence[Point]
@@ -109,6 +109,7 @@ class Findings:
     centres: tuple[list[Centre], list[Centre]]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]]
     tail_ns: int
+    torn: frozenset[Ends]
     is_inferred: bool
     warnings: list[Warn]
 

@@ -73,6 +73,7 @@ def plan_matching(
         "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
         "toward_is_forward": list(findings.toward_is_forward.items()),
         "links": links,
+        "torn": [_is_torn(findings, ends) for ends in links],
         "whole": whole,
         "wide_ns": wide_ns,
         "horizon_ns": wide_ns + _slack_ns(findings),
@@ -80,6 +81,12 @@ def plan_matching(
         "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }
+
+
+def _is_torn(findings: Findings, ends: tuple[int, int]) -> bool:
+    """Whether TCP changes its packet boundaries on the way."""
+    whole = (findings.components[0][0], findings.components[0][-1])
+    return ends in findings.torn or (ends == whole and bool(findings.torn))
 
 
 def usual_window_ns(findings: Findings) -> int:

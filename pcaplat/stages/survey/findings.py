@@ -8,7 +8,7 @@ from pcaplat.stages.survey.direction import cover_starts, declared_path, from_fi
 from pcaplat.stages.survey.doubts import doubts_of_path
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.links import find_edges
-from pcaplat.stages.survey.offload import doubts_of_offload
+from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.order import Order, order_points
 from pcaplat.stages.survey.relations import Relations, components, relate
 from pcaplat.stages.survey.sights import Sample, unique_sights
@@ -47,6 +47,7 @@ def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None =
     toward = orders[-1].toward_is_forward
     centres = fit_centres(relations, along, toward, points)
     edges = [edge for component in along for edge in find_edges(unique, component)]
+    torn = find_torn(edges, unique)
     warnings = doubts_of_path(points, orders, along, declared)
     return Findings(
         points=points,
@@ -57,7 +58,8 @@ def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None =
         centres=centres,
         bands=fit_bands(relations, along, centres, toward, unique, points),
         is_inferred=declared is None or any(i not in declared for group in groups for i in group),
-        warnings=warnings + doubts_of_offload(points, edges, unique),
+        warnings=warnings + doubts_of_offload(points, torn),
+        torn=frozenset(torn),
         tail_ns=tail_ns,
     )
 

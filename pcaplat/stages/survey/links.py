@@ -25,10 +25,8 @@ def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
 
 def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
     """How often two points follow each other, over packets unique wherever they were seen."""
-    key = np.concatenate([_directed_keys(unique[point]) for point in along])
-    place = np.repeat(
-        np.arange(len(along)), [len(_directed_keys(unique[point])) for point in along]
-    )
+    keys = [_strong_keys(unique[point]) for point in along]
+    key, place = np.concatenate(keys), np.repeat(np.arange(len(along)), [len(one) for one in keys])
     by = np.lexsort((place, key))
     key, place = key[by], place[by]
     is_next = key[1:] == key[:-1]
@@ -40,9 +38,10 @@ def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
     }
 
 
-def _directed_keys(sights: Sights) -> Ints:
-    directed = sights.key[sights.is_directed]
-    return directed if len(directed) else sights.key
+def _strong_keys(sights: Sights) -> Ints:
+    """Keys of unicast and numbered packets; of all if there are none."""
+    strong = sights.key[sights.is_directed | (sights.copy_tag != 0)]
+    return strong if len(strong) else sights.key
 
 
 def _widest_detour(taken: dict[Ends, int], ends: Ends, along: list[int]) -> int:

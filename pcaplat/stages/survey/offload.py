@@ -11,10 +11,12 @@ USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
 
 
-def doubts_of_offload(
-    points: Sequence[Point], edges: Sequence[Ends], unique: Sequence[Sights]
-) -> list[Warn]:
-    """Say on which segments TCP changes its packet boundaries.
+Torn = dict[Ends, Ints]
+"""Segments on which TCP changes its packet boundaries: lengths of the packets without an equal."""
+
+
+def find_torn(edges: Sequence[Ends], unique: Sequence[Sights]) -> Torn:
+    """Find the segments on which TCP changes its packet boundaries.
 
     Real loss takes packets away. Offload also makes new ones: packets that only the near point saw
     stand beside packets that only the far point saw, and some of them are longer than a wire
@@ -25,15 +27,20 @@ def doubts_of_offload(
         lengths = list(_changed(unique[near], unique[far]))
         if all(len(one) for one in lengths) and max(map(np.max, lengths)) > USUAL_TCP_BYTES:
             found[near, far] = np.concatenate(lengths)
-    if not found:
+    return found
+
+
+def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:
+    """Say on which segments TCP was cut or joined."""
+    if not torn:
         return []
-    names = ", ".join(f"{points[near].name}–{points[far].name}" for near, far in found)
-    n_changed = sum(len(one) for one in found.values())
-    longest = max(int(one.max()) for one in found.values())
+    names = ", ".join(f"{points[near].name}–{points[far].name}" for near, far in torn)
+    n_changed = sum(len(one) for one in torn.values())
+    longest = max(int(one.max()) for one in torn.values())
     text = (
         f"TCP is cut or joined on the way at {names}: {n_changed:,} sampled packets, the longest "
-        f"of {longest:,} bytes, have no equal on the other side; they count as lost there, and "
-        "the latencies are those of packets left whole; capture with offload off "
+        f"of {longest:,} bytes, have no equal on the other side; TCP data is left out of the loss "
+        "there, and the latencies are those of packets left whole; capture with offload off "
         "(ethtool -K INTERFACE tso off gso off gro off)"
     )
     return [Warn("segmentation-offload", None, text)]
