@@ -28,8 +28,10 @@ pub fn latency_ns(clock: &Centre, direction: Direction, up_t_ns: i64, raw_ns: i6
 pub fn latencies(paths: &[PathBuf], direction: Direction, clock: &Centre) -> Result<Histogram> {
     let mut histogram = Histogram::default();
     for path in paths {
-        add_file(path, direction, clock, &mut histogram)
-            .map_err(|source| Error::Io { path: path.clone(), source })?;
+        add_file(path, direction, clock, &mut histogram).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
     }
     Ok(histogram)
 }

@@ -33,7 +33,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, source } => write!(f, "{}: {source}", path.display()),
-            Self::Capture { path, at_byte, text } => {
+            Self::Capture {
+                path,
+                at_byte,
+                text,
+            } => {
                 write!(f, "{}: byte {at_byte}: {text}", path.display())
             }
             Self::Argument(text) => f.write_str(text),

@@ -13,8 +13,13 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
 const LINK_ETHERNET: u16 = 1;
 const SNAP_BYTES: c_int = 262_144;
-const LIBRARIES: [&str; 5] =
-    ["libpcap.so.1", "libpcap.so.0.8", "libpcap.so", "libpcap.dylib", "wpcap.dll"];
+const LIBRARIES: [&str; 5] = [
+    "libpcap.so.1",
+    "libpcap.so.0.8",
+    "libpcap.so",
+    "libpcap.dylib",
+    "wpcap.dll",
+];
 
 /// `struct bpf_insn` of <pcap/bpf.h>.
 #[repr(C)]
@@ -60,7 +65,11 @@ impl Filter {
         // SAFETY: bpf_filter has this signature in every libpcap (<pcap/bpf.h>).
         let run = unsafe { library.get::<Run>(b"bpf_filter\0") }.map(|symbol| *symbol);
         let run = run.map_err(|error| Error::Argument(format!("libpcap: {error}")))?;
-        Ok(Self { instructions, run, _library: library })
+        Ok(Self {
+            instructions,
+            run,
+            _library: library,
+        })
     }
 
     /// Whether the frame passes as it was captured; other link types than Ethernet never do.
@@ -73,7 +82,9 @@ impl Filter {
     #[must_use]
     pub fn passes_inner(&self, frame: &Frame<'_>, packet: &Packet) -> bool {
         thread_local! { static ETHERNET: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) }; }
-        let Some(network) = frame.bytes.get(packet.network_at..packet.end_at.max(packet.network_at))
+        let Some(network) = frame
+            .bytes
+            .get(packet.network_at..packet.end_at.max(packet.network_at))
         else {
             return false;
         };
@@ -83,7 +94,10 @@ impl Filter {
             _ => packet.ether_type,
         };
         let at = packet.ethernet_at;
-        let macs = at.checked_add(12).and_then(|end| frame.bytes.get(at..end)).unwrap_or(&[0; 12]);
+        let macs = at
+            .checked_add(12)
+            .and_then(|end| frame.bytes.get(at..end))
+            .unwrap_or(&[0; 12]);
         ETHERNET.with_borrow_mut(|ethernet| {
             ethernet.clear();
             ethernet.extend_from_slice(macs);
@@ -91,15 +105,29 @@ impl Filter {
             ethernet.extend_from_slice(network);
             let header = packet.transport_at.saturating_sub(packet.network_at);
             let header = u32::try_from(header).unwrap_or(0);
-            self.passes(ethernet, 14_u32.saturating_add(header).saturating_add(packet.transport_wire_bytes))
+            self.passes(
+                ethernet,
+                14_u32
+                    .saturating_add(header)
+                    .saturating_add(packet.transport_wire_bytes),
+            )
         })
     }
 
     fn passes(&self, bytes: &[u8], wire_bytes: u32) -> bool {
-        let Ok(captured) = c_uint::try_from(bytes.len()) else { return false };
+        let Ok(captured) = c_uint::try_from(bytes.len()) else {
+            return false;
+        };
         // SAFETY: the program was made by pcap_compile and ends in a return; the interpreter checks
         // every load against the captured length given here.
-        unsafe { (self.run)(self.instructions.as_ptr(), bytes.as_ptr(), wire_bytes, captured) != 0 }
+        unsafe {
+            (self.run)(
+                self.instructions.as_ptr(),
+                bytes.as_ptr(),
+                wire_bytes,
+                captured,
+            ) != 0
+        }
     }
 }
 
@@ -135,14 +163,19 @@ fn compile(library: &Library, text: &CStr) -> std::result::Result<Vec<Instructio
         if handle.is_null() {
             return Err("libpcap gave no handle".into());
         }
-        let mut program = Program { n_instructions: 0, instructions: std::ptr::null_mut() };
+        let mut program = Program {
+            n_instructions: 0,
+            instructions: std::ptr::null_mut(),
+        };
         let outcome = if compile(handle, &raw mut program, text.as_ptr(), 1, ANY_NETMASK) == 0 {
             let n = usize::try_from(program.n_instructions).unwrap_or(0);
             let copy = std::slice::from_raw_parts(program.instructions, n).to_vec();
             free(&raw mut program);
             Ok(copy)
         } else {
-            Err(CStr::from_ptr(explain(handle)).to_string_lossy().into_owned())
+            Err(CStr::from_ptr(explain(handle))
+                .to_string_lossy()
+                .into_owned())
         };
         close(handle);
         outcome

@@ -22,7 +22,10 @@ pub fn middle_ns(bin: i32) -> f64 {
     let shift = (index / HALF - 1).max(0);
     let low = (index - shift * HALF) << shift;
     let width = 1_i64 << shift;
-    #[expect(clippy::cast_precision_loss, reason = "a bin keeps 11 bits of its value")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a bin keeps 11 bits of its value"
+    )]
     let middle = low as f64 + (width - 1) as f64 / 2.0;
     if bin < 0 { -middle } else { middle }
 }
@@ -62,7 +65,11 @@ impl Histogram {
     }
 
     fn count(&mut self, bin: i32, n: u64) {
-        let side = if bin < 0 { &mut self.negative } else { &mut self.positive };
+        let side = if bin < 0 {
+            &mut self.negative
+        } else {
+            &mut self.positive
+        };
         let index = bin.unsigned_abs() as usize;
         if index >= side.len() {
             side.resize(index + 1, 0);
@@ -122,7 +129,9 @@ mod tests {
     #[test]
     fn small_values_are_exact_and_bins_ascend() {
         for value in -2047..2048 {
-            assert!((middle_ns(bin(value)) - f64::from(i32::try_from(value).unwrap())).abs() < 1e-9);
+            assert!(
+                (middle_ns(bin(value)) - f64::from(i32::try_from(value).unwrap())).abs() < 1e-9
+            );
             assert!(bin(value) < bin(value + 1));
         }
         for value in (0..40).map(|power| 1_i64 << power) {
@@ -133,15 +142,24 @@ mod tests {
     #[test]
     fn merging_equals_counting_together() {
         let values: Vec<i64> = (0..2000).map(|i| (i * 7919 % 100_003) - 20_000).collect();
-        let (mut whole, mut left, mut right) =
-            (Histogram::default(), Histogram::default(), Histogram::default());
+        let (mut whole, mut left, mut right) = (
+            Histogram::default(),
+            Histogram::default(),
+            Histogram::default(),
+        );
         for (i, value) in values.iter().enumerate() {
             whole.add(*value);
-            if i % 3 == 0 { left.add(*value) } else { right.add(*value) }
+            if i % 3 == 0 {
+                left.add(*value);
+            } else {
+                right.add(*value);
+            }
         }
         left.merge(&right);
         assert!(left.bins().eq(whole.bins()));
-        assert_eq!((left.n, left.sum_ns, left.min_ns, left.max_ns),
-                   (whole.n, whole.sum_ns, whole.min_ns, whole.max_ns));
+        assert_eq!(
+            (left.n, left.sum_ns, left.min_ns, left.max_ns),
+            (whole.n, whole.sum_ns, whole.min_ns, whole.max_ns)
+        );
     }
 }

@@ -17,7 +17,8 @@ pub type Prefixes = [u32; N_CLASSES];
 /// No frame was cut: identities take every byte.
 pub const WHOLE: Prefixes = [u32::MAX; N_CLASSES];
 
-const TCP: i16 = 6;
+/// IP protocol number.
+pub(crate) const TCP: i16 = 6;
 const UDP: i16 = 17;
 const ICMP: i16 = 1;
 const ICMPV6: i16 = 58;
@@ -92,7 +93,10 @@ struct Content {
 
 impl Content {
     fn new() -> Self {
-        Self { bytes: [0; 160], used: 0 }
+        Self {
+            bytes: [0; 160],
+            used: 0,
+        }
     }
 
     fn put(&mut self, part: &[u8]) {
@@ -109,7 +113,11 @@ impl Content {
 }
 
 fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
-    let ports = if ports_everywhere { (packet.src_port, packet.dst_port) } else { (-1, -1) };
+    let ports = if ports_everywhere {
+        (packet.src_port, packet.dst_port)
+    } else {
+        (-1, -1)
+    };
     let mut content = Content::new();
     content.put(&packet.src.to_le_bytes());
     content.put(&packet.dst.to_le_bytes());
@@ -143,7 +151,11 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
 }
 
 /// Puts the stable part of the layer-4 header and returns what follows it. Ports live in the flow.
-fn put_transport_header<'a>(content: &mut Content, packet: &Packet, transport: &'a [u8]) -> &'a [u8] {
+fn put_transport_header<'a>(
+    content: &mut Content,
+    packet: &Packet,
+    transport: &'a [u8],
+) -> &'a [u8] {
     let first_fragment = packet.fragment >> 1 == 0;
     let (stable, body): (&[(usize, usize)], usize) = match packet.protocol {
         // RFC 9293 §3.1: sequence, acknowledgment, data offset; options follow at 20
@@ -155,7 +167,11 @@ fn put_transport_header<'a>(content: &mut Content, packet: &Packet, transport: &
         _ => (&[], 0),
     };
     for (from, to) in stable {
-        content.put(transport.get(*from..(*to).min(transport.len())).unwrap_or(&[]));
+        content.put(
+            transport
+                .get(*from..(*to).min(transport.len()))
+                .unwrap_or(&[]),
+        );
     }
     if packet.protocol == TCP && first_fragment {
         content.put(&[transport.get(12).map_or(0, |offset| offset & 0xf0)]);
@@ -169,11 +185,16 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
     content.put(&packet.ether_type.to_le_bytes());
     content.put(&xxh3_64(payload).to_le_bytes());
     let (from, to): (&[u8], &[u8]) = if packet.ether_type == ARP {
-        (payload.get(14..18).unwrap_or(&[]), payload.get(24..28).unwrap_or(&[]))
+        (
+            payload.get(14..18).unwrap_or(&[]),
+            payload.get(24..28).unwrap_or(&[]),
+        )
     } else {
         let at = packet.ethernet_at;
         let mac = |from: usize| {
-            at.checked_add(from).and_then(|from| bytes.get(from..from + 6)).unwrap_or(&[])
+            at.checked_add(from)
+                .and_then(|from| bytes.get(from..from + 6))
+                .unwrap_or(&[])
         };
         (mac(6), mac(0))
     };
@@ -200,7 +221,10 @@ fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
     if payload.len() > MINIMUM_PAYLOAD_BYTES + 4 {
         return payload;
     }
-    let used = payload.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let used = payload
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
     payload.get(..used).unwrap_or(payload)
 }
 
@@ -215,7 +239,9 @@ fn is_unicast(packet: &Packet) -> bool {
 /// RFC 4861, RFC 3810: types 130–137 and 143 are born and answered anywhere on the path.
 fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
     packet.protocol == ICMPV6
-        && transport.first().is_some_and(|kind| matches!(kind, 130..=137 | 143))
+        && transport
+            .first()
+            .is_some_and(|kind| matches!(kind, 130..=137 | 143))
 }
 
 fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
@@ -223,14 +249,19 @@ fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
     const SYN: u8 = 0x02;
     packet.protocol == TCP
         && packet.fragment == 0
-        && packet.transport(bytes).get(13).is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
+        && packet
+            .transport(bytes)
+            .get(13)
+            .is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
 }
 
 fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
     if packet.ip_id == 0 && packet.outer_ip_id == 0 {
         return 0;
     }
-    let headers = bytes.get(..packet.transport_at.min(bytes.len())).unwrap_or(&[]);
+    let headers = bytes
+        .get(..packet.transport_at.min(bytes.len()))
+        .unwrap_or(&[]);
     let tag = u32::try_from(xxh3_64(headers) >> 32).unwrap_or(1);
     tag.max(1)
 }

@@ -6,14 +6,15 @@
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
 //! [`attribute`] takes the clocks' share out of what was measured between clocks; [`packets`] is the
 //! table of all frames, [`merged`] the file of all frames. [`instant`] does all arithmetic on time
-//! stamps, [`cursor`] all indexing into bytes, [`filter`] alone calls foreign code, [`py`] alone
-//! knows Python.
+//! stamps, [`cursor`] all indexing into bytes, [`hashed`] keeps what is known by a hash, [`filter`]
+//! alone calls foreign code, [`py`] alone knows Python.
 
 pub mod attribute;
 pub mod cursor;
 pub mod error;
 pub mod file;
 pub mod filter;
+pub mod hashed;
 pub mod histogram;
 pub mod identity;
 pub mod instant;

@@ -1,17 +1,18 @@
 //! The packets table: one row per captured frame, as Arrow batches.
 
-use crate::error::{Error, Result};
+mod columns;
+
+use crate::error::Result;
 use crate::file::Capture;
+use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
-use crate::matching::{STATUSES, Status};
 use crate::plan::Centre;
 use crate::reading::{Reading, Seen};
 use crate::wire::{Packet, layer_path};
-use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use columns::Columns;
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -98,7 +99,9 @@ impl Batches {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut columns = Columns::default();
         while columns.n_rows < self.batch_rows {
-            let Some(origin) = self.origins.get(self.file) else { break };
+            let Some(origin) = self.origins.get(self.file) else {
+                break;
+            };
             let (mut capture, mut outcomes) = match self.open.take() {
                 Some(open) => open,
                 None => self.open_file(origin)?,
@@ -111,18 +114,30 @@ impl Batches {
                 self.open = Some((capture, outcomes));
             }
         }
-        if columns.n_rows == 0 { Ok(None) } else { columns.finish().map(Some) }
+        if columns.n_rows == 0 {
+            Ok(None)
+        } else {
+            columns.finish().map(Some)
+        }
     }
 
     fn open_file(&self, origin: &Origin) -> Result<(Capture, Option<Outcomes>)> {
-        let outcomes = self.outcomes_in.as_ref().map(|from| Outcomes::open(from, self.file));
+        let outcomes = self
+            .outcomes_in
+            .as_ref()
+            .map(|from| Outcomes::open(from, self.file));
         Ok((Capture::open(&origin.path)?, outcomes.transpose()?))
     }
 
     fn note_damage(&mut self, capture: &Capture) {
-        let Some(origin) = self.origins.get(self.file) else { return };
+        let Some(origin) = self.origins.get(self.file) else {
+            return;
+        };
         for damage in capture.damage() {
-            self.damage.push(format!("{}: byte {}: {}", origin.name, damage.at_byte, damage.text));
+            self.damage.push(format!(
+                "{}: byte {}: {}",
+                origin.name, damage.at_byte, damage.text
+            ));
         }
     }
 
@@ -133,120 +148,52 @@ impl Batches {
         mut outcomes: Option<&mut Outcomes>,
         columns: &mut Columns,
     ) -> bool {
-        let Some(origin) = self.origins.get(self.file) else { return true };
+        let Some(origin) = self.origins.get(self.file) else {
+            return true;
+        };
         while columns.n_rows < self.batch_rows {
-            let Some(frame) = capture.next_frame() else { return true };
-            let seen = self.reading.see(&frame, &mut self.packet);
-            let alone = match seen {
-                Seen::Packet(_) => Status::Unmatched,
-                Seen::Undecoded => Status::Undecoded,
-                Seen::Excluded => Status::Excluded,
+            let Some(frame) = capture.next_frame() else {
+                return true;
             };
-            let outcome = outcomes.as_mut().and_then(|outcomes| outcomes.next_outcome());
-            let (status, trajectory) = outcome.unwrap_or((alone as u8, -1));
-            if status == Status::Excluded as u8 {
-                continue;
+            let seen = self.reading.see(&frame, &mut self.packet);
+            let of_run = outcomes
+                .as_mut()
+                .and_then(|outcomes| outcomes.next_outcome());
+            let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
+            if status != Status::Excluded as u8 {
+                columns.put_frame(origin, &frame);
+                columns.put_outcome(status, trajectory);
+                columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
             }
-            let interface = frame.interface as usize;
-            let of = |interface: usize| interface.min(origin.points.len().saturating_sub(1));
-            columns.point.append_value(origin.points.get(of(interface)).map_or("", String::as_str));
-            columns.file.append_value(&origin.name);
-            columns.frame.append_value(i64::try_from(frame.number).unwrap_or(i64::MAX));
-            columns.t.append_value(frame.t_ns);
-            columns.stamp.append_null();
-            let clock = origin.clocks.get(of(interface)).and_then(Option::as_ref);
-            let clock = clock.filter(|_| frame.has_time);
-            columns.aligned.append_option(clock.map(|clock| frame.t_ns.saturating_sub(clock.at(frame.t_ns))));
-            columns.trajectory.append_option((trajectory >= 0).then_some(trajectory));
-            columns.status.append_value(STATUSES.get(usize::from(status)).unwrap_or(&"unmatched"));
-            columns.wire.append_value(i64::from(frame.wire_bytes));
-            columns.captured.append_value(i64::try_from(frame.bytes.len()).unwrap_or(i64::MAX));
-            let ids = self.packet.layers.get(..self.packet.n_layers).unwrap_or(&[]);
-            if let Some(path) = self.paths.get(ids) {
-                columns.layers.append_value(path);
-            } else {
-                let path = layer_path(&self.packet);
-                columns.layers.append_value(&path);
-                self.paths.insert(ids.to_vec(), path);
-            }
-            columns.put_flow(&self.packet);
-            columns.n_rows += 1;
         }
         false
     }
+}
+
+/// What a frame is when nothing was matched.
+fn status_alone(seen: &Seen) -> Status {
+    match seen {
+        Seen::Packet(_) => Status::Unmatched,
+        Seen::Undecoded => Status::Undecoded,
+        Seen::Excluded | Seen::Unsampled => Status::Excluded,
+    }
+}
+
+/// The names of a packet's layers, made once per combination.
+fn layers<'a>(paths: &'a mut HashMap<Vec<u8>, String>, packet: &Packet) -> &'a str {
+    let ids = packet.layers.get(..packet.n_layers).unwrap_or(&[]);
+    if !paths.contains_key(ids) {
+        paths.insert(ids.to_vec(), layer_path(packet));
+    }
+    paths.get(ids).map_or("", String::as_str)
 }
 
 impl Iterator for Batches {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
-    }
-}
-
-#[derive(Default)]
-struct Columns {
-    n_rows: usize,
-    point: StringBuilder,
-    file: StringBuilder,
-    frame: Int64Builder,
-    t: Int64Builder,
-    stamp: Int64Builder,
-    aligned: Int64Builder,
-    trajectory: Int64Builder,
-    status: StringBuilder,
-    layers: StringBuilder,
-    src: StringBuilder,
-    dst: StringBuilder,
-    src_port: Int32Builder,
-    dst_port: Int32Builder,
-    protocol: Int32Builder,
-    tunnel: Int64Builder,
-    wire: Int64Builder,
-    captured: Int64Builder,
-}
-
-impl Columns {
-    fn put_flow(&mut self, packet: &Packet) {
-        let is_known = packet.stop.is_none() && packet.ip_version != 0;
-        self.src.append_option(is_known.then(|| address(packet.ip_version, packet.src)));
-        self.dst.append_option(is_known.then(|| address(packet.ip_version, packet.dst)));
-        let port = |port: i32| (is_known && port >= 0).then_some(port);
-        self.src_port.append_option(port(packet.src_port));
-        self.dst_port.append_option(port(packet.dst_port));
-        self.protocol.append_option(port(i32::from(packet.protocol)));
-        self.tunnel.append_option((packet.tunnel_id >= 0).then_some(packet.tunnel_id));
-    }
-
-    fn finish(mut self) -> Result<RecordBatch> {
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(self.point.finish()),
-            Arc::new(self.file.finish()),
-            Arc::new(self.frame.finish()),
-            Arc::new(self.t.finish()),
-            Arc::new(self.stamp.finish()),
-            Arc::new(self.aligned.finish()),
-            Arc::new(self.trajectory.finish()),
-            Arc::new(self.status.finish()),
-            Arc::new(self.layers.finish()),
-            Arc::new(self.src.finish()),
-            Arc::new(self.dst.finish()),
-            Arc::new(self.src_port.finish()),
-            Arc::new(self.dst_port.finish()),
-            Arc::new(self.protocol.finish()),
-            Arc::new(self.tunnel.finish()),
-            Arc::new(self.wire.finish()),
-            Arc::new(self.captured.finish()),
-        ];
-        RecordBatch::try_new(schema(), columns)
-            .map_err(|error| Error::Argument(format!("packets table: {error}")))
-    }
-}
-
-fn address(ip_version: u8, bits: u128) -> String {
-    if ip_version == 4 {
-        Ipv4Addr::from_bits(u32::try_from(bits & u128::from(u32::MAX)).unwrap_or(0)).to_string()
-    } else {
-        Ipv6Addr::from_bits(bits).to_string()
+        self.next_batch()
+            .map_err(|error| ArrowError::ExternalError(Box::new(error)))
+            .transpose()
     }
 }

@@ -1,6 +1,6 @@
 //! What the survey found, as the matcher needs it.
 
-use std::collections::HashMap;
+use crate::hashed::HashedMap;
 
 /// Which way a packet travels on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +12,16 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Forward or not.
+    #[must_use]
+    pub fn of(is_forward: bool) -> Self {
+        if is_forward {
+            Self::Forward
+        } else {
+            Self::Reverse
+        }
+    }
+
     /// 0 forward, 1 reverse.
     #[must_use]
     pub fn index(self) -> usize {
@@ -36,27 +46,44 @@ impl Centre {
     #[must_use]
     #[inline]
     pub fn at(&self, t_ns: i64) -> i64 {
-        let after = if self.t_ns.len() > 1 { self.t_ns.partition_point(|knot| *knot <= t_ns) } else { 0 };
+        let after = if self.t_ns.len() > 1 {
+            self.t_ns.partition_point(|knot| *knot <= t_ns)
+        } else {
+            0
+        };
         let before = after.saturating_sub(1);
         let (Some(t0), Some(c0)) = (self.t_ns.get(before), self.offset_ns.get(before)) else {
             return 0;
         };
         let slope = match (self.t_ns.get(after), self.offset_ns.get(after)) {
-            (Some(t1), Some(c1)) if after > before => ratio(c1 - c0, t1 - t0),
+            (Some(t1), Some(c1)) if after > before => {
+                ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0))
+            }
             _ => self.slope,
         };
-        c0 + scaled(slope, t_ns.saturating_sub(*t0))
+        c0.saturating_add(scaled(slope, t_ns.saturating_sub(*t0)))
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a slope of clocks needs no more than 52 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a slope of clocks needs no more than 52 bits"
+)]
 fn ratio(rise_ns: i64, run_ns: i64) -> f64 {
     rise_ns as f64 / run_ns.max(1) as f64
 }
 
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "saturates")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "saturates"
+)]
 fn scaled(slope: f64, run_ns: i64) -> i64 {
-    if slope == 0.0 { 0 } else { (slope * run_ns as f64).round() as i64 }
+    if slope == 0.0 {
+        0
+    } else {
+        (slope * run_ns as f64).round() as i64
+    }
 }
 
 /// Where the latency residuals of one pair of points and direction lie.
@@ -88,9 +115,10 @@ impl Band {
         if self.density.is_empty() {
             return 1.0;
         }
-        let width = (self.hi_ns - self.lo_ns).max(1);
+        let width = self.hi_ns.saturating_sub(self.lo_ns).max(1);
         let n = i64::try_from(self.density.len()).unwrap_or(1);
-        let bin = i128::from(residual_ns - self.lo_ns) * i128::from(n) / i128::from(width);
+        let bin =
+            i128::from(residual_ns.saturating_sub(self.lo_ns)) * i128::from(n) / i128::from(width);
         let bin = usize::try_from(bin.clamp(0, i128::from(n - 1))).unwrap_or(0);
         self.density.get(bin).copied().unwrap_or(FLOOR).max(FLOOR)
     }
@@ -112,7 +140,7 @@ pub struct Plan {
     /// Per direction and `up × n + down`.
     pub bands: [Vec<Band>; 2],
     /// Address pairs: whether packets from the smaller address go forward.
-    pub toward_is_forward: HashMap<u64, bool>,
+    pub toward_is_forward: HashedMap<bool>,
     /// Measured segments (near, far); the whole path may be among them.
     pub links: Vec<(u16, u16)>,
     /// Index into `links` of the whole path, if it is more than one segment.
@@ -147,7 +175,9 @@ impl Plan {
             Direction::Forward => &self.centres[0],
             Direction::Reverse => &self.centres[1],
         };
-        centres.get(usize::from(point)).map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
+        centres
+            .get(usize::from(point))
+            .map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
     }
 
     /// The band from an upstream to a downstream point.
@@ -160,8 +190,15 @@ impl Plan {
     /// Place of a point for packets of a direction: ascending from sender to receiver.
     #[must_use]
     pub fn place(&self, direction: Direction, point: u16) -> i64 {
-        let position = self.position.get(usize::from(point)).map_or(0, |place| i64::from(*place));
-        if direction == Direction::Forward { position } else { -position }
+        let position = self
+            .position
+            .get(usize::from(point))
+            .map_or(0, |place| i64::from(*place));
+        if direction == Direction::Forward {
+            position
+        } else {
+            -position
+        }
     }
 
     /// Whether two points share a clock.

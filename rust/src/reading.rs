@@ -6,7 +6,7 @@ use crate::filter::Filter;
 use crate::identity::{Identity, Prefixes, WHOLE, identify};
 use crate::wire::{Decoder, Packet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How frames are read: shared by all threads of a pass.
 pub struct Reading {
@@ -30,19 +30,33 @@ pub enum Seen {
     Undecoded,
     /// Not among those the user asked for.
     Excluded,
+    /// One of those, but not of the sample.
+    Unsampled,
 }
 
 impl Reading {
     /// Reads everything: no filter, whole identities.
     #[must_use]
     pub fn everything(decoder: Decoder) -> Self {
-        Self { decoder, filter: None, filter_outer: None, prefixes: WHOLE, one_in: 1 }
+        Self {
+            decoder,
+            filter: None,
+            filter_outer: None,
+            prefixes: WHOLE,
+            one_in: 1,
+        }
     }
 
     /// Decodes a frame into `packet` and identifies it.
     #[inline]
     pub fn see(&self, frame: &Frame<'_>, packet: &mut Packet) -> Seen {
-        self.decoder.decode(frame.link, frame.bytes, frame.wire_bytes, frame.fcs_bytes, packet);
+        self.decoder.decode(
+            frame.link,
+            frame.bytes,
+            frame.wire_bytes,
+            frame.fcs_bytes,
+            packet,
+        );
         if !self.wants(frame, packet) {
             return Seen::Excluded;
         }
@@ -51,14 +65,19 @@ impl Reading {
         }
         let identity = identify(packet, frame.bytes, &self.prefixes);
         if self.one_in > 1 && !identity.key.is_multiple_of(self.one_in) {
-            return Seen::Excluded;
+            return Seen::Unsampled;
         }
         Seen::Packet(identity)
     }
 
     fn wants(&self, frame: &Frame<'_>, packet: &Packet) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.passes_inner(frame, packet))
-            && self.filter_outer.as_ref().is_none_or(|filter| filter.passes_outer(frame))
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.passes_inner(frame, packet))
+            && self
+                .filter_outer
+                .as_ref()
+                .is_none_or(|filter| filter.passes_outer(frame))
     }
 }
 
@@ -132,13 +151,15 @@ pub fn for_each_file<T: Send>(
     progress: &Progress,
     job: impl Fn(usize, &Path) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let n_threads = std::thread::available_parallelism().map_or(2, usize::from).min(files.len());
-    let next = AtomicU64::new(0);
+    let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
-            let index = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
-            let Some(path) = files.get(index) else { return done };
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(index) else {
+                return done;
+            };
             let result = job(index, path);
             if result.is_err() {
                 progress.cancel();
@@ -147,15 +168,19 @@ pub fn for_each_file<T: Send>(
         }
     };
     let mut results: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..n_threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect()
+        let n_threads = n_cores.min(files.len());
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+        let finished = threads.into_iter().filter_map(|thread| thread.join().ok());
+        finished.flatten().collect()
     });
-    results.sort_by_key(|(index, _)| *index);
-    let is_real = |result: &Result<T>| matches!(result, Err(error) if !matches!(error, Error::Interrupted));
-    if let Some(at) = results.iter().position(|(_, result)| is_real(result)) {
-        results.swap(0, at);
+    // of errors, first the one that made the others stop
+    results.sort_by_key(|(index, result)| (matches!(result, Err(Error::Interrupted)), *index));
+    let values: Vec<T> = results
+        .into_iter()
+        .map(|(_, result)| result)
+        .collect::<Result<_>>()?;
+    if values.len() < files.len() {
+        return Err(Error::Argument("a reading thread died".into()));
     }
-    let complete = results.len() == files.len();
-    let values: Vec<T> = results.into_iter().map(|(_, result)| result).collect::<Result<_>>()?;
-    if complete { Ok(values) } else { Err(Error::Argument("a reading thread died".into())) }
+    Ok(values)
 }

@@ -3,15 +3,14 @@
 //! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity is below a level. The
 //! level falls until a file's share fits; the lowest level of all files then holds for all of them.
 
-use crate::error::Result;
-use crate::file::{Damage, Frame};
-use crate::identity::{Identity, N_CLASSES, Prefixes, WHOLE, class, cut_bytes};
-use crate::reading::{Progress, Reading, Seen, for_each_file, read_frames};
-use crate::wire::Packet;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+mod selection;
 
-const TCP: i16 = 6;
+use crate::error::Result;
+use crate::file::Damage;
+use crate::identity::{Identity, Prefixes, WHOLE};
+use crate::reading::{Progress, Reading, for_each_file};
+use selection::{Selection, select};
+use std::path::PathBuf;
 
 /// One selected packet.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +108,9 @@ pub fn sample(
     progress: &Progress,
 ) -> Result<Sample> {
     loop {
-        let selections =
-            for_each_file(files, progress, |_, path| select(path, reading, limit, progress))?;
+        let selections = for_each_file(files, progress, |_, path| {
+            select(path, reading, limit, progress)
+        })?;
         let mut prefixes = WHOLE;
         for selection in &selections {
             for (common, own) in prefixes.iter_mut().zip(selection.prefixes) {
@@ -126,163 +126,33 @@ pub fn sample(
 }
 
 fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
-    let level = selections.iter().map(|one| one.level).min().unwrap_or(u64::MAX);
-    let flow_level = selections.iter().map(|one| one.flow_level).min().unwrap_or(u64::MAX);
-    let mut sample =
-        Sample { rows: Vec::new(), flows: Vec::new(), facts: Vec::new(), prefixes, level };
+    let level = selections
+        .iter()
+        .map(|one| one.level)
+        .min()
+        .unwrap_or(u64::MAX);
+    let flow_level = selections
+        .iter()
+        .map(|one| one.flow_level)
+        .min()
+        .unwrap_or(u64::MAX);
+    let mut sample = Sample {
+        rows: Vec::new(),
+        flows: Vec::new(),
+        facts: Vec::new(),
+        prefixes,
+        level,
+    };
     for mut one in selections {
         one.rows.retain(|row| row.identity.key <= level);
         one.flows.retain(|(key, _), _| *key <= flow_level);
         let mut flows: Vec<_> = one.flows.into_iter().collect();
         flows.sort_by_key(|(key, _)| *key);
         sample.rows.push(one.rows);
-        sample.flows.push(flows.into_iter().map(|(_, flow)| flow).collect());
+        sample
+            .flows
+            .push(flows.into_iter().map(|(_, flow)| flow).collect());
         sample.facts.extend(one.facts);
     }
     sample
-}
-
-struct Selection {
-    limit: usize,
-    level: u64,
-    flow_level: u64,
-    rows: Vec<Row>,
-    flows: HashMap<(u64, u32), Flow>,
-    prefixes: Prefixes,
-    interfaces: Vec<Option<InterfaceFacts>>,
-    facts: Option<FileFacts>,
-}
-
-fn select(path: &Path, reading: &Reading, limit: usize, progress: &Progress) -> Result<Selection> {
-    let mut selection = Selection {
-        limit,
-        level: u64::MAX,
-        flow_level: u64::MAX,
-        rows: Vec::new(),
-        flows: HashMap::new(),
-        prefixes: [u32::MAX; N_CLASSES],
-        interfaces: Vec::new(),
-        facts: None,
-    };
-    let mut packet = Packet::new();
-    let capture = read_frames(path, progress, |frame| {
-        let seen = reading.see(frame, &mut packet);
-        selection.count(frame, &seen);
-        if let Seen::Packet(identity) = seen {
-            selection.shorten_prefix(&packet);
-            selection.consider(frame, &packet, identity);
-        }
-        Ok(())
-    })?;
-    selection.facts = Some(FileFacts {
-        interfaces: std::mem::take(&mut selection.interfaces),
-        declared: capture.interfaces().to_vec(),
-        format: capture.format(),
-        damage: capture.damage().to_vec(),
-        is_truncated: capture.is_truncated(),
-    });
-    Ok(selection)
-}
-
-impl Selection {
-    fn count(&mut self, frame: &Frame<'_>, seen: &Seen) {
-        let index = frame.interface as usize;
-        if index >= self.interfaces.len() {
-            self.interfaces.resize(index + 1, None);
-        }
-        let Some(slot) = self.interfaces.get_mut(index) else { return };
-        let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
-        facts.n_frames += 1;
-        facts.n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
-        if frame.has_time {
-            facts.note_time(frame.t_ns);
-        }
-    }
-
-    fn shorten_prefix(&mut self, packet: &Packet) {
-        if let Some(captured) = cut_bytes(packet)
-            && let Some(prefix) = self.prefixes.get_mut(class(packet))
-        {
-            *prefix = captured.min(*prefix);
-        }
-    }
-
-    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
-        if identity.key <= self.level {
-            self.rows.push(Row {
-                identity,
-                interface: frame.interface,
-                frame: frame.number,
-                t_ns: frame.t_ns,
-                depth: packet.depth,
-                ttl: packet.ttl,
-                tcp_bytes: if packet.protocol == TCP { packet.transport_wire_bytes } else { 0 },
-            });
-            if self.rows.len() >= 2 * self.limit {
-                self.thin();
-            }
-        }
-        if identity.directed && identity.flow <= self.flow_level {
-            self.note_flow(frame, identity);
-        }
-    }
-
-    fn note_flow(&mut self, frame: &Frame<'_>, identity: Identity) {
-        self.flows.entry((identity.flow, frame.interface)).or_insert(Flow {
-            flow: identity.flow,
-            pair: identity.pair,
-            first_t_ns: frame.t_ns,
-            first_toward: identity.toward,
-            opens: identity.opens,
-            interface: frame.interface,
-        });
-        while self.flows.len() > self.limit {
-            self.flow_level /= 2;
-            let level = self.flow_level;
-            self.flows.retain(|(key, _), _| *key <= level);
-        }
-    }
-
-    /// Lowers the level until the rows fit. Keys that repeat without end cannot be thinned by level:
-    /// a few of each are enough to know that they repeat.
-    fn thin(&mut self) {
-        const ENOUGH_REPEATS: u32 = 16;
-        let mut n_of_key: HashMap<u64, u32> = HashMap::new();
-        self.rows.retain(|row| {
-            let n = n_of_key.entry(row.identity.key).or_default();
-            *n += 1;
-            *n <= ENOUGH_REPEATS
-        });
-        while self.rows.len() > self.limit {
-            self.level /= 2;
-            let level = self.level;
-            self.rows.retain(|row| row.identity.key <= level);
-        }
-    }
-}
-
-impl InterfaceFacts {
-    fn new(frame: &Frame<'_>) -> Self {
-        Self {
-            n_frames: 0,
-            n_undecoded: 0,
-            first_t_ns: i64::MAX,
-            last_t_ns: i64::MIN,
-            disorder_ns: 0,
-            observed_resolution_ns: 1_000_000_000,
-            link: frame.link,
-        }
-    }
-
-    fn note_time(&mut self, t_ns: i64) {
-        while self.observed_resolution_ns > 1 && t_ns % self.observed_resolution_ns != 0 {
-            self.observed_resolution_ns /= 10;
-        }
-        self.first_t_ns = self.first_t_ns.min(t_ns);
-        if t_ns >= self.last_t_ns {
-            self.last_t_ns = t_ns;
-        } else {
-            self.disorder_ns = self.disorder_ns.max(self.last_t_ns.saturating_sub(t_ns));
-        }
-    }
 }

@@ -4,16 +4,24 @@
 //! blocks in time order into a [`window`] that gathers the sights of one identity, [`resolve`] makes
 //! trajectories of them, [`tally`] counts latencies. Memory is the window's, not the capture's.
 
+mod assign;
+mod copies;
+mod direction;
 mod flow;
+mod losses;
 pub mod outcome;
 mod partition;
 mod posterior;
+mod reordering;
 mod resolve;
+mod spill;
+mod stage;
 pub mod tally;
+#[cfg(test)]
+mod testing;
 mod window;
 
-pub use flow::{Options, match_files};
-pub use partition::Matched;
+pub use flow::{Matched, Options, match_files};
 
 /// One sight of a packet at a point.
 #[derive(Clone, Copy, Debug)]
@@ -92,5 +100,41 @@ pub enum Status {
 }
 
 /// Names of the statuses, by discriminant.
-pub const STATUSES: [&str; 7] =
-    ["matched", "coalesced", "duplicate", "ambiguous", "unmatched", "undecoded", "excluded"];
+pub const STATUSES: [&str; 7] = [
+    "matched",
+    "coalesced",
+    "duplicate",
+    "ambiguous",
+    "unmatched",
+    "undecoded",
+    "excluded",
+];
+
+/// Frames per point and status.
+#[derive(Debug)]
+struct Counts {
+    of_point: Vec<[u64; STATUSES.len()]>,
+}
+
+impl Counts {
+    fn of_points(n: usize) -> Self {
+        Self {
+            of_point: vec![[0; STATUSES.len()]; n],
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, point: u16, status: Status) {
+        let of_point = self.of_point.get_mut(usize::from(point));
+        if let Some(count) = of_point.and_then(|of| of.get_mut(status as usize)) {
+            *count += 1;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let theirs = other.of_point.iter().flatten();
+        for (total, n) in self.of_point.iter_mut().flatten().zip(theirs) {
+            *total += n;
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// A frame, its status, and its trajectory.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,39 @@ pub struct Outcome {
     pub status: Status,
     /// See `matching`: the id of the trajectory it belongs to.
     pub trajectory: Option<FrameId>,
+}
+
+/// Where outcomes go, in batches. Full channels make the senders wait: the collector waits for none.
+#[derive(Clone)]
+pub(super) struct Outbox {
+    to: SyncSender<Vec<Outcome>>,
+    batch: Vec<Outcome>,
+}
+
+impl Outbox {
+    /// An outbox to clone, and its other end.
+    pub(super) fn new() -> (Self, Receiver<Vec<Outcome>>) {
+        const WAITING_BATCHES: usize = 64;
+        let (to, from) = sync_channel(WAITING_BATCHES);
+        (
+            Self {
+                to,
+                batch: Vec::new(),
+            },
+            from,
+        )
+    }
+
+    pub(super) fn push(&mut self, outcome: Outcome) {
+        self.batch.push(outcome);
+    }
+
+    pub(super) fn send(&mut self) {
+        if !self.batch.is_empty() {
+            // the collector hangs up only when writing failed, and then says so itself
+            let _ = self.to.send(std::mem::take(&mut self.batch));
+        }
+    }
 }
 
 /// The bytes of one outcome in the file: status, trajectory (-1: none).
@@ -42,8 +75,14 @@ pub fn path_in(directory: &Path, file: usize) -> PathBuf {
 ///
 /// # Errors
 /// The files cannot be written.
-pub fn collect(directory: &Path, n_files: usize, from: &Receiver<Vec<Outcome>>) -> Result<()> {
-    let mut files = (0..n_files).map(|file| Pending::new(path_in(directory, file))).collect::<Result<Vec<_>>>()?;
+pub(super) fn collect(
+    directory: &Path,
+    n_files: usize,
+    from: &Receiver<Vec<Outcome>>,
+) -> Result<()> {
+    let mut files = (0..n_files)
+        .map(|file| Pending::new(path_in(directory, file)))
+        .collect::<Result<Vec<_>>>()?;
     while let Ok(batch) = from.recv() {
         for outcome in &batch {
             if let Some(file) = files.get_mut(outcome.frame.file()) {
@@ -56,12 +95,22 @@ pub fn collect(directory: &Path, n_files: usize, from: &Receiver<Vec<Outcome>>) 
 
 impl Pending {
     fn new(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
-        Ok(Self { first: 1, waiting: VecDeque::new(), out: BufWriter::with_capacity(1 << 18, file), path })
+        let file = File::create(&path).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self {
+            first: 1,
+            waiting: VecDeque::new(),
+            out: BufWriter::with_capacity(1 << 18, file),
+            path,
+        })
     }
 
     fn put(&mut self, outcome: &Outcome) -> Result<()> {
-        let Ok(place) = usize::try_from(outcome.frame.number() - self.first) else { return Ok(()) };
+        let Ok(place) = usize::try_from(outcome.frame.number() - self.first) else {
+            return Ok(());
+        };
         while self.waiting.len() <= place {
             self.waiting.push_back(None);
         }
@@ -69,7 +118,10 @@ impl Pending {
             *slot = Some(record(outcome));
         }
         while let Some(Some(bytes)) = self.waiting.front() {
-            self.out.write_all(bytes).map_err(|source| Error::Io { path: self.path.clone(), source })?;
+            self.out.write_all(bytes).map_err(|source| Error::Io {
+                path: self.path.clone(),
+                source,
+            })?;
             self.waiting.pop_front();
             self.first += 1;
         }
@@ -77,7 +129,15 @@ impl Pending {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.out.flush().map_err(|source| Error::Io { path: self.path.clone(), source })
+        debug_assert!(
+            self.waiting.is_empty(),
+            "{}: a frame without an outcome",
+            self.path.display()
+        );
+        self.out.flush().map_err(|source| Error::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 }
 
@@ -96,14 +156,16 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Opens what [`collect`] wrote.
+    /// Opens what a run wrote.
     ///
     /// # Errors
     /// It is not there.
     pub fn open(directory: &Path, file: usize) -> Result<Self> {
         let path = path_in(directory, file);
         let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
-        Ok(Self { from: BufReader::with_capacity(1 << 18, file) })
+        Ok(Self {
+            from: BufReader::with_capacity(1 << 18, file),
+        })
     }
 
     /// Status index and trajectory (-1: none) of the next frame.
@@ -112,5 +174,54 @@ impl Outcomes {
         self.from.read_exact(&mut bytes).ok()?;
         let [status, trajectory @ ..] = bytes;
         Some((status, i64::from_le_bytes(trajectory)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_read_in_the_order_of_frames() {
+        let folder = std::env::temp_dir().join(format!("outcomes-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (mut outbox, outcomes) = Outbox::new();
+        let order = [3, 1, 2, 7, 6, 5, 4, 8].map(|number| (number, number % 2));
+        for (number, file) in order {
+            let frame = FrameId::new(usize::from(file == 1), u64::div_ceil(number, 2));
+            let trajectory = (number > 2).then_some(FrameId::new(0, number));
+            outbox.push(Outcome {
+                frame,
+                status: Status::Matched,
+                trajectory,
+            });
+        }
+        outbox.send();
+        drop(outbox);
+        collect(&folder, 2, &outcomes).unwrap();
+        for (file, expected) in [(0, [-1, 4, 6, 8]), (1, [-1, 3, 5, 7])] {
+            let mut outcomes = Outcomes::open(&folder, file).unwrap();
+            let read: Vec<_> = std::iter::from_fn(|| outcomes.next_outcome()).collect();
+            assert_eq!(
+                read,
+                expected.map(|trajectory| (Status::Matched as u8, trajectory))
+            );
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_told_and_blocks_nobody() {
+        let (mut outbox, outcomes) = Outbox::new();
+        assert!(collect(Path::new("/nowhere/at/all"), 1, &outcomes).is_err());
+        drop(outcomes);
+        for number in 1..1000 {
+            outbox.push(Outcome {
+                frame: FrameId::new(0, number),
+                status: Status::Matched,
+                trajectory: None,
+            });
+            outbox.send();
+        }
     }
 }

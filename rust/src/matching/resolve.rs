@@ -1,17 +1,12 @@
 //! From the sights of one identity to trajectories: what is one packet, what are copies of it, and
 //! what cannot be told.
 
-use super::posterior::{Candidate, likely_pairs};
-use super::window::HashedMap;
-use super::{FrameId, Sight};
+use super::Sight;
+use super::assign::Cluster;
+use super::copies::Folded;
+use super::direction::Votes;
 use crate::plan::{Direction, Plan};
 use std::sync::Arc;
-
-/// Copies of a frame at one point lie within this (docs/stages/match.md, copies).
-pub(super) const COPIES_WITHIN_NS: i64 = 2_000_000;
-
-/// A later copy, and the frame it is a copy of.
-pub(super) type Folded = Vec<(Sight, FrameId)>;
 
 /// Takes what is decided.
 pub(super) trait Sink {
@@ -24,27 +19,27 @@ pub(super) trait Sink {
 /// Decides group after group.
 pub(super) struct Resolver {
     plan: Arc<Plan>,
-    /// What single packets said about address pairs that the survey did not see.
-    votes: HashedMap<i32>,
+    votes: Votes,
     /// No band is wider: sights of one packet at neighbours are closer than this.
     gap_ns: i64,
     folded: Folded,
 }
 
-/// An unfinished trajectory: indices of its sights.
-struct Open {
-    sights: Vec<usize>,
-    is_ended: bool,
-}
-
 impl Resolver {
     pub(super) fn new(plan: Arc<Plan>, gap_ns: i64) -> Self {
-        Self { plan, votes: HashedMap::default(), gap_ns, folded: Vec::new() }
+        Self {
+            plan,
+            votes: Votes::default(),
+            gap_ns,
+            folded: Folded::default(),
+        }
     }
 
     /// Decides all sights of one identity.
     pub(super) fn resolve(&mut self, sights: &mut [Sight], sink: &mut dyn Sink) {
-        let Some(direction) = self.direction(sights) else { return };
+        let Some(direction) = self.votes.direction(&self.plan, sights) else {
+            return;
+        };
         if direction == Direction::Reverse {
             for sight in sights.iter_mut() {
                 sight.aligned_ns = self.plan.aligned_ns(direction, sight.point, sight.t_ns);
@@ -53,11 +48,10 @@ impl Resolver {
         let plan = Arc::clone(&self.plan);
         let component = |sight: &Sight| plan.component.get(usize::from(sight.point)).copied();
         sights.sort_unstable_by_key(|sight| (component(sight), sight.aligned_ns, sight.frame));
-        let horizon_ns = plan.horizon_ns;
-        let apart = |a: &Sight, b: &Sight| {
-            component(a) != component(b) || b.aligned_ns - a.aligned_ns > horizon_ns
+        let is_near = |a: &Sight, b: &Sight| {
+            component(a) == component(b) && later_ns(a, b) <= plan.horizon_ns
         };
-        for run in sights.chunk_by_mut(|a, b| !apart(a, b)) {
+        for run in sights.chunk_by_mut(is_near) {
             self.resolve_run(run, direction, sink);
         }
     }
@@ -67,70 +61,31 @@ impl Resolver {
         if points_are_distinct(run) {
             return self.join(run, direction, sink);
         }
-        let mut kept = self.fold_copies(run);
+        let mut kept = self.folded.fold(run);
         if points_are_distinct(&kept) {
             return self.join(&mut kept, direction, sink);
         }
-        let gap_ns = self.gap_ns;
-        for cluster in kept.chunk_by_mut(|a, b| b.aligned_ns - a.aligned_ns <= gap_ns) {
-            if points_are_distinct(cluster) && cluster.len() > 1 {
+        for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
+            if points_are_distinct(cluster) {
                 self.join_within_bands(cluster, direction, sink);
             } else {
-                self.assign(cluster, direction, sink);
+                Cluster::new(&self.plan, direction, cluster).assign(&self.folded, sink);
             }
         }
     }
 
-    /// Direction of the group's packets: from the survey, else from what fits better.
-    fn direction(&mut self, sights: &[Sight]) -> Option<Direction> {
-        const ENOUGH_VOTES: i32 = 3;
-        let first = sights.first()?;
-        let either = |is_forward| if is_forward { Direction::Forward } else { Direction::Reverse };
-        if let Some(toward_is_forward) = self.plan.toward_is_forward.get(&first.pair) {
-            return Some(either(first.toward == *toward_is_forward));
-        }
-        if !first.directed {
-            return Some(either(self.misfit(sights, Direction::Forward) <= self.misfit(sights, Direction::Reverse)));
-        }
-        let votes = self.votes.get(&first.pair).copied().unwrap_or(0);
-        if votes.abs() >= ENOUGH_VOTES {
-            return Some(either(first.toward == (votes > 0)));
-        }
-        let (forward, reverse) =
-            (self.misfit(sights, Direction::Forward), self.misfit(sights, Direction::Reverse));
-        if forward != reverse {
-            let toward_is_forward = first.toward == (forward < reverse);
-            *self.votes.entry(first.pair).or_default() += if toward_is_forward { 1 } else { -1 };
-        }
-        Some(either(forward <= reverse))
-    }
-
-    /// How far the first sights at each point are from where a packet of that direction would be.
-    fn misfit(&self, sights: &[Sight], direction: Direction) -> u64 {
-        let at = |sight: &Sight| self.plan.aligned_ns(direction, sight.point, sight.t_ns);
-        let mut firsts: Vec<(u16, i64)> = sights.iter().map(|one| (one.point, at(one))).collect();
-        firsts.sort_unstable();
-        firsts.dedup_by_key(|(point, _)| *point);
-        firsts.sort_unstable_by_key(|(point, _)| self.plan.place(direction, *point));
-        firsts
-            .windows(2)
-            .map(two_apart)
-            .fold(0, u64::saturating_add)
-    }
-
     /// One sight a point: one packet, as far as neighbours are close enough.
-    fn join(&mut self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
-        let (plan, wide_ns) = (Arc::clone(&self.plan), self.plan.wide_ns);
-        run.sort_unstable_by_key(|sight| plan.place(direction, sight.point));
-        for packet in run.chunk_by(|a, b| (b.aligned_ns - a.aligned_ns).abs() <= wide_ns) {
+    fn join(&self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
+        run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
+        let wide_ns = self.plan.wide_ns.unsigned_abs();
+        for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= wide_ns) {
             sink.trajectory(packet, direction, &self.folded);
         }
     }
 
     /// The same for an identity that repeats: only the bands tell its packets apart.
-    fn join_within_bands(&mut self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
-        let plan = Arc::clone(&self.plan);
-        run.sort_unstable_by_key(|sight| plan.place(direction, sight.point));
+    fn join_within_bands(&self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
+        run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
         for packet in run.chunk_by(|a, b| self.admits(direction, a, b)) {
             sink.trajectory(packet, direction, &self.folded);
         }
@@ -138,157 +93,176 @@ impl Resolver {
 
     fn admits(&self, direction: Direction, up: &Sight, down: &Sight) -> bool {
         let band = self.plan.band(direction, up.point, down.point);
-        band.is_some_and(|band| band.admits(down.aligned_ns - up.aligned_ns))
-    }
-
-    /// Takes out later copies: of a packet that some point saw once and none saw far apart, or of a
-    /// frame that is equal to the byte and numbered. "Same bytes soon after" alone is not a copy.
-    fn fold_copies(&mut self, run: &[Sight]) -> Vec<Sight> {
-        let mut by_point: Vec<Sight> = run.to_vec();
-        by_point.sort_by_key(|sight| (sight.point, sight.t_ns, sight.frame));
-        let points = || by_point.chunk_by(|a, b| a.point == b.point);
-        let is_close = |sights: &[Sight]| {
-            sights.windows(2).all(|two| matches!(two, [a, b] if b.t_ns - a.t_ns <= COPIES_WITHIN_NS))
-        };
-        let is_one_packet = points().any(|sights| sights.len() == 1) && points().all(is_close);
-        let mut kept: Vec<Sight> = Vec::with_capacity(run.len());
-        for sights in points() {
-            let n_before = kept.len();
-            for sight in sights {
-                let original = kept.get(n_before..).unwrap_or(&[]).iter().rev().find(|original| {
-                    sight.t_ns - original.t_ns <= COPIES_WITHIN_NS
-                        && (is_one_packet
-                            || (sight.copy_tag != 0 && sight.copy_tag == original.copy_tag))
-                });
-                match original {
-                    Some(original) => self.folded.push((*sight, original.frame)),
-                    None => kept.push(*sight),
-                }
-            }
-        }
-        kept.sort_unstable_by_key(|sight| (sight.aligned_ns, sight.frame));
-        kept
-    }
-
-    /// Several sights at a point: walks the points, extending what can be told (posterior.rs).
-    fn assign(&self, cluster: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
-        let plan = &self.plan;
-        cluster.sort_unstable_by_key(|sight| {
-            (plan.place(direction, sight.point), sight.aligned_ns, sight.frame)
-        });
-        let mut open: Vec<Open> = Vec::new();
-        let mut is_doubtful = vec![false; cluster.len()];
-        let mut start = 0;
-        for at_point in cluster.chunk_by(|a, b| a.point == b.point) {
-            let frames = start..start + at_point.len();
-            start = frames.end;
-            self.extend(cluster, frames, direction, &mut open, &mut is_doubtful);
-        }
-        for one in &open {
-            let sights: Vec<Sight> =
-                one.sights.iter().filter_map(|index| cluster.get(*index).copied()).collect();
-            match (sights.as_slice(), one.sights.first()) {
-                ([alone], Some(index)) if is_doubtful.get(*index) == Some(&true) => {
-                    sink.ambiguous(alone, &self.folded);
-                }
-                _ => sink.trajectory(&sights, direction, &self.folded),
-            }
-        }
-    }
-
-    /// Offers the frames of one point to the open trajectories.
-    fn extend(
-        &self,
-        cluster: &[Sight],
-        frames: std::ops::Range<usize>,
-        direction: Direction,
-        open: &mut Vec<Open>,
-        is_doubtful: &mut [bool],
-    ) {
-        let candidates = self.candidates(cluster, frames.clone(), direction, open);
-        let verdict = likely_pairs(&candidates);
-        for (one, frame) in verdict.pairs {
-            if let Some(one) = open.get_mut(one) {
-                one.sights.push(frame);
-            }
-        }
-        for one in verdict.doubtful_open {
-            if let Some(one) = open.get_mut(one) {
-                one.is_ended = true;
-                mark(is_doubtful, one.sights.last().copied());
-            }
-        }
-        for frame in &verdict.doubtful_frames {
-            mark(is_doubtful, Some(*frame));
-        }
-        let taken: Vec<usize> = open.iter().filter_map(|one| one.sights.last().copied()).collect();
-        for frame in frames.filter(|frame| !taken.contains(frame)) {
-            open.push(Open { sights: vec![frame], is_ended: false });
-        }
-    }
-
-    fn candidates(
-        &self,
-        cluster: &[Sight],
-        frames: std::ops::Range<usize>,
-        direction: Direction,
-        open: &[Open],
-    ) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        for (index, one) in open.iter().enumerate().filter(|(_, one)| !one.is_ended) {
-            let Some(up) = one.sights.last().and_then(|last| cluster.get(*last)) else { continue };
-            for frame in frames.clone() {
-                let Some(down) = cluster.get(frame) else { continue };
-                let Some(band) = self.plan.band(direction, up.point, down.point) else { continue };
-                let residual_ns = down.aligned_ns - up.aligned_ns;
-                if band.admits(residual_ns) {
-                    found.push(Candidate {
-                        open: index,
-                        frame,
-                        weight: (1.0 - band.lost_frac) * band.density_at(residual_ns),
-                        lost: band.lost_frac,
-                        phantom: band.phantom_frac,
-                    });
-                }
-            }
-        }
-        found
+        band.is_some_and(|band| band.admits(later_ns(up, down)))
     }
 }
 
-fn mark(flags: &mut [bool], index: Option<usize>) {
-    if let Some(flag) = index.and_then(|index| flags.get_mut(index)) {
-        *flag = true;
-    }
-}
-
-fn two_apart(two: &[(u16, i64)]) -> u64 {
-    match two {
-        [(_, a), (_, b)] => b.abs_diff(*a),
-        _ => 0,
-    }
+fn later_ns(one: &Sight, other: &Sight) -> i64 {
+    other.aligned_ns.saturating_sub(one.aligned_ns)
 }
 
 fn points_are_distinct(sights: &[Sight]) -> bool {
-    match sights {
-        [] | [_] => true,
-        [a, b] => a.point != b.point,
-        _ if sights.len() <= 64 => {
-            let mut seen = 0_u128;
-            let mut is_distinct = true;
-            for sight in sights {
-                let bit = 1_u128 << (sight.point % 128);
-                is_distinct &= seen & bit == 0;
-                seen |= bit;
-            }
-            is_distinct || sights.iter().any(|one| one.point >= 128) && distinct_by_sorting(sights)
+    let mut seen = 0_u128;
+    for sight in sights {
+        let bit = 1_u128.checked_shl(sight.point.into()).unwrap_or(0);
+        if bit == 0 {
+            return distinct_by_sorting(sights);
         }
-        _ => distinct_by_sorting(sights),
+        if seen & bit != 0 {
+            return false;
+        }
+        seen |= bit;
     }
+    true
 }
 
+#[cold]
 fn distinct_by_sorting(sights: &[Sight]) -> bool {
     let mut points: Vec<u16> = sights.iter().map(|sight| sight.point).collect();
     points.sort_unstable();
-    points.windows(2).all(|two| matches!(two, [a, b] if a != b))
+    points.is_sorted_by(|a, b| a != b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEGMENT_NS, Taken, path, sight};
+    use super::*;
+    use crate::matching::copies::COPIES_WITHIN_NS;
+
+    fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
+        plan.toward_is_forward.insert(0, true);
+        let mut taken = Taken::default();
+        Resolver::new(Arc::new(plan), 1000).resolve(&mut sights, &mut taken);
+        let n_out = taken.trajectories.iter().map(Vec::len).sum::<usize>();
+        assert_eq!(
+            n_out + taken.copies.len() + taken.ambiguous.len(),
+            sights.len()
+        );
+        taken
+    }
+
+    fn points(taken: &Taken) -> Vec<Vec<u16>> {
+        let of = |packet: &Vec<Sight>| packet.iter().map(|one| one.point).collect();
+        let mut all: Vec<Vec<u16>> = taken.trajectories.iter().map(of).collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn one_packet_goes_from_sender_to_receiver() {
+        let seen = vec![sight(1, 2, 40), sight(1, 0, 90), sight(1, 1, 0)];
+        assert_eq!(points(&resolve(path(3), seen)), [[0, 1, 2]]);
+    }
+
+    #[test]
+    fn a_reverse_packet_is_aligned_as_such() {
+        let back = |point: u16| {
+            let t_ns = i64::from(2 - point) * SEGMENT_NS;
+            Sight {
+                t_ns,
+                aligned_ns: t_ns - i64::from(point) * SEGMENT_NS,
+                pair: 9,
+                ..sight(1, point, 0)
+            }
+        };
+        let taken = resolve(path(3), vec![back(0), back(1), back(2)]);
+        assert_eq!(taken.directions, [Direction::Reverse]);
+        assert_eq!(points(&taken), [[2, 1, 0]]);
+        assert!(
+            taken.trajectories[0]
+                .iter()
+                .all(|one| one.aligned_ns == 2 * SEGMENT_NS)
+        );
+    }
+
+    #[test]
+    fn far_apart_is_not_one_packet() {
+        let beyond_the_window = vec![sight(1, 0, 0), sight(1, 1, 100_001), sight(1, 2, 100_002)];
+        assert_eq!(
+            points(&resolve(path(3), beyond_the_window)),
+            [vec![0], vec![1, 2]]
+        );
+        let beyond_the_horizon = vec![
+            sight(1, 0, 0),
+            sight(1, 1, 2),
+            sight(1, 0, 900_000),
+            sight(1, 1, 900_001),
+        ];
+        let taken = resolve(path(3), beyond_the_horizon);
+        assert_eq!(points(&taken), [[0, 1], [0, 1]]);
+        assert!(taken.copies.is_empty());
+    }
+
+    #[test]
+    fn points_that_share_no_packet_are_never_joined() {
+        let mut plan = path(4);
+        plan.component = vec![0, 0, 1, 1];
+        let seen = (0..4).map(|point| sight(1, point, 0)).collect();
+        assert_eq!(points(&resolve(plan, seen)), [[0, 1], [2, 3]]);
+    }
+
+    #[test]
+    fn copies_share_their_originals_trajectory() {
+        let taken = resolve(
+            path(3),
+            vec![
+                sight(1, 0, 0),
+                sight(1, 1, 3),
+                sight(1, 1, 500),
+                sight(1, 2, 5),
+            ],
+        );
+        assert_eq!(points(&taken), [[0, 1, 2]]);
+        let frame = |t_ns| sight(1, 1, t_ns).frame;
+        assert_eq!(taken.copies, [(frame(3), frame(500))]);
+    }
+
+    #[test]
+    fn a_retransmission_is_another_packet_and_no_copy() {
+        let mut plan = path(2);
+        plan.horizon_ns = 10 * COPIES_WITHIN_NS;
+        let again_ns = 2 * COPIES_WITHIN_NS;
+        let seen = vec![
+            sight(1, 0, 0),
+            sight(1, 0, again_ns),
+            sight(1, 1, again_ns + 4),
+        ];
+        let taken = resolve(plan, seen);
+        assert_eq!(points(&taken), [vec![0], vec![0, 1]]);
+    }
+
+    #[test]
+    fn the_same_bytes_in_one_band_are_ambiguous() {
+        let seen = vec![
+            sight(1, 0, 0),
+            sight(1, 0, 34),
+            sight(1, 1, 9),
+            sight(1, 1, 41),
+        ];
+        let taken = resolve(path(2), seen);
+        assert_eq!(taken.ambiguous.len(), 4);
+        assert!(taken.copies.is_empty());
+    }
+
+    #[test]
+    fn of_more_points_than_bits_those_are_told_apart() {
+        let all: Vec<_> = (0..300).map(|point| sight(1, point, 0)).collect();
+        assert!(points_are_distinct(&all));
+        for twice in [0, 127, 128, 299] {
+            let mut all = all.clone();
+            all.push(sight(1, twice, 1));
+            assert!(!points_are_distinct(&all), "{twice}");
+        }
+        assert!(points_are_distinct(&[]) && points_are_distinct(&all[..1]));
+    }
+
+    #[test]
+    fn stamps_at_the_ends_of_time_are_resolved() {
+        let seen = vec![
+            sight(1, 0, i64::MIN),
+            sight(1, 1, i64::MAX),
+            sight(1, 0, i64::MAX),
+        ];
+        assert_eq!(points(&resolve(path(2), seen)), [vec![0], vec![0, 1]]);
+    }
 }

@@ -1,14 +1,14 @@
 //! What a partition counts: latencies per segment and direction, loss, copies, reordering.
 
-use super::resolve::Folded;
-use super::window::HashedMap;
+use super::copies::Folded;
+use super::losses::{Losses, link_bit};
+use super::reordering::Reordering;
+use super::spill::Spill;
 use super::{FrameId, Sight};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct LinkTally {
 }
 
 /// The least latency residual of a time bin: the pair that bounds the clocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Least {
     /// Residual about the survey's centre, ns.
     pub residual_ns: i64,
@@ -40,219 +40,269 @@ pub struct Least {
     pub n: u64,
 }
 
-/// The raw differences of one segment and direction between clocks, spilled.
-pub struct Spill {
-    /// Where.
-    pub path: PathBuf,
-    out: BufWriter<File>,
-}
-
-impl Spill {
-    pub(super) fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
-        Ok(Self { path, out: BufWriter::with_capacity(1 << 18, file) })
-    }
-
-    fn write<const N: usize>(&mut self, values: [i64; N]) -> std::io::Result<()> {
-        values.iter().try_for_each(|value| self.out.write_all(&value.to_le_bytes()))
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.out.flush().map_err(|source| Error::Io { path: self.path.clone(), source })
-    }
-}
-
-/// What an address pair did: the segments it crossed, and where its packets were last seen.
-#[derive(Debug, Default)]
-struct PairState {
-    crossed: u128,
-    last_seen: HashMap<(u16, usize), u64>,
-    missed_whole: [u64; 2],
-}
-
-/// All counts of one partition.
-pub struct Tally {
-    plan: Arc<Plan>,
-    /// Per link, forward and reverse.
-    pub links: Vec<[LinkTally; 2]>,
-    /// Per (upstream, downstream, direction) of different clocks: least latencies by time bin.
-    pub least: HashMap<(u16, u16, usize), Vec<Option<Least>>>,
-    /// Spilled raw differences per link and direction.
-    pub spills: Vec<[Option<Spill>; 2]>,
-    /// Every pair, if rows are kept.
-    pub rows: Option<Spill>,
-    pairs: HashedMap<PairState>,
-    link_of: HashMap<(u16, u16), usize>,
-    failure: Option<std::io::Error>,
-}
+/// Least residuals by time bin.
+pub type Bins = Vec<Option<Least>>;
 
 /// Values of one spilled row.
 pub const ROW_VALUES: usize = 6;
 
+/// What was counted of all packets.
+#[derive(Debug, Default)]
+pub struct Totals {
+    /// Per link, forward and reverse.
+    pub links: Vec<[LinkTally; 2]>,
+    /// Per (upstream, downstream, direction) of different clocks: least residuals.
+    pub least: BTreeMap<(u16, u16, usize), Bins>,
+    /// Files of raw differences per link and direction.
+    pub spills: Vec<[Vec<PathBuf>; 2]>,
+    /// Files of all pairs, if rows are kept.
+    pub rows: Vec<PathBuf>,
+}
+
+/// The counts of one partition in the making.
+pub(super) struct Tally {
+    plan: Arc<Plan>,
+    totals: Totals,
+    losses: Losses,
+    reordering: Vec<[Reordering; 2]>,
+    spills: Vec<[Option<Spill>; 2]>,
+    rows: Option<Spill>,
+    /// Per near × n + far.
+    link_of: Vec<Option<usize>>,
+}
+
 impl Tally {
-    pub(super) fn new(plan: Arc<Plan>, directory: &Path, partition: usize, keep_rows: bool) -> Result<Self> {
+    pub(super) fn new(
+        plan: Arc<Plan>,
+        directory: &Path,
+        partition: usize,
+        keep_rows: bool,
+    ) -> Result<Self> {
+        let n = plan.n_points();
+        let mut link_of = vec![None; n * n];
         let mut spills = Vec::new();
         for (index, (near, far)) in plan.links.iter().enumerate() {
-            let make = |direction: &str| -> Result<Option<Spill>> {
+            if let Some(slot) = link_of.get_mut(usize::from(*near) * n + usize::from(*far)) {
+                *slot = Some(index);
+            }
+            let spill = |direction: &str| {
                 let name = format!("raw-{index}-{direction}-{partition}");
-                (!plan.same_clock(*near, *far)).then(|| Spill::create(directory.join(name))).transpose()
+                let is_apart = !plan.same_clock(*near, *far);
+                is_apart
+                    .then(|| Spill::create(directory, &name))
+                    .transpose()
             };
-            spills.push([make("forward")?, make("reverse")?]);
+            spills.push([spill("forward")?, spill("reverse")?]);
         }
-        let rows = keep_rows.then(|| Spill::create(directory.join(format!("rows-{partition}"))));
+        let rows = keep_rows.then(|| Spill::create(directory, &format!("rows-{partition}")));
         Ok(Self {
-            links: plan.links.iter().map(|_| <[LinkTally; 2]>::default()).collect(),
-            least: HashMap::new(),
+            totals: Totals::of_links(plan.links.len()),
+            losses: Losses::default(),
+            reordering: plan.links.iter().map(|_| Default::default()).collect(),
             spills,
             rows: rows.transpose()?,
-            pairs: HashedMap::default(),
-            link_of: plan.links.iter().copied().enumerate().map(|(i, ends)| (ends, i)).collect(),
-            failure: None,
+            link_of,
             plan,
         })
     }
 
     /// Counts a decided packet.
-    pub(super) fn count(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, reordering: &mut super::partition::Reordering) {
-        let id = sights.first().map(|first| first.frame);
+    pub(super) fn count(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
         let mut crossed = 0;
         for two in sights.windows(2) {
             let [up, down] = two else { continue };
-            crossed |= self.count_pair(up, down, direction, folded, reordering);
-            self.keep_row(up, down, direction, id);
+            crossed |= self.count_pair(up, down, direction, folded);
+            if let Some(first) = sights.first() {
+                self.keep_row(up, down, direction, first.frame);
+            }
         }
-        if let ([first, .., last], Some(whole)) = (sights, self.plan.whole)
-            && self.link(first, last, direction) == Some(whole)
+        if let [first, _, .., last] = sights
             && sights.len() > 2
+            && self
+                .link(first, last, direction)
+                .is_some_and(|link| Some(link) == self.plan.whole)
         {
-            crossed |= self.count_pair(first, last, direction, folded, reordering);
+            crossed |= self.count_pair(first, last, direction, folded);
         }
-        self.note_pair(sights, direction, crossed);
+        self.losses.note(&self.plan, sights, direction, crossed);
     }
 
     fn link(&self, up: &Sight, down: &Sight, direction: Direction) -> Option<usize> {
-        let ends = match direction {
+        let (near, far) = match direction {
             Direction::Forward => (up.point, down.point),
             Direction::Reverse => (down.point, up.point),
         };
-        self.link_of.get(&ends).copied()
+        let index = usize::from(near) * self.plan.n_points() + usize::from(far);
+        self.link_of.get(index).copied().flatten()
     }
 
     /// Counts one pair of sights and returns the bit of the segment it crossed.
-    fn count_pair(&mut self, up: &Sight, down: &Sight, direction: Direction, folded: &Folded, reordering: &mut super::partition::Reordering) -> u128 {
+    fn count_pair(
+        &mut self,
+        up: &Sight,
+        down: &Sight,
+        direction: Direction,
+        folded: &Folded,
+    ) -> u128 {
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let is_exact = self.plan.same_clock(up.point, down.point);
         if !is_exact {
             self.note_least(up, down, direction, raw_ns);
         }
-        let Some(index) = self.link(up, down, direction) else { return 0 };
+        let Some(index) = self.link(up, down, direction) else {
+            return 0;
+        };
         let side = direction.index();
-        if let Some(tally) = self.links.get_mut(index).and_then(|both| both.get_mut(side)) {
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n += 1;
             if is_exact {
                 tally.histogram.add(raw_ns);
             }
             if !folded.is_empty() {
-                tally.n_duplicated += n_copies(folded, down).saturating_sub(n_copies(folded, up));
+                let n_after = folded.copies_of(down).count() as u64;
+                tally.n_duplicated += n_after.saturating_sub(folded.copies_of(up).count() as u64);
             }
         }
-        if !is_exact && let Some(Some(spill)) = self.spills.get_mut(index).and_then(|both| both.get_mut(side)) {
-            let written = spill.write([up.t_ns, raw_ns]);
-            self.failure = self.failure.take().or(written.err());
+        if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
+            spill.write([up.t_ns, raw_ns]);
         }
-        reordering.push(index, side, up, down);
+        if let Some(reordering) = at(&mut self.reordering, index, side) {
+            reordering.push(up, down);
+        }
         link_bit(index, side)
     }
 
-    fn keep_row(&mut self, up: &Sight, down: &Sight, direction: Direction, id: Option<FrameId>) {
+    fn keep_row(&mut self, up: &Sight, down: &Sight, direction: Direction, id: FrameId) {
         let Some(rows) = &mut self.rows else { return };
-        let points = i64::from(up.point) | i64::from(down.point) << 16 | i64::from(u8::from(direction == Direction::Reverse)) << 32;
-        let id = id.map_or(-1, FrameId::packed);
+        let is_reverse = i64::from(direction == Direction::Reverse);
+        let points = i64::from(up.point) | i64::from(down.point) << 16 | is_reverse << 32;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
-        let row: [i64; ROW_VALUES] = [points, up.frame.packed(), down.frame.packed(), up.t_ns, raw_ns, id];
-        let written = rows.write(row);
-        self.failure = self.failure.take().or(written.err());
+        let frames = [up, down].map(|sight| sight.frame.packed());
+        let row: [i64; ROW_VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id.packed()];
+        rows.write(row);
     }
 
     fn note_least(&mut self, up: &Sight, down: &Sight, direction: Direction, raw_ns: i64) {
-        // What is born on the way, and what was only guessed, bounds no clock (recipe: neighbour
-        // discovery travels both ways at once).
+        // What is born on the way, and what was only guessed, bounds no clock: neighbour discovery
+        // travels both ways at once.
         if !up.directed || !self.plan.toward_is_forward.contains_key(&up.pair) {
             return;
         }
         let (start_ns, width_ns) = self.plan.bins;
-        let Ok(bin) = usize::try_from((up.aligned_ns - start_ns) / width_ns.max(1)) else { return };
-        let bins = self.least.entry((up.point, down.point, direction.index())).or_insert_with(|| vec![None; N_BINS]);
-        let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) else { return };
-        let residual_ns = down.aligned_ns - up.aligned_ns;
-        let n = slot.map_or(0, |least| least.n) + 1;
-        match slot {
-            Some(least) if (least.residual_ns, least.raw_ns, least.aligned_ns) <= (residual_ns, raw_ns, up.aligned_ns) => least.n = n,
-            _ => *slot = Some(Least { residual_ns, aligned_ns: up.aligned_ns, raw_ns, n }),
-        }
-    }
-
-    fn note_pair(&mut self, sights: &[Sight], direction: Direction, crossed: u128) {
-        let (Some(first), Some(last)) = (sights.first(), sights.last()) else { return };
-        if !last.directed {
+        let bin = up.aligned_ns.saturating_sub(start_ns) / width_ns.max(1);
+        let Ok(bin) = usize::try_from(bin) else {
             return;
-        }
-        let state = self.pairs.entry(last.pair).or_default();
-        state.crossed |= crossed;
-        let component = self.plan.component.get(usize::from(last.point)).copied().unwrap_or(0);
-        let Some((start_ns, end_ns)) = self.plan.cover.get(usize::from(component)) else { return };
-        if !(*start_ns..=*end_ns).contains(&last.aligned_ns) {
-            return;
-        }
-        if let Some((near, far)) = self.plan.whole.and_then(|whole| self.plan.links.get(whole).copied()) {
-            let (up, down) = if direction == Direction::Forward { (near, far) } else { (far, near) };
-            if first.point == up && last.point != down {
-                state.missed_whole[direction.index()] += 1;
+        };
+        let key = (up.point, down.point, direction.index());
+        let bins = self
+            .totals
+            .least
+            .entry(key)
+            .or_insert_with(|| vec![None; N_BINS]);
+        if let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) {
+            let residual_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+            Least {
+                residual_ns,
+                aligned_ns: up.aligned_ns,
+                raw_ns,
+                n: 1,
             }
+            .join(slot);
         }
-        *state.last_seen.entry((last.point, direction.index())).or_default() += 1;
     }
 
-    /// Turns last sights into losses and makes sure that all is written.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        if let Some(source) = self.failure.take() {
-            return Err(Error::Io { path: PathBuf::from("temporary files"), source });
-        }
-        self.count_losses();
-        let spills = self.spills.iter_mut().flatten().flatten();
-        spills.chain(self.rows.as_mut()).try_for_each(Spill::finish)
+    /// Puts in order what arrived before `until_ns`.
+    pub(super) fn settle(&mut self, until_ns: i64) {
+        self.reordering
+            .iter_mut()
+            .flatten()
+            .for_each(|one| one.settle(until_ns));
     }
 
-    /// A packet is lost on a segment that its address pair crosses otherwise.
-    fn count_losses(&mut self) {
-        for state in self.pairs.values() {
-            for ((point, side), n) in &state.last_seen {
-                let leads = |(index, (near, far)): &(usize, &(u16, u16))| {
-                    let up = if *side == 0 { near } else { far };
-                    up == point && Some(*index) != self.plan.whole && state.crossed & link_bit(*index, *side) != 0
-                };
-                let segment = self.plan.links.iter().enumerate().find(leads);
-                if let Some(tally) = segment.and_then(|(index, _)| self.links.get_mut(index)) {
-                    tally[*side & 1].n_lost += n;
-                }
-            }
-            let whole = self.plan.whole.and_then(|whole| Some((whole, self.links.get_mut(whole)?)));
-            if let Some((whole, tally)) = whole {
-                for (side, tally) in tally.iter_mut().enumerate() {
-                    if state.crossed & link_bit(whole, side) != 0 {
-                        tally.n_lost += state.missed_whole[side & 1];
-                    }
-                }
-            }
+    /// The counts but for the losses, which need those of all partitions.
+    pub(super) fn finish(mut self) -> Result<(Totals, Losses)> {
+        let tallies = self.totals.links.iter_mut().flatten();
+        for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
+            tally.n_reordered = reordering.finish();
         }
+        for (paths, spills) in self
+            .totals
+            .spills
+            .iter_mut()
+            .flatten()
+            .zip(self.spills.into_iter().flatten())
+        {
+            paths.extend(spills.map(Spill::finish).transpose()?);
+        }
+        self.totals
+            .rows
+            .extend(self.rows.map(Spill::finish).transpose()?);
+        Ok((self.totals, self.losses))
     }
 }
 
-/// One bit per segment and direction; paths with more than 64 segments share bits.
-fn link_bit(index: usize, side: usize) -> u128 {
-    1_u128 << ((2 * index + side) % 128)
+fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
+    links.get_mut(index).and_then(|both| both.get_mut(side))
 }
 
-fn n_copies(folded: &Folded, of: &Sight) -> u64 {
-    folded.iter().map(|(_, original)| u64::from(*original == of.frame)).sum()
+impl Least {
+    /// Keeps the lesser of two in the slot, which counts both.
+    fn join(self, slot: &mut Option<Self>) {
+        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns);
+        let n = self.n + slot.map_or(0, |least| least.n);
+        let least = slot
+            .filter(|least| order(least) <= order(&self))
+            .unwrap_or(self);
+        *slot = Some(Self { n, ..least });
+    }
+}
+
+impl Totals {
+    pub(super) fn of_links(n: usize) -> Self {
+        Self {
+            links: (0..n).map(|_| Default::default()).collect(),
+            spills: vec![Default::default(); n],
+            ..Self::default()
+        }
+    }
+
+    /// Adds what another partition counted.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (total, one) in self
+            .links
+            .iter_mut()
+            .flatten()
+            .zip(other.links.into_iter().flatten())
+        {
+            total.n += one.n;
+            total.histogram.merge(&one.histogram);
+            total.n_duplicated += one.n_duplicated;
+            total.n_reordered += one.n_reordered;
+            total.n_lost += one.n_lost;
+        }
+        for (key, bins) in other.least {
+            let total = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
+            for (slot, least) in total.iter_mut().zip(bins) {
+                if let Some(least) = least {
+                    least.join(slot);
+                }
+            }
+        }
+        for (paths, more) in self
+            .spills
+            .iter_mut()
+            .flatten()
+            .zip(other.spills.into_iter().flatten())
+        {
+            paths.extend(more);
+        }
+        self.rows.extend(other.rows);
+    }
+
+    /// Adds the losses of all partitions.
+    pub(super) fn add_losses(&mut self, n_lost: &[[u64; 2]]) {
+        for (total, n) in self.links.iter_mut().flatten().zip(n_lost.iter().flatten()) {
+            total.n_lost += n;
+        }
+    }
 }

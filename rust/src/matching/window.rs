@@ -1,33 +1,14 @@
 //! The window: gathers the sights of each identity until no more of them can come.
 
 use super::Sight;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// Identities are hashes already.
-#[derive(Default)]
-pub(super) struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-}
-
-/// A map whose keys are hashes.
-pub(super) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
+use crate::hashed::HashedMap;
+use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 /// Sights of one identity in one unbroken run after which a part is decided early.
 const LONG_RUN: u32 = 4096;
+/// Horizons after which a run is looked at for gaps, though it has no end.
+const LONG_HORIZONS: i64 = 4;
 
 struct Held {
     sight: Sight,
@@ -53,12 +34,15 @@ pub(super) struct Window {
     groups: Vec<Group>,
     free_groups: Vec<u32>,
     of_key: HashedMap<u32>,
-    /// Groups by time of their first sight.
-    queue: VecDeque<u32>,
+    /// Groups by slice of time in which they may be settled; a stamp far off delays no other group.
+    due: BTreeMap<i64, Vec<u32>>,
+    spare: Vec<Vec<u32>>,
+    slice_bits: u32,
 }
 
 impl Window {
     pub(super) fn new(horizon_ns: i64, gap_ns: i64) -> Self {
+        const SLICES_PER_HORIZON: i64 = 16;
         Self {
             horizon_ns,
             gap_ns,
@@ -67,14 +51,18 @@ impl Window {
             groups: Vec::new(),
             free_groups: Vec::new(),
             of_key: HashedMap::default(),
-            queue: VecDeque::new(),
+            due: BTreeMap::new(),
+            spare: Vec::new(),
+            slice_bits: (horizon_ns / SLICES_PER_HORIZON).max(1).ilog2(),
         }
     }
 
     pub(super) fn insert(&mut self, sight: &Sight) {
         let place = self.hold(sight);
         if let Some(index) = self.of_key.get(&sight.key) {
-            let Some(group) = self.groups.get_mut(*index as usize) else { return };
+            let Some(group) = self.groups.get_mut(*index as usize) else {
+                return;
+            };
             group.first_ns = group.first_ns.min(sight.aligned_ns);
             group.last_ns = group.last_ns.max(sight.aligned_ns);
             group.n += 1;
@@ -83,12 +71,16 @@ impl Window {
                 tail.next = place;
             }
         } else {
-            self.begin(sight, place);
+            let index = self.begin(sight, place);
+            self.schedule(index, sight.aligned_ns);
         }
     }
 
     fn hold(&mut self, sight: &Sight) -> u32 {
-        let held = Held { sight: *sight, next: NONE };
+        let held = Held {
+            sight: *sight,
+            next: NONE,
+        };
         if let Some(free) = self.held.get_mut(self.free_held as usize) {
             let place = std::mem::replace(&mut self.free_held, free.next);
             *free = held;
@@ -98,7 +90,7 @@ impl Window {
         u32::try_from(self.held.len() - 1).unwrap_or(NONE)
     }
 
-    fn begin(&mut self, sight: &Sight, place: u32) {
+    fn begin(&mut self, sight: &Sight, place: u32) -> u32 {
         let group = Group {
             key: sight.key,
             head: place,
@@ -107,48 +99,68 @@ impl Window {
             first_ns: sight.aligned_ns,
             last_ns: sight.aligned_ns,
         };
-        let index = match self.free_groups.pop() {
-            Some(index) => {
-                if let Some(slot) = self.groups.get_mut(index as usize) {
-                    *slot = group;
-                }
-                index
-            }
-            None => {
-                self.groups.push(group);
-                u32::try_from(self.groups.len() - 1).unwrap_or(NONE)
-            }
-        };
+        let free = self.free_groups.pop();
+        let index = free.unwrap_or_else(|| u32::try_from(self.groups.len()).unwrap_or(NONE));
+        if let Some(slot) = self.groups.get_mut(index as usize) {
+            *slot = group;
+        } else {
+            self.groups.push(group);
+        }
         self.of_key.insert(sight.key, index);
-        self.queue.push_back(index);
+        index
     }
 
-    /// Hands out every group to which nothing newer than `watermark_ns` can belong.
-    pub(super) fn sweep(&mut self, watermark_ns: i64, out: &mut Vec<Sight>, decide: &mut dyn FnMut(&mut Vec<Sight>)) {
+    fn schedule(&mut self, index: u32, at_ns: i64) {
+        let slice = self.due.entry(at_ns >> self.slice_bits);
+        slice
+            .or_insert_with(|| self.spare.pop().unwrap_or_default())
+            .push(index);
+    }
+
+    /// Hands out every group to which nothing newer than `watermark_ns` can belong; at `i64::MAX`,
+    /// all of them.
+    pub(super) fn sweep(
+        &mut self,
+        watermark_ns: i64,
+        out: &mut Vec<Sight>,
+        decide: &mut dyn FnMut(&mut Vec<Sight>),
+    ) {
+        let is_end = watermark_ns == i64::MAX;
         let settled_ns = watermark_ns.saturating_sub(self.horizon_ns);
-        for _ in 0..self.queue.len() {
-            let Some(index) = self.queue.front().copied() else { return };
-            let Some(group) = self.groups.get(index as usize) else { return };
-            if group.last_ns < settled_ns {
-                self.queue.pop_front();
-                self.take(index, out);
-                decide(out);
-            } else if group.n > LONG_RUN || group.first_ns < settled_ns.saturating_sub(4 * self.horizon_ns) {
-                self.queue.pop_front();
-                self.split(index, settled_ns, out);
+        while let Some(slice) = self.due.first_entry()
+            && (is_end || *slice.key() < settled_ns >> self.slice_bits)
+        {
+            let mut indices = slice.remove();
+            for index in indices.drain(..) {
+                self.settle(index, settled_ns, is_end, out);
                 if !out.is_empty() {
                     decide(out);
+                    out.clear();
                 }
-            } else {
-                return;
             }
-            out.clear();
+            self.spare.push(indices);
+        }
+    }
+
+    fn settle(&mut self, index: u32, settled_ns: i64, is_end: bool, out: &mut Vec<Sight>) {
+        let Some(group) = self.groups.get(index as usize) else {
+            return;
+        };
+        let long_ago_ns = settled_ns.saturating_sub(LONG_HORIZONS.saturating_mul(self.horizon_ns));
+        if is_end || group.last_ns < settled_ns {
+            self.take(index, out);
+        } else if group.n > LONG_RUN || group.first_ns < long_ago_ns {
+            self.split(index, settled_ns, out);
+        } else {
+            self.schedule(index, group.last_ns);
         }
     }
 
     /// Takes all sights of a group out of the window.
     fn take(&mut self, index: u32, out: &mut Vec<Sight>) {
-        let Some(group) = self.groups.get_mut(index as usize) else { return };
+        let Some(group) = self.groups.get_mut(index as usize) else {
+            return;
+        };
         let mut place = std::mem::replace(&mut group.head, NONE);
         self.of_key.remove(&group.key);
         self.free_groups.push(index);
@@ -164,70 +176,124 @@ impl Window {
         self.take(index, out);
         out.sort_unstable_by_key(|sight| (sight.aligned_ns, sight.frame));
         let settled = out.partition_point(|sight| sight.aligned_ns < settled_ns);
-        let gap = out
-            .windows(2)
-            .take(settled)
-            .rposition(|two| matches!(two, [a, b] if b.aligned_ns - a.aligned_ns > self.gap_ns));
-        let cut = match gap {
+        let is_gap = |two: &[Sight]| matches!(two, [a, b] if b.aligned_ns.saturating_sub(a.aligned_ns) > self.gap_ns);
+        let cut = match out.windows(2).take(settled).rposition(is_gap) {
             Some(before) => before + 1,
             None if out.len() > LONG_RUN as usize => settled,
             None => 0,
         };
-        for sight in out.drain(cut..) {
-            self.insert(&sight);
-        }
+        self.keep(out.get(cut..).unwrap_or(&[]));
+        out.truncate(cut);
+    }
+
+    /// Puts the rest of a run back, to be looked at when its newest sight may be settled.
+    fn keep(&mut self, rest: &[Sight]) {
+        let [first, others @ .., last] = rest else {
+            return rest.iter().for_each(|only| self.insert(only));
+        };
+        let place = self.hold(first);
+        let index = self.begin(first, place);
+        self.schedule(index, last.aligned_ns);
+        others
+            .iter()
+            .chain([last])
+            .for_each(|sight| self.insert(sight));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::FrameId;
+    use super::super::testing::sight;
     use super::*;
 
-    fn sight(key: u64, aligned_ns: i64) -> Sight {
-        Sight {
-            key,
-            flow: 0,
-            pair: 0,
-            aligned_ns,
-            t_ns: aligned_ns,
-            frame: FrameId::new(0, u64::try_from(aligned_ns).unwrap()),
-            copy_tag: 0,
-            point: 0,
-            toward: true,
-            directed: true,
+    /// Inserts sights one by one, sweeping after each; returns the groups, and the most held.
+    fn groups(
+        window: &mut Window,
+        sights: &[Sight],
+        until_ns: impl Fn(&Sight) -> i64,
+    ) -> Vec<Vec<i64>> {
+        let (mut groups, mut out) = (Vec::new(), Vec::new());
+        let mut decide = |sights: &mut Vec<Sight>| {
+            groups.push(sights.iter().map(|one| one.aligned_ns).collect());
+        };
+        for sight in sights {
+            window.insert(sight);
+            window.sweep(until_ns(sight), &mut out, &mut decide);
         }
+        window.sweep(i64::MAX, &mut out, &mut decide);
+        groups
     }
 
     #[test]
     fn every_sight_comes_out_once_with_its_own() {
         let mut window = Window::new(100, 10);
-        let mut groups: Vec<Vec<i64>> = Vec::new();
-        let mut out = Vec::new();
-        for t in 0..5000_i64 {
-            window.insert(&sight(u64::try_from(t / 3).unwrap() % 700, t));
-            window.sweep(t, &mut out, &mut |sights| {
-                groups.push(sights.iter().map(|one| one.aligned_ns).collect());
-            });
-        }
-        window.sweep(i64::MAX, &mut out, &mut |sights| {
-            groups.push(sights.iter().map(|one| one.aligned_ns).collect());
-        });
-        assert!(groups.iter().all(|group| group.len() == 3 && group[2] - group[0] == 2));
-        assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 5000 - 5000 % 3 + 5000 % 3);
+        let sights: Vec<_> = (0..5001_i64)
+            .map(|t| sight(t.unsigned_abs() / 3 % 700, 0, t))
+            .collect();
+        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        assert!(
+            groups
+                .iter()
+                .all(|group| group.len() == 3 && group[2] - group[0] == 2)
+        );
+        assert_eq!(groups.len(), 1667);
         assert!(window.held.len() < 1000, "held {}", window.held.len());
+        assert!(window.due.is_empty() && window.of_key.is_empty());
     }
 
     #[test]
     fn a_run_without_end_is_decided_in_parts() {
         let mut window = Window::new(100, 10);
-        let (mut n, mut out) = (0, Vec::new());
-        for t in 0..100_000_i64 {
-            window.insert(&sight(1, t * 20));
-            window.sweep(t * 20, &mut out, &mut |sights| n += sights.len());
-            assert!(window.held.len() < 200);
-        }
-        window.sweep(i64::MAX, &mut out, &mut |sights| n += sights.len());
-        assert_eq!(n, 100_000);
+        let sights: Vec<_> = (0..100_000_i64).map(|t| sight(1, 0, t * 20)).collect();
+        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 100_000);
+        assert!(window.held.len() < 200, "held {}", window.held.len());
+    }
+
+    #[test]
+    fn a_run_without_gaps_is_bounded_too() {
+        let mut window = Window::new(100, 10);
+        let sights: Vec<_> = (0..100_000_i64).map(|t| sight(1, 0, t)).collect();
+        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 100_000);
+        assert!(
+            window.held.len() < 2 * LONG_RUN as usize,
+            "held {}",
+            window.held.len()
+        );
+    }
+
+    #[test]
+    fn a_stamp_far_off_delays_no_other_group() {
+        let mut window = Window::new(100, 10);
+        let mut sights: Vec<_> = (0..10_000_i64)
+            .map(|t| sight(t.unsigned_abs(), 0, t))
+            .collect();
+        sights.insert(0, sight(20_000, 0, i64::MAX));
+        sights.insert(0, sight(20_001, 0, i64::MIN));
+        let clock = |one: &Sight| if one.key < 10_000 { one.aligned_ns } else { 0 };
+        let groups = groups(&mut window, &sights, clock);
+        assert_eq!(groups.len(), 10_002);
+        assert_eq!(groups.last(), Some(&vec![i64::MAX]));
+        assert!(window.held.len() < 300, "held {}", window.held.len());
+    }
+
+    #[test]
+    fn unsorted_sights_within_the_horizon_stay_together() {
+        let mut window = Window::new(400, 10);
+        // pairs 100 apart, shuffled by steps of up to 128
+        let stamp = |i: i64| i / 256 * 256 + (i % 256) * 77 % 256;
+        let order: Vec<i64> = (0..25_600).map(stamp).collect();
+        let sights: Vec<_> = order
+            .iter()
+            .map(|t| sight((t % 128 + t / 256 * 128).unsigned_abs(), 0, *t))
+            .collect();
+        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        assert!(
+            groups.iter().all(|group| group.len() == 2),
+            "{:?}",
+            groups.iter().find(|g| g.len() != 2)
+        );
+        assert_eq!(groups.len(), 12_800);
     }
 }

@@ -1,0 +1,232 @@
+//! Losses: where packets were last seen, of address pairs that go farther otherwise.
+
+use super::Sight;
+use crate::hashed::HashedMap;
+use crate::plan::{Direction, Plan};
+use std::collections::HashMap;
+
+/// Where packets of an address pair ended before their path did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct End {
+    pair: u64,
+    point: u16,
+    is_reverse: bool,
+    /// They had entered the whole path at its beginning.
+    had_entered: bool,
+}
+
+/// What became of the packets of each address pair. Pairs may be many, ends are few.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// Segments that packets of the pair crossed, by [`link_bit`].
+    crossed: HashedMap<u128>,
+    n_ended: HashMap<End, u64>,
+}
+
+impl Losses {
+    /// Notes a packet's last sight, and the segments that it crossed.
+    pub(super) fn note(
+        &mut self,
+        plan: &Plan,
+        sights: &[Sight],
+        direction: Direction,
+        crossed: u128,
+    ) {
+        let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
+            return;
+        };
+        if !last.directed {
+            return;
+        }
+        if crossed != 0 {
+            *self.crossed.entry(last.pair).or_default() |= crossed;
+        }
+        let whole = plan.whole.and_then(|whole| plan.links.get(whole));
+        let had_entered = whole.is_some_and(|whole| {
+            let (up, down) = ends(*whole, direction);
+            first.point == up && last.point != down
+        });
+        let may_go_on = plan
+            .links
+            .iter()
+            .any(|link| ends(*link, direction).0 == last.point);
+        if (may_go_on || had_entered) && is_covered(plan, last) {
+            let is_reverse = direction == Direction::Reverse;
+            let end = End {
+                pair: last.pair,
+                point: last.point,
+                is_reverse,
+                had_entered,
+            };
+            *self.n_ended.entry(end).or_default() += 1;
+        }
+    }
+
+    /// Adds what another partition noted.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (pair, crossed) in other.crossed {
+            *self.crossed.entry(pair).or_default() |= crossed;
+        }
+        for (end, n) in other.n_ended {
+            *self.n_ended.entry(end).or_default() += n;
+        }
+    }
+
+    /// Packets lost per link and direction: on the segment after the last sight, if the address pair
+    /// crosses it otherwise.
+    pub(super) fn count(&self, plan: &Plan) -> Vec<[u64; 2]> {
+        let mut n_lost = vec![[0; 2]; plan.links.len()];
+        for (end, n) in &self.n_ended {
+            let direction = Direction::of(!end.is_reverse);
+            let crossed = self.crossed.get(&end.pair).copied().unwrap_or(0);
+            let goes_on = |index: usize| crossed & link_bit(index, direction.index()) != 0;
+            let leads = |(index, link): &(usize, &(u16, u16))| {
+                ends(**link, direction).0 == end.point
+                    && Some(*index) != plan.whole
+                    && goes_on(*index)
+            };
+            let segment = plan
+                .links
+                .iter()
+                .enumerate()
+                .find(leads)
+                .map(|(index, _)| index);
+            let whole = plan
+                .whole
+                .filter(|whole| end.had_entered && goes_on(*whole));
+            for index in segment.into_iter().chain(whole) {
+                let both = n_lost.get_mut(index);
+                if let Some(count) = both.and_then(|both| both.get_mut(direction.index())) {
+                    *count += n;
+                }
+            }
+        }
+        n_lost
+    }
+}
+
+fn is_covered(plan: &Plan, sight: &Sight) -> bool {
+    let component = plan
+        .component
+        .get(usize::from(sight.point))
+        .copied()
+        .unwrap_or(0);
+    let cover = plan.cover.get(usize::from(component));
+    cover.is_some_and(|(start, end)| (*start..=*end).contains(&sight.aligned_ns))
+}
+
+/// Upstream and downstream point of a segment (near, far).
+fn ends((near, far): (u16, u16), direction: Direction) -> (u16, u16) {
+    if direction == Direction::Forward {
+        (near, far)
+    } else {
+        (far, near)
+    }
+}
+
+/// One bit per segment and direction; paths with more than 64 segments share bits.
+pub(super) fn link_bit(index: usize, side: usize) -> u128 {
+    1_u128 << ((2 * index + side) % 128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{path, sight};
+    use super::*;
+
+    /// Notes a forward packet of a pair that was seen at these points.
+    fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], at_ns: i64) {
+        let seen: Vec<Sight> = points
+            .iter()
+            .map(|point| Sight {
+                pair,
+                ..sight(1, *point, at_ns)
+            })
+            .collect();
+        let is_crossed = |ends: &(u16, u16)| {
+            seen.windows(2)
+                .any(|two| (two[0].point, two[1].point) == *ends)
+        };
+        let mut crossed = 0;
+        for (index, ends) in plan.links.iter().enumerate() {
+            let is_whole = Some(index) == plan.whole
+                && points.first() == Some(&ends.0)
+                && points.last() == Some(&ends.1);
+            if is_crossed(ends) || is_whole {
+                crossed |= link_bit(index, 0);
+            }
+        }
+        losses.note(plan, &seen, Direction::Forward, crossed);
+    }
+
+    #[test]
+    fn a_loss_is_on_the_segment_after_the_last_sight() {
+        let plan = path(4);
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1, 2, 3], 0);
+        note(&mut losses, &plan, 1, &[0], 0);
+        note(&mut losses, &plan, 1, &[0, 1, 2], 0);
+        note(&mut losses, &plan, 1, &[0, 2], 0);
+        note(&mut losses, &plan, 1, &[1], 0);
+        assert_eq!(losses.count(&plan), [[1, 0], [1, 0], [2, 0], [3, 0]]);
+    }
+
+    #[test]
+    fn a_pair_that_never_goes_there_loses_nothing_there() {
+        let plan = path(3);
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 0);
+        note(&mut losses, &plan, 2, &[0], 0);
+        note(&mut losses, &plan, 3, &[0, 1, 2], 0);
+        assert_eq!(losses.count(&plan), [[0, 0]; 3]);
+    }
+
+    #[test]
+    fn what_one_partition_saw_crossing_another_may_have_lost() {
+        let plan = path(3);
+        let (mut one, mut other) = (Losses::default(), Losses::default());
+        note(&mut one, &plan, 1, &[0, 1, 2], 0);
+        note(&mut other, &plan, 1, &[0, 1], 0);
+        one.merge(other);
+        assert_eq!(one.count(&plan), [[0, 0], [1, 0], [1, 0]]);
+    }
+
+    #[test]
+    fn outside_the_cover_nothing_is_lost() {
+        let mut plan = path(2);
+        plan.cover = vec![(100, 200)];
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 150);
+        for at_ns in [99, 100, 200, 201, i64::MIN, i64::MAX] {
+            note(&mut losses, &plan, 1, &[0], at_ns);
+        }
+        assert_eq!(losses.count(&plan), [[2, 0]]);
+    }
+
+    #[test]
+    fn directions_are_apart() {
+        let plan = path(2);
+        let mut losses = Losses::default();
+        let far = [sight(1, 1, 0)];
+        losses.note(&plan, &far, Direction::Reverse, link_bit(0, 1));
+        losses.note(&plan, &far, Direction::Forward, link_bit(0, 0));
+        losses.note(
+            &plan,
+            &[Sight {
+                directed: false,
+                ..far[0]
+            }],
+            Direction::Reverse,
+            0,
+        );
+        assert_eq!(losses.count(&plan), [[0, 1]]);
+    }
+
+    #[test]
+    fn a_pair_whose_packets_arrive_takes_one_entry() {
+        let plan = path(3);
+        let mut losses = Losses::default();
+        (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
+        assert_eq!((losses.crossed.len(), losses.n_ended.len()), (1000, 0));
+    }
+}

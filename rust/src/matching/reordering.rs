@@ -1,0 +1,187 @@
+//! Reordering (RFC 4737): packets that arrive after one of their flow that was sent later.
+
+use super::Sight;
+use crate::hashed::HashedMap;
+
+/// Pairs of one segment and direction that wait to be put in order of arrival.
+#[derive(Debug)]
+pub(super) struct Reordering {
+    waiting: Vec<Arrival>,
+    newest_sent_ns: HashedMap<i64>,
+    n_reordered: u64,
+    /// Sort when so many wait; twice of what had to go on waiting.
+    full_at: usize,
+    /// Look for flows to forget when there are so many.
+    many_at: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    arrived_ns: i64,
+    sent_ns: i64,
+    flow: u64,
+}
+
+/// Pairs that are sorted at once.
+const BATCH: usize = 1 << 15;
+/// Pairs that may wait: beyond, order is worth less than memory.
+const MOST: usize = 64 * BATCH;
+/// Flows that may be remembered without a look at their age.
+const FEW_FLOWS: usize = 1 << 18;
+
+impl Default for Reordering {
+    fn default() -> Self {
+        Self {
+            waiting: Vec::new(),
+            newest_sent_ns: HashedMap::default(),
+            n_reordered: 0,
+            full_at: BATCH,
+            many_at: FEW_FLOWS,
+        }
+    }
+}
+
+impl Reordering {
+    #[inline]
+    pub(super) fn push(&mut self, up: &Sight, down: &Sight) {
+        self.waiting.push(Arrival {
+            arrived_ns: down.aligned_ns,
+            sent_ns: up.aligned_ns,
+            flow: up.flow,
+        });
+    }
+
+    /// Settles what arrived before `until_ns`, now and then.
+    pub(super) fn settle(&mut self, until_ns: i64) {
+        if self.waiting.len() < self.full_at {
+            return;
+        }
+        self.count(until_ns);
+        if self.waiting.len() > MOST {
+            self.count(i64::MAX);
+        }
+        self.full_at = BATCH.max(2 * self.waiting.len());
+        if self.newest_sent_ns.len() > self.many_at {
+            self.newest_sent_ns
+                .retain(|_, newest_ns| *newest_ns >= until_ns);
+            self.many_at = FEW_FLOWS.max(2 * self.newest_sent_ns.len());
+        }
+    }
+
+    /// How many of all pairs were reordered.
+    pub(super) fn finish(&mut self) -> u64 {
+        self.count(i64::MAX);
+        self.n_reordered
+    }
+
+    /// Counts, among those that arrived by `until_ns`, the ones sent before one that arrived
+    /// earlier in the same flow (RFC 4737 §3.3).
+    fn count(&mut self, until_ns: i64) {
+        self.waiting
+            .sort_unstable_by_key(|one| (one.arrived_ns, one.sent_ns));
+        let settled = self
+            .waiting
+            .partition_point(|one| one.arrived_ns <= until_ns);
+        for one in self.waiting.drain(..settled) {
+            let newest_ns = self.newest_sent_ns.entry(one.flow).or_insert(one.sent_ns);
+            if one.sent_ns < *newest_ns {
+                self.n_reordered += 1;
+            } else {
+                *newest_ns = one.sent_ns;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sight;
+    use super::*;
+
+    /// RFC 4737 §3.3 as it is written, by one flow, in order of arrival.
+    fn reference(sent: &[i64]) -> u64 {
+        let later_before = |i: usize| sent[..i].iter().any(|before| *before > sent[i]);
+        (0..sent.len()).map(|i| u64::from(later_before(i))).sum()
+    }
+
+    /// Numbers below `n`, in an order of the seed's choosing.
+    fn permutation(n: i64, seed: &mut u64) -> Vec<i64> {
+        let mut all: Vec<i64> = (0..n).collect();
+        for i in (1..all.len()).rev() {
+            *seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            all.swap(i, usize::try_from(*seed >> 33).unwrap() % (i + 1));
+        }
+        all
+    }
+
+    fn push(reordering: &mut Reordering, flow: u64, sent_ns: i64, arrived_ns: i64) {
+        let up = Sight {
+            flow,
+            ..sight(1, 0, sent_ns)
+        };
+        reordering.push(&up, &sight(1, 1, arrived_ns));
+    }
+
+    #[test]
+    fn counts_equal_the_definition() {
+        let mut seed = 1;
+        for n in [1, 2, 3, 10, 50, 200] {
+            let (one, other) = (permutation(n, &mut seed), permutation(n, &mut seed));
+            let mut reordering = Reordering::default();
+            // decided in any order
+            for i in permutation(n, &mut seed) {
+                let at = usize::try_from(i).unwrap();
+                push(&mut reordering, 1, one[at], 1000 + i);
+                push(&mut reordering, 2, other[at], 1000 + i);
+            }
+            assert_eq!(
+                reordering.finish(),
+                reference(&one) + reference(&other),
+                "{one:?} {other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn batches_change_nothing() {
+        let n = 5 * i64::try_from(BATCH).unwrap();
+        let mut seed = 7;
+        let mut sent: Vec<i64> = Vec::new();
+        for block in 0..n / 8 {
+            sent.extend(permutation(8, &mut seed).iter().map(|i| block * 8 + i));
+        }
+        let expected: u64 = sent.chunks(8).map(reference).sum();
+        let mut reordering = Reordering::default();
+        let mut most = 0;
+        for (arrived_ns, sent_ns) in (0..).zip(&sent) {
+            push(&mut reordering, 1, *sent_ns, arrived_ns);
+            reordering.settle(arrived_ns - 100);
+            most = most.max(reordering.waiting.len());
+        }
+        assert_eq!(reordering.finish(), expected);
+        assert!(most <= 2 * BATCH, "{most}");
+    }
+
+    #[test]
+    fn what_no_time_orders_is_bounded() {
+        let mut reordering = Reordering::default();
+        for i in 0..3 * i64::try_from(MOST).unwrap() {
+            push(&mut reordering, 1, i, i);
+            reordering.settle(i64::MIN);
+        }
+        assert!(reordering.waiting.len() <= 2 * MOST);
+        assert_eq!(reordering.finish(), 0);
+    }
+
+    #[test]
+    fn old_flows_are_forgotten() {
+        let mut reordering = Reordering::default();
+        for i in 0..8 * i64::try_from(FEW_FLOWS).unwrap() {
+            push(&mut reordering, i.unsigned_abs(), i, i);
+            reordering.settle(i - 100);
+        }
+        assert!(reordering.newest_sent_ns.len() < 2 * FEW_FLOWS);
+    }
+}

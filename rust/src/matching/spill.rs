@@ -1,0 +1,84 @@
+//! What is too much to keep: numbers, little-endian, in files of their own.
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file of numbers in the making. A failure to write is told at the end: nobody in between could
+/// do anything about it.
+pub(super) struct Spill {
+    path: PathBuf,
+    out: BufWriter<File>,
+    failure: Option<std::io::Error>,
+}
+
+impl Spill {
+    pub(super) fn create(directory: &Path, name: &str) -> Result<Self> {
+        const BUFFER_BYTES: usize = 1 << 16;
+        let path = directory.join(name);
+        match File::create(&path) {
+            Ok(file) => {
+                let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+                Ok(Self {
+                    path,
+                    out,
+                    failure: None,
+                })
+            }
+            Err(source) => Err(Error::Io { path, source }),
+        }
+    }
+
+    #[inline]
+    pub(super) fn write<const N: usize>(&mut self, values: [i64; N]) {
+        if self.failure.is_none() {
+            let written = values
+                .iter()
+                .try_for_each(|one| self.out.write_all(&one.to_le_bytes()));
+            self.failure = written.err();
+        }
+    }
+
+    /// Where all of it is now.
+    pub(super) fn finish(mut self) -> Result<PathBuf> {
+        match self.failure.map_or_else(|| self.out.flush(), Err) {
+            Ok(()) => Ok(self.path),
+            Err(source) => Err(Error::Io {
+                path: self.path,
+                source,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_and_failures_are_told() {
+        let folder = std::env::temp_dir();
+        let name = format!("spill-{}", std::process::id());
+        let mut spill = Spill::create(&folder, &name).unwrap();
+        (0..100_000).for_each(|i| spill.write([i, -i]));
+        let path = spill.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 1_600_000);
+        assert_eq!(&bytes[1_599_992..], (-99_999_i64).to_le_bytes());
+        std::fs::remove_file(path).unwrap();
+        assert!(matches!(
+            Spill::create(&folder.join(&name), "x"),
+            Err(Error::Io { .. })
+        ));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_with_its_path() {
+        let mut spill = Spill::create(Path::new("/dev"), "full").unwrap();
+        spill.write([1]);
+        let told = spill.finish();
+        assert!(matches!(told, Err(Error::Io { path, .. }) if path == Path::new("/dev/full")));
+    }
+}

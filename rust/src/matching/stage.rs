@@ -1,0 +1,151 @@
+//! One file's blocks in the making: what its decoder sees, sorted by partition.
+
+use super::outcome::{Outbox, Outcome};
+use super::{Counts, FrameId, Sight, Status};
+use crate::error::{Error, Result};
+use crate::file::Frame;
+use crate::identity::Identity;
+use crate::plan::{Direction, Plan};
+use crate::reading::Seen;
+use std::sync::mpsc::SyncSender;
+
+/// Frames of one block.
+const BLOCK_FRAMES: usize = 4096;
+
+/// Consecutive sights of one file in one partition.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) sights: Vec<Sight>,
+    /// Time up to which the file was read: what follows is later, but for the file's disorder.
+    pub(super) until_ns: i64,
+}
+
+/// The time of a file that is read to its end; a stamp is never this late.
+pub(super) const AT_THE_END_NS: i64 = i64::MAX;
+
+pub(super) struct Stage<'a> {
+    file: usize,
+    plan: &'a Plan,
+    to: &'a [SyncSender<Block>],
+    outbox: Option<Outbox>,
+    blocks: Vec<Vec<Sight>>,
+    n_frames: usize,
+    /// Of the block in the making.
+    least_ns: i64,
+    until_ns: i64,
+    counts: Counts,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(
+        file: usize,
+        plan: &'a Plan,
+        to: &'a [SyncSender<Block>],
+        outbox: Option<Outbox>,
+    ) -> Self {
+        Self {
+            file,
+            plan,
+            to,
+            outbox,
+            blocks: to.iter().map(|_| Vec::new()).collect(),
+            n_frames: 0,
+            least_ns: AT_THE_END_NS,
+            until_ns: i64::MIN,
+            counts: Counts::of_points(plan.n_points()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, frame: &Frame<'_>, seen: &Seen) -> Result<()> {
+        let of_file = self.plan.point_of.get(self.file);
+        let point = of_file
+            .and_then(|of| of.get(frame.interface as usize))
+            .copied()
+            .flatten();
+        match (seen, point) {
+            (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity),
+            (Seen::Packet(_), None) => self.leave(frame, point, Status::Unmatched),
+            (Seen::Undecoded, _) => self.leave(frame, point, Status::Undecoded),
+            (Seen::Excluded | Seen::Unsampled, _) => self.leave(frame, point, Status::Excluded),
+        }
+        self.n_frames += 1;
+        if self.n_frames < BLOCK_FRAMES {
+            Ok(())
+        } else {
+            self.send()
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity) {
+        let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, frame.t_ns);
+        self.least_ns = self.least_ns.min(aligned_ns);
+        let (from, to) = self.plan.range;
+        if !(from..=to).contains(&aligned_ns) {
+            return self.leave(frame, Some(point), Status::Excluded);
+        }
+        let sight = Sight {
+            key: identity.key,
+            flow: identity.flow,
+            pair: identity.pair,
+            aligned_ns,
+            t_ns: frame.t_ns,
+            frame: FrameId::new(self.file, frame.number),
+            copy_tag: identity.copy_tag,
+            point,
+            toward: identity.toward,
+            directed: identity.directed,
+        };
+        // the high bits choose: the low ones are the partition's own hash table's
+        let n = self.blocks.len().max(1) as u64;
+        let index = usize::try_from((identity.flow >> 32) % n).unwrap_or(0);
+        if let Some(block) = self.blocks.get_mut(index) {
+            block.push(sight);
+        }
+    }
+
+    fn leave(&mut self, frame: &Frame<'_>, point: Option<u16>, status: Status) {
+        if let Some(point) = point {
+            self.counts.add(point, status);
+        }
+        if let Some(outbox) = &mut self.outbox {
+            let frame = FrameId::new(self.file, frame.number);
+            outbox.push(Outcome {
+                frame,
+                status,
+                trajectory: None,
+            });
+        }
+    }
+
+    /// A file is as far as the earliest stamp of its last block: a stamp that is far too late, as
+    /// after a clock was set, must not make all that follow it late.
+    fn send(&mut self) -> Result<()> {
+        if self.least_ns < AT_THE_END_NS {
+            self.until_ns = self.until_ns.max(self.least_ns);
+        }
+        (self.n_frames, self.least_ns) = (0, AT_THE_END_NS);
+        self.send_until(self.until_ns)
+    }
+
+    fn send_until(&mut self, until_ns: i64) -> Result<()> {
+        if let Some(outbox) = &mut self.outbox {
+            outbox.send();
+        }
+        let room = BLOCK_FRAMES / self.blocks.len().max(1);
+        for (block, to) in self.blocks.iter_mut().zip(self.to) {
+            let sights = std::mem::replace(block, Vec::with_capacity(room));
+            // a partition hangs up only when it failed, and then says why itself
+            to.send(Block { sights, until_ns })
+                .map_err(|_| Error::Interrupted)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the rest and returns the counts of frames that went to no partition.
+    pub(super) fn finish(mut self) -> Result<Counts> {
+        self.send_until(AT_THE_END_NS)?;
+        Ok(self.counts)
+    }
+}

@@ -1,0 +1,95 @@
+//! What the tests of several files here need: a straight path, sights, and a sink that keeps all.
+
+use super::copies::Folded;
+use super::resolve::Sink;
+use super::{FrameId, Sight};
+use crate::plan::{Band, Centre, Direction, Plan};
+
+/// What a packet takes from one point to the next.
+pub(super) const SEGMENT_NS: i64 = 10_000;
+/// Half the width of every band.
+pub(super) const BAND_NS: i64 = 100;
+
+/// A sight without flow, named by its key, its point and its time.
+pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
+    Sight {
+        key,
+        flow: 0,
+        pair: 0,
+        aligned_ns,
+        t_ns: aligned_ns,
+        frame: FrameId::new(
+            usize::from(point),
+            aligned_ns.unsigned_abs() >> 20 ^ aligned_ns.unsigned_abs() & 0xfff_ffff,
+        ),
+        copy_tag: 0,
+        point,
+        toward: true,
+        directed: true,
+    }
+}
+
+/// Points 0 to n−1 in order, on one clock, a segment apart each.
+pub(super) fn path(n: u16) -> Plan {
+    let band = Band {
+        lo_ns: -BAND_NS,
+        hi_ns: BAND_NS,
+        ..Band::default()
+    };
+    let bands = vec![band; usize::from(n) * usize::from(n)];
+    let centre = |offset_ns| Centre {
+        t_ns: vec![0],
+        offset_ns: vec![offset_ns],
+        slope: 0.0,
+    };
+    let away = |point: u16| i64::from(point) * SEGMENT_NS;
+    let mut links: Vec<(u16, u16)> = (1..n).map(|far| (far - 1, far)).collect();
+    let whole = (n > 2).then_some(links.len());
+    links.extend(whole.map(|_| (0, n - 1)));
+    Plan {
+        point_of: (0..n).map(|point| vec![Some(point)]).collect(),
+        position: (0..u32::from(n)).collect(),
+        component: vec![0; usize::from(n)],
+        domain: vec![0; usize::from(n)],
+        centres: [
+            (0..n).map(|point| centre(away(point))).collect(),
+            (0..n).map(|point| centre(-away(point))).collect(),
+        ],
+        bands: [bands.clone(), bands],
+        links,
+        whole,
+        wide_ns: 100_000,
+        horizon_ns: 300_000,
+        cover: vec![(i64::MIN, i64::MAX)],
+        range: (i64::MIN, i64::MAX),
+        bins: (0, 1_000_000),
+        ..Plan::default()
+    }
+}
+
+/// Keeps what is decided.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) trajectories: Vec<Vec<Sight>>,
+    pub(super) directions: Vec<Direction>,
+    pub(super) copies: Vec<(FrameId, FrameId)>,
+    pub(super) ambiguous: Vec<Sight>,
+}
+
+impl Sink for Taken {
+    fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
+        self.trajectories.push(sights.to_vec());
+        self.directions.push(direction);
+        for sight in sights {
+            self.copies.extend(
+                folded
+                    .copies_of(sight)
+                    .map(|copy| (sight.frame, copy.frame)),
+            );
+        }
+    }
+
+    fn ambiguous(&mut self, sight: &Sight, _folded: &Folded) {
+        self.ambiguous.push(*sight);
+    }
+}

@@ -1,0 +1,99 @@
+//! What a run counted, as a dictionary.
+
+use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
+use crate::histogram::{Histogram, middle_ns};
+use crate::matching::tally::{Bins, LinkTally};
+use crate::matching::{Matched, STATUSES};
+use std::path::PathBuf;
+
+/// The dictionary of a run's counts.
+pub(super) fn matched_dict<'py>(
+    py: Python<'py>,
+    matched: &Matched,
+) -> PyResult<Bound<'py, PyDict>> {
+    let counts: Vec<Vec<u64>> = matched.counts.iter().map(|of| of.to_vec()).collect();
+    let links = PyList::empty(py);
+    for (tallies, spills) in matched.totals.links.iter().zip(&matched.totals.spills) {
+        let both = PyList::empty(py);
+        for (tally, spills) in tallies.iter().zip(spills) {
+            both.append(link_dict(py, tally, spills)?)?;
+        }
+        links.append(both)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("statuses", STATUSES.to_vec())?;
+    out.set_item("counts", counts)?;
+    out.set_item("links", links)?;
+    out.set_item("least", least_list(py, matched)?)?;
+    out.set_item("rows", texts(&matched.totals.rows))?;
+    Ok(out)
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+fn link_dict<'py>(
+    py: Python<'py>,
+    tally: &LinkTally,
+    spills: &[PathBuf],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n", tally.n)?;
+    dict.set_item("n_lost", tally.n_lost)?;
+    dict.set_item("n_duplicated", tally.n_duplicated)?;
+    dict.set_item("n_reordered", tally.n_reordered)?;
+    dict.set_item("histogram", histogram_dict(py, &tally.histogram)?)?;
+    dict.set_item("spills", texts(spills))?;
+    Ok(dict)
+}
+
+/// The dictionary of a histogram: occupied bins by their middles.
+pub(super) fn histogram_dict<'py>(
+    py: Python<'py>,
+    histogram: &Histogram,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let (bins, counts): (Vec<i32>, Vec<u64>) = histogram.bins().unzip();
+    dict.set_item("n", histogram.n)?;
+    dict.set_item("sum_ns", histogram.sum_ns)?;
+    dict.set_item("sum_of_squares", histogram.sum_of_squares)?;
+    dict.set_item("min_ns", histogram.min_ns)?;
+    dict.set_item("max_ns", histogram.max_ns)?;
+    dict.set_item(
+        "middles_ns",
+        bins.into_iter().map(middle_ns).collect::<Vec<_>>(),
+    )?;
+    dict.set_item("counts", counts)?;
+    Ok(dict)
+}
+
+fn least_list<'py>(py: Python<'py>, matched: &Matched) -> PyResult<Bound<'py, PyList>> {
+    let mut all: Vec<_> = matched.totals.least.iter().collect();
+    all.sort_unstable_by_key(|(key, _)| **key);
+    let list = PyList::empty(py);
+    for ((up, down, side), bins) in all {
+        let dict = least_dict(py, bins)?;
+        dict.set_item("up", up)?;
+        dict.set_item("down", down)?;
+        dict.set_item("is_reverse", *side == 1)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+fn least_dict<'py>(py: Python<'py>, bins: &Bins) -> PyResult<Bound<'py, PyDict>> {
+    let occupied = || bins.iter().flatten();
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let dict = PyDict::new(py);
+    dict.set_item(
+        "aligned_ns",
+        numbers(py, occupied().map(|least| least.aligned_ns)),
+    )?;
+    dict.set_item("raw_ns", numbers(py, occupied().map(|least| least.raw_ns)))?;
+    dict.set_item("n", numbers(py, occupied().map(|least| count(least.n))))?;
+    Ok(dict)
+}

@@ -1,0 +1,119 @@
+//! What the survey's reading brought home, as a dictionary.
+
+use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
+use crate::file::Interface;
+use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample};
+
+/// The dictionary of a sample.
+pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("packets", packets_dict(py, &sample.rows)?)?;
+    out.set_item("flows", flows_dict(py, &sample.flows)?)?;
+    out.set_item("prefixes", sample.prefixes.to_vec())?;
+    out.set_item("is_whole", sample.level == u64::MAX)?;
+    out.set_item("facts", facts_list(py, &sample.facts)?)?;
+    Ok(out)
+}
+
+/// A column's name, and its value in a row of a file.
+type Column<T> = (&'static str, fn(usize, &T) -> i64);
+
+/// Rows of all files as columns of numbers.
+fn columns_dict<'py, T>(
+    py: Python<'py>,
+    files: &[Vec<T>],
+    columns: &[Column<T>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in columns {
+        let of_file = |(file, rows): (usize, &Vec<T>)| -> Vec<i64> {
+            rows.iter().map(|row| value(file, row)).collect()
+        };
+        let values = files.iter().enumerate().flat_map(of_file);
+        dict.set_item(*name, numbers(py, values))?;
+    }
+    Ok(dict)
+}
+
+fn index(file: usize) -> i64 {
+    i64::try_from(file).unwrap_or(-1)
+}
+
+fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, PyDict>> {
+    let columns: [Column<Row>; 12] = [
+        ("file", |file, _| index(file)),
+        ("interface", |_, row| row.interface.into()),
+        ("key", |_, row| row.identity.key.cast_signed()),
+        ("pair", |_, row| row.identity.pair.cast_signed()),
+        ("flow", |_, row| row.identity.flow.cast_signed()),
+        ("is_toward", |_, row| row.identity.toward.into()),
+        ("is_directed", |_, row| row.identity.directed.into()),
+        ("copy_tag", |_, row| row.identity.copy_tag.into()),
+        ("t_ns", |_, row| row.t_ns),
+        ("depth", |_, row| row.depth.into()),
+        ("ttl", |_, row| row.ttl.into()),
+        ("tcp_bytes", |_, row| row.tcp_bytes.into()),
+    ];
+    columns_dict(py, rows, &columns)
+}
+
+fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, PyDict>> {
+    let columns: [Column<Flow>; 7] = [
+        ("file", |file, _| index(file)),
+        ("interface", |_, flow| flow.interface.into()),
+        ("flow", |_, flow| flow.flow.cast_signed()),
+        ("pair", |_, flow| flow.pair.cast_signed()),
+        ("first_t_ns", |_, flow| flow.first_t_ns),
+        ("is_first_toward", |_, flow| flow.first_toward.into()),
+        ("opens", |_, flow| flow.opens.into()),
+    ];
+    columns_dict(py, flows, &columns)
+}
+
+fn facts_list<'py>(py: Python<'py>, facts: &[FileFacts]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for file in facts {
+        let dict = PyDict::new(py);
+        dict.set_item("format", file.format)?;
+        dict.set_item("is_truncated", file.is_truncated)?;
+        let damage = file
+            .damage
+            .iter()
+            .map(|damage| (damage.at_byte, damage.text.clone()));
+        dict.set_item("damage", damage.collect::<Vec<_>>())?;
+        let interfaces = PyList::empty(py);
+        for (index, seen) in file.interfaces.iter().enumerate() {
+            if let Some(seen) = seen {
+                interfaces.append(interface_dict(py, index, seen, file.declared.get(index))?)?;
+            }
+        }
+        dict.set_item("interfaces", interfaces)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}
+
+fn interface_dict<'py>(
+    py: Python<'py>,
+    index: usize,
+    seen: &InterfaceFacts,
+    declared: Option<&Interface>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let resolution_ns = declared.map_or(1000.0, |declared| declared.resolution_ns);
+    dict.set_item("interface", index)?;
+    dict.set_item("name", declared.and_then(|declared| declared.name.clone()))?;
+    dict.set_item("link", seen.link)?;
+    dict.set_item("declared_resolution_ns", resolution_ns)?;
+    dict.set_item(
+        "n_dropped",
+        declared.and_then(|declared| declared.n_dropped),
+    )?;
+    dict.set_item("observed_resolution_ns", seen.observed_resolution_ns)?;
+    dict.set_item("n_frames", seen.n_frames)?;
+    dict.set_item("n_undecoded", seen.n_undecoded)?;
+    dict.set_item("first_t_ns", seen.first_t_ns)?;
+    dict.set_item("last_t_ns", seen.last_t_ns)?;
+    dict.set_item("disorder_ns", seen.disorder_ns)?;
+    Ok(dict)
+}

@@ -1,0 +1,64 @@
+//! How captures are read, as Python says it.
+
+use super::{pyclass, pymethods};
+use crate::filter::Filter;
+use crate::identity::{N_CLASSES, Prefixes, WHOLE};
+use crate::reading::Reading;
+use crate::wire::{Decoder, Parent};
+
+/// How captures are read: filters, ports, and the bytes that enter identities.
+#[pyclass(frozen, module = "pcaplat._native")]
+pub(super) struct Settings {
+    filter: Option<String>,
+    filter_outer: Option<String>,
+    udp_ports: Vec<(u16, String)>,
+    one_in: u64,
+    prefixes: Prefixes,
+    libpcap: Option<String>,
+}
+
+#[pymethods]
+impl Settings {
+    #[new]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, udp_ports=Vec::new(), one_in=1, prefixes=None, libpcap=None))]
+    fn new(
+        filter: Option<String>,
+        filter_outer: Option<String>,
+        udp_ports: Vec<(u16, String)>,
+        one_in: u64,
+        prefixes: Option<Vec<u32>>,
+        libpcap: Option<String>,
+    ) -> Self {
+        let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
+        Self {
+            filter,
+            filter_outer,
+            udp_ports,
+            one_in,
+            prefixes: prefixes.unwrap_or(WHOLE),
+            libpcap,
+        }
+    }
+}
+
+impl Settings {
+    pub(super) fn reading(&self) -> crate::error::Result<Reading> {
+        let ports: Vec<(Parent, &str)> = self
+            .udp_ports
+            .iter()
+            .map(|(port, name)| (Parent::UdpDst(*port), name.as_str()))
+            .collect();
+        let compile = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| Filter::new(text, self.libpcap.as_deref()))
+                .transpose()
+        };
+        Ok(Reading {
+            decoder: Decoder::new(&ports)?,
+            filter: compile(&self.filter)?,
+            filter_outer: compile(&self.filter_outer)?,
+            prefixes: self.prefixes,
+            one_in: self.one_in.max(1),
+        })
+    }
+}

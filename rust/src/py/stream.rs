@@ -1,0 +1,70 @@
+//! The packets table as an Arrow stream.
+
+use super::{
+    Bound, Knots, PyAny, PyCapsule, PyResult, Python, Settings, centre, pyclass, pymethods, raise,
+};
+use crate::error::Error;
+use crate::packets::{Batches, Origin};
+use arrow_array::RecordBatchIterator;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// A file of the packets table: path, name, points and clocks by interface.
+type OriginValues = (PathBuf, String, Vec<String>, Vec<Option<Knots>>);
+
+/// The packets table of some files as a one-shot Arrow stream.
+#[pyclass(frozen, module = "pcaplat._native")]
+pub(super) struct PacketStream {
+    batches: Mutex<Option<Batches>>,
+}
+
+#[pymethods]
+impl PacketStream {
+    #[new]
+    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536))]
+    fn new(
+        py: Python<'_>,
+        origins: Vec<OriginValues>,
+        settings: &Settings,
+        outcomes_in: Option<PathBuf>,
+        batch_rows: usize,
+    ) -> PyResult<Self> {
+        let reading = settings.reading().map_err(|error| raise(py, error))?;
+        let origin = |(path, name, points, clocks): OriginValues| Origin {
+            path,
+            name,
+            points,
+            clocks: clocks.into_iter().map(|knots| knots.map(centre)).collect(),
+        };
+        let origins = origins.into_iter().map(origin).collect();
+        let batches = Batches::new(reading, origins, outcomes_in, batch_rows);
+        Ok(Self {
+            batches: Mutex::new(Some(batches)),
+        })
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self
+            .batches
+            .lock()
+            .ok()
+            .and_then(|mut batches| batches.take());
+        let batches = batches.ok_or_else(|| {
+            let text = "this stream was read already; call pcaplat.read again".to_owned();
+            raise(py, Error::Argument(text))
+        })?;
+        let reader = RecordBatchIterator::new(batches, crate::packets::schema());
+        PyCapsule::new_with_value(
+            py,
+            FFI_ArrowArrayStream::new(Box::new(reader)),
+            c"arrow_array_stream",
+        )
+    }
+}

@@ -1,0 +1,173 @@
+//! The same few packets, and the facts, of one file.
+
+use super::{FileFacts, Flow, InterfaceFacts, Row};
+use crate::error::Result;
+use crate::file::Frame;
+use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
+use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::wire::Packet;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The selection of one file in the making.
+pub(super) struct Selection {
+    limit: usize,
+    pub(super) level: u64,
+    pub(super) flow_level: u64,
+    pub(super) rows: Vec<Row>,
+    pub(super) flows: HashMap<(u64, u32), Flow>,
+    pub(super) prefixes: Prefixes,
+    interfaces: Vec<Option<InterfaceFacts>>,
+    pub(super) facts: Option<FileFacts>,
+}
+
+/// Reads a file and selects.
+pub(super) fn select(
+    path: &Path,
+    reading: &Reading,
+    limit: usize,
+    progress: &Progress,
+) -> Result<Selection> {
+    let mut selection = Selection {
+        limit,
+        level: u64::MAX,
+        flow_level: u64::MAX,
+        rows: Vec::new(),
+        flows: HashMap::new(),
+        prefixes: WHOLE,
+        interfaces: Vec::new(),
+        facts: None,
+    };
+    let mut packet = Packet::new();
+    let capture = read_frames(path, progress, |frame| {
+        let seen = reading.see(frame, &mut packet);
+        selection.count(frame, &seen);
+        // all of them: the prefix decides which ones are of the sample
+        if let Seen::Packet(_) | Seen::Unsampled = seen {
+            selection.shorten_prefix(&packet);
+        }
+        if let Seen::Packet(identity) = seen {
+            selection.consider(frame, &packet, identity);
+        }
+        Ok(())
+    })?;
+    selection.facts = Some(FileFacts {
+        interfaces: std::mem::take(&mut selection.interfaces),
+        declared: capture.interfaces().to_vec(),
+        format: capture.format(),
+        damage: capture.damage().to_vec(),
+        is_truncated: capture.is_truncated(),
+    });
+    Ok(selection)
+}
+
+impl Selection {
+    fn count(&mut self, frame: &Frame<'_>, seen: &Seen) {
+        let index = frame.interface as usize;
+        if index >= self.interfaces.len() {
+            self.interfaces.resize(index + 1, None);
+        }
+        let Some(slot) = self.interfaces.get_mut(index) else {
+            return;
+        };
+        let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
+        facts.n_frames += 1;
+        facts.n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
+        if frame.has_time {
+            facts.note_time(frame.t_ns);
+        }
+    }
+
+    fn shorten_prefix(&mut self, packet: &Packet) {
+        if let Some(captured) = cut_bytes(packet)
+            && let Some(prefix) = self.prefixes.get_mut(class(packet))
+        {
+            *prefix = captured.min(*prefix);
+        }
+    }
+
+    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
+        if identity.key <= self.level {
+            self.rows.push(Row {
+                identity,
+                interface: frame.interface,
+                frame: frame.number,
+                t_ns: frame.t_ns,
+                depth: packet.depth,
+                ttl: packet.ttl,
+                tcp_bytes: if packet.protocol == TCP {
+                    packet.transport_wire_bytes
+                } else {
+                    0
+                },
+            });
+            if self.rows.len() >= 2 * self.limit {
+                self.thin();
+            }
+        }
+        if identity.directed && identity.flow <= self.flow_level {
+            self.note_flow(frame, identity);
+        }
+    }
+
+    fn note_flow(&mut self, frame: &Frame<'_>, identity: Identity) {
+        self.flows
+            .entry((identity.flow, frame.interface))
+            .or_insert(Flow {
+                flow: identity.flow,
+                pair: identity.pair,
+                first_t_ns: frame.t_ns,
+                first_toward: identity.toward,
+                opens: identity.opens,
+                interface: frame.interface,
+            });
+        while self.flows.len() > self.limit && self.flow_level > 0 {
+            self.flow_level /= 2;
+            let level = self.flow_level;
+            self.flows.retain(|(key, _), _| *key <= level);
+        }
+    }
+
+    /// Lowers the level until the rows fit. Keys that repeat without end cannot be thinned by level:
+    /// a few of each are enough to know that they repeat.
+    fn thin(&mut self) {
+        const ENOUGH_REPEATS: u32 = 16;
+        let mut n_of_key: HashMap<u64, u32> = HashMap::new();
+        self.rows.retain(|row| {
+            let n = n_of_key.entry(row.identity.key).or_default();
+            *n += 1;
+            *n <= ENOUGH_REPEATS
+        });
+        while self.rows.len() > self.limit && self.level > 0 {
+            self.level /= 2;
+            let level = self.level;
+            self.rows.retain(|row| row.identity.key <= level);
+        }
+    }
+}
+
+impl InterfaceFacts {
+    fn new(frame: &Frame<'_>) -> Self {
+        Self {
+            n_frames: 0,
+            n_undecoded: 0,
+            first_t_ns: i64::MAX,
+            last_t_ns: i64::MIN,
+            disorder_ns: 0,
+            observed_resolution_ns: 1_000_000_000,
+            link: frame.link,
+        }
+    }
+
+    fn note_time(&mut self, t_ns: i64) {
+        while self.observed_resolution_ns > 1 && t_ns % self.observed_resolution_ns != 0 {
+            self.observed_resolution_ns /= 10;
+        }
+        self.first_t_ns = self.first_t_ns.min(t_ns);
+        if t_ns >= self.last_t_ns {
+            self.last_t_ns = t_ns;
+        } else {
+            self.disorder_ns = self.disorder_ns.max(self.last_t_ns.saturating_sub(t_ns));
+        }
+    }
+}
