@@ -18,6 +18,8 @@ OUTLIER_DEVIATIONS = 30
 RELATED_WITHIN_NS = 10_000_000_000
 """Differences of unicast packets that scatter more than this relate nothing."""
 
+SECOND_NS = 1_000_000_000
+SEVERAL = 5
 REPEATED_WITHIN_NS = 1_000_000
 """Differences of broadcasts, which repeat themselves, must agree within this."""
 
@@ -110,13 +112,15 @@ def _block_medians(values: Ints) -> tuple[Ints, Ints]:
 def share_anything(both: Shared) -> bool:
     """Tell whether two points can be related by what they share.
 
-    One unicast or numbered packet with equal bytes is enough. Of broadcast and neighbour discovery,
-    which repeat themselves, at least two must agree within a millisecond.
+    One unicast or numbered packet with equal bytes is enough. Broadcast and neighbour discovery
+    repeat themselves, and in bursts: two must agree within a millisecond between clocks that nearly
+    agree, between others several.
     """
     if np.any(both.is_strong):
         scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
         return bool(scatter_ns < RELATED_WITHIN_NS)
-    return len(both) > 1 and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
+    enough = 2 if abs(int(np.median(both.d_ns))) < SECOND_NS else SEVERAL
+    return len(both) >= enough and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
 
 
 def between(relations: Relations, up: int, down: int) -> Shared:
