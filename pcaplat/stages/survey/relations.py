@@ -119,8 +119,9 @@ def share_anything(both: Shared) -> bool:
     if np.any(both.is_strong):
         scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
         return bool(scatter_ns < RELATED_WITHIN_NS)
-    enough = 2 if abs(int(np.median(both.d_ns))) < SECOND_NS else SEVERAL
-    return len(both) >= enough and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
+    if len(both) == 0 or int(np.ptp(both.d_ns)) > REPEATED_WITHIN_NS:
+        return False
+    return len(both) >= (2 if abs(int(both.d_ns[0])) < SECOND_NS else SEVERAL)
 
 
 def between(relations: Relations, up: int, down: int) -> Shared:
