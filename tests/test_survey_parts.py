@@ -8,7 +8,7 @@ import pytest
 from pcaplat.path import Ints, Point
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.links import find_edges
-from pcaplat.stages.survey.offload import doubts_of_offload
+from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.openers import count_openers
 from pcaplat.stages.survey.relations import relate, share_anything, shared
 from pcaplat.stages.survey.sights import unique_sights
@@ -193,7 +193,9 @@ class TestOffload:
             own = [100 * (side + 1) + i for i in range(len(lengths))]
             keys = [1, *own, 2]
             seen.append(sights(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
-        return [doubt.code for doubt in doubts_of_offload(self.POINTS, [(0, 1)], seen)]
+        torn = find_torn([(0, 1)], seen)
+        assert all((0, 1) == ends for ends in torn)
+        return [doubt.code for doubt in doubts_of_offload(self.POINTS, torn)]
 
     def test_super_segments_that_come_out_cut(self) -> None:
         assert self.codes([2 * 1448 + 32], [1480, 1480]) == ["segmentation-offload"]
@@ -208,4 +210,4 @@ class TestOffload:
     def test_what_lies_outside_the_common_time_says_nothing(self) -> None:
         near = sights([7, 1, 2], [0, 10, 20], tcp_bytes=[64_000, 52, 52])
         far = sights([1, 2, 8], [11, 21, 99], tcp_bytes=[52, 52, 1480])
-        assert doubts_of_offload(self.POINTS, [(0, 1)], [near, far]) == []
+        assert find_torn([(0, 1)], [near, far]) == {}
