@@ -194,7 +194,7 @@ class TestOffload:
             keys = [1, *own, 2]
             seen.append(sights(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
         torn = find_torn([(0, 1)], seen)
-        assert all((0, 1) == ends for ends in torn)
+        assert all(ends == (0, 1) for ends in torn)
         return [doubt.code for doubt in doubts_of_offload(self.POINTS, torn)]
 
     def test_super_segments_that_come_out_cut(self) -> None:
