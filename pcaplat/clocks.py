@@ -85,6 +85,10 @@ class Clocks:
         base_ns = self.base_ns[b] - self.base_ns[a]
         return Relation("bounded", base_ns, self.knots_ns, value, lo, hi, drift, width, self.n)
 
+    def root(self, point: int) -> int:
+        """Give the point whose clock the times of a point's component are given in."""
+        return self.related.get(self.domain[point], point)
+
     def _one_way(self, a: int, b: int) -> Relation:
         empty = np.full(len(self.knots_ns), np.nan)
         found = self.one_way_ppm.get((a, b))
@@ -106,5 +110,6 @@ def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
     relation = clocks.relation(reference, point)
     if not relation.is_known:
         return None
-    offset_ns = relation.offset_ns
-    return Centre(relation.t_ns + offset_ns, offset_ns, (relation.drift_ppm or 0.0) * 1e-6)
+    # the knots are times of the component's first clock, whatever the reference is
+    raw_ns = relation.t_ns + clocks.relation(clocks.root(point), point).offset_ns
+    return Centre(raw_ns, relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)

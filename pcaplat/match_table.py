@@ -69,7 +69,7 @@ class MatchTable:
     ) -> tuple[Floats, Floats, Floats]:
         """What of each difference is the clocks', beside their base: value, least, most."""
         t_ns = rows["t_ns"] + (rows["raw_ns"] if is_reverse else 0)
-        knots = relation.t_ns + self.findings.centres[0][near].at(relation.t_ns)
+        knots = self.findings.centres[0][near].raw(relation.t_ns)
         value, lo, hi = (
             _between(knots, edge, t_ns, relation.drift_ppm or 0.0)
             for edge in (relation.value_ns, relation.lo_ns, relation.hi_ns)

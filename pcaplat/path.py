@@ -38,6 +38,14 @@ class Centre:
         rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
         return np.asarray(c0 + np.rint(rise).astype(np.int64))
 
+    def raw(self, aligned_ns: Ints) -> Ints:
+        """Raw times at which the time without the offset is `aligned_ns`."""
+        raw_ns = aligned_ns + (self.offset_ns[0] if len(self.offset_ns) else 0)
+        # the offset's slope is that of clocks, far below 1: three steps leave no nanosecond
+        for _ in range(3):
+            raw_ns = aligned_ns + self.at(raw_ns)
+        return np.asarray(raw_ns)
+
     def native(self) -> Knots:
         """Knots, offsets and slope as the core takes them."""
         return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope

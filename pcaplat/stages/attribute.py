@@ -85,7 +85,7 @@ def clock_between(findings: Findings, relation: Relation, near: int, far: int) -
     variation is left in what it is subtracted from.
     """
     if relation.is_known:
-        raw_ns = relation.t_ns + findings.centres[0][near].at(relation.t_ns)
+        raw_ns = findings.centres[0][near].raw(relation.t_ns)
         return Centre(raw_ns, relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)
     return usual_difference(findings, relation, near, far)
 

@@ -43,6 +43,8 @@ pub struct Identity {
     pub directed: bool,
     /// A TCP SYN without ACK: its sender opened the flow.
     pub opens: bool,
+    /// TCP with payload, which offload may cut or join on the way.
+    pub is_tcp_data: bool,
     /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
     pub copy_tag: u32,
 }
@@ -146,6 +148,7 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
+        is_tcp_data: has_tcp_data(packet, transport),
         copy_tag: copy_tag(packet, bytes),
     }
 }
@@ -209,6 +212,7 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         toward: from <= to,
         directed: false,
         opens: false,
+        is_tcp_data: false,
         copy_tag: 0,
     }
 }
@@ -242,6 +246,15 @@ fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
         && transport
             .first()
             .is_some_and(|kind| matches!(kind, 130..=137 | 143))
+}
+
+fn has_tcp_data(packet: &Packet, transport: &[u8]) -> bool {
+    /// A header with time stamps (RFC 7323 §3.2), where the snap length leaves its own length unsaid.
+    const USUAL_HEADER_BYTES: u32 = 32;
+    let header_bytes = transport
+        .get(12)
+        .map_or(USUAL_HEADER_BYTES, |offset| u32::from(offset >> 4) * 4);
+    packet.protocol == TCP && packet.transport_wire_bytes > header_bytes
 }
 
 fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {

@@ -143,6 +143,8 @@ pub struct Plan {
     pub toward_is_forward: HashedMap<bool>,
     /// Measured segments (near, far); the whole path may be among them.
     pub links: Vec<(u16, u16)>,
+    /// Per link: TCP changes its packet boundaries there, so its data is not lost when it is not found.
+    pub torn: Vec<bool>,
     /// Index into `links` of the whole path, if it is more than one segment.
     pub whole: Option<usize>,
     /// A packet unique at two points is one packet within this.

@@ -57,7 +57,7 @@ def align(
     bounds = all_bounds(findings, domains, base_ns, least)
     upper = close(bound_all(bounds, knots_ns, max(domains) + 1))
     upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {})
-    value, related, is_raw = values_in(findings, domains, base_ns, upper)
+    value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns)
     return Clocks(
         knots_ns=knots_ns,
         domain=domains,

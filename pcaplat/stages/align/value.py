@@ -4,17 +4,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pcaplat.path import Ends, Findings, Floats
+from pcaplat.path import Ends, Findings, Floats, Ints
+from pcaplat.stages.align.interval import fit_drift
 
 
 def values_in(
-    findings: Findings, domains: Sequence[int], base_ns: Sequence[int], upper: Floats
+    findings: Findings,
+    domains: Sequence[int],
+    base_ns: Sequence[int],
+    upper: Floats,
+    knots_ns: Ints,
 ) -> tuple[Floats, dict[int, int], frozenset[Ends]]:
     """Take a value for each clock, neighbour by neighbour along the path.
 
     Returns:
         Offset of each domain against its component's first, by [knot, domain], ns: the middle of
-        the interval to a neighbour, or 0 where that lies inside throughout, for then the raw
+        the straight lines in the interval to a neighbour (of the interval itself where a clock
+        wanders too much for a line), or 0 where that lies inside throughout, for then the raw
         difference is the value that contradicts nothing. For each domain that can be related, the
         point at the root of its component. The neighbours where 0 was taken.
     """
@@ -34,11 +40,22 @@ def values_in(
             known = domains[before]
             lo_ns, hi_ns = -upper[:, new, known], upper[:, known, new]
             fits = base_ns[new] == base_ns[known] and np.all((lo_ns <= 0) & (hi_ns >= 0))
-            step_ns = np.zeros(len(value)) if fits else (lo_ns + hi_ns) / 2
+            step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns)
             is_raw |= {(before, point)} if fits else set()
             value[:, new] = value[:, known] + step_ns
             related[new] = related[known]
     return value, related, frozenset(is_raw)
+
+
+def _middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats) -> Floats:
+    """The middle line of those that stay inside throughout, else the middle at each knot.
+
+    A line leaves no wobble of the bounds in a sum of means there and back.
+    """
+    x = (knots_ns - knots_ns[0]).astype(np.float64)
+    drift, _ = fit_drift(x, hi_ns, x, lo_ns)
+    most, least = np.min(hi_ns - drift * x), np.max(lo_ns - drift * x)
+    return (lo_ns + hi_ns) / 2 if least > most else (least + most) / 2 + drift * x
 
 
 def _bounded_with(upper: Floats, new: int) -> Sequence[bool]:

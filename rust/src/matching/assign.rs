@@ -1,9 +1,8 @@
 //! Identical packets: walks the points, extending what can be told (posterior.rs).
 
 use super::Sight;
-use super::copies::Folded;
+use super::leftovers::Piece;
 use super::posterior::{Candidate, likely_pairs};
-use super::resolve::Sink;
 use crate::plan::{Band, Direction, Plan};
 use std::ops::Range;
 
@@ -42,24 +41,28 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Makes trajectories of what can be told.
-    pub(super) fn assign(mut self, folded: &Folded, sink: &mut dyn Sink) {
+    /// Makes pieces of trajectories of what the bands tell.
+    pub(super) fn assign(mut self, to: &mut Vec<Piece>) {
         let mut start = 0;
         for at_point in self.sights.chunk_by(|a, b| a.point == b.point) {
             let frames = start..start + at_point.len();
             start = frames.end;
             self.extend(frames);
         }
-        for one in &self.open {
-            let at = |index: &usize| self.sights.get(*index).copied();
-            let sights: Vec<Sight> = one.sights.iter().filter_map(at).collect();
-            match (sights.as_slice(), one.sights.first()) {
-                ([alone], Some(index)) if self.is_doubtful.get(*index) == Some(&true) => {
-                    sink.ambiguous(alone, folded);
-                }
-                _ => sink.trajectory(&sights, self.direction, folded),
+        let is_doubtful = |index: Option<&usize>| {
+            index.is_some_and(|index| self.is_doubtful.get(*index) == Some(&true))
+        };
+        to.extend(self.open.iter().map(|one| {
+            Piece {
+                sights: one
+                    .sights
+                    .iter()
+                    .filter_map(|index| self.sights.get(*index).copied())
+                    .collect(),
+                has_doubtful_start: is_doubtful(one.sights.first()),
+                has_doubtful_end: one.is_ended,
             }
-        }
+        }));
     }
 
     /// Offers the frames of one point to the open trajectories.
@@ -146,12 +149,16 @@ fn mark(flags: &mut [bool], index: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::copies::Folded;
     use super::super::testing::{Taken, path, sight};
     use super::*;
 
     fn assign(plan: &Plan, mut sights: Vec<Sight>) -> Taken {
-        let mut taken = Taken::default();
-        Cluster::new(plan, Direction::Forward, &mut sights).assign(&Folded::default(), &mut taken);
+        let (mut taken, mut pieces) = (Taken::default(), Vec::new());
+        Cluster::new(plan, Direction::Forward, &mut sights).assign(&mut pieces);
+        for piece in pieces {
+            piece.hand_to(&mut taken, Direction::Forward, &Folded::default());
+        }
         taken
     }
 

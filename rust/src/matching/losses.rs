@@ -13,6 +13,8 @@ struct End {
     is_reverse: bool,
     /// They had entered the whole path at its beginning.
     had_entered: bool,
+    /// It may go on in other packets where TCP is cut or joined.
+    is_tcp_data: bool,
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
@@ -24,22 +26,20 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Notes a packet's last sight, and the segments that it crossed.
-    pub(super) fn note(
-        &mut self,
-        plan: &Plan,
-        sights: &[Sight],
-        direction: Direction,
-        crossed: u128,
-    ) {
+    /// Notes the segments that a packet crossed.
+    pub(super) fn note_crossed(&mut self, sights: &[Sight], crossed: u128) {
+        if let Some(last) = sights.last().filter(|last| last.directed && crossed != 0) {
+            *self.crossed.entry(last.pair).or_default() |= crossed;
+        }
+    }
+
+    /// Notes a packet's last sight.
+    pub(super) fn note_end(&mut self, plan: &Plan, sights: &[Sight], direction: Direction) {
         let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
             return;
         };
         if !last.directed {
             return;
-        }
-        if crossed != 0 {
-            *self.crossed.entry(last.pair).or_default() |= crossed;
         }
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));
         let had_entered = whole.is_some_and(|whole| {
@@ -57,6 +57,7 @@ impl Losses {
                 point: last.point,
                 is_reverse,
                 had_entered,
+                is_tcp_data: last.is_tcp_data,
             };
             *self.n_ended.entry(end).or_default() += 1;
         }
@@ -79,7 +80,9 @@ impl Losses {
         for (end, n) in &self.n_ended {
             let direction = Direction::of(!end.is_reverse);
             let crossed = self.crossed.get(&end.pair).copied().unwrap_or(0);
-            let goes_on = |index: usize| crossed & link_bit(index, direction.index()) != 0;
+            let is_torn = |index: usize| end.is_tcp_data && plan.torn.get(index) == Some(&true);
+            let goes_on =
+                |index: usize| crossed & link_bit(index, direction.index()) != 0 && !is_torn(index);
             let leads = |(index, link): &(usize, &(u16, u16))| {
                 ends(**link, direction).0 == end.point
                     && Some(*index) != plan.whole
@@ -156,7 +159,8 @@ mod tests {
                 crossed |= link_bit(index, 0);
             }
         }
-        losses.note(plan, &seen, Direction::Forward, crossed);
+        losses.note_crossed(&seen, crossed);
+        losses.note_end(plan, &seen, Direction::Forward);
     }
 
     #[test]
@@ -208,17 +212,15 @@ mod tests {
         let plan = path(2);
         let mut losses = Losses::default();
         let far = [sight(1, 1, 0)];
-        losses.note(&plan, &far, Direction::Reverse, link_bit(0, 1));
-        losses.note(&plan, &far, Direction::Forward, link_bit(0, 0));
-        losses.note(
-            &plan,
-            &[Sight {
-                directed: false,
-                ..far[0]
-            }],
-            Direction::Reverse,
-            0,
-        );
+        losses.note_crossed(&far, link_bit(0, 1));
+        losses.note_end(&plan, &far, Direction::Reverse);
+        losses.note_crossed(&far, link_bit(0, 0));
+        losses.note_end(&plan, &far, Direction::Forward);
+        let undirected = Sight {
+            directed: false,
+            ..far[0]
+        };
+        losses.note_end(&plan, &[undirected], Direction::Reverse);
         assert_eq!(losses.count(&plan), [[0, 1]]);
     }
 

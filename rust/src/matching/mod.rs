@@ -8,6 +8,7 @@ mod assign;
 mod copies;
 mod direction;
 mod flow;
+mod leftovers;
 mod losses;
 pub mod outcome;
 mod partition;
@@ -46,6 +47,8 @@ pub struct Sight {
     pub toward: bool,
     /// See [`crate::identity::Identity::directed`].
     pub directed: bool,
+    /// TCP with payload, which offload may cut or join on the way.
+    pub is_tcp_data: bool,
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.

@@ -95,6 +95,11 @@ impl Partition {
 
 impl Sink for Books {
     fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
+        self.tally.count_end(sights, direction);
+        self.unfinished(sights, direction, folded);
+    }
+
+    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
         self.tally.count(sights, direction, folded);
         let (status, id) = match sights {
             [first, _, ..] => (Status::Matched, Some(first.frame)),

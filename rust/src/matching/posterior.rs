@@ -34,8 +34,20 @@ pub(super) struct Verdict {
     pub(super) doubtful_frames: Vec<usize>,
 }
 
-/// Decides all components of the candidates' graph.
+/// Decides all components of the candidates' graph; what has no alternative is a pair.
 pub(super) fn likely_pairs(candidates: &[Candidate]) -> Verdict {
+    let mut verdict = Verdict::default();
+    for component in components(candidates) {
+        match component.as_slice() {
+            [only] => verdict.pairs.push((only.open, only.frame)),
+            several => decide(several, &mut verdict),
+        }
+    }
+    verdict
+}
+
+/// The same, where loss and a packet from nowhere are an alternative to every pair.
+pub(super) fn probable_pairs(candidates: &[Candidate]) -> Verdict {
     let mut verdict = Verdict::default();
     for component in components(candidates) {
         decide(&component, &mut verdict);
@@ -81,10 +93,6 @@ fn root(parent: &mut [usize], mut index: usize) -> usize {
 }
 
 fn decide(component: &[Candidate], verdict: &mut Verdict) {
-    if let [only] = component {
-        verdict.pairs.push((only.open, only.frame));
-        return;
-    }
     let (mut opens, mut frames) = (side(component, |c| c.open), side(component, |c| c.frame));
     if opens.len() <= MOST && frames.len() <= MOST {
         for (open, frame) in accepted(component, &opens, &frames) {

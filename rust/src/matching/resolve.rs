@@ -5,6 +5,7 @@ use super::Sight;
 use super::assign::Cluster;
 use super::copies::Folded;
 use super::direction::Votes;
+use super::leftovers::{Piece, join_leftovers};
 use crate::plan::{Direction, Plan};
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub(super) trait Sink {
     /// One packet, sender to receiver; a single sight was matched nowhere.
     fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
+    /// The same, of a packet whose further way cannot be told: it is not lost.
+    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
     /// A sight that may belong to more than one packet and stands in no match.
     fn ambiguous(&mut self, sight: &Sight, folded: &Folded);
 }
@@ -65,12 +68,16 @@ impl Resolver {
         if points_are_distinct(&kept) {
             return self.join(&mut kept, direction, sink);
         }
+        let mut pieces = Vec::new();
         for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
             if points_are_distinct(cluster) {
-                self.join_within_bands(cluster, direction, sink);
+                self.join_within_bands(cluster, direction, &mut pieces);
             } else {
-                Cluster::new(&self.plan, direction, cluster).assign(&self.folded, sink);
+                Cluster::new(&self.plan, direction, cluster).assign(&mut pieces);
             }
+        }
+        for piece in join_leftovers(&self.plan, direction, pieces) {
+            piece.hand_to(sink, direction, &self.folded);
         }
     }
 
@@ -84,11 +91,10 @@ impl Resolver {
     }
 
     /// The same for an identity that repeats: only the bands tell its packets apart.
-    fn join_within_bands(&self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
+    fn join_within_bands(&self, run: &mut [Sight], direction: Direction, to: &mut Vec<Piece>) {
         run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
-        for packet in run.chunk_by(|a, b| self.admits(direction, a, b)) {
-            sink.trajectory(packet, direction, &self.folded);
-        }
+        let packets = run.chunk_by(|a, b| self.admits(direction, a, b));
+        to.extend(packets.map(|packet| Piece::new(packet.to_vec())));
     }
 
     fn admits(&self, direction: Direction, up: &Sight, down: &Sight) -> bool {

@@ -124,7 +124,12 @@ impl Tally {
         {
             crossed |= self.count_pair(first, last, direction, folded);
         }
-        self.losses.note(&self.plan, sights, direction, crossed);
+        self.losses.note_crossed(sights, crossed);
+    }
+
+    /// Counts where a packet ended, which may be a loss.
+    pub(super) fn count_end(&mut self, sights: &[Sight], direction: Direction) {
+        self.losses.note_end(&self.plan, sights, direction);
     }
 
     fn link(&self, up: &Sight, down: &Sight, direction: Direction) -> Option<usize> {

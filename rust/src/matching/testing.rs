@@ -26,6 +26,7 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
         point,
         toward: true,
         directed: true,
+        is_tcp_data: false,
     }
 }
 
@@ -46,6 +47,7 @@ pub(super) fn path(n: u16) -> Plan {
     let mut links: Vec<(u16, u16)> = (1..n).map(|far| (far - 1, far)).collect();
     let whole = (n > 2).then_some(links.len());
     links.extend(whole.map(|_| (0, n - 1)));
+    let torn = vec![false; links.len()];
     Plan {
         point_of: (0..n).map(|point| vec![Some(point)]).collect(),
         position: (0..u32::from(n)).collect(),
@@ -57,6 +59,7 @@ pub(super) fn path(n: u16) -> Plan {
         ],
         bands: [bands.clone(), bands],
         links,
+        torn,
         whole,
         wide_ns: 100_000,
         horizon_ns: 300_000,
@@ -87,6 +90,10 @@ impl Sink for Taken {
                     .map(|copy| (sight.frame, copy.frame)),
             );
         }
+    }
+
+    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
+        self.trajectory(sights, direction, folded);
     }
 
     fn ambiguous(&mut self, sight: &Sight, _folded: &Folded) {

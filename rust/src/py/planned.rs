@@ -66,6 +66,7 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
             .map(|(pair, to)| (pair.cast_unsigned(), to))
             .collect(),
         links: item(dict, "links")?,
+        torn: item(dict, "torn")?,
         whole: item(dict, "whole")?,
         wide_ns: item(dict, "wide_ns")?,
         horizon_ns: item(dict, "horizon_ns")?,

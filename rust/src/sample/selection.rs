@@ -111,16 +111,22 @@ impl Selection {
     }
 
     fn note_flow(&mut self, frame: &Frame<'_>, identity: Identity) {
-        self.flows
-            .entry((identity.flow, frame.interface))
-            .or_insert(Flow {
-                flow: identity.flow,
-                pair: identity.pair,
-                first_t_ns: frame.t_ns,
-                first_toward: identity.toward,
-                opens: identity.opens,
-                interface: frame.interface,
-            });
+        let key = (identity.flow, frame.interface);
+        let flow = self.flows.entry(key).or_insert(Flow {
+            flow: identity.flow,
+            pair: identity.pair,
+            first_t_ns: i64::MAX,
+            first_toward: identity.toward,
+            opens: false,
+            interface: frame.interface,
+        });
+        // files are not in order of time: a SYN tells wherever it stands, else the earliest does
+        let is_earlier = frame.t_ns < flow.first_t_ns;
+        if (identity.opens && !flow.opens) || (is_earlier && identity.opens == flow.opens) {
+            flow.first_t_ns = frame.t_ns;
+            flow.first_toward = identity.toward;
+            flow.opens = identity.opens;
+        }
         while self.flows.len() > self.limit && self.flow_level > 0 {
             self.flow_level /= 2;
             let level = self.flow_level;
