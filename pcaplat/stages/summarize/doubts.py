@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pcaplat.path import Findings, Warn
 from pcaplat.segments import Segment
-from pcaplat.units import format_count, format_ns
+from pcaplat.units import format_count, format_frac, format_ns
 
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
@@ -17,19 +17,24 @@ def doubts_of_segments(findings: Findings, segments: Sequence[Segment]) -> list[
 
 def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
     """Points that share a clock cannot see a packet arrive before it left."""
+    early = []
     for one in segments:
-        if one.relation.kind != "same-clock" or one.distribution is None:
-            continue
-        up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
-        n = one.distribution.n_below(-findings.points[down].cut_ns)
-        if n:
-            text = (
-                f"{findings.name(up)} → {findings.name(down)}: {format_count(n)} of "
-                f"{format_count(one.n)} packets ({n / one.n:.2g} of all) arrive before they left, "
-                f"by up to {format_ns(-one.distribution.min_ns)}, though both points share a "
-                "clock; take back --same-clock for them, or check the order with --path"
-            )
-            yield Warn("negative-latency", None, text)
+        if one.relation.kind == "same-clock" and one.distribution is not None:
+            up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
+            n = one.distribution.n_below(-findings.points[down].cut_ns)
+            early_ns = -one.distribution.min_ns
+            if n:
+                early.append(
+                    f"{findings.name(up)} → {findings.name(down)} {format_count(n)} "
+                    f"({format_frac(n / one.n)}, by up to {format_ns(early_ns)})"
+                )
+    if early:
+        text = (
+            "packets arrive before they left, though both points share a clock: "
+            f"{', '.join(early)}; take back --same-clock for these points, or check the order "
+            "with --path"
+        )
+        yield Warn("negative-latency", None, text)
 
 
 def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:

@@ -43,14 +43,17 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
 
 
 def _slope(x: Floats, y: Floats) -> float:
-    """Theil-Sen slope over halves; 0 unless it clearly shrinks the spread."""
+    """Theil-Sen slope over quarters of the time; 0 unless it clearly shrinks the spread.
+
+    A step of the clock lies in a third of those only, so it is no slope.
+    """
     if len(x) < FEWEST_FOR_SLOPE or x[-1] <= x[0]:
         return 0.0
     few = np.linspace(0, len(x) - 1, min(len(x), 2000)).astype(np.int64)
     x, y = x[few], y[few]
-    half = len(x) // 2
-    run = x[-half:] - x[:half]
-    slopes = (y[-half:] - y[:half])[run > 0] / run[run > 0]
+    quarter = len(x) // 4
+    run = x[quarter:] - x[:-quarter]
+    slopes = (y[quarter:] - y[:-quarter])[run > 0] / run[run > 0]
     slope = float(np.median(slopes)) if len(slopes) else 0.0
     rest = y - slope * x
     spread = np.median(np.abs(y - np.median(y)))

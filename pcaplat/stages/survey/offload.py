@@ -10,7 +10,6 @@ from pcaplat.stages.survey.sights import Sights
 USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
 
-
 Torn = dict[Ends, Ints]
 """Segments on which TCP changes its packet boundaries: lengths of the packets without an equal."""
 

@@ -18,10 +18,14 @@ OUTLIER_DEVIATIONS = 30
 RELATED_WITHIN_NS = 10_000_000_000
 """Differences of unicast packets that scatter more than this relate nothing."""
 
-SECOND_NS = 1_000_000_000
-SEVERAL = 5
 REPEATED_WITHIN_NS = 1_000_000
 """Differences of broadcasts, which repeat themselves, must agree within this."""
+
+ENOUGH_REPEATED = 5
+"""And that many must, for they come in bursts."""
+
+ALIKE_NS = 1_000_000_000
+"""Between clocks that agree to this, two do."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,9 @@ def share_anything(both: Shared) -> bool:
     if np.any(both.is_strong):
         scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
         return bool(scatter_ns < RELATED_WITHIN_NS)
-    if len(both) == 0 or int(np.ptp(both.d_ns)) > REPEATED_WITHIN_NS:
+    if len(both) < ENOUGH_REPEATED and np.any(np.abs(both.d_ns) > ALIKE_NS):
         return False
-    return len(both) >= (2 if abs(int(both.d_ns[0])) < SECOND_NS else SEVERAL)
+    return len(both) > 1 and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
 
 
 def between(relations: Relations, up: int, down: int) -> Shared:

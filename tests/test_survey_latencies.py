@@ -1,0 +1,121 @@
+"""Where latencies lie: centres and bands, on numbers of known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pcaplat.path import Centre
+from pcaplat.stages.survey import survey
+from pcaplat.stages.survey.centres import band_of, fit_centre, follow
+from tests.survey_by_hand import START_NS, Walk, Watcher
+
+T_NS = START_NS + np.arange(3000, dtype=np.int64) * 1_000_000
+
+
+def test_a_constant_offset_of_days_is_exact() -> None:
+    d_ns = np.full(len(T_NS), 69 * 86_400 * 10**9 + 123_456_789, dtype=np.int64)
+    centre = fit_centre(T_NS, d_ns)
+    assert centre.at(T_NS).tolist() == d_ns.tolist()
+    assert centre.at(T_NS[:1] - 10**12).tolist() == d_ns[:1].tolist()
+
+
+@pytest.mark.parametrize("drift_ppm", [50, -50, 400])
+def test_drift_is_followed_inside_and_beyond(drift_ppm: int) -> None:
+    noise = np.random.default_rng(1).exponential(300, len(T_NS)).astype(np.int64)
+    d_ns = 5_000_000_000 + (T_NS - START_NS) * drift_ppm // 1_000_000 + noise
+    centre = fit_centre(T_NS, d_ns)
+    beyond = np.array([START_NS - 10**10, T_NS[-1] + 10**10])
+    for times in (T_NS, beyond):
+        truth = 5_000_000_000 + (times - START_NS) * drift_ppm // 1_000_000 + 208  # median of noise
+        assert np.max(np.abs(centre.at(times) - truth)) < 250
+    assert centre.slope == pytest.approx(drift_ppm * 1e-6, rel=0.01)
+
+
+def test_noise_alone_has_no_slope() -> None:
+    noise = np.random.default_rng(2).exponential(5_000, len(T_NS)).astype(np.int64)
+    assert fit_centre(T_NS, noise).slope == 0.0
+
+
+def test_a_step_of_the_clock_bends_the_centre_at_the_step_only() -> None:
+    d_ns = np.where(np.arange(len(T_NS)) < 1500, 1_000, 501_000).astype(np.int64)
+    centre = fit_centre(T_NS, d_ns)
+    off = np.abs(centre.at(T_NS) - d_ns) > 1
+    assert np.flatnonzero(off).min() > 1500 - 40
+    assert np.flatnonzero(off).max() < 1500 + 40
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_few_packets_make_one_knot(n: int) -> None:
+    centre = fit_centre(T_NS[:n], np.full(n, 42, np.int64))
+    assert len(centre.t_ns) == 1
+    assert centre.at(T_NS).tolist() == [42] * len(T_NS)
+
+
+def test_offsets_add_up_along_a_path() -> None:
+    near = Centre(np.array([START_NS, START_NS + 10**9]), np.array([100, 1_100]), 1e-6)
+    step = Centre(np.array([START_NS + 5 * 10**8]), np.array([7_000]), 0.0)
+    far = follow(near, T_NS[:1], step)
+    # the near clock is 600 ns off in the middle; the far point sees that moment 7 µs later
+    assert far.at(np.array([START_NS + 5 * 10**8 + 7_000])).tolist() == [7_600]
+    assert far.slope == pytest.approx(1e-6)
+
+
+def test_the_band_is_the_middle_99_percent_and_half_as_much_on_either_side() -> None:
+    residual_ns = np.arange(-50_000, 50_001, dtype=np.int64)
+    band = band_of(residual_ns, resolution_ns=1000)
+    assert band.lo_ns == -49_500 - (49_500 + 300 + 2_000)
+    assert band.hi_ns == 49_500 + (49_500 + 300 + 2_000)
+
+
+def test_a_bands_density_is_relative_to_a_uniform_one() -> None:
+    residual_ns = np.random.default_rng(3).normal(0, 500, 20_000).astype(np.int64)
+    band = band_of(residual_ns, 1)
+    density = np.array(band.density)
+    assert density.mean() == pytest.approx(1.0)
+    assert np.all(density > 0)
+    middles = band.lo_ns + (np.arange(len(density)) + 0.5) * (band.hi_ns - band.lo_ns) / len(
+        density
+    )
+    normal = np.exp(-((middles / 500) ** 2) / 2)
+    normal *= len(density) / normal.sum()
+    assert np.max(np.abs(density - normal)) < 0.25
+
+
+def test_one_spike_does_not_widen_the_band() -> None:
+    residual_ns = np.append(np.zeros(1000, np.int64), 9_000_000)
+    assert band_of(residual_ns, 1).hi_ns == 302
+
+
+class TestPathOfThree:
+    WALK = Walk(
+        (Watcher("a"), Watcher("b", 37_000_000_000, 20, missed_share=0.1), Watcher("c")),
+        n_packets=4000,
+    )
+    FOUND = survey(*WALK.sample(), ["a", "b", "c"])
+
+    def test_centres_hold_offset_drift_and_usual_delay(self) -> None:
+        a, _, c = self.FOUND.along
+        t_ns = np.array([START_NS + 10**8])
+        forward, reverse = (centres[c].at(t_ns)[0] for centres in self.FOUND.centres)
+        # two hops: 6 µs and two tails (median 671 ns) there, 10 µs and two tails back
+        assert forward == pytest.approx(6_671, abs=60)
+        assert reverse == pytest.approx(-10_671, abs=60)
+        assert self.FOUND.centres[0][a].at(t_ns)[0] == 0
+
+    def test_bands_name_upstream_first_and_count_what_was_missed(self) -> None:
+        a, b, c = self.FOUND.along
+        forward, reverse = self.FOUND.bands
+        assert set(forward) == {(a, b), (b, c), (a, c)}
+        assert set(reverse) == {(b, a), (c, b), (c, a)}
+        assert forward[a, b].lost_frac == pytest.approx(0.1, abs=0.02)
+        assert forward[a, b].phantom_frac == 0
+        assert forward[b, c].phantom_frac == pytest.approx(0.1, abs=0.02)
+        assert forward[a, c].lost_frac == 0
+
+    def test_bands_hold_the_residuals(self) -> None:
+        a, b, _ = self.FOUND.along
+        band = self.FOUND.bands[0][a, b]
+        # a tail of 400 ns about its median of 277 ns: from -277 to 1,823 at 99.5 %
+        assert -2_000 < band.lo_ns < -277
+        assert 1_823 < band.hi_ns < 4_000
