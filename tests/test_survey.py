@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_points_are_ordered_whatever_the_order_of_the_files(n: int, seed: int) -
     assert codes(found) == []
     assert found.is_inferred
     assert len(found.edges) == n - 1
-    assert found.edges == list(zip(found.along, found.along[1:], strict=False))
+    assert found.edges == list(pairwise(found.along))
 
 
 @pytest.mark.parametrize("offset", OFFSETS_NS)

@@ -1,0 +1,195 @@
+"""Clocks of known relation: the truth must lie in the interval, and the interval be narrow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pcaplat.stages.align import N_KNOTS, align
+from tests.align_by_hand import START_NS, TwoClocks, findings_of, one_bound
+
+SECOND_NS = 10**9
+HOUR_NS = 3600 * SECOND_NS
+
+
+def random_clocks(seed: int) -> TwoClocks:
+    chance = np.random.default_rng(seed)
+    return TwoClocks(
+        offset_ns=int(chance.integers(-40 * SECOND_NS, 40 * SECOND_NS)),
+        drift_ppm=float(chance.uniform(-50, 50)),
+        wander_ns=float(chance.uniform(0, 500)),
+        resolution_ns=int(chance.choice([1, 1000])),
+        forward_ns=int(chance.integers(2_000, 30_000)),
+        reverse_ns=int(chance.integers(2_000, 30_000)),
+        tail_ns=float(chance.uniform(500, 20_000)),
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_truth_is_inside_and_the_interval_as_narrow_as_can_be(seed: int) -> None:
+    clocks = random_clocks(seed)
+    relation = align(clocks.findings(), [0, 1], clocks.least()).relation(0, 1)
+    assert relation.kind == "bounded"
+    assert len(relation.t_ns) == N_KNOTS
+    beside = clocks.offset_ns - relation.base_ns
+    truth = beside + clocks.ahead_ns(relation.t_ns)
+    assert np.all(relation.lo_ns <= truth + 1)
+    assert np.all(truth - 1 <= relation.hi_ns)
+    # what more packets could not narrow: least time there and back, and two cut stamps each way
+    cut_ns = clocks.resolution_ns if clocks.resolution_ns > 1 else 0
+    identifiable = (clocks.forward_ns + clocks.reverse_ns) / 2 + cut_ns
+    assert np.mean(relation.hi_ns - relation.lo_ns) / 2 <= 1.3 * identifiable
+    assert relation.drift_ppm is not None
+    assert relation.drift_half_width_ppm is not None
+    assert abs(relation.drift_ppm - clocks.drift_ppm) <= relation.drift_half_width_ppm
+
+
+def test_the_value_is_the_middle_of_what_is_left_open() -> None:
+    clocks = TwoClocks(37 * SECOND_NS, forward_ns=8_000, reverse_ns=11_000, tail_ns=100)
+    relation = align(clocks.findings(), [0, 1], clocks.least()).relation(0, 1)
+    # asymmetric paths put the middle off by half the asymmetry; the interval holds all the same
+    off_ns = relation.offset_ns - clocks.offset_ns
+    assert np.all(np.abs(off_ns - (8_000 - 11_000) / 2) < 60)
+
+
+def test_equal_clocks_are_taken_for_equal_and_it_is_said() -> None:
+    clocks = TwoClocks(0)
+    found = align(clocks.findings(), [0, 1], clocks.least())
+    assert not np.any(found.relation(0, 1).value_ns)
+    assert [doubt.code for doubt in found.warnings] == ["raw-difference"]
+    assert "p0–p1" in found.warnings[0].text
+
+
+def test_the_other_way_round_is_the_negative() -> None:
+    clocks = random_clocks(7)
+    found = align(clocks.findings(), [0, 1], clocks.least())
+    there, back = found.relation(0, 1), found.relation(1, 0)
+    assert np.allclose(there.value_ns, -back.value_ns)
+    assert np.allclose(there.lo_ns, -back.hi_ns)
+    assert there.base_ns == -back.base_ns
+
+
+def test_clocks_decades_apart_lose_no_nanosecond() -> None:
+    off_ns = -(START_NS - 5_000_000_000_001)
+    same = TwoClocks(0, tail_ns=100, forward_ns=7, reverse_ns=7)
+    far = TwoClocks(off_ns, tail_ns=100, forward_ns=7, reverse_ns=7)
+    relation = align(far.findings(), [0, 1], far.least()).relation(0, 1)
+    near = align(same.findings(), [0, 1], same.least()).relation(0, 1)
+    least = relation.lo_ns + (relation.base_ns - off_ns)
+    assert np.allclose(least, near.lo_ns, atol=1)
+    assert np.all(np.abs(relation.offset_ns - off_ns) <= 15)
+
+
+def test_points_of_one_clock_need_no_packets() -> None:
+    relation = align(findings_of([0, 5_000]), [0, 0], []).relation(0, 1)
+    assert (relation.kind, relation.half_width_ns) == ("same-clock", 0.0)
+
+
+class TestOneWay:
+    """Of one direction only drift is known (Moon, Skelly and Towsley 1999)."""
+
+    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("direction", [0, 1])
+    def test_drift_is_found_and_nothing_else(self, seed: int, direction: int) -> None:
+        clocks = TwoClocks(9 * SECOND_NS, drift_ppm=seed - 10.0, seed=seed)
+        found = align(clocks.findings(), [0, 1], [clocks.least()[direction]])
+        for near, far, sign in ((0, 1, 1), (1, 0, -1)):
+            relation = found.relation(near, far)
+            assert relation.kind == "one-way"
+            assert relation.half_width_ns is None
+            assert relation.drift_ppm == pytest.approx(sign * clocks.drift_ppm, abs=0.1)
+            assert np.all(np.isnan(relation.value_ns))
+
+    def test_without_packets_nothing_is_known(self) -> None:
+        relation = align(findings_of([0, 0]), [0, 1], []).relation(0, 1)
+        assert (relation.kind, relation.drift_ppm) == ("none", None)
+
+
+class TestAccuracy:
+    FINDINGS = findings_of([0, 0])
+    LEAST = (one_bound(0, 1, 20_000), one_bound(1, 0, 30_000))
+
+    def relation(self, accuracy_ns: dict[int, int]) -> tuple[float, float, list[str]]:
+        found = align(self.FINDINGS, [0, 1], self.LEAST, accuracy_ns)
+        at = N_KNOTS // 2
+        relation = found.relation(0, 1)
+        codes = [w.code for w in found.warnings if w.code != "raw-difference"]
+        return round(relation.lo_ns[at]), round(relation.hi_ns[at]), codes
+
+    def test_packets_alone(self) -> None:
+        assert self.relation({}) == (-30_000, 20_000, [])
+
+    def test_what_is_declared_narrows_the_interval(self) -> None:
+        assert self.relation({0: 3_000, 1: 1_000}) == (-4_000, 4_000, [])
+
+    def test_one_clock_alone_says_nothing_and_it_is_said(self) -> None:
+        assert self.relation({1: 1_000}) == (-30_000, 20_000, ["clock-accuracy-alone"])
+
+    def test_what_packets_contradict_is_not_used(self) -> None:
+        least = (one_bound(0, 1, -20_000), one_bound(1, 0, 30_000))
+        found = align(self.FINDINGS, [0, 1], least, {0: 3_000, 1: 1_000})
+        assert "clock-accuracy-contradicted" in [w.code for w in found.warnings]
+        assert round(found.relation(0, 1).hi_ns[N_KNOTS // 2]) == -20_000
+
+
+class TestClosure:
+    """Difference constraints: what holds for two steps holds for the whole."""
+
+    NEIGHBOURS = (
+        one_bound(0, 1, 5_000),
+        one_bound(1, 0, 6_000),
+        one_bound(1, 2, 7_000),
+        one_bound(2, 1, 8_000),
+    )
+
+    def test_ends_are_bounded_by_the_sum_of_the_steps(self) -> None:
+        relation = align(findings_of([0, 0, 0]), [0, 1, 2], self.NEIGHBOURS).relation(0, 2)
+        at = N_KNOTS // 2
+        assert (round(relation.lo_ns[at]), round(relation.hi_ns[at])) == (-14_000, 12_000)
+
+    def test_a_way_around_narrows_a_step(self) -> None:
+        around = (*self.NEIGHBOURS, one_bound(0, 2, 3_000), one_bound(2, 0, 9_000))
+        found = align(findings_of([0, 0, 0]), [0, 1, 2], around)
+        at = N_KNOTS // 2
+        # 1 → 2 directly at most 7,000, but 0 → 2 at most 3,000 and 1 → 0 at most 6,000
+        assert round(found.relation(1, 2).hi_ns[at]) == 7_000
+        assert round(found.relation(2, 1).hi_ns[at]) == 8_000
+        assert round(found.relation(0, 2).hi_ns[at]) == 3_000
+        assert round(found.relation(0, 2).lo_ns[at]) == -9_000
+
+    def test_clocks_that_contradict_themselves_are_named(self) -> None:
+        around = (*self.NEIGHBOURS, one_bound(0, 2, -20_000), one_bound(2, 0, 30_000))
+        found = align(findings_of([0, 0, 0]), [0, 1, 2], around)
+        doubt = next(w for w in found.warnings if w.code == "clock-contradiction")
+        assert "p0, p1, p2" in doubt.text
+
+    def test_points_of_one_clock_share_their_bounds(self) -> None:
+        relation = align(findings_of([0, 0, 0]), [0, 1, 1], self.NEIGHBOURS).relation(0, 2)
+        assert round(relation.hi_ns[N_KNOTS // 2]) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("apart_ns", "said"),
+    [
+        (37 * SECOND_NS, "37.000 s ahead of that of p0: TAI against UTC"),
+        (-36 * SECOND_NS, "clock of p0 is 36.000 s ahead of that of p1: TAI against UTC"),
+        (-2 * HOUR_NS + 40_000_000, "whole hours"),
+        (69 * 24 * HOUR_NS, "set apart"),
+        (5 * SECOND_NS, None),
+        (HOUR_NS // 2, None),
+        (0, None),
+    ],
+)
+def test_odd_offsets_are_named(apart_ns: int, said: str | None) -> None:
+    found = align(findings_of([0, apart_ns]), [0, 1], [])
+    texts = [w.text for w in found.warnings if w.code == "clock-offset"]
+    assert len(texts) == (said is not None)
+    assert not said or said in texts[0]
+
+
+def test_of_many_clocks_the_odd_one_is_named_once() -> None:
+    tai = 37 * SECOND_NS
+    found = align(findings_of([tai, 0, 900, tai, 1_000]), [0, 1, 2, 0, 3], [])
+    (text,) = [w.text for w in found.warnings if w.code == "clock-offset"]
+    assert text.startswith("the clock of p0, p3 is 37.000 s ahead")
