@@ -30,6 +30,10 @@ const MINIMUM_PAYLOAD_BYTES: usize = 46;
 
 /// What a packet is recognised by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one packet"
+)]
 pub struct Identity {
     /// The same number at every point.
     pub key: u64,

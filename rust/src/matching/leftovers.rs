@@ -92,8 +92,8 @@ fn join(mut pieces: Vec<Piece>, mut pairs: Vec<(usize, usize)>) -> Vec<Piece> {
 /// Every end that some later start may continue, within the window.
 fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candidate> {
     let place = |sight: &Sight| plan.place(direction, sight.point);
-    let firsts = pieces.iter().filter_map(|piece| piece.sights.first());
-    let Some(least) = firsts.map(place).min() else {
+    let heads = pieces.iter().filter_map(|piece| piece.sights.first());
+    let Some(least) = heads.map(place).min() else {
         return Vec::new();
     };
     let mut starts: Vec<(i64, usize)> = pieces
