@@ -1,0 +1,106 @@
+"""From raw differences and clocks to latencies."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pcaplat.stages.align import align
+from pcaplat.stages.attribute import attribute, clock_between
+from tests.align_by_hand import START_NS, TwoClocks, findings_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HISTOGRAM = {
+    "n": 2,
+    "sum_ns": 30,
+    "sum_of_squares": 500.0,
+    "min_ns": 10,
+    "max_ns": 20,
+    "middles_ns": [10.0, 20.0],
+    "counts": [1, 1],
+}
+NOTHING: dict[str, Any] = {"n": 0, "n_lost": 0, "n_duplicated": 0, "n_reordered": 0}
+
+
+def counts(**given: object) -> dict[str, Any]:
+    return {**NOTHING, "histogram": HISTOGRAM, "spills": []} | given
+
+
+def spilled(path: Path, pairs: list[tuple[int, int]]) -> list[str]:
+    """Raw time of the upstream sight and raw difference, as the core writes them."""
+    path.write_bytes(b"".join(struct.pack("<qq", *pair) for pair in pairs))
+    return [str(path)]
+
+
+def test_points_of_one_clock_need_no_alignment() -> None:
+    findings = findings_of([0, 0])
+    clocks = align(findings, [0, 0], [])
+    both = [counts(n=2, n_lost=3, n_duplicated=4, n_reordered=5), NOTHING]
+    (found,) = attribute(findings, clocks, [(0, 1)], [both])
+    assert (found.n, found.n_lost, found.n_duplicated, found.n_reordered) == (2, 3, 4, 5)
+    assert not found.is_reverse
+    assert found.is_absolute
+    assert found.distribution
+    assert found.distribution.mean_ns == 15
+
+
+def test_only_what_was_seen_is_a_segment() -> None:
+    findings = findings_of([0, 0, 0])
+    clocks = align(findings, [0, 0, 0], [])
+    measured = [[NOTHING, counts(n=2)], [NOTHING, NOTHING], [counts(n_lost=7), NOTHING]]
+    found = attribute(findings, clocks, [(0, 1), (1, 2), (0, 2)], measured)
+    assert [(one.near, one.far, one.is_reverse) for one in found] == [(0, 1, True), (0, 2, False)]
+    assert found[1].distribution is None
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_the_clocks_share_is_taken_out(tmp_path: Path, *, is_reverse: bool) -> None:
+    clocks = TwoClocks(37_000_000_000, 30.0, forward_ns=400, reverse_ns=400, tail_ns=20)
+    findings = clocks.findings()
+    found = align(findings, [0, 1], clocks.least())
+    true_ns = START_NS + np.arange(100, dtype=np.int64) * 90_000_000
+    ahead = clocks.offset_ns + np.rint(clocks.ahead_ns(true_ns)).astype(np.int64)
+    took_ns = 5_000
+    # the upstream stamp is the first clock's forward, the second one's in reverse
+    pairs = (true_ns + ahead, took_ns - ahead) if is_reverse else (true_ns, took_ns + ahead)
+    spills = spilled(
+        tmp_path / "raw", list(zip(*(column.tolist() for column in pairs), strict=True))
+    )
+    own = counts(n=100, spills=spills)
+    both = [NOTHING, own] if is_reverse else [own, NOTHING]
+    (segment,) = attribute(findings, found, [(0, 1)], [both])
+    assert segment.distribution
+    # the middle of an interval of ± 400 ns and what drift loosens
+    assert segment.distribution.n == 100
+    assert abs(segment.distribution.min_ns - took_ns) < 450
+    assert abs(segment.distribution.max_ns - took_ns) < 450
+
+
+def test_without_an_offset_only_variation_is_left(tmp_path: Path) -> None:
+    clocks = TwoClocks(37_000_000_000, 30.0, tail_ns=500)
+    findings = clocks.findings()
+    found = align(findings, [0, 1], clocks.least()[:1])
+    t_ns = START_NS + np.arange(100, dtype=np.int64) * 90_000_000
+    took_ns = np.where(np.arange(100) % 2, 8_000, 9_000)
+    raw_ns = took_ns + clocks.offset_ns + np.rint(clocks.ahead_ns(t_ns)).astype(np.int64)
+    spills = spilled(tmp_path / "raw", list(zip(t_ns.tolist(), raw_ns.tolist(), strict=True)))
+    own = counts(n=100, spills=spills)
+    (segment,) = attribute(findings, found, [(0, 1)], [[own, NOTHING]])
+    assert not segment.is_absolute
+    assert segment.distribution
+    assert segment.distribution.max_ns - segment.distribution.min_ns == pytest.approx(1_000, abs=60)
+
+
+def test_a_clock_is_given_over_the_near_points_own_time() -> None:
+    late = 5_000_000_000
+    findings = findings_of([late, late + 700])
+    found = align(findings, [0, 0], [])
+    centre = clock_between(findings, found.relation(0, 1), 0, 1)
+    assert set(centre.offset_ns.tolist()) == {0}
+    start_ns, end_ns = findings.cover([0, 1])
+    assert (centre.t_ns[0], centre.t_ns[-1]) == (start_ns + late, end_ns + late)
