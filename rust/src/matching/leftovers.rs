@@ -91,43 +91,45 @@ fn join(mut pieces: Vec<Piece>, mut pairs: Vec<(usize, usize)>) -> Vec<Piece> {
 
 /// Every end that some later start may continue, within the window.
 fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candidate> {
-    let place = |sight: &Sight| plan.place(direction, sight.point);
-    let heads = pieces.iter().filter_map(|piece| piece.sights.first());
-    let Some(least) = heads.map(place).min() else {
-        return Vec::new();
-    };
-    let mut starts: Vec<(i64, usize)> = pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| !piece.has_doubtful_start)
-        .filter_map(|(index, piece)| Some((piece.sights.first()?, index)))
-        .filter(|(first, _)| place(first) > least)
-        .map(|(first, index)| (first.aligned_ns, index))
-        .collect();
-    starts.sort_unstable();
+    let starts = starts(plan, direction, pieces);
     let mut found = Vec::new();
-    for (open, piece) in pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| !piece.has_doubtful_end)
-    {
-        let Some(last) = piece.sights.last() else {
-            continue;
-        };
+    for (open, piece) in pieces.iter().enumerate() {
+        let end = piece.sights.last().filter(|_| !piece.has_doubtful_end);
+        let Some(last) = end else { continue };
         let earliest_ns = last.aligned_ns.saturating_sub(plan.wide_ns);
-        let from = starts.partition_point(|(at_ns, _)| *at_ns < earliest_ns);
-        for (at_ns, frame) in starts.get(from..).unwrap_or(&[]) {
-            if at_ns.saturating_sub(last.aligned_ns) > plan.wide_ns {
-                break;
-            }
-            let first = pieces.get(*frame).and_then(|piece| piece.sights.first());
-            let first = first.filter(|first| place(first) > place(last));
-            found.extend(
-                first.and_then(|first| candidate(plan, direction, (open, last), (*frame, first))),
-            );
-        }
+        let latest_ns = last.aligned_ns.saturating_add(plan.wide_ns);
+        let from = starts.partition_point(|(head, _)| head.aligned_ns < earliest_ns);
+        let near = starts.get(from..).unwrap_or(&[]).iter();
+        let near = near.take_while(|(head, _)| head.aligned_ns <= latest_ns);
+        let place = |sight: &Sight| plan.place(direction, sight.point);
+        let beyond = near.filter(|(head, _)| place(head) > place(last));
+        found.extend(
+            beyond.filter_map(|(head, frame)| {
+                candidate(plan, direction, (open, last), (*frame, head))
+            }),
+        );
     }
     found
+}
+
+/// The first sights of pieces that may continue another, in order of time, with their pieces.
+fn starts<'a>(plan: &Plan, direction: Direction, pieces: &'a [Piece]) -> Vec<(&'a Sight, usize)> {
+    let place = |sight: &Sight| plan.place(direction, sight.point);
+    let heads = pieces.iter().enumerate();
+    let heads = heads.filter_map(|(index, piece)| Some((piece.sights.first()?, index)));
+    let heads: Vec<(&Sight, usize)> = heads.collect();
+    let least = heads.iter().map(|(head, _)| place(head)).min();
+    let is_doubtful = |index: usize| {
+        pieces
+            .get(index)
+            .is_some_and(|piece| piece.has_doubtful_start)
+    };
+    let mut starts: Vec<(&Sight, usize)> = heads
+        .into_iter()
+        .filter(|(head, index)| Some(place(head)) > least && !is_doubtful(*index))
+        .collect();
+    starts.sort_unstable_by_key(|(head, index)| (head.aligned_ns, *index));
+    starts
 }
 
 #[expect(
