@@ -24,7 +24,7 @@ from pcaplat.units import parse_instant
 
 __all__ = ["Result", "merge"]
 
-SAMPLE_PACKETS = 16_384
+SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
 
 

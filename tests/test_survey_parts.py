@@ -191,7 +191,7 @@ class TestOffload:
         seen = []
         for side, lengths in enumerate((near, far)):
             own = [100 * (side + 1) + i for i in range(len(lengths))]
-            keys = [1, *own, 2]
+            keys = [1, *own, 999]
             seen.append(sights(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
         torn = find_torn([(0, 1)], seen)
         assert all(ends == (0, 1) for ends in torn)
@@ -208,6 +208,6 @@ class TestOffload:
         assert self.codes([1480, 52], [1200]) == []
 
     def test_what_lies_outside_the_common_time_says_nothing(self) -> None:
-        near = sights([7, 1, 2], [0, 10, 20], tcp_bytes=[64_000, 52, 52])
+        near = sights([0, 1, 2], [0, 10, 20], tcp_bytes=[64_000, 52, 52])
         far = sights([1, 2, 8], [11, 21, 99], tcp_bytes=[52, 52, 1480])
         assert find_torn([(0, 1)], [near, far]) == {}

@@ -33,13 +33,21 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
     x, y = (t_ns - t0).astype(np.float64), (d_ns - d0).astype(np.float64)
     slope = _slope(x, y)
     rest = y - slope * x
-    blocks = list(zip(np.array_split(x, n_blocks), np.array_split(rest, n_blocks), strict=True))
-    knots = np.array([np.median(block) for block, _ in blocks])
-    centre = np.array([np.median(block) for _, block in blocks]) + slope * knots
+    block = np.arange(len(x)) * n_blocks // len(x)
+    knots = _medians(x, block)
+    centre = _medians(rest, block) + slope * knots
     whole_knots = np.rint(knots).astype(np.int64)
     _, keep = np.unique(whole_knots, return_index=True)
     offsets = d0 + np.rint(centre).astype(np.int64)
     return Centre(t0 + whole_knots[keep], offsets[keep], slope)
+
+
+def _medians(values: Floats, block: Ints) -> Floats:
+    """Median of each block; blocks ascend from 0."""
+    values = values[np.lexsort((values, block))]
+    n = np.bincount(block)
+    start = np.cumsum(n) - n
+    return np.asarray((values[start + (n - 1) // 2] + values[start + n // 2]) / 2)
 
 
 def _slope(x: Floats, y: Floats) -> float:

@@ -1,6 +1,7 @@
 """Where latencies lie, for all points and both directions: centres and bands."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Point
 from pcaplat.stages.survey.centres import band_of, fit_centre, follow
 from pcaplat.stages.survey.orient import forward_mask
 from pcaplat.stages.survey.relations import Relations, Shared, between, spanning_steps
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.sights import Sights, among
 
 
 def fit_centres(
@@ -41,17 +42,19 @@ def fit_bands(
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
+        missing = [_missing(unique[near], unique[far]), _missing(unique[far], unique[near])]
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = _of_side(between(relations, up, down), toward, side)
             if len(both):
                 fitted = (centres[side][up], centres[side][down])
-                sights = (unique[up], unique[down])
-                bands[side][up, down] = _band(both, fitted, sights, resolution_ns)
+                band = _band(both, fitted, resolution_ns)
+                lost, phantom = missing if side == 0 else missing[::-1]
+                bands[side][up, down] = replace(band, lost_frac=lost, phantom_frac=phantom)
     return bands
 
 
 def _of_side(both: Shared, toward: Mapping[int, bool], side: int) -> Shared:
-    known = both.at(both.is_directed & np.isin(both.pair, list(toward)))
+    known = both.at(both.is_directed & among(both.pair, np.array(sorted(toward), np.int64)))
     if len(known) == 0:
         return both if not np.any(both.is_directed) else known
     is_forward = forward_mask(known, toward)
@@ -67,19 +70,15 @@ def _step(both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
     return NO_OFFSET
 
 
-def _band(
-    both: Shared, centres: tuple[Centre, Centre], sights: tuple[Sights, Sights], resolution_ns: int
-) -> Band:
+def _band(both: Shared, centres: tuple[Centre, Centre], resolution_ns: int) -> Band:
     up, down = centres
     expected_ns = down.at(both.t_ns + both.d_ns) - up.at(both.t_ns)
-    band = band_of(both.d_ns - expected_ns, resolution_ns)
-    lost, phantom = _missing(*sights), _missing(*sights[::-1])
-    return Band(band.lo_ns, band.hi_ns, band.density, lost, phantom)
+    return band_of(both.d_ns - expected_ns, resolution_ns)
 
 
 def _missing(here: Sights, there: Sights) -> float:
     """Share of the flows' common packets that were seen here and not there."""
-    common = here.key[np.isin(here.pair, there.pair) & here.is_directed]
+    common = here.key[among(here.pair, there.pairs) & here.is_directed]
     if len(common) == 0:
         return 0.0
-    return float(1 - np.isin(common, there.key).mean())
+    return float(1 - among(common, there.key).mean())

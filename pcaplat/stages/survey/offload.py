@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pcaplat.path import Ends, Ints, Point, Warn
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.sights import Sights, among
 
 USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
@@ -50,13 +50,12 @@ def _changed(near: Sights, far: Sights) -> Iterator[Ints]:
 
     Only in the time for which both have packets in common, and of address pairs seen at both.
     """
-    common = np.intersect1d(near.key, far.key)
     for here, there in ((near, far), (far, near)):
-        is_common = np.isin(here.key, common)
+        is_common = among(here.key, there.key)
         t_ns = here.t_ns[is_common]
         if len(t_ns) == 0:
             yield np.zeros(0, np.int64)
             continue
         is_between = (here.t_ns >= t_ns.min()) & (here.t_ns <= t_ns.max())
-        is_changed = (here.tcp_bytes > 0) & ~is_common & np.isin(here.pair, there.pair)
+        is_changed = (here.tcp_bytes > 0) & ~is_common & among(here.pair, there.pairs)
         yield here.tcp_bytes[is_between & is_changed]

@@ -12,6 +12,7 @@ import numpy as np
 
 from pcaplat.path import Bools, Ends, Ints
 from pcaplat.stages.survey.relations import Shared
+from pcaplat.stages.survey.sights import among
 
 ENOUGH_TURNS = 3
 """Changes of direction below which an order is a guess."""
@@ -43,8 +44,8 @@ def medians_by(values: Ints, group: Ints) -> Medians:
 
 def forward_mask(both: Shared, toward: Mapping[int, bool]) -> Bools:
     """Tell which rows go forward; their address pairs must be oriented."""
-    lookup = np.array([pair for pair, is_forward in toward.items() if is_forward], dtype=np.int64)
-    return np.asarray(both.is_toward == np.isin(both.pair, lookup))
+    lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)
+    return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))
 
 
 def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
@@ -95,7 +96,7 @@ def _signs(table: Medians, sense: int) -> dict[int, bool]:
 
 def _orient_one_way(both: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
     """Orient the address pairs that are left, by the latencies of the oriented ones."""
-    is_known = np.isin(both.pair, list(toward))
+    is_known = among(both.pair, np.array(sorted(toward), np.int64))
     if np.all(is_known):
         return {}
     usual_ns = usual_differences(both.at(is_known), toward)

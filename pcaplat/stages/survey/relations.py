@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pcaplat.path import Bools, Ends, Ints
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.sights import Sights, among
 
 BLOCK = 101
 """Neighbours in time whose median stands for all of them."""
@@ -74,7 +74,7 @@ def relate(unique: Sequence[Sights]) -> tuple[Relations, int]:
 
 
 def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
-    """Join two points on the packets that are unique at both.
+    """Join two points on the packets that are unique at both; keys ascend.
 
     Returns:
         What they share, less outliers in `d_ns`; and how far from the median of their neighbours
@@ -91,9 +91,9 @@ def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
 
 
 def _joined(near: Sights, far: Sights) -> Shared:
-    _, i, j = np.intersect1d(near.key, far.key, assume_unique=True, return_indices=True)
-    order = np.argsort(near.t_ns[i], kind="stable")
-    i, j = i[order], j[order]
+    i = np.flatnonzero(among(near.key, far.key))
+    i = i[np.argsort(near.t_ns[i], kind="stable")]
+    j = np.searchsorted(far.key, near.key[i])
     is_numbered = near.copy_tag[i] != 0
     return Shared(
         t_ns=near.t_ns[i],

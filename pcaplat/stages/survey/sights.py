@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -37,8 +38,21 @@ class Sights:
         """Take the rows of `index`."""
         return Sights(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
 
+    @cached_property
+    def pairs(self) -> Ints:
+        """Address pairs that were seen, ascending."""
+        return np.unique(self.pair)
+
     def __len__(self) -> int:
         return len(self.key)
+
+
+def among(values: Ints, ascending: Ints) -> Bools:
+    """Tell which values are in a column that ascends; numpy's isin sorts what is sorted."""
+    if len(ascending) == 0:
+        return np.zeros(len(values), np.bool_)
+    at = np.searchsorted(ascending, values)
+    return np.asarray(ascending[np.minimum(at, len(ascending) - 1)] == values)
 
 
 @dataclass(frozen=True)
