@@ -29,13 +29,19 @@ impl Folded {
 
     /// Takes later copies out of a run: of a packet that some point saw once and none saw far apart,
     /// or of a frame that is equal to the byte and numbered. "Same bytes soon after" alone is not a
-    /// copy. Returns the rest in order of time.
-    pub(super) fn fold(&mut self, run: &[Sight]) -> Vec<Sight> {
+    /// copy, nor is a resend after a loss, which is where the packet seen once elsewhere `fits`, while
+    /// the first is not. Returns the rest in order of time.
+    pub(super) fn fold(
+        &mut self,
+        run: &[Sight],
+        fits: &dyn Fn(&Sight, &Sight) -> bool,
+    ) -> Vec<Sight> {
         let mut by_point: Vec<Sight> = run.to_vec();
         by_point.sort_unstable_by_key(|sight| (sight.point, sight.t_ns, sight.frame));
         let points = || by_point.chunk_by(|a, b| a.point == b.point);
         let is_one_packet = points().any(|sights| sights.len() == 1)
-            && points().all(|sights| sights.is_sorted_by(is_close));
+            && points().all(|sights| sights.is_sorted_by(is_close))
+            && !points().any(|sights| points().any(|others| is_resend(sights, others, fits)));
         let mut kept: Vec<Sight> = Vec::with_capacity(run.len());
         for sights in points() {
             let n_before = kept.len();
@@ -58,6 +64,14 @@ impl Folded {
     }
 }
 
+/// The first of several was lost: what was seen once elsewhere fits a later one, and not the first.
+fn is_resend(several: &[Sight], once: &[Sight], fits: &dyn Fn(&Sight, &Sight) -> bool) -> bool {
+    let ([first, later @ ..], [only]) = (several, once) else {
+        return false;
+    };
+    only.point != first.point && !fits(first, only) && later.iter().any(|one| fits(one, only))
+}
+
 fn is_close(original: &Sight, copy: &Sight) -> bool {
     copy.t_ns.saturating_sub(original.t_ns) <= COPIES_WITHIN_NS
 }
@@ -75,7 +89,7 @@ mod tests {
 
     fn fold(run: &[Sight]) -> (Vec<i64>, Vec<(i64, i64)>) {
         let mut folded = Folded::default();
-        let kept = folded.fold(run);
+        let kept = folded.fold(run, &|_, _| true);
         let copies = kept
             .iter()
             .flat_map(|one| folded.copies_of(one).map(|copy| (one.t_ns, copy.t_ns)))
@@ -122,6 +136,20 @@ mod tests {
             sight(1, 1, 9 * US + COPIES_WITHIN_NS),
         ];
         assert_eq!(fold(&run).1.len(), 1);
+    }
+
+    #[test]
+    fn a_resend_after_a_loss_is_no_copy() {
+        let run = [
+            sight(1, 0, 0),
+            sight(1, 0, 1500 * US),
+            sight(1, 1, 1509 * US),
+        ];
+        let fits = |up: &Sight, down: &Sight| (0..20 * US).contains(&(down.t_ns - up.t_ns));
+        let mut folded = Folded::default();
+        assert_eq!(folded.fold(&run, &fits).len(), 3);
+        let mirrored = [sight(1, 0, 0), sight(1, 0, 3 * US), sight(1, 1, 9 * US)];
+        assert_eq!(folded.fold(&mirrored, &fits).len(), 2);
     }
 
     #[test]

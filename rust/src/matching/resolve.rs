@@ -64,7 +64,9 @@ impl Resolver {
         if points_are_distinct(run) {
             return self.join(run, direction, sink);
         }
-        let mut kept = self.folded.fold(run);
+        let mut folded = std::mem::take(&mut self.folded);
+        let mut kept = folded.fold(run, &|one, other| self.fits(direction, one, other));
+        self.folded = folded;
         if points_are_distinct(&kept) {
             return self.join(&mut kept, direction, sink);
         }
@@ -95,6 +97,16 @@ impl Resolver {
         run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
         let packets = run.chunk_by(|a, b| self.admits(direction, a, b));
         to.extend(packets.map(|packet| Piece::new(packet.to_vec())));
+    }
+
+    /// Whether two sights lie as those of one packet usually do.
+    fn fits(&self, direction: Direction, one: &Sight, other: &Sight) -> bool {
+        let place = |sight: &Sight| self.plan.place(direction, sight.point);
+        if place(one) < place(other) {
+            self.admits(direction, one, other)
+        } else {
+            self.admits(direction, other, one)
+        }
     }
 
     fn admits(&self, direction: Direction, up: &Sight, down: &Sight) -> bool {
