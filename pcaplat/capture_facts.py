@@ -81,7 +81,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
     for capture, of_file in zip(captures, facts, strict=True):
         point = capture.point or stem(capture.name)
         for at_byte, text in of_file["damage"]:
-            message = f"{capture.name}: byte {at_byte}: {text}; what came before is used"
+            message = f"{capture.name}: byte {at_byte}: {text}"
             found.append(Warn("damaged-capture", point, message))
         if not of_file["interfaces"] and not of_file["damage"]:
             message = (

@@ -58,6 +58,19 @@ class InputError(PcaplatError, ValueError):
         return cls(f"{path}: is given twice; name each capture once")
 
     @classmethod
+    def slash_in_point(cls, point: str, path: str) -> "InputError":
+        """Refuse a name that would look like a folder."""
+        return cls(
+            f"{point}={path}: there is no such file, and {point} cannot be a point's name, for it "
+            f"has a slash; write it like {point.replace('/', '-')}={path}"
+        )
+
+    @classmethod
+    def no_standard_input(cls) -> "InputError":
+        """Say that nothing can be read from where nothing is."""
+        return cls("-: standard input is closed; give a file, or pipe a capture into pcaplat")
+
+    @classmethod
     def rows_not_kept(cls) -> "InputError":
         """Say why a large table is not there."""
         return cls("this result was made without its rows; call merge with keep_rows=True")

@@ -8,7 +8,14 @@ from typing import Any, Protocol
 
 from pcaplat import _native
 from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
-from pcaplat.captures import Capture, clock_domains, find_points, parse_captures, point_index
+from pcaplat.captures import (
+    Capture,
+    by_their_names,
+    clock_domains,
+    find_points,
+    parse_captures,
+    point_index,
+)
 from pcaplat.engines import Tell
 from pcaplat.engines import engine as engine_named
 from pcaplat.errors import EvidenceError, InputError
@@ -155,7 +162,8 @@ def _merge(
     engine = engine_named(options.engine)
     names = [one.path for one in captures]
     tell = _teller(names, progress)
-    sampled = engine.sample(names, options.settings(), SAMPLE_PACKETS, tell("surveying"))
+    with by_their_names(captures):
+        sampled = engine.sample(names, options.settings(), SAMPLE_PACKETS, tell("surveying"))
     facts = sampled["facts"]
     points, point_of = find_points(captures, facts)
     _check(captures, facts, points, strict=options.strict)

@@ -46,7 +46,9 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     frames = (pl.DataFrame(batch) for batch in batches)
     has_heading = False
     for frame in frames:
-        _harmless(frame).write_csv(stream, include_header=not has_heading)
+        # not straight into the stream: polars takes a pipe that was closed for an error of its own
+        text = _harmless(frame).write_csv(include_header=not has_heading)
+        stream.write(text.encode())
         has_heading = True
     if not has_heading:
         stream.write(f"{','.join(PACKETS.names)}\n".encode())
