@@ -185,6 +185,9 @@ def _point(
         first_t_ns=min(one["first_t_ns"] for one in interfaces),
         last_t_ns=max(one["last_t_ns"] for one in interfaces),
         disorder_ns=max(one["disorder_ns"] for one in interfaces),
+        n_frames=sum(one["n_frames"] for one in interfaces),
+        n_undecoded=sum(one["n_undecoded"] for one in interfaces),
+        snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
     )
 
 
@@ -222,7 +225,7 @@ def clock_domains(
         same_clock: Groups of names, or `all`.
 
     Raises:
-        InputError: A group names a point that is not there.
+        InputError: A group names a point that is not there, or one point only.
     """
     groups = [
         {i for i, point in enumerate(points) if file in _files(point)} for file in _all(points)
@@ -232,7 +235,10 @@ def clock_domains(
             groups.append(set(range(len(points))))
         else:
             alike = [names] if isinstance(names, str) else names
-            groups.append({point_index(points, "--same-clock", name) for name in alike})
+            group = {point_index(points, "--same-clock", name) for name in alike}
+            if len(group) == 1:
+                raise InputError.clock_of_nobody(", ".join(alike))
+            groups.append(group)
     domain = list(range(len(points)))
     for group in groups:
         joined = {domain[i] for i in group}

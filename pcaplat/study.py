@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pcaplat import _native
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
+from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
 from pcaplat.captures import (
     Capture,
     by_their_names,
@@ -27,7 +27,7 @@ from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import summarize, warning_rows
 from pcaplat.stages.survey import Sample, survey
-from pcaplat.units import parse_instant
+from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
 
@@ -106,7 +106,8 @@ def merge(
         start: Only from this time on the reference clock on ("+1.5s", a date, seconds since 1970).
         end: Only up to this time.
         sample: The same one in so many packets at every point.
-        window_ns: How far a packet may be from its usual time; found by default.
+        window_ns: How far a packet may be from its usual time between neighbouring points; found
+            by default.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
         slowest: How many of the slowest packets of each segment to list.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
@@ -131,6 +132,8 @@ def merge(
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
+    if window_ns is not None and window_ns <= 0:
+        raise InputError.no_window()
     options = Options(
         path=path,
         same_clock=same_clock,
@@ -167,10 +170,15 @@ def _merge(
     facts = sampled["facts"]
     points, point_of = find_points(captures, facts)
     _check(captures, facts, points, strict=options.strict)
-    findings = survey(Sample.of(sampled["packets"], sampled["flows"]), points, options.path)
-    reference = _reference(findings, options.reference)
     domains = clock_domains(points, options.same_clock)
-    range_ns = _instant(findings, options.start), _instant(findings, options.end)
+    file_warnings = warn_of_files(captures, facts) + warn_of_overlap(captures, facts, points)
+    try:
+        sample = Sample.of(sampled["packets"], sampled["flows"])
+        findings = survey(sample, points, options.path, domains)
+    except EvidenceError as problem:
+        raise problem.because([warning.text for warning in file_warnings]) from None
+    reference = _reference(findings, options.reference)
+    range_ns = asked_range(findings, options.start, options.end)
     plan = plan_matching(
         findings, domains, point_of, window_ns=options.window_ns, range_ns=range_ns
     )
@@ -185,7 +193,7 @@ def _merge(
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     document["captures"] = capture_rows(captures, facts, points, point_of)
-    document["warnings"] = warning_rows(warn_of_files(captures, facts)) + document["warnings"]
+    document["warnings"] = warning_rows(file_warnings) + document["warnings"]
     return Result(
         document,
         Run(
@@ -238,15 +246,6 @@ def _reference(findings: Findings, name: str | None) -> int:
         path = [findings.name(one) for one in main]
         raise InputError.apart_from_path("--reference", name, path)
     return point
-
-
-def _instant(findings: Findings, text: str | None) -> int | None:
-    """Read an instant on the reference clock; a relative one counts from the first frame."""
-    if text is None:
-        return None
-    main = findings.components[0]
-    starts_ns = (findings.aligned(point, findings.points[point].first_t_ns) for point in main)
-    return parse_instant(text).since(min(starts_ns))
 
 
 def _accuracy_ns(points: Sequence[Point], options: Options) -> dict[int, int]:
