@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "match_table": {"captures", "clocks", "path", "spill"},
     "outputs": {"outputs", "study", *LEAVES},
     "path": set(),
-    "points": {"errors", "units"},
+    "points": {"captures", "errors", "points"},
     "result": {"_native", "match_table", "slowest", "spill", *TYPES, *LEAVES},
     "segments": {"clocks", "path"},
     "slowest": {"tables"},
