@@ -1,12 +1,14 @@
 """`--profile`: what a profile says of captures by their names, and nothing more."""
 
 import random
+from pathlib import Path
 
 import pytest
 
 from pcaplat.errors import PointError
 from pcaplat.points import load_profile
 from pcaplat.points.placing import Placing, place_captures
+from tests.conftest import ROOT
 
 
 def placed(profile: str, *files: str, **given: str) -> Placing:
@@ -36,8 +38,8 @@ def test_folders_stand_for_hosts_where_names_are_equal() -> None:
     placing = placed(
         "linux-vxlan", "h1/tap.pcap", "h1/uplink.pcap", "h2/tap.pcap", "h2/uplink.pcap"
     )
-    assert placing.path == ["h1-tap", "h1-uplink", "h2-uplink", "h2-tap"]
-    assert placing.same_clock == [["h1-tap", "h1-uplink"], ["h2-tap", "h2-uplink"]]
+    assert placing.path == ["h1/tap", "h1/uplink", "h2/uplink", "h2/tap"]
+    assert placing.same_clock == [["h1/tap", "h1/uplink"], ["h2/tap", "h2/uplink"]]
 
 
 def test_three_hosts_have_no_order_in_the_profile() -> None:
@@ -128,6 +130,15 @@ def test_the_order_of_the_captures_changes_no_order_of_points() -> None:
         assert placed("lab", *shuffled).path == expected
 
 
-@pytest.mark.parametrize("port", ["erf", "pcap"])
-def test_layers_that_are_only_documented_open_no_port(port: str) -> None:
-    assert placed("endace", f"port-a.{port}", f"port-b.{port}").udp_ports == []
+def test_a_format_of_the_profile_ends_a_name() -> None:
+    assert placed("endace", "port-a.erf", "dag1.erf").names == ["port-a", "port-b"]
+    assert placed("lab", "sw-a.erf").names == [None]
+
+
+def test_layers_that_are_only_documented_open_no_port(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    lab = (ROOT / "capture_points" / "lab.toml").read_text("utf-8")
+    mine.write_text(lab.replace("extent =", 'documented = ["vxlan"]\nextent ='), "utf-8")
+    files = [("host1-vm.pcap", None), ("host1-up.pcap", None)]
+    assert place_captures(load_profile("lab"), files).udp_ports == [(4789, "vxlan")]
+    assert place_captures(load_profile(str(mine)), files).udp_ports == []

@@ -29,6 +29,19 @@ class Placing:
     udp_ports: list[tuple[int, str]]
     notes: list[str]
 
+    def among(self, names: Sequence[str]) -> "Placing":
+        """Leave out what is said of points that are none of these: a file may hold several points.
+
+        Example:
+            >>> groups = [["a", "b"], ["b", "c"]]
+            >>> placing = Placing(["a", "b", "c"], {}, ["a", "b", "c"], groups, [], [])
+            >>> placing.among(["a", "b", "c/if0"]).same_clock
+            [['a', 'b']]
+        """
+        groups = [[name for name in group if name in names] for group in self.same_clock]
+        path = self.path if self.path and set(self.path) == set(names) else None
+        return replace(self, path=path, same_clock=[one for one in groups if len(one) > 1])
+
 
 @dataclass(frozen=True)
 class _Seen:
@@ -39,6 +52,7 @@ class _Seen:
     part: str
     label: str
     points: tuple[Point, ...]
+    joint: str = "-"
 
 
 def place_captures(profile: Profile, captures: Sequence[tuple[str, str | None]]) -> Placing:
@@ -91,9 +105,12 @@ def _find(profile: Profile, index: int, file: str, given: str | None) -> _Seen |
     known = [(place, place, behind) for place, behind in profile.places().items()]
     for one in profile.points:
         known.extend((pattern, one.id, (one,)) for pattern in one.patterns)
+    name = given or stem(file)
+    for form in {form for point in profile.points for form in point.file_formats}:
+        name = name.removesuffix(f".{form}")
     fitting = []
     for pattern, label, behind in known:
-        found = find(pattern, given or stem(file))
+        found = find(pattern, name)
         if found:
             fitting.append(_Seen(index, found.host, found.part, label, behind))
     return min(fitting, key=lambda one: (len(one.host), len(one.part)), default=None)
@@ -105,7 +122,7 @@ def _by_folder(seen: Sequence[_Seen], paths: Sequence[Path]) -> list[_Seen]:
     folders = {paths[one.index].parent for one in seen}
     if len(kinds) == len(seen) or len(folders) == 1 or any(one.host for one in seen):
         return list(seen)
-    return [replace(one, host=paths[one.index].parent.name) for one in seen]
+    return [replace(one, host=paths[one.index].parent.name, joint="/") for one in seen]
 
 
 def _refuse_two_of_a_kind(
@@ -131,7 +148,7 @@ def _name(one: _Seen, seen: Sequence[_Seen]) -> str:
     }
     place = next(iter(places))
     label = place if place is not None and len(twins) > 1 else one.label
-    return f"{one.host}-{label}" if one.host else label
+    return f"{one.host}{one.joint}{label}" if one.host else label
 
 
 def _path(
