@@ -24,7 +24,6 @@ def test_one_host_from_the_guest_to_the_wire() -> None:
     assert placing.path == ["tap", "vxlan", "uplink"]
     assert placing.same_clock == [["uplink", "tap", "vxlan"]]
     assert placing.udp_ports == [(4789, "vxlan"), (8472, "vxlan")]
-    assert placing.notes == []
 
 
 def test_two_hosts_face_each_other_and_the_first_named_is_near() -> None:
@@ -86,14 +85,16 @@ def test_a_name_that_no_point_has_is_noted_and_leaves_the_order_open() -> None:
     assert placing.path is None
     assert placing.same_clock == [["host1-vm", "sw-a"]]
     assert len(placing.notes) == 1
-    assert "write POINT=elsewhere.pcap with one of host1-vm, " in placing.notes[0]
+    assert (
+        "write POINT=elsewhere.pcap, and see the names with: pcaplat points lab" in placing.notes[0]
+    )
 
 
 def test_a_point_that_was_given_keeps_its_name() -> None:
     placing = placed("linux-vxlan", "tap.pcap", uplink="a.pcap", mine="b.pcap")
     assert placing.names == ["tap", "uplink", "mine"]
     assert set(placing.points) == {"tap", "uplink"}
-    assert placing.notes == []
+    assert not any("no point of" in note for note in placing.notes)
 
 
 def test_files_of_one_rotated_capture_are_one_point() -> None:
@@ -120,6 +121,13 @@ def test_clocks_that_the_profile_does_not_share_are_not_joined() -> None:
     assert placed("aws-mirroring", "a-eni.pcap", "b-eni.pcap").same_clock == []
     guest = placed("linux-vxlan", "guest.pcap", "tap.pcap", "uplink.pcap")
     assert guest.same_clock == [["tap", "uplink"]]
+
+
+def test_a_common_clock_that_nobody_confirmed_is_noted() -> None:
+    assert placed("lab", "sw-a.pcap", "sw-b.pcap").notes == []
+    notes = placed("esxi-vds", "vnic.pcap", "uplink.pcap").notes
+    assert len(notes) == 1
+    assert "vnic, uplink share a clock is what profile esxi-vds assumes" in notes[0]
 
 
 def test_the_order_of_the_captures_changes_no_order_of_points() -> None:

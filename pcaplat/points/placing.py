@@ -89,14 +89,19 @@ def place_captures(profile: Profile, captures: Sequence[tuple[str, str | None]])
         behind = (*points.get(name, ()), *one.points)
         points[name] = tuple({point.id: point for point in behind}.values())
     host_of = {names[one.index] or "": one.host for one in seen}
+    same_clock = _same_clock(points, host_of)
     is_complete = len(seen) == len(captures) and len(points) > 1
     return Placing(
         names=names,
         points=points,
         path=_path(profile, points, host_of) if is_complete else None,
-        same_clock=_same_clock(points, host_of),
+        same_clock=same_clock,
         udp_ports=_udp_ports(profile, points.values()),
-        notes=_notes(profile, captures, names) + _one_way_notes(points, host_of),
+        notes=[
+            *_notes(profile, captures, names),
+            *_one_way_notes(points, host_of),
+            *_clock_notes(profile, points, same_clock),
+        ],
     )
 
 
@@ -229,12 +234,29 @@ def _udp_ports(profile: Profile, points: Iterable[tuple[Point, ...]]) -> list[tu
 def _notes(
     profile: Profile, captures: Sequence[tuple[str, str | None]], names: Sequence[str | None]
 ) -> list[str]:
-    known = ", ".join(point.id for point in profile.points)
     return [
-        f"{file}: no point of profile {profile.name} is called so; write POINT={file} with one of "
-        f"{known}"
+        f"{file}: no point of profile {profile.name} is called so; write POINT={file}, and see the "
+        f"names with: pcaplat points {profile.name}"
         for (file, _), name in zip(captures, names, strict=True)
         if name is None
+    ]
+
+
+def _clock_notes(
+    profile: Profile, points: Mapping[str, tuple[Point, ...]], groups: Iterable[Sequence[str]]
+) -> list[str]:
+    """Say which common clocks nobody has confirmed."""
+    unsure = {
+        name
+        for name, of_name in points.items()
+        for point in of_name
+        if point.confidence != "confirmed" or "clock" in (*point.inferred, *point.assumed)
+    }
+    return [
+        f"that {', '.join(group)} share a clock is what profile {profile.name} assumes, not what "
+        "anybody confirmed; if they were captured on several machines, leave the profile out"
+        for group in groups
+        if unsure.intersection(group)
     ]
 
 
