@@ -35,7 +35,11 @@ MAY_IMPORT = {
     "slowest": {"tables"},
     "stages": {"_native", "stages", *TYPES - {"captures"}, *LEAVES},
     "spill": set(),
-    "study": {"_native", "capture_facts", "engines", "result", "spill", "stages", *TYPES, *LEAVES},
+    "study": {
+        *("_native", "capture_facts", "engines", "points", "result", "spill", "stages"),
+        *TYPES,
+        *LEAVES,
+    },
     "tables": {"errors"},
     "units": {"errors"},
 }

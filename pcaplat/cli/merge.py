@@ -73,6 +73,9 @@ def command(
         Option(metavar="DURATION", help="How long a packet may take between neighbours."),
     ] = None,
     vxlan_port: Ports = None,
+    profile: Annotated[
+        str | None, Option(metavar="NAME", help="A capture-point profile, or a file: see points.")
+    ] = None,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
     strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
     engine: Annotated[Literal["local"], Option(help="Where it runs.")] = "local",
@@ -96,6 +99,7 @@ def command(
         "sample": parse_share(sample) if sample else 1,
         "window_ns": parse_duration_ns(window) if window else None,
         "vxlan_ports": tuple(vxlan_port or ()),
+        "profile": profile,
         "slowest": slowest,
         "keep_rows": output_dir is not None,
         "strict": strict,
