@@ -79,6 +79,12 @@ def test_points_in_the_same_order_both_ways_get_no_order_but_a_note() -> None:
     assert "EtherswitchDispath comes before EtherswitchOutput" in placing.notes[0]
 
 
+def test_points_without_a_rank_leave_the_order_open_and_are_noted() -> None:
+    placing = placed("esxi-nsx-t", "PreDVFilter.pcap", "PostDVFilter.pcap", "uplink.pcap")
+    assert placing.path is None
+    assert "gives PreDVFilter, PostDVFilter no place in the order" in placing.notes[0]
+
+
 def test_a_name_that_no_point_has_is_noted_and_leaves_the_order_open() -> None:
     placing = placed("lab", "host1-vm.pcap", "elsewhere.pcap", "sw-a.pcap")
     assert placing.names == ["host1-vm", None, "sw-a"]

@@ -99,6 +99,7 @@ def place_captures(profile: Profile, captures: Sequence[tuple[str, str | None]])
         udp_ports=_udp_ports(profile, points.values()),
         notes=[
             *_notes(profile, captures, names),
+            *_order_notes(profile, points),
             *_one_way_notes(points, host_of),
             *_clock_notes(profile, points, same_clock),
         ],
@@ -257,6 +258,16 @@ def _clock_notes(
         "anybody confirmed; if they were captured on several machines, leave the profile out"
         for group in groups
         if unsure.intersection(group)
+    ]
+
+
+def _order_notes(profile: Profile, points: Mapping[str, tuple[Point, ...]]) -> list[str]:
+    unranked = [name for name, of_name in points.items() if _rank(profile, of_name) is None]
+    if not unranked or len(points) == 1:
+        return []
+    return [
+        f"profile {profile.name} gives {', '.join(unranked)} no place in the order, so the order is "
+        "found from the packets; give it with --path"
     ]
 
 
