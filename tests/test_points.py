@@ -127,6 +127,12 @@ def test_a_profile_adds_to_its_base(tmp_path: Path) -> None:
     assert profile.version_range is None
 
 
+@pytest.mark.parametrize("line", ['sources = "x"', "pitfalls = {}", "kinds = []", "defaults = 1"])
+def test_a_wrong_type_is_not_lost_in_the_base(tmp_path: Path, line: str) -> None:
+    head = 'base = "lab"\nplatform = "mine"\nsummary = "mine"\nextent = "path"\n'
+    assert line.split(maxsplit=1)[0] in refused(tmp_path, f"{head}{line}\n")
+
+
 def test_what_is_less_certain_adds_up() -> None:
     points = {point.id: point for point in load_profile("esxi-nsx-t").points}
     assert {"clock", "stamp_position", "place"} <= set(points["PreDVFilter-tx"].inferred)

@@ -14,6 +14,7 @@ from pcaplat.points.records import check_keys, near, record, values_of
 from pcaplat.points.schema import CARRIERS, Point, Profile
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
+MERGED = {"sources": dict, "defaults": dict, "kinds": dict, "pitfalls": list, "documented": list}
 NOT_FOR_ALL = {"id", "aliases", "files", "meaning", "order_tx", "order_rx", "place"}
 
 
@@ -74,12 +75,14 @@ def _extended(base: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
     """Add a profile to the one it is based on: tables and points by name, lists at their ends."""
     merged = {**base, **content}
     merged["version_range"] = content.get("version_range")
-    for key in ("sources", "defaults", "kinds"):
-        tables = [one[key] for one in (base, content) if isinstance(one.get(key), dict)]
-        merged[key] = {name: row for table in tables for name, row in table.items()}
-    for key in ("pitfalls", "documented"):
-        lists = [one[key] for one in (base, content) if isinstance(one.get(key), list)]
-        merged[key] = [text for texts in lists for text in texts]
+    for key, kind in MERGED.items():
+        both = [one[key] for one in (base, content) if key in one]
+        if key in content and not isinstance(content[key], kind):
+            continue  # what it is instead is refused with everything else
+        if kind is dict:
+            merged[key] = {name: row for table in both for name, row in table.items()}
+        else:
+            merged[key] = [text for texts in both for text in texts]
     own = content.get("points")
     if isinstance(own, list):
         taken = [row.get("id") for row in own if isinstance(row, dict)]
