@@ -1,4 +1,4 @@
-"""Makes docs/reference/ from the code: tables, errors, outputs, the command line.
+"""Makes docs/reference/ from the code: tables, errors, outputs, command line, capture points.
 
 `python docs/reference.py` writes the pages; with `--check` it says which are stale, and fails.
 """
@@ -14,6 +14,7 @@ from typer.main import get_command
 from pcaplat import errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
+from pcaplat.points import Profile, load_profile, profile_names
 from pcaplat.tables import TABLES
 
 FOLDER = Path(__file__).parent / "reference"
@@ -57,7 +58,36 @@ def command_line() -> Iterator[str]:
             yield f"| `{words}` | {item.help} |"
 
 
+def capture_points() -> Iterator[str]:
+    """Give every profile's paths, tunnels and clocks; `pcaplat points NAME` tells the rest."""
+    yield "# Capture points\n\nThe profiles that ship with pcaplat, made from `capture_points/`."
+    yield "`pcaplat points NAME` shows one whole: every point's commands, pitfalls and sources."
+    for name in profile_names():
+        profile = load_profile(name)
+        yield f"\n## {name}\n\n{profile.platform}. {profile.summary}.\n"
+        yield from (f"- {title}: {text}" for title, text in _profile_facts(profile) if text)
+
+
+def _profile_facts(profile: Profile) -> Iterator[tuple[str, str]]:
+    alone = [p.id for p in profile.points if p.order_tx is None and p.order_rx is None]
+    for title, way in (("out", "tx"), ("back", "rx")):
+        yield title, " → ".join(f"`{point.id}`" for point in profile.along(way))
+    yield "on neither path", ", ".join(f"`{point_id}`" for point_id in alone)
+    tunnels = {
+        f"{encap.kind} ({', '.join(map(str, encap.udp_ports))})" if encap.udp_ports else encap.kind
+        for point in profile.points
+        for encap in point.encaps
+    }
+    yield "tunnels", ", ".join(sorted(tunnels))
+    clocks = {f"{p.clock.domain}, {p.clock.timescale}, {p.clock.source}" for p in profile.points}
+    yield "clock", "; ".join(sorted(clocks))
+    confidence = [point.confidence for point in profile.points]
+    words = [word for word in ("confirmed", "inferred", "assumed") if word in confidence]
+    yield "points", ", ".join(f"{confidence.count(word)} {word}" for word in words)
+
+
 PAGES = {
+    "capture_points.md": capture_points,
     "tables.md": tables,
     "errors.md": exceptions,
     "outputs.md": outputs,

@@ -153,6 +153,14 @@ class PointError(InputError):
         """Say which key of a profile is wrong, and why."""
         return cls(f"{where}: {key}: {reason}")
 
+    @classmethod
+    def same_place(cls, profile: str, pair: str, point: str) -> "PointError":
+        """Refuse two captures that would be one point."""
+        return cls(
+            f"profile {profile}: {pair} are both {point} by their names; write POINT=PATH, or "
+            "begin each name with its host, like esx1-NAME.pcap"
+        )
+
 
 class TableError(InputError):
     """A table has other columns, or other types, than it should."""

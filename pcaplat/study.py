@@ -1,7 +1,7 @@
 """A study: captures in, the stages in order, a result out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,9 @@ from pcaplat.captures import (
 from pcaplat.engines import Tell
 from pcaplat.engines import engine as engine_named
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.path import Findings, Point
+from pcaplat.path import Findings, Point, Warn
+from pcaplat.points import Profile, load_profile
+from pcaplat.points.placing import Placing, place_captures
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
@@ -61,13 +63,15 @@ class Options:
     keep_rows: bool
     strict: bool
     engine: str
+    placing: Placing | None = None
 
     def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
         """Say how captures are read: filters, ports, and the bytes that all frames have."""
+        tunnels = self.placing.udp_ports if self.placing else []
         return _native.Settings(
             filter=self.bpf,
             filter_outer=self.bpf_outer,
-            udp_ports=[(port, "vxlan") for port in self.vxlan_ports],
+            udp_ports=[*tunnels, *((port, "vxlan") for port in self.vxlan_ports)],
             one_in=self.sample,
             prefixes=None if prefixes is None else list(prefixes),
         )
@@ -87,6 +91,7 @@ def merge(
     sample: int = 1,
     window_ns: int | None = None,
     vxlan_ports: Sequence[int] = (),
+    profile: str | None = None,
     slowest: int = 0,
     keep_rows: bool = True,
     strict: bool = False,
@@ -109,6 +114,7 @@ def merge(
         window_ns: How far a packet may be from its usual time between neighbouring points; found
             by default.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
+        profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
         strict: Damage in a capture is an error.
@@ -153,10 +159,35 @@ def merge(
     )
     spill = Spill()
     try:
-        return _merge(parse_captures(captures, Path(spill.name)), options, spill, progress)
+        parsed = parse_captures(captures, Path(spill.name))
+        if profile is not None:
+            parsed, options = _placed(load_profile(profile), parsed, options)
+        return _merge(parsed, options, spill, progress)
     except BaseException:
         spill.cleanup()
         raise
+
+
+def _placed(
+    profile: Profile, captures: Sequence[Capture], options: Options
+) -> tuple[list[Capture], Options]:
+    """Give captures and options what a profile knows of the captures' names."""
+    placing = place_captures(profile, [(one.name, one.point) for one in captures])
+    named = zip(captures, placing.names, strict=True)
+    return [replace(one, point=name) for one, name in named], replace(options, placing=placing)
+
+
+def _ordered(options: Options, points: Sequence[Point]) -> Options:
+    """Take the profile's path and clocks, as far as its points are there; a given path wins."""
+    if options.placing is None:
+        return options
+    placing = options.placing.among([point.name for point in points])
+    path = placing.path if options.path is None else options.path
+    return replace(options, path=path, same_clock=[*options.same_clock, *placing.same_clock])
+
+
+def _profile_warnings(placing: Placing | None) -> list[Warn]:
+    return [Warn("profile", None, note) for note in placing.notes] if placing else []
 
 
 def _merge(
@@ -170,6 +201,7 @@ def _merge(
     facts = sampled["facts"]
     points, point_of = find_points(captures, facts)
     _check(captures, facts, points, strict=options.strict)
+    options = _ordered(options, points)
     domains = clock_domains(points, options.same_clock)
     file_warnings = warn_of_files(captures, facts) + warn_of_overlap(captures, facts, points)
     try:
@@ -193,7 +225,8 @@ def _merge(
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     document["captures"] = capture_rows(captures, facts, points, point_of)
-    document["warnings"] = warning_rows(file_warnings) + document["warnings"]
+    early = [*_profile_warnings(options.placing), *file_warnings]
+    document["warnings"] = warning_rows(early) + document["warnings"]
     return Result(
         document,
         Run(

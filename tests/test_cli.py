@@ -67,6 +67,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "sample": 1,
         "window_ns": None,
         "vxlan_ports": (),
+        "profile": None,
         "slowest": 0,
         "keep_rows": False,
         "strict": False,
@@ -81,6 +82,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         ("--path a,b, c", "path", ["a", "b", "c"]),
         ("--same-clock a,b --same-clock c,d", "same_clock", [["a", "b"], ["c", "d"]]),
         ("--same-clock all", "same_clock", ["all"]),
+        ("--profile ./mine.toml", "profile", "./mine.toml"),
         ("--clock-accuracy a=1.5us", "clock_accuracy", [("a", 1500)]),
         ("--reference b", "reference", "b"),
         ("--filter tcp", "bpf", "tcp"),
@@ -118,7 +120,7 @@ def test_options_are_passed_on(merged: Merged, text: str, name: str, value: obje
         ("merge x --pcapng", "--pcapng needs --output DIR"),
         ("merge x --by flow", "no such option: --by"),
         ("read x -o rows.txt", "must end in .csv, .json or .parquet"),
-        ("points nowhere", "there are: lab"),
+        ("points nowhere", "there are: arista-7150, "),
         ("mrege x", "mrege"),
     ],
 )
@@ -200,33 +202,6 @@ def test_csv_leaves_warnings_to_stderr(capsys: pytest.CaptureFixture[str]) -> No
     assert "clock-assumed-common" in said.err
     assert run(["merge", "x", "--format", "csv", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-
-
-def test_points_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["points"]) == 0
-    assert capsys.readouterr().out.startswith("lab  ")
-    assert run(["points", "lab"]) == 0
-    shown = capsys.readouterr().out
-    order = [shown.index(f"\n{name}  (") for name in ("host1-vm", "host1-up", "sw-a", "host2-vm")]
-    assert order == sorted(order)
-    assert "tcpdump -i vmport" in shown
-
-
-def test_a_wrong_profile_says_which_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    profile = tmp_path / "mine.toml"
-    lab = (Path(__file__).parent.parent / "capture_points" / "lab.toml").read_text("utf-8")
-    for right, wrong, message in (
-        ('side = "mirror"', 'side = "left"', "points[2]: side: 'left' is none of pre_vtep"),
-        ("order_tx = 1", "ordre_tx = 1", "points[0]: ordre_tx: is unknown; did you mean order_tx?"),
-        ("order_tx = 1", 'order_tx = "1"', "points[0]: order_tx: is str and should be"),
-        ('id = "sw-b"\n', "", "points[3]: missing 1 required positional argument: 'id'"),
-        ("[[points]]", "[[points", "is no TOML"),
-        ("timescale", "time_scale", "points[0]: clock: time_scale: is unknown"),
-    ):
-        assert right in lab
-        profile.write_text(lab.replace(right, wrong, 1), "utf-8")
-        assert run(["points", str(profile)]) == 2
-        assert message in capsys.readouterr().err
 
 
 def test_a_message_is_one_harmless_line() -> None:

@@ -74,6 +74,9 @@ def command(
         Option(metavar="DURATION", help="How far a packet may be from its usual time."),
     ] = None,
     vxlan_port: Ports = None,
+    profile: Annotated[
+        str | None, Option(metavar="NAME", help="A capture-point profile, or a file: see points.")
+    ] = None,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
     strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
     engine: Annotated[Literal["local"], Option(help="Where it runs.")] = "local",
@@ -99,6 +102,7 @@ def command(
         "sample": parse_share(sample) if sample is not None else 1,
         "window_ns": None if window is None else window_of(window),
         "vxlan_ports": tuple(vxlan_port or ()),
+        "profile": profile,
         "slowest": slowest,
         "keep_rows": output_dir is not None,
         "strict": strict,

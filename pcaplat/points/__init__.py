@@ -1,0 +1,10 @@
+"""Capture-point profiles: what is known of a platform's places to capture at.
+
+A profile is a TOML file in capture_points/; docs/capture_points.md describes its keys. What it says
+of captures by their names is in `pcaplat.points.placing`.
+"""
+
+from pcaplat.points.loading import load_profile, profile_names
+from pcaplat.points.schema import Clock, Encapsulation, Point, Profile
+
+__all__ = ["Clock", "Encapsulation", "Point", "Profile", "load_profile", "profile_names"]
