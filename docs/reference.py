@@ -1,4 +1,4 @@
-"""Makes docs/reference/ from the code: tables, errors, outputs, the command line.
+"""Makes docs/reference/ from the code: tables, errors, outputs, the command line, claims.
 
 `python docs/reference.py` writes the pages; with `--check` it says which are stale, and fails.
 """
@@ -14,6 +14,8 @@ from typer.main import get_command
 from pcaplat import errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
+from pcaplat.published.quantities import METRICS, units_of
+from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
 
 FOLDER = Path(__file__).parent / "reference"
@@ -57,11 +59,27 @@ def command_line() -> Iterator[str]:
             yield f"| `{words}` | {item.help} |"
 
 
+def metrics() -> Iterator[str]:
+    """List what a claim may be about, and in which units."""
+    yield "# Metrics and units of claims\n"
+    yield "| metric | units |\n| --- | --- |"
+    for metric in METRICS:
+        yield f"| `{metric}` | {', '.join(units_of(metric))} |"
+    yield f"\nThe relative change of any of them: {', '.join(units_of('rtt', is_relative=True))}."
+
+
+def schema() -> Iterator[str]:
+    """Give the JSON Schema of a claims file."""
+    yield claims_schema().rstrip()
+
+
 PAGES = {
     "tables.md": tables,
     "errors.md": exceptions,
     "outputs.md": outputs,
     "command_line.md": command_line,
+    "metrics.md": metrics,
+    "claims.schema.json": schema,
 }
 
 

@@ -67,6 +67,12 @@ def kind(value: object) -> str:
 
 
 Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+NotNegative = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(ge=0),
+    WithJsonSchema({"type": "number", "minimum": 0}),
+]
 Cell = Annotated[
     str | bool | Decimal | list[Decimal],
     PlainValidator(_cell),

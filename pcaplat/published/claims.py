@@ -6,7 +6,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pcaplat.published.checks import Identifier, Metric, Number, Strict, Text, Unit, mistake
+from pcaplat.published.checks import (
+    Identifier,
+    Metric,
+    NotNegative,
+    Number,
+    Strict,
+    Text,
+    Unit,
+    mistake,
+)
 from pcaplat.published.formula import nearest
 from pcaplat.published.quantities import ROUND_TRIP, UNITS, base_unit, units_of
 
@@ -80,7 +89,7 @@ class Claim(Strict):
     at_least: Number | None = None
     about: Number | None = None
     unit: Unit
-    tolerance: Number | None = Field(default=None, ge=0)
+    tolerance: NotNegative | None = None
     population: Population = Field(default_factory=Population)
     traversals_per_round_trip: Annotated[int, Field(ge=1)] | None = None
     interpretation: Literal["mean-across-conditions", "per-run-range", "percentile-range"] = (

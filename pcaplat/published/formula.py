@@ -42,6 +42,16 @@ class Sheet:
 
     cells: Cells
     body: tuple[str, ...]
+    printed: Cells | None = None
+
+    def varied(self, cells: Cells) -> "Sheet":
+        """Give the same table with other numbers; conditions still hold where they held."""
+        return Sheet(cells, self.body, self.printed or self.cells)
+
+    @property
+    def as_printed(self) -> "Sheet":
+        """The table before its numbers were varied."""
+        return Sheet(self.printed or self.cells, self.body)
 
 
 @dataclass(frozen=True)
@@ -153,7 +163,8 @@ def _call(name: str, args: list[ast.expr], text: str, sheet: Sheet, row: str) ->
         case "at", [ast.Constant(value=str(other)), inner]:
             return _value(inner, text, sheet, other)
         case "mean", [inner, *conditions]:
-            kept = [r for r in sheet.body if all(_value(c, text, sheet, r) for c in conditions)]
+            printed = sheet.as_printed
+            kept = [r for r in sheet.body if all(_value(c, text, printed, r) for c in conditions)]
             return sum((_value(inner, text, sheet, r) for r in kept), Fraction(0)) / len(kept)
     values = [_value(arg, text, sheet, row) for arg in args]
     return min(values) if name == "min" else max(values)

@@ -115,14 +115,15 @@ def _text(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
 
 
 def _text_of_bound(kind_of_error: str, key: str, given: object, context: dict[str, Any]) -> str:
+    n_items = f"{context.get('actual_length')} item(s)"
     texts = {
         "missing": "is missing",
         "string_pattern_mismatch": f"{given!r}: {PATTERNS.get(key, '')}",
         "string_too_short": "is empty",
         "greater_than": f"{given} should be more than {context.get('gt')}",
         "greater_than_equal": f"{given} should be at least {context.get('ge')}",
-        "too_short": f"should have at least {context.get('min_length')}",
-        "too_long": f"should have at most {context.get('max_length')}",
+        "too_short": f"has {n_items}, and needs {context.get('min_length')}",
+        "too_long": f"has {n_items}, and takes {context.get('max_length')}",
     }
     return texts[kind_of_error]
 

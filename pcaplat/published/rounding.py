@@ -89,14 +89,14 @@ def rounding_range(
             continue
         at = sheet.cells[place]
         down, up = (
-            formula.value(Sheet({**sheet.cells, place: at + change}, sheet.body), row)
+            formula.value(sheet.varied({**sheet.cells, place: at + change}), row)
             for change in (-step, step)
         )
         if down != up:
             lowest[place], highest[place] = (
                 (at - step, at + step) if down < up else (at + step, at - step)
             )
-    ends = [formula.value(Sheet(cells, sheet.body), row) for cells in (lowest, highest)]
+    ends = [formula.value(sheet.varied(cells), row) for cells in (lowest, highest)]
     return min(value, *ends), max(value, *ends)
 
 

@@ -102,6 +102,8 @@ class Table(Strict):
     def _check_row(self, index: int, row: dict[str, Any]) -> None:
         if not isinstance(row.get(NAME), str):
             raise mistake("name is missing, or no text", "rows", index)
+        if not isinstance(row.get(IS_TOTAL, False), bool):
+            raise mistake("should be true or false", "rows", index, IS_TOTAL)
         columns = [column.name for column in self.columns]
         for key, value in row.items():
             if key not in (*columns, NAME, IS_TOTAL):
