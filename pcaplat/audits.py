@@ -55,6 +55,7 @@ class _Trial:
             "n_agree": self.n_agree,
             "n_within_rounding": self.n_within,
             "n_cells": len(self.cells),
+            "recomputed": {row: _float(cell.value) for row, cell in self.cells.items()},
         }
 
 

@@ -107,6 +107,19 @@ def test_no_convention_gives_the_drafts_percentages(server: int) -> None:
     assert not any(row["n_within_rounding"] for row in tried)
 
 
+@pytest.mark.parametrize("server", [0, 1])
+def test_the_drafts_other_averages_stand_in_its_text(server: int) -> None:
+    found = table(f"vxlan-draft-cpu-server{server + 1}")
+    printed = [Q(servers[server][2]) for servers in DRAFT.values()]
+    changes = [Q(v - b, b) * 100 for b, v, _ in (servers[server] for servers in DRAFT.values())]
+    given = {row["convention"]: row["recomputed"] for row in found["conventions"]}
+    for rows, name in ((printed, "as printed"), (changes, "recomputed")):
+        for n, words in ((6, "six"), (5, "five loaded")):
+            mean = float(sum(rows[-n:], Q(0)) / n)
+            assert given[f"mean of the {words} rows {name}"] == {"AVG": mean}
+            assert name == "recomputed" or f"{mean:.2f} %" in found["notes"][0]
+
+
 def test_the_edges_first_table() -> None:
     found = cells("edge-single")
     for size, (gbps, fps, geneve, egress, total) in SINGLE.items():

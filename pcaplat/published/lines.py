@@ -1,6 +1,6 @@
 """The line of every key of a TOML text.
 
-tomllib, which gives the values, keeps no places (docs/decisions/0002-lines-of-a-toml-file.md).
+tomllib, which gives the values, keeps no places (docs/decisions/0010-lines-of-a-toml-file.md).
 """
 
 import re
