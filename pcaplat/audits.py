@@ -159,11 +159,14 @@ def _recompute(
 ) -> _Recomputed:
     try:
         value = formula.value(sheet, row)
-        lo, hi = rounding_range(formula, sheet, steps, row)
     except MissingError as missing:
-        return _Recomputed(None, reason=f"{missing} is not printed for this row")
+        return _Recomputed(None, reason=f"{missing} is not printed, as one number, for this row")
     except ZeroDivisionError:
         return _Recomputed(None, reason="the formula divides by zero in this row")
+    try:
+        lo, hi = rounding_range(formula, sheet, steps, row)
+    except ZeroDivisionError:
+        return _Recomputed(value)
     return _Recomputed(value, lo, hi)
 
 
@@ -194,13 +197,13 @@ def _agrees(cell: _Recomputed, printed: Range) -> bool | None:
 
 
 def _reason(cell: _Recomputed, printed: Range) -> str | None:
-    if cell.value is None or cell.lo is None or cell.hi is None:
+    if cell.value is None or agrees(cell.value, printed):
         return cell.reason
-    if agrees(cell.value, printed):
-        return None
     step = printed[0]
-    shown = f"{printed[0]}" if printed[0] == printed[1] else f"{printed[0]} to {printed[1]}"
+    shown = " to ".join(dict.fromkeys(map(str, printed)))
     text = f"recomputed {round_to(cell.value, step)}, printed {shown}"
+    if cell.lo is None or cell.hi is None:
+        return f"{text}; the rounding of its inputs leaves everything open"
     lo, hi = (round_to(end, step, n_more=2) for end in (cell.lo, cell.hi))
     if lo == hi:
         return text
@@ -211,7 +214,7 @@ def _reason(cell: _Recomputed, printed: Range) -> str | None:
 def _is_within(cell: _Recomputed, printed: Range) -> bool | None:
     """Say whether inputs that round to what is printed could give the printed cell."""
     if cell.lo is None or cell.hi is None:
-        return None
+        return None if cell.value is None else True
     return overlaps(cell.lo, cell.hi, printed)
 
 

@@ -48,6 +48,12 @@ def test_values(text: str, value: Fraction) -> None:
         "x if y else 1",
         "[x]",
         "mean()",
+        "0x10",
+        "1e999999",
+        "1j",
+        "x\0",
+        "-" * 501 + "x",
+        "-" * 400 + "x.y",
     ],
 )
 def test_what_is_no_formula(text: str) -> None:

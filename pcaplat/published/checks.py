@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError
 from pcaplat.published.formula import nearest
 from pcaplat.published.quantities import METRICS, UNITS
 
+MAX_EXPONENT = 30
+
 
 class Strict(BaseModel):
     """A table of a claims file: no key that is not known, no value of another type."""
@@ -30,6 +32,8 @@ def _number(value: object) -> Decimal:
     number = Decimal(value)
     if not number.is_finite():
         raise mistake(f"{value} is no number that could be printed")
+    if max(abs(number.adjusted()), abs(int(number.as_tuple().exponent))) > MAX_EXPONENT:
+        raise mistake(f"a number beyond 1e±{MAX_EXPONENT} is no measurement")
     return number
 
 

@@ -7,6 +7,7 @@ where the condition holds, and `at("row", x)` for x in another row.
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,6 +25,8 @@ OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.Gt: operator.gt,
 }
+NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e[+-]?\d\d?)?", re.ASCII)
+MAX_LENGTH = 500
 FUNCTIONS = {"min": (2, 9), "max": (2, 9), "mean": (1, 2), "at": (2, 2)}
 """How many arguments each takes, at least and at most."""
 
@@ -82,11 +85,13 @@ def parse(text: str, columns: list[str], rows: list[str]) -> Formula:
         >>> parse("x / mean(x)", ["x"], ["a", "b"]).value(sheet, "a")
         Fraction(6, 7)
     """
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"a formula of {len(text)} characters; at most {MAX_LENGTH}, please")
     try:
         tree = ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise FormulaError(f"{text!r} is no formula: {error.msg}") from None
-    for mistake in _mistakes(tree, columns, rows):
+    except (SyntaxError, ValueError) as error:
+        raise FormulaError(f"{text!r} is no formula: {error.args[0]}") from None
+    for mistake in (*_wrong_numbers(tree, text), *_mistakes(tree, columns, rows)):
         raise FormulaError(f"{text!r}: {mistake}")
     return Formula(text, tree)
 
@@ -95,6 +100,14 @@ def nearest(name: str, known: list[str]) -> str:
     """Say which known name may have been meant."""
     near = get_close_matches(name, known, 1)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _wrong_numbers(tree: ast.expr, text: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+            written = ast.get_source_segment(text, node) or ""
+            if not NUMBER.fullmatch(written):
+                yield f"{written} is no number here; write it like 1000, 0.5 or 1e9"
 
 
 def _mistakes(node: ast.expr, columns: list[str], rows: list[str]) -> Iterator[str]:
