@@ -1,4 +1,4 @@
-"""Makes docs/reference/ from the code: tables, errors, outputs, command line, capture points.
+"""Makes docs/reference/ from the code: tables, errors, outputs, command line, points, claims.
 
 `python docs/reference.py` writes the pages; with `--check` it says which are stale, and fails.
 """
@@ -15,6 +15,8 @@ from pcaplat import errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
+from pcaplat.published.quantities import METRICS, units_of
+from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
 
 FOLDER = Path(__file__).parent / "reference"
@@ -86,12 +88,28 @@ def _profile_facts(profile: Profile) -> Iterator[tuple[str, str]]:
     yield "points", ", ".join(f"{confidence.count(word)} {word}" for word in words)
 
 
+def metrics() -> Iterator[str]:
+    """List what a claim may be about, and in which units."""
+    yield "# Metrics and units of claims\n"
+    yield "| metric | units |\n| --- | --- |"
+    for metric in METRICS:
+        yield f"| `{metric}` | {', '.join(units_of(metric))} |"
+    yield f"\nThe relative change of any of them: {', '.join(units_of('rtt', is_relative=True))}."
+
+
+def schema() -> Iterator[str]:
+    """Give the JSON Schema of a claims file."""
+    yield claims_schema().rstrip()
+
+
 PAGES = {
     "capture_points.md": capture_points,
     "tables.md": tables,
     "errors.md": exceptions,
     "outputs.md": outputs,
     "command_line.md": command_line,
+    "metrics.md": metrics,
+    "claims.schema.json": schema,
 }
 
 

@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pcaplat.audits import audit as audit
     from pcaplat.errors import EngineError as EngineError
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pcaplat.outputs import write as write
     from pcaplat.points import Profile as Profile
     from pcaplat.points import load_profile as load_profile
+    from pcaplat.published import Published as Published
+    from pcaplat.published import load_published as load_published
     from pcaplat.stages.read import read as read
     from pcaplat.study import Result as Result
     from pcaplat.study import merge as merge
@@ -27,8 +30,11 @@ HOMES = {
     "InputError": "pcaplat.errors",
     "PcaplatError": "pcaplat.errors",
     "Profile": "pcaplat.points",
+    "Published": "pcaplat.published",
     "Result": "pcaplat.study",
+    "audit": "pcaplat.audits",
     "load_profile": "pcaplat.points",
+    "load_published": "pcaplat.published",
     "merge": "pcaplat.study",
     "read": "pcaplat.stages.read",
     "write": "pcaplat.outputs",
@@ -40,9 +46,12 @@ __all__ = [
     "InputError",
     "PcaplatError",
     "Profile",
+    "Published",
     "Result",
     "__version__",
+    "audit",
     "load_profile",
+    "load_published",
     "merge",
     "read",
     "write",

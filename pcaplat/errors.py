@@ -3,6 +3,7 @@
 ```
 PcaplatError
 ├── InputError (also ValueError)     what you gave cannot be used
+│   ├── ClaimError                   a file of claims and tables cannot be used
 │   ├── OptionError                  a value of an option cannot be read
 │   ├── OutputError                  the place to write to cannot be used
 │   ├── PointError                   a capture-point profile cannot be used
@@ -16,6 +17,8 @@ A damaged frame, an unmatched packet or a doubtful clock is no exception but a v
 a warning; a claim that fails is a verdict. Every message says what, where, the evidence, and what
 to do.
 """
+
+from difflib import get_close_matches
 
 
 class PcaplatError(Exception):
@@ -97,6 +100,28 @@ class InputError(PcaplatError, ValueError):
     def damaged(cls, where: str, text: str) -> "InputError":
         """Refuse a damaged capture where the user asked for that."""
         return cls(f"{where}: {text}; leave out --strict to use what can be read")
+
+
+class ClaimError(InputError):
+    """A file of claims and tables cannot be used; the message begins with file and line."""
+
+    @classmethod
+    def unknown(cls, name: str, known: list[str]) -> "ClaimError":
+        """Say which files of claims there are."""
+        return cls(
+            f"{name!r} is neither a .toml file nor one that ships with pcaplat; there are: "
+            f"{', '.join(known)}"
+        )
+
+    @classmethod
+    def unknown_table(cls, name: str, files: list[str], tables: list[str]) -> "ClaimError":
+        """Say which tables there are."""
+        near = get_close_matches(name, [*files, *tables], 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join([*files, *tables])}"
+        return cls(
+            f"{name!r} is no .toml file, no file of tables that ships with pcaplat, and no "
+            f"table in one; {hint}"
+        )
 
 
 class OptionError(InputError):

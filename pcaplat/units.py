@@ -226,3 +226,13 @@ def format_count(n: int | None) -> str:
         '1,234,567'
     """
     return "–" if n is None else f"{n:,}"
+
+
+def format_number(value: float | None, n_decimals: int) -> str:
+    """Write a number with so many digits after the point, to be read beside its unit.
+
+    Example:
+        >>> format_number(89.4366, 2), format_number(36_146_004.0, 0), format_number(None, 1)
+        ('89.44', '36146004', '–')
+    """
+    return "–" if value is None else f"{value:.{n_decimals}f}"

@@ -18,9 +18,10 @@ PACKAGE = ROOT / "pcaplat"
 LEAVES = {"errors", "tables", "units"}
 TYPES = {"captures", "clocks", "path", "segments"}
 MAY_IMPORT = {
-    "__init__": {"errors", "outputs", "points", "stages", "study"},
+    "__init__": {"audits", "errors", "outputs", "points", "published", "stages", "study"},
     "__main__": {"cli"},
-    "cli": {"", "captures", "cli", "errors", "outputs", "points", "study", "units"},
+    "audits": {"errors", "published"},
+    "cli": {"", "audits", "captures", "cli", "errors", "outputs", "points", "study", "units"},
     "capture_facts": {"captures", "errors", "path"},
     "captures": {"errors", "path"},
     "clocks": {"path"},
@@ -30,6 +31,7 @@ MAY_IMPORT = {
     "outputs": {"outputs", "study", *LEAVES},
     "path": set(),
     "points": {"captures", "errors", "points"},
+    "published": {"errors", "published"},
     "result": {"_native", "match_table", "slowest", "spill", *TYPES, *LEAVES},
     "segments": {"clocks", "path"},
     "slowest": {"tables"},

@@ -7,6 +7,7 @@ import pytest
 
 from pcaplat import errors
 from pcaplat.errors import (
+    ClaimError,
     EngineError,
     EvidenceError,
     InputError,
@@ -28,7 +29,7 @@ def test_the_drawn_tree_is_the_tree() -> None:
     assert drawn | {"PcaplatError"} == defined
 
 
-@pytest.mark.parametrize("kind", [OptionError, OutputError, PointError, TableError])
+@pytest.mark.parametrize("kind", [ClaimError, OptionError, OutputError, PointError, TableError])
 def test_unusable_input_is_a_value_error_too(kind: type[Exception]) -> None:
     assert issubclass(kind, InputError)
     assert issubclass(kind, ValueError)
@@ -53,6 +54,10 @@ def test_missing_evidence_is_no_wrong_input(kind: type[Exception]) -> None:
         (
             OutputError.not_a_folder("out"),
             "out: is a file; give the name of a folder, new or empty",
+        ),
+        (
+            ClaimError.unknown("nsx", ["vds-ipfix"]),
+            "'nsx' is neither a .toml file nor one that ships with pcaplat; there are: vds-ipfix",
         ),
         (
             PointError.unknown("esx", ["esxi", "lab"]),

@@ -23,7 +23,7 @@ from pcaplat.outputs import printable
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = {"merge": "merge", "read": "read", "points": "points"}
+COMMANDS = {"merge": "merge", "audit": "audit", "read": "read", "points": "points"}
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check its permissions, or run as a user who has them",

@@ -1,0 +1,156 @@
+"""A claim: who says what, of which metric, where, and within which bounds."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from pcaplat.published.checks import (
+    Identifier,
+    Metric,
+    NotNegative,
+    Number,
+    Strict,
+    Text,
+    Unit,
+    mistake,
+)
+from pcaplat.published.formula import nearest
+from pcaplat.published.quantities import ROUND_TRIP, UNITS, base_unit, units_of
+
+ABOUT_TOLERANCE = Decimal("0.1")
+"""What "about x" leaves either side, as a share of x, if the claim names no tolerance."""
+
+NEEDED = {"segment": ("near", "far"), "difference": ("treatment", "baseline"), "path": ()}
+BOUNDS = ("interval", "at_most", "at_least", "about")
+
+
+class Source(Strict):
+    """Where it is written."""
+
+    document: Text | None = None
+    section: Text | None = None
+    table: Text | None = None
+
+    def __str__(self) -> str:
+        """Join the parts that are given."""
+        return ", ".join(part for part in (self.document, self.section, self.table) if part)
+
+
+class Scope(Strict):
+    """Between which points, in which scenario, or between which two."""
+
+    kind: Literal["segment", "path", "difference"]
+    near: Text | None = None
+    far: Text | None = None
+    direction: Literal["forward", "reverse"] | None = None
+    treatment: Text | None = None
+    baseline: Text | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        for key in NEEDED[self.kind]:
+            if getattr(self, key) is None:
+                raise mistake(f"is missing, and a scope of kind {self.kind} needs it", key)
+        if (self.near is None) != (self.far is None):
+            raise mistake("near and far come together")
+        if self.kind != "difference" and (self.treatment or self.baseline):
+            raise mistake(f"{self.kind!r} has no treatment; did you mean difference?", "kind")
+        if self.kind == "path" and self.near:
+            raise mistake("'path' has no ends; did you mean segment?", "kind")
+        for one, other in (("near", "far"), ("treatment", "baseline")):
+            if getattr(self, one) and getattr(self, one) == getattr(self, other):
+                raise mistake(f"is the same as {one}", other)
+        return self
+
+
+class Population(Strict):
+    """Of which packets."""
+
+    frame_bytes: list[Annotated[int, Field(gt=0)]] = Field(default_factory=list)
+    packets: Literal["all", "first-of-flow", "not-first-of-flow"] = "all"
+    filter: Text | None = None
+    traffic: Text | None = None
+
+
+class Claim(Strict):
+    """One published figure. `sentence` says it in our words unless the words matter."""
+
+    id: Identifier
+    sentence: Text
+    source: Source = Field(default_factory=Source)
+    metric: Metric
+    statistic: Literal["mean", "min", "p50", "p90", "p99", "p999", "max"] = "mean"
+    relative: bool = Field(default=False, description="(treatment − baseline) / baseline")
+    scope: Scope
+    interval: list[Number] | None = Field(default=None, min_length=2, max_length=2)
+    at_most: Number | None = None
+    at_least: Number | None = None
+    about: Number | None = None
+    unit: Unit
+    tolerance: NotNegative | None = None
+    population: Population = Field(default_factory=Population)
+    traversals_per_round_trip: Annotated[int, Field(ge=1)] | None = None
+    interpretation: Literal["mean-across-conditions", "per-run-range", "percentile-range"] = (
+        "mean-across-conditions"
+    )
+    note: Text | None = None
+
+    @property
+    def lo(self) -> Decimal | None:
+        """The least the claim allows, in its unit, without the tolerance; none: no bound."""
+        return self.interval[0] if self.interval else self._first(self.at_least, self.about)
+
+    @property
+    def hi(self) -> Decimal | None:
+        """The most the claim allows, likewise."""
+        return self.interval[1] if self.interval else self._first(self.at_most, self.about)
+
+    @property
+    def margin(self) -> Decimal:
+        """How far outside lo and hi still holds, in the claim's unit."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return Decimal(0) if self.about is None else abs(self.about) * ABOUT_TOLERANCE
+
+    @property
+    def base_unit(self) -> str:
+        """The unit that `in_base` counts in: ns, frac, pps, b/s, tps, B, core or MHz."""
+        return base_unit(self.unit)
+
+    def in_base(self, value: Decimal) -> Fraction:
+        """Convert a value of the claim's unit."""
+        return Fraction(value) * UNITS[self.unit][1]
+
+    @staticmethod
+    def _first(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+        return other if one is None else one
+
+    @model_validator(mode="after")
+    def _fits_its_metric(self) -> Self:
+        allowed = units_of(self.metric, is_relative=self.relative)
+        if self.unit not in allowed:
+            what = f"the relative change of {self.metric}" if self.relative else self.metric
+            near = nearest(self.unit, allowed)
+            raise mistake(
+                f"{self.unit!r} is no unit of {what}; it takes {', '.join(allowed)}{near}", "unit"
+            )
+        if self.relative and self.scope.kind != "difference":
+            raise mistake("a relative change needs a scope of kind difference", "relative")
+        if self.traversals_per_round_trip and self.metric not in ROUND_TRIP:
+            raise mistake(
+                f"{self.metric} is no metric of a round trip", "traversals_per_round_trip"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _has_one_bound(self) -> Self:
+        given = [key for key in BOUNDS if getattr(self, key) is not None]
+        if not given:
+            raise mistake(f"has no bound; give one of {', '.join(BOUNDS)}")
+        if len(given) > 1:
+            raise mistake(f"{given[0]} stands there too; give one of {', '.join(BOUNDS)}", given[1])
+        if self.interval and self.interval[0] > self.interval[1]:
+            raise mistake("the lower end comes first", "interval")
+        return self
