@@ -1,15 +1,18 @@
 """A study: captures in, the stages in order, a result out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from pcaplat import _native
 from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
 from pcaplat.captures import Capture, clock_domains, find_points, parse_captures, point_index
-from pcaplat.engines import Tell
+from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.path import Findings, Point
@@ -64,6 +67,49 @@ class Options:
             one_in=self.sample,
             prefixes=None if prefixes is None else list(prefixes),
         )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One merge: what was given, and where its temporary files go."""
+
+    captures: Sequence[Capture]
+    options: Options
+    spill: Spill
+    progress: Progress | None
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the two passes over all frames run."""
+        return engine_named(self.options.engine)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Paths of the files."""
+        return [one.path for one in self.captures]
+
+    def sample(self) -> dict[str, Any]:
+        """Read all files, and bring home the same few packets of each."""
+        tell = self._tell("surveying")
+        return self.engine.sample(self.names, self.options.settings(), SAMPLE_PACKETS, tell)
+
+    def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
+        """Read all files again, and match their frames."""
+        return self.engine.match(
+            self.names,
+            settings,
+            plan,
+            self.spill.name,
+            keep_rows=self.options.keep_rows,
+            tell=self._tell("matching"),
+        )
+
+    def _tell(self, stage: str) -> Tell | None:
+        progress = self.progress
+        if progress is None:
+            return None
+        n_bytes = sum(Path(name).stat().st_size for name in self.names)
+        return lambda done: progress.update(done, n_bytes, stage)
 
 
 def merge(
@@ -143,80 +189,55 @@ def merge(
     )
     spill = Spill()
     try:
-        return _merge(parse_captures(captures, Path(spill.name)), options, spill, progress)
+        return _merge(Job(parse_captures(captures, Path(spill.name)), options, spill, progress))
     except BaseException:
         spill.cleanup()
         raise
 
 
-def _merge(
-    captures: Sequence[Capture], options: Options, spill: Spill, progress: Progress | None
-) -> Result:
-    engine = engine_named(options.engine)
-    names = [one.path for one in captures]
-    tell = _teller(names, progress)
-    sampled = engine.sample(names, options.settings(), SAMPLE_PACKETS, tell("surveying"))
-    facts = sampled["facts"]
-    points, point_of = find_points(captures, facts)
-    _check(captures, facts, points, strict=options.strict)
-    findings = survey(Sample.of(sampled["packets"], sampled["flows"]), points, options.path)
-    reference = _reference(findings, options.reference)
-    domains = clock_domains(points, options.same_clock)
-    range_ns = _instant(findings, options.start), _instant(findings, options.end)
-    plan = plan_matching(
-        findings, domains, point_of, window_ns=options.window_ns, range_ns=range_ns
-    )
-    settings = options.settings(sampled["prefixes"])
-    matched = engine.match(
-        names, settings, plan, spill.name, keep_rows=options.keep_rows, tell=tell("matching")
-    )
-    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, options))
-    links, _ = measured_links(findings)
-    segments = attribute(findings, clocks, links, matched["links"])
+def _merge(job: Job) -> Result:
+    sampled = job.sample()
+    facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
+    points, point_of = find_points(job.captures, facts)
+    _check(job, facts, points)
+    sample = Sample.of(sampled["packets"], sampled["flows"])
+    findings = survey(sample, points, job.options.path)
+    reference = _reference(findings, job.options.reference)
+    domains = clock_domains(points, job.options.same_clock)
+    range_ns = _range_ns(findings, reference, job.options)
+    window_ns = job.options.window_ns
+    plan = plan_matching(findings, domains, point_of, window_ns=window_ns, range_ns=range_ns)
+    matched = job.match(settings, plan)
+    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
+    segments = attribute(findings, clocks, measured_links(findings)[0], matched["links"])
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
-    document["captures"] = capture_rows(captures, facts, points, point_of)
-    document["warnings"] = warning_rows(warn_of_files(captures, facts)) + document["warnings"]
-    return Result(
-        document,
-        Run(
-            captures=captures,
-            settings=settings,
-            findings=findings,
-            clocks=clocks,
-            reference=reference,
-            point_of=point_of,
-            rows=matched["rows"],
-            spill=spill,
-            n_slowest=options.slowest,
-        ),
+    document["captures"] = capture_rows(job.captures, facts, points, point_of)
+    document["warnings"] = warning_rows(warn_of_files(job.captures, facts)) + document["warnings"]
+    run = Run(
+        captures=job.captures,
+        settings=settings,
+        findings=findings,
+        clocks=clocks,
+        reference=reference,
+        point_of=point_of,
+        rows=matched["rows"],
+        spill=job.spill,
+        n_slowest=job.options.slowest,
     )
+    return Result(document, run)
 
 
-def _teller(names: Sequence[str], progress: Progress | None) -> Callable[[str], Tell | None]:
-    """Make what tells the progress how far a stage is."""
-    n_bytes = sum(Path(name).stat().st_size for name in names)
-    if progress is None:
-        return lambda _: None
-    return lambda stage: lambda done: progress.update(done, n_bytes, stage)
-
-
-def _check(
-    captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
-    points: Sequence[Point],
-    *,
-    strict: bool,
-) -> None:
+def _check(job: Job, facts: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> None:
     """Refuse captures that nothing can be measured with."""
-    if strict:
-        refuse_damage(captures, facts)
+    if job.options.strict:
+        refuse_damage(job.captures, facts)
     if len(points) > 1:
         return
-    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
+    empty = [c.name for c, of in zip(job.captures, facts, strict=True) if not of["interfaces"]]
     known = [point.name for point in points]
-    if empty and len(captures) > 1:
+    if empty and len(job.captures) > 1:
         raise EvidenceError.no_frames(empty, known)
     raise InputError.too_few_points(known or empty)
 
@@ -232,13 +253,23 @@ def _reference(findings: Findings, name: str | None) -> int:
     return point
 
 
-def _instant(findings: Findings, text: str | None) -> int | None:
-    """Read an instant on the reference clock; a relative one counts from the first frame."""
-    if text is None:
-        return None
+def _range_ns(
+    findings: Findings, reference: int, options: Options
+) -> tuple[int | None, int | None]:
+    """Start and end that are asked for, as times of the path's first point.
+
+    They are written in the reference's time; a relative one counts from the first frame.
+    """
     main = findings.components[0]
-    starts_ns = (findings.aligned(point, findings.points[point].first_t_ns) for point in main)
-    return parse_instant(text).since(min(starts_ns))
+    start_ns = min(findings.aligned(i, findings.points[i].first_t_ns) for i in main)
+    first_ns = int(findings.centres[0][reference].raw(np.array([start_ns]))[0])
+
+    def read(text: str | None) -> int | None:
+        if text is None:
+            return None
+        return findings.aligned(reference, parse_instant(text).since(first_ns))
+
+    return read(options.start), read(options.end)
 
 
 def _accuracy_ns(points: Sequence[Point], options: Options) -> dict[int, int]:
