@@ -1,6 +1,7 @@
 """What is known of the capture files themselves: their rows in the summary, and what is wrong."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pcaplat.captures import Capture, resolution_ns, stem
@@ -81,7 +82,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
     for capture, of_file in zip(captures, facts, strict=True):
         point = capture.point or stem(capture.name)
         for at_byte, text in of_file["damage"]:
-            message = f"{capture.name}: byte {at_byte}: {text}; what came before is used"
+            message = f"{capture.name}: byte {at_byte}: {text}"
             found.append(Warn("damaged-capture", point, message))
         if not of_file["interfaces"] and not of_file["damage"]:
             message = (
@@ -108,4 +109,27 @@ def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Wa
             "seen there, not as lost; give it a larger buffer (tcpdump -B) or a filter"
         )
         found.append(Warn("capture-drops", point, text))
+    return found
+
+
+def warn_of_overlap(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], points: Sequence[Point]
+) -> list[Warn]:
+    """Say where files of one point are not one after the other, as those of a rotation are."""
+    found = []
+    for point in points:
+        files = sorted(
+            (one["first_t_ns"], one["last_t_ns"], one["disorder_ns"], captures[file].name)
+            for file, interface in point.sources
+            for one in facts[file]["interfaces"]
+            if one["interface"] == interface
+        )
+        for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
+            if first_ns < last_ns - disorder_ns:
+                text = (
+                    f"{before} and {after} cover the same time: if one is a copy of the other, or "
+                    "they are of two places, what stands in both counts as duplicates; give "
+                    "them different names (POINT=PATH), or leave one out"
+                )
+                found.append(Warn("overlapping-files", point.name, text))
     return found

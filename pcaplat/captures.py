@@ -1,8 +1,11 @@
 """Captures as the user names them, and the capture points in them."""
 
+import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -28,17 +31,17 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
     """Read PATH, POINT=PATH and `-`; what comes through a pipe is spooled into `spool`.
 
     Raises:
-        InputError: A file is given twice, be it through a link.
+        InputError: A file is given twice, be it through a link, or a point's name cannot be one.
         OSError: A pipe cannot be read.
     """
     captures: list[Capture] = []
-    seen: set[Path] = set()
+    seen: set[object] = set()
     for one in given:
         point, name = _split(fspath(one))
-        place = Path(name).resolve()
-        if place in seen:
+        file = _file_of(name)
+        if file in seen:
             raise InputError.given_twice(name)
-        seen.add(place)
+        seen.add(file)
         captures.append(_spooled(point, name, spool / f"pipe{len(seen)}"))
     return captures
 
@@ -46,13 +49,37 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
 def _split(text: str) -> tuple[str | None, str]:
     """Split POINT=PATH; a file whose name has an equals sign is a file."""
     point, _, path = text.partition("=")
-    is_named = bool(point and path) and "/" not in point and not Path(text).exists()
-    return (point, path) if is_named else (None, text)
+    if not (point and path) or _is_there(text):
+        return None, text
+    if "/" not in point:
+        return point, path
+    if _is_there(path):
+        raise InputError.slash_in_point(point, path)
+    return None, text
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except OSError:
+        # too long for a name, say: whoever opens it will hear
+        return False
+
+
+def _file_of(name: str) -> object:
+    """What is the same for two names of one file, be it by a link of either kind."""
+    try:
+        found = Path(name).stat()
+    except OSError:
+        return name
+    return found.st_dev, found.st_ino
 
 
 def _spooled(point: str | None, name: str, copy: Path) -> Capture:
     """Copy what can be read only once; it is read twice."""
     if name == "-":
+        if sys.stdin is None:
+            raise InputError.no_standard_input()
         _copy(sys.stdin.buffer, copy)
         return Capture(str(copy), "stdin", point)
     if Path(name).is_fifo():
@@ -65,6 +92,18 @@ def _spooled(point: str | None, name: str, copy: Path) -> Capture:
 def _copy(pipe: BinaryIO, copy: Path) -> None:
     with copy.open("wb") as out:
         shutil.copyfileobj(pipe, out, 1 << 20)
+
+
+@contextmanager
+def by_their_names(captures: Sequence[Capture]) -> Iterator[None]:
+    """See that errors name captures as the user did, not the copies of what came through pipes."""
+    try:
+        yield
+    except InputError as problem:
+        text = str(problem)
+        for one in captures:
+            text = text.replace(one.path, one.name)
+        raise type(problem)(text) from None
 
 
 def stem(name: str) -> str:
@@ -86,10 +125,9 @@ def find_points(
     """Tell which points there are, and for each file and interface which one it is of.
 
     A file with one interface is one point; one with several is several, `STEM/INTERFACE`. Several
-    files given for one point are consecutive files of one capture. Files with equal stems are told
-    apart by their folders.
+    files given for one point are consecutive files of one capture.
     """
-    names = _point_names(captures)
+    names = point_names(captures)
     sources: dict[str, list[tuple[int, int]]] = {}
     seen: dict[str, list[Mapping[str, Any]]] = {}
     for file, (name, of_file) in enumerate(zip(names, facts, strict=True)):
@@ -110,14 +148,31 @@ def find_points(
     return points, point_of
 
 
-def _point_names(captures: Sequence[Capture]) -> list[str]:
-    stems = [one.point or stem(one.name) for one in captures]
-    return [
-        f"{Path(one.name).parent.name}/{name}"
-        if one.point is None and stems.count(name) > 1 and Path(one.name).parent.name
-        else name
-        for one, name in zip(captures, stems, strict=True)
-    ]
+def point_names(captures: Sequence[Capture]) -> list[str]:
+    """Name the point of each capture: as given, else by its file.
+
+    Only captures that were given for one point share a name. Files with equal stems are told apart
+    by their folders, by their suffixes, or by both.
+    """
+    names = [one.point or stem(one.name) for one in captures]
+    for longer in (_in_folder, _with_suffix, os.path.normpath):
+        counts = Counter(name for name, one in zip(names, captures, strict=True) if not one.point)
+        counts.update({one.point for one in captures if one.point})
+        names = [
+            longer(one.name) if one.point is None and counts[name] > 1 else name
+            for one, name in zip(captures, names, strict=True)
+        ]
+    return names
+
+
+def _in_folder(name: str) -> str:
+    folder = Path(name).parent.name
+    return f"{folder}/{stem(name)}" if folder else stem(name)
+
+
+def _with_suffix(name: str) -> str:
+    path = Path(name)
+    return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
 
 
 def _point(
@@ -130,6 +185,9 @@ def _point(
         first_t_ns=min(one["first_t_ns"] for one in interfaces),
         last_t_ns=max(one["last_t_ns"] for one in interfaces),
         disorder_ns=max(one["disorder_ns"] for one in interfaces),
+        n_frames=sum(one["n_frames"] for one in interfaces),
+        n_undecoded=sum(one["n_undecoded"] for one in interfaces),
+        snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
     )
 
 
@@ -167,7 +225,7 @@ def clock_domains(
         same_clock: Groups of names, or `all`.
 
     Raises:
-        InputError: A group names a point that is not there.
+        InputError: A group names a point that is not there, or one point only.
     """
     groups = [
         {i for i, point in enumerate(points) if file in _files(point)} for file in _all(points)
@@ -177,7 +235,10 @@ def clock_domains(
             groups.append(set(range(len(points))))
         else:
             alike = [names] if isinstance(names, str) else names
-            groups.append({point_index(points, "--same-clock", name) for name in alike})
+            group = {point_index(points, "--same-clock", name) for name in alike}
+            if len(group) == 1:
+                raise InputError.clock_of_nobody(", ".join(alike))
+            groups.append(group)
     domain = list(range(len(points)))
     for group in groups:
         joined = {domain[i] for i in group}

@@ -58,6 +58,37 @@ class InputError(PcaplatError, ValueError):
         return cls(f"{path}: is given twice; name each capture once")
 
     @classmethod
+    def slash_in_point(cls, point: str, path: str) -> "InputError":
+        """Refuse a name that would look like a folder."""
+        return cls(
+            f"{point}={path}: there is no such file, and {point} cannot be a point's name, for it "
+            f"has a slash; write it like {point.replace('/', '-')}={path}"
+        )
+
+    @classmethod
+    def no_standard_input(cls) -> "InputError":
+        """Say that nothing can be read from where nothing is."""
+        return cls("-: standard input is closed; give a file, or pipe a capture into pcaplat")
+
+    @classmethod
+    def clock_of_nobody(cls, alike: str) -> "InputError":
+        """Ask for the other points that share a clock."""
+        return cls(
+            f"--same-clock {alike}: one point alone shares its clock with nobody; "
+            "write it like --same-clock vnic,uplink or --same-clock all"
+        )
+
+    @classmethod
+    def no_window(cls) -> "InputError":
+        """Refuse a window that nothing fits into."""
+        return cls("--window: must be longer than 0; leave it out to have it found")
+
+    @classmethod
+    def wrong_range(cls, asked: str, what: str, span: str) -> "InputError":
+        """Say that no packet can be in the time asked for, and when there are some."""
+        return cls(f"{asked}: {what}; the captures lie from {span}")
+
+    @classmethod
     def rows_not_kept(cls) -> "InputError":
         """Say why a large table is not there."""
         return cls("this result was made without its rows; call merge with keep_rows=True")
@@ -92,6 +123,16 @@ class OutputError(InputError):
             f"{directory}: is not empty (it holds {found}); choose another folder, "
             "or replace the results in it with --overwrite"
         )
+
+    @classmethod
+    def no_standard_output(cls) -> "OutputError":
+        """Say that nobody would see the result."""
+        return cls("standard output is closed; leave it open, or write files with --output")
+
+    @classmethod
+    def link_to_nowhere(cls, directory: str) -> "OutputError":
+        """Refuse a link whose end is missing."""
+        return cls(f"{directory}: is a link to a folder that is not there; make it, or unlink it")
 
     @classmethod
     def not_a_folder(cls, directory: str) -> "OutputError":
@@ -135,20 +176,27 @@ class EvidenceError(PcaplatError):
         )
 
     @classmethod
-    def nothing_in_common(cls, n_sampled: list[tuple[str, int]]) -> "EvidenceError":
-        """Say that no packet was seen at two points, and what each point has."""
+    def nothing_in_common(
+        cls, n_sampled: list[tuple[str, int]], reasons: list[str]
+    ) -> "EvidenceError":
+        """Say that no packet was seen at two points, what each point has, and why, if known."""
         seen = ", ".join(f"{name} {n}" for name, n in n_sampled)
-        return cls(
-            f"no packet was found at two points (packets compared: {seen}); are the captures of "
-            "the same traffic and time, and is every tunnel decoded (pcaplat read shows layers)?"
+        why = "; ".join(reasons) or (
+            "are the captures of the same traffic and time, and is every tunnel decoded "
+            "(pcaplat read shows layers)?"
         )
+        return cls(f"no packet was found at two points (packets compared: {seen}); {why}")
+
+    def because(self, reasons: list[str]) -> "EvidenceError":
+        """Give the same error with what the files themselves say."""
+        return EvidenceError("; ".join([str(self), *reasons]))
 
     @classmethod
     def nothing_matched(cls, points: list[str]) -> "EvidenceError":
         """Say that no segment could be measured."""
         return cls(
             f"no packet could be followed between neighbouring points ({', '.join(points)}); try "
-            "a larger --window, or give the order with --path"
+            "a larger --window, a wider --from and --to, or give the order with --path"
         )
 
 

@@ -72,7 +72,10 @@ class Band:
 
 @dataclass(frozen=True)
 class Point:
-    """A capture point: its name, its sources (file index, interface), facts about its stamps."""
+    """A capture point: its name, its sources (file index, interface), facts about its stamps.
+
+    `snap_bytes` is the shortest snap length of its sources, 0 if there is none.
+    """
 
     name: str
     sources: tuple[tuple[int, int], ...]
@@ -80,6 +83,9 @@ class Point:
     first_t_ns: int
     last_t_ns: int
     disorder_ns: int
+    n_frames: int = 0
+    n_undecoded: int = 0
+    snap_bytes: int = 0
 
     @property
     def cut_ns(self) -> float:

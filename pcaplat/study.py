@@ -7,11 +7,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from pcaplat import _native
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
-from pcaplat.captures import Capture, clock_domains, find_points, parse_captures, point_index
+from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
+from pcaplat.captures import (
+    Capture,
+    by_their_names,
+    clock_domains,
+    find_points,
+    parse_captures,
+    point_index,
+)
 from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
 from pcaplat.errors import EvidenceError, InputError
@@ -23,7 +28,7 @@ from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import summarize, warning_rows
 from pcaplat.stages.survey import Sample, survey
-from pcaplat.units import parse_instant
+from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
 
@@ -90,8 +95,9 @@ class Job:
 
     def sample(self) -> dict[str, Any]:
         """Read all files, and bring home the same few packets of each."""
-        tell = self._tell("surveying")
-        return self.engine.sample(self.names, self.options.settings(), SAMPLE_PACKETS, tell)
+        tell, settings = self._tell("surveying"), self.options.settings()
+        with by_their_names(self.captures):
+            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
 
     def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
         """Read all files again, and match their frames."""
@@ -145,7 +151,8 @@ def merge(
         start: Only from this time on the reference clock on ("+1.5s", a date, seconds since 1970).
         end: Only up to this time.
         sample: The same one in so many packets at every point.
-        window_ns: How far a packet may be from its usual time; found by default.
+        window_ns: How far a packet may be from its usual time between neighbouring points; found
+            by default.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
         slowest: How many of the slowest packets of each segment to list.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
@@ -170,6 +177,8 @@ def merge(
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
+    if window_ns is not None and window_ns <= 0:
+        raise InputError.no_window()
     options = Options(
         path=path,
         same_clock=same_clock,
@@ -200,11 +209,15 @@ def _merge(job: Job) -> Result:
     facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
     points, point_of = find_points(job.captures, facts)
     _check(job, facts, points)
-    sample = Sample.of(sampled["packets"], sampled["flows"])
-    findings = survey(sample, points, job.options.path)
-    reference = _reference(findings, job.options.reference)
     domains = clock_domains(points, job.options.same_clock)
-    range_ns = _range_ns(findings, reference, job.options)
+    warnings = warn_of_files(job.captures, facts) + warn_of_overlap(job.captures, facts, points)
+    sample = Sample.of(sampled["packets"], sampled["flows"])
+    try:
+        findings = survey(sample, points, job.options.path, domains)
+    except EvidenceError as problem:
+        raise problem.because([warning.text for warning in warnings]) from None
+    reference = _reference(findings, job.options.reference)
+    range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     window_ns = job.options.window_ns
     plan = plan_matching(findings, domains, point_of, window_ns=window_ns, range_ns=range_ns)
     matched = job.match(settings, plan)
@@ -214,7 +227,7 @@ def _merge(job: Job) -> Result:
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     document["captures"] = capture_rows(job.captures, facts, points, point_of)
-    document["warnings"] = warning_rows(warn_of_files(job.captures, facts)) + document["warnings"]
+    document["warnings"] = warning_rows(warnings) + document["warnings"]
     run = Run(
         captures=job.captures,
         settings=settings,
@@ -251,25 +264,6 @@ def _reference(findings: Findings, name: str | None) -> int:
         path = [findings.name(one) for one in main]
         raise InputError.apart_from_path("--reference", name, path)
     return point
-
-
-def _range_ns(
-    findings: Findings, reference: int, options: Options
-) -> tuple[int | None, int | None]:
-    """Start and end that are asked for, as times of the path's first point.
-
-    They are written in the reference's time; a relative one counts from the first frame.
-    """
-    main = findings.components[0]
-    start_ns = min(findings.aligned(i, findings.points[i].first_t_ns) for i in main)
-    first_ns = int(findings.centres[0][reference].raw(np.array([start_ns]))[0])
-
-    def read(text: str | None) -> int | None:
-        if text is None:
-            return None
-        return findings.aligned(reference, parse_instant(text).since(first_ns))
-
-    return read(options.start), read(options.end)
 
 
 def _accuracy_ns(points: Sequence[Point], options: Options) -> dict[int, int]:

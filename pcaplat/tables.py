@@ -130,7 +130,7 @@ def _duration(name: str, meaning: str) -> Column:
 
 PACKETS = Table(
     "packets",
-    "one row per captured frame, of all points; nothing is dropped",
+    "one row per captured frame, of all points; of what was asked for (all without --filter, --sample, --from, --to) nothing is dropped",
     (
         _text("point", "capture point"),
         _text("file", "capture file"),
@@ -177,7 +177,7 @@ CAPTURES = Table(
     (
         _text("file", "capture file"),
         _text("point", "capture point"),
-        _count("n_frames", "frames in it"),
+        _count("n_frames", "frames in it, also those that were not asked for"),
         _count("n_undecoded", "frames that could not be read to the innermost packet"),
         Column("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
         _text("link", "link type"),

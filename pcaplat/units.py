@@ -16,7 +16,8 @@ NS_PER |= {"min": 60 * NS_PER["s"], "h": 3600 * NS_PER["s"]}
 DURATION = re.compile(r"\s*(\d{1,18})(?:\.(\d{1,18}))?\s*(ns|us|µs|μs|ms|s|min|h)\s*", re.ASCII)
 SECONDS = re.compile(r"\s*(-?)(\d{1,12})(?:\.(\d{1,9})0*)?\s*", re.ASCII)
 CALENDAR = re.compile(
-    r"\s*(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?\s*",
+    r"\s*(\d{4}-\d\d-\d\d)"
+    r"(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?)?\s*",
     re.ASCII,
 )
 LARGEST_NS = 2**63 - 1
@@ -63,7 +64,7 @@ def parse_duration_ns(text: str) -> int:
 def parse_instant(text: str) -> Instant:
     """Read an instant: a date with time, seconds since 1970, or "+1.5s" after the first frame.
 
-    A date without a zone is UTC.
+    A date without a zone is UTC; one without a time is its beginning.
 
     Raises:
         OptionError: None of the three.
@@ -98,7 +99,7 @@ def _no_instant(text: str) -> OptionError:
 
 def _calendar_ns(text: str, day: str, time: str, fraction: str, zone: str) -> int:
     try:
-        instant = dt.datetime.fromisoformat(f"{day}T{time}{zone or 'Z'}")
+        instant = dt.datetime.fromisoformat(f"{day}T{time or '00:00'}{zone or 'Z'}")
     except ValueError:
         raise _no_instant(text) from None
     since = instant - EPOCH

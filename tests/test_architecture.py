@@ -35,8 +35,13 @@ MAY_IMPORT = {
     "slowest": {"tables"},
     "stages": {"_native", "stages", *TYPES - {"captures"}, *LEAVES},
     "spill": set(),
-    "study": {"_native", "capture_facts", "engines", "result", "spill", "stages", *TYPES, *LEAVES},
+    "study": {
+        *("_native", "capture_facts", "engines", "result", "spill", "stages", "time_range"),
+        *TYPES,
+        *LEAVES,
+    },
     "tables": {"errors"},
+    "time_range": {"errors", "path", "units"},
     "units": {"errors"},
 }
 MAX_LINES = 300

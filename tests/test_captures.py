@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files
+from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
 from pcaplat.captures import (
     Capture,
     clock_domains,
@@ -44,6 +44,7 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "first_t_ns": 100,
         "last_t_ns": 900,
         "disorder_ns": 0,
+        "snap_bytes": 262_144,
     }
     return usual | facts
 
@@ -104,6 +105,19 @@ class TestNames:
             with pytest.raises(InputError, match="is given twice"):
                 parse_captures([tmp_path / "a", f"other={tmp_path / again}"], tmp_path)
 
+    def test_a_hard_link_is_the_same_file(self, tmp_path: Path) -> None:
+        (tmp_path / "a").touch()
+        (tmp_path / "hard").hardlink_to(tmp_path / "a")
+        with pytest.raises(InputError, match="hard: is given twice"):
+            parse_captures([tmp_path / "a", tmp_path / "hard"], tmp_path)
+
+    def test_a_points_name_may_be_long_but_has_no_slash(self, tmp_path: Path) -> None:
+        long = "x" * 300
+        assert self.parse(tmp_path, f"{long}=a.pcap") == [("a.pcap", long)]
+        (tmp_path / "a.pcap").touch()
+        with pytest.raises(InputError, match=r"x/y cannot be a point's name.* x-y="):
+            self.parse(tmp_path, f"x/y={tmp_path / 'a.pcap'}")
+
     def test_two_files_of_equal_bytes_are_two(self, tmp_path: Path) -> None:
         for name in "ab":
             (tmp_path / name).write_bytes(b"same")
@@ -146,6 +160,22 @@ class TestPoints:
         captures = [Capture(name, name, None) for name in ("h1/up.pcap", "h2/up.pcap", "x.pcap")]
         assert self.names(captures, [facts(interface())] * 3) == ["h1/up", "h2/up", "x"]
 
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            (["a.pcap", "a.pcap.gz"], ["a.pcap", "a.pcap.gz"]),
+            (["d/a.pcap", "d/a.pcap.gz"], ["d/a.pcap", "d/a.pcap.gz"]),
+            (["1/d/a.pcap", "2/d/a.pcap"], ["1/d/a.pcap", "2/d/a.pcap"]),
+            (["a=x.pcap", "a.pcap"], ["a", "a.pcap"]),
+            (["a=x.pcap", "a=y.pcap"], ["a"]),
+        ],
+    )
+    def test_only_a_name_given_twice_joins_files(
+        self, given: list[str], expected: list[str], tmp_path: Path
+    ) -> None:
+        captures = parse_captures(given, tmp_path)
+        assert self.names(captures, [facts(interface())] * len(given)) == expected
+
     def test_rotated_files_are_one_point_with_the_facts_of_all(self) -> None:
         captures = [Capture(name, name, "up") for name in ("up0", "up1")]
         first = interface(first_t_ns=5, last_t_ns=50, disorder_ns=3)
@@ -187,6 +217,11 @@ class TestClocks:
     def test_declared_groups_share_a_clock_and_overlapping_groups_are_one(self) -> None:
         assert clock_domains(self.points(), [["a", "c"]]) == [0, 1, 0, 2, 2]
         assert clock_domains(self.points(), [["a", "c"], ["c", "many/y"]]) == [0, 1, 0, 0, 0]
+
+    @pytest.mark.parametrize("names", [["a"], ["a", "a"]])
+    def test_one_point_alone_shares_its_clock_with_nobody(self, names: list[str]) -> None:
+        with pytest.raises(InputError, match="one point alone"):
+            clock_domains(self.points(), [names])
 
     @pytest.mark.parametrize("everyone", [["all"], [["all"]]])
     def test_all_share_a_clock(self, everyone: list[Any]) -> None:
@@ -234,6 +269,17 @@ class TestFacts:
     def test_a_good_file_gives_no_warning(self) -> None:
         assert warn_of_files([self.A], [facts(interface())]) == []
         refuse_damage([self.A], [facts(interface())])
+
+    @pytest.mark.parametrize(("start_ns", "n"), [(899, 1), (900, 0), (895, 0)])
+    def test_files_of_one_point_that_overlap_are_told(self, start_ns: int, n: int) -> None:
+        captures = [Capture(name, name, "up") for name in ("up1", "up0")]
+        disorder_ns = 10 if start_ns < 899 else 0
+        before = facts(interface(last_t_ns=900, disorder_ns=disorder_ns))
+        found = [facts(interface(first_t_ns=start_ns, last_t_ns=2_000)), before]
+        points, _ = find_points(captures, found)
+        warnings = warn_of_overlap(captures, found, points)
+        assert [(one.code, one.point) for one in warnings] == [("overlapping-files", "up")] * n
+        assert all("up0 and up1 cover the same time" in one.text for one in warnings)
 
     def test_damage_can_be_refused(self) -> None:
         with pytest.raises(InputError, match=r"a\.pcap: byte 24: cut"):

@@ -110,6 +110,8 @@ def test_options_are_passed_on(merged: Merged, text: str, name: str, value: obje
         ("merge x --from noon", "'noon' is no instant"),
         ("merge x --sample 0.1", "'0.1' is no share"),
         ("merge x --same-clock a", "one point alone"),
+        ("merge x --same-clock a,a", "one point alone"),
+        ("merge x --window 0s", "must be longer than 0"),
         ("merge x --path a,,b", "an empty name"),
         ("merge x --clock-accuracy 100ns", "--clock-accuracy uplink=100ns"),
         ("merge x --vxlan-port 70000", "less than or equal to 65535"),

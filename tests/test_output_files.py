@@ -1,5 +1,6 @@
 """Outputs: the folder with a result's files, complete or as it was before."""
 
+import fcntl
 import json
 import os
 import re
@@ -118,6 +119,30 @@ def test_a_folder_out_of_reach_is_refused_before_any_work(tmp_path: Path) -> Non
     tmp_path.chmod(0o555)
     with pytest.raises(PermissionError, match=re.escape(str(tmp_path))):
         check_directory(tmp_path / "deep" / "out", overwrite=False)
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    left, busy = (tmp_path / f".out-{name}.partial" for name in ("killed", "busy"))
+    other = tmp_path / ".outer-x.partial"
+    for folder in (left, busy, other):
+        folder.mkdir()
+        (folder / "packets.parquet").touch()
+    held = os.open(busy, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    write(as_result(ResultByHand()), tmp_path / "out")
+    os.close(held)
+    assert sorted(names(tmp_path)) == [busy.name, other.name, "out"]
+
+
+def test_a_place_that_takes_no_folder_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as refused:
+        check_directory(Path("/proc/out"), overwrite=False)
+    assert refused.value.filename == "/proc/out"
+    (tmp_path / "out").symlink_to("nowhere")
+    with pytest.raises(OutputError, match="out: is a link to a folder that is not there"):
+        check_directory(tmp_path / "out", overwrite=False)
+    check_directory(tmp_path / "new" / "out", overwrite=False)
+    assert names(tmp_path) == ["out"]
 
 
 def test_rows_as_csv_json_and_parquet(tmp_path: Path) -> None:

@@ -178,6 +178,25 @@ def test_printable_keeps_what_is_printable() -> None:
     assert printable("a\u202eb\udcff\x9b") == "a\\u202eb\\udcff\\x9b"
 
 
+def test_csv_leaves_names_as_they_are() -> None:
+    names = ["-eth0", "+1", "@home", "sw\u00a0a", "sw-ä"]
+    frame = pl.DataFrame({"point": names})
+    stream = io.BytesIO()
+    output("csv").save_rows([frame], stream)
+    assert stream.getvalue().decode().splitlines()[1:] == names
+
+
+def test_the_console_says_how_many_frames_were_asked_for() -> None:
+    changed = document()
+    assert "asked for" not in shown("table", ResultByHand(changed))
+    n = changed["matching"]["n_frames"]
+    changed["captures"][0]["n_frames"] += n
+    n_captured = sum(row["n_frames"] for row in changed["captures"])
+    assert f"Frames: {n:,} of {n_captured:,} asked for, of them" in shown(
+        "table", ResultByHand(changed)
+    )
+
+
 def test_rows_as_csv_are_harmless() -> None:
     frame = pl.DataFrame({"point": [HOSTILE, "plain", None], "n": [1, 2, 3]})
     stream = io.BytesIO()

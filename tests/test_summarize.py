@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -164,6 +166,14 @@ class TestClocks:
         other = clock_rows(FINDINGS, found, 0)[1]
         assert (other["offset_ns"], other["at_ns"], other["quality"]) == (None, None, "none")
         CLOCKS.check(pl.DataFrame([other], schema_overrides=CLOCKS.schema()))
+
+    def test_a_point_left_out_has_a_row_too(self) -> None:
+        points = [*FINDINGS.points, replace(FINDINGS.points[0], name="alone")]
+        findings = replace(FINDINGS, points=points, alone=[2])
+        rows = clock_rows(findings, align(findings, [0, 1, 2], []), 0)
+        assert [row["point"] for row in rows] == ["p0", "p1", "alone"]
+        unknown = {name: rows[2][name] for name in rows[2] if name.endswith(("_ns", "_ppm"))}
+        assert (set(unknown.values()), rows[2]["quality"]) == ({None}, "none")
 
 
 class TestDoubts:

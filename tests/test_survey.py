@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -95,6 +96,30 @@ def test_one_direction_is_ordered_by_stamps_and_said_to_be(share: float) -> None
     assert "raw time stamps or TTL" in found.warnings[0].text
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_one_direction_under_one_clock_is_ordered_by_time(share: float) -> None:
+    # 20 ms a hop is too long for clocks that only seem to agree, and TTL says the opposite
+    walk = Walk(
+        (Watcher("a", ttl=62), Watcher("m", ttl=63), Watcher("z", ttl=64)),
+        forward_ns=20_000_000,
+        reverse_ns=20_000_000,
+        forward_share=share,
+        order=(1, 2, 0),
+    )
+    found = survey(*walk.sample(), domains=[0, 0, 0])
+    assert names(found) == (["a", "m", "z"] if share else ["z", "m", "a"])
+    assert codes(found) == []
+    partly = survey(*walk.sample(), domains=[0, 0, 1])
+    assert codes(partly) == ["order-assumed"]
+    assert "the place of a in" in partly.warnings[0].text
+
+
+def test_one_capture_under_two_names_is_noticed() -> None:
+    walk = Walk((Watcher("a"), Watcher("copy")), forward_ns=0, reverse_ns=0, tail_ns=0)
+    assert "same-capture" in codes(survey(*walk.sample()))
+    assert "same-capture" not in codes(survey(*Walk(line(2)).sample()))
+
+
 def test_one_direction_between_clocks_apart_is_ordered_by_ttl() -> None:
     watchers = (
         Watcher("a", 20 * SECOND_NS, ttl=64),
@@ -143,6 +168,31 @@ def test_nothing_in_common_is_no_evidence() -> None:
     ]
     with pytest.raises(EvidenceError, match=r"packets compared: a 1, b 1"):
         survey(sample_of(parts), points)
+
+
+@pytest.mark.parametrize(
+    ("facts", "keys", "why"),
+    [
+        ({"n_frames": 9}, [], "--filter, --filter-outer or --sample too narrow"),
+        ({"n_frames": 9, "n_undecoded": 9, "snap_bytes": 64}, [], "snap length of 64 bytes"),
+        ({"n_frames": 9, "n_undecoded": 9}, [], "no frame there could be decoded"),
+        ({"n_frames": 9}, [5, 5, 5], "every packet there repeats itself"),
+    ],
+)
+def test_a_known_reason_is_told_where_nothing_is_shared(
+    facts: dict[str, Any], keys: list[int], why: str
+) -> None:
+    sample, points = Walk(line(2)).sample()
+    odd = sights(keys, [START_NS + 10_000_000 * i for i in range(len(keys))])
+    parts = [(file, sample.seen_at(point)) for file, point in enumerate(points)]
+    point = replace(point_of("odd", 2, np.array([START_NS])), **facts)
+    found = survey(sample_of([*parts, (2, odd)]), [*points, point])
+    [warning] = [one for one in found.warnings if one.code == "unrelated-point"]
+    assert why in warning.text
+    assert "same traffic" not in warning.text
+    pair = [replace(point, name="other", sources=((3, 0),)), point]
+    with pytest.raises(EvidenceError, match=f"other, odd: .*{why}" if not keys else why):
+        survey(sample_of([(0, parts[0][1]), (2, odd)]), pair)
 
 
 def test_nothing_at_all_is_no_evidence() -> None:

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
 
 import typer
 
-from pcaplat.errors import PcaplatError
+from pcaplat.errors import OutputError, PcaplatError
 from pcaplat.outputs import printable
 
 if TYPE_CHECKING:
@@ -28,14 +29,24 @@ REMEDIES = {
     errno.EACCES: "check its permissions, or run as a user who has them",
     errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap",
     errno.ENOSPC: "free some space, or write elsewhere",
+    errno.EIO: "is it a file on a sound disk? copy it elsewhere, and give the copy",
+    errno.ENAMETOOLONG: "give a shorter one",
 }
-OK, UNUSABLE, INTERRUPTED, TERMINATED = 0, 2, 130, 143
+OK, UNUSABLE, INTERRUPTED = 0, 2, 130
+KILLED_BY = 128
+"""Exit status of who is ended by a signal, less the signal's number."""
 TRACEBACK = "PCAPLAT_TRACEBACK"
 
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # nohup wants to be left alone
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _terminate)
+    if sys.stderr is None:
+        # or what is said would go to standard output
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -105,8 +116,8 @@ def _about(
 
 def _terminate(number: int, frame: "FrameType | None") -> NoReturn:
     """Leave through every `finally`, so that nothing half-written stays."""
-    del number, frame
-    sys.exit(TERMINATED)
+    del frame
+    sys.exit(KILLED_BY + number)
 
 
 def one_line(message: str) -> str:
@@ -136,9 +147,20 @@ def _system_message(problem: OSError) -> str:
     return f"{where}{what}" + (f"; {remedy}" if remedy else "")
 
 
+def need_standard_output() -> None:
+    """Refuse to work for a standard output that is closed.
+
+    Raises:
+        OutputError: It is.
+    """
+    if sys.stdout is None:
+        raise OutputError.no_standard_output()
+
+
 @contextmanager
 def standard_output() -> Iterator[TextIO]:
     """Give standard output; a reader that has had enough (`| head`) is no mistake."""
+    need_standard_output()
     try:
         yield sys.stdout
         sys.stdout.flush()

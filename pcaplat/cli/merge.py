@@ -1,13 +1,14 @@
 """`pcaplat merge`: captures of one path → matched packets, per-segment latency."""
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from pcaplat.cli import note, progress_bar, standard_output
-from pcaplat.errors import OptionError
+from pcaplat.cli import need_standard_output, note, progress_bar, standard_output
+from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import check_directory, output, write
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
@@ -59,7 +60,7 @@ def command(
     bpf: Inner = None,
     bpf_outer: Outer = None,
     start: Annotated[
-        str | None, Option("--from", metavar="T", help="From here on, e.g. +1.5s or a date.")
+        str | None, Option("--from", metavar="T", help="From here on, e.g. +1.5s or a date (UTC).")
     ] = None,
     end: Annotated[str | None, Option("--to", metavar="T", help="Up to here.")] = None,
     sample: Annotated[
@@ -70,7 +71,7 @@ def command(
     ] = 0,
     window: Annotated[
         str | None,
-        Option(metavar="DURATION", help="How long a packet may take between neighbours."),
+        Option(metavar="DURATION", help="How far a packet may be from its usual time."),
     ] = None,
     vxlan_port: Ports = None,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
@@ -84,6 +85,8 @@ def command(
         check_directory(output_dir, overwrite=overwrite)
     elif pcapng:
         raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
+    else:
+        need_standard_output()
     options = {
         "path": names(path, "--path") if path is not None else None,
         "same_clock": clock_groups(same_clock or ()),
@@ -93,8 +96,8 @@ def command(
         "bpf_outer": bpf_outer,
         "start": _checked(parse_instant, start),
         "end": _checked(parse_instant, end),
-        "sample": parse_share(sample) if sample else 1,
-        "window_ns": parse_duration_ns(window) if window else None,
+        "sample": parse_share(sample) if sample is not None else 1,
+        "window_ns": None if window is None else window_of(window),
         "vxlan_ports": tuple(vxlan_port or ()),
         "slowest": slowest,
         "keep_rows": output_dir is not None,
@@ -105,6 +108,8 @@ def command(
         result = _merge(captures, options | {"progress": bar})
         if output_dir:
             write(result, output_dir, overwrite=overwrite, pcapng=pcapng)
+    if output_dir and sys.stdout is None:
+        return
     with standard_output() as stream:
         output(format_).show(result, stream)
     for warning in result.document["warnings"] if format_ == "csv" else ():
@@ -141,12 +146,17 @@ def clock_groups(texts: Sequence[str]) -> list[list[str]] | list[str]:
     if ["all"] in groups:
         return ["all"]
     for group in groups:
-        if len(group) == 1:
-            raise OptionError(
-                f"--same-clock {group[0]}: one point alone shares its clock with nobody; "
-                "write it like --same-clock vnic,uplink or --same-clock all"
-            )
+        if len(set(group)) == 1:
+            raise InputError.clock_of_nobody(",".join(group))
     return groups
+
+
+def window_of(text: str) -> int:
+    """Read a duration that is not 0."""
+    window_ns = parse_duration_ns(text)
+    if not window_ns:
+        raise InputError.no_window()
+    return window_ns
 
 
 def accuracy(text: str) -> tuple[str, int]:

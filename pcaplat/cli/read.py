@@ -8,9 +8,9 @@ from typing import IO, Annotated, Any, Literal
 
 from typer import Option
 
-from pcaplat.cli import standard_output
+from pcaplat.cli import note, standard_output
 from pcaplat.cli.merge import Captures, Inner, Outer, Ports
-from pcaplat.errors import OptionError
+from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import new_file, output
 
 FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
@@ -29,9 +29,11 @@ def command(
     bpf: Inner = None,
     bpf_outer: Outer = None,
     vxlan_port: Ports = None,
+    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
 ) -> None:
     """Decode captures: one row per frame, as packets.parquet has it."""
     options = {
+        "strict": strict,
         "bpf": bpf,
         "bpf_outer": bpf_outer,
         "vxlan_ports": tuple(vxlan_port or ()),
@@ -56,20 +58,30 @@ def _format_of(file: Path, asked: str | None) -> str:
 
 
 def _write(name: str, captures: Sequence[str], options: dict[str, Any], stream: IO[bytes]) -> None:
-    batches = _batches(captures, options)
+    batches = _batches(captures, **options)
     # the first batch is where an unreadable capture shows, before anything is written
     first = next(batches, None)
     output(name).save_rows(() if first is None else chain([first], batches), stream)
 
 
-def _batches(captures: Sequence[str], options: dict[str, Any]) -> Iterator[Any]:
+def _batches(
+    captures: Sequence[str],
+    *,
+    strict: bool,
+    **options: Any,  # noqa: ANN401 - those of pcaplat.read
+) -> Iterator[Any]:
     import pyarrow as pa
 
     import pcaplat
-    from pcaplat.captures import parse_captures, stem
+    from pcaplat.captures import by_their_names, parse_captures, point_names
 
     with TemporaryDirectory(prefix="pcaplat-") as spool:
         given = parse_captures(captures, Path(spool))
-        points = [one.point or stem(one.name) for one in given]
-        stream = pcaplat.read([one.path for one in given], points=points, **options)
+        paths, files = [one.path for one in given], [one.name for one in given]
+        with by_their_names(given):
+            stream = pcaplat.read(paths, points=point_names(given), files=files, **options)
         yield from pa.RecordBatchReader.from_stream(stream)
+    for file, at_byte, text in stream.damage():
+        if strict:
+            raise InputError.damaged(f"{file}: byte {at_byte}", text)
+        note(f"damaged-capture: {file}: byte {at_byte}: {text}", is_quiet=False)

@@ -6,12 +6,14 @@ An output for standard output has `show(result, stream)`, one for a folder has
 """
 
 import errno
+import fcntl
+import glob
 import importlib
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
 
@@ -30,6 +32,7 @@ OUTPUTS = {
 }
 SHOWN = ("table", "json", "csv", "markdown")
 SAVED = ("parquet", "pcapng", "json")
+PARTIAL = ".partial"
 FILES = (
     "packets.parquet",
     "matches.parquet",
@@ -86,8 +89,10 @@ def check_directory(directory: Path, *, overwrite: bool) -> None:
 
     Raises:
         OutputError: The folder holds something already, or is a file, or lies behind one.
-        PermissionError: This user may not write there.
+        OSError: Nothing can be written there.
     """
+    if directory.is_symlink() and not directory.exists():
+        raise OutputError.link_to_nowhere(printable(str(directory)))
     nearest = next(
         folder for folder in (directory, *directory.absolute().parents) if folder.exists()
     )
@@ -95,6 +100,8 @@ def check_directory(directory: Path, *, overwrite: bool) -> None:
         raise OutputError.not_a_folder(printable(str(nearest)))
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    # what no permission tells: file systems of the kernel, names that are too long
+    _scratch_folder(directory, nearest).rmdir()
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
@@ -107,11 +114,39 @@ def _scratch(target: Path) -> Iterator[Path]:
     parent.mkdir(parents=True, exist_ok=True)
     is_beside = not target.is_mount() and os.access(parent, os.W_OK)
     home = parent if is_beside and not target.is_symlink() else target
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=home))
+    _remove_leftovers(home, target.name)
+    scratch = _scratch_folder(target, home)
+    with _locked(scratch):
+        try:
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _scratch_folder(target: Path, home: Path) -> Path:
+    """Make a folder; a failure is told of the folder that the user named."""
     try:
-        yield scratch
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=PARTIAL, dir=home))
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(target)) from None
+
+
+@contextmanager
+def _locked(scratch: Path) -> Iterator[None]:
+    """Hold a lock that ends with this process, however it ends."""
+    folder = os.open(scratch, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        os.close(folder)
+
+
+def _remove_leftovers(home: Path, name: str) -> None:
+    """Remove what runs to the same folder left that were killed: nobody holds its lock."""
+    for left in home.glob(f".{glob.escape(name)}-*{PARTIAL}"):
+        with suppress(OSError), _locked(left):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager
@@ -119,7 +154,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write that gets its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
-        prefix=f".{path.name}-", suffix=".partial", dir=path.parent, delete=False
+        prefix=f".{path.name}-", suffix=PARTIAL, dir=path.parent, delete=False
     ) as stream:
         partial = Path(stream.name)
         try:

@@ -63,7 +63,8 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_round_trips(console, document["round_trips"], document["path"])
     _show_clocks(console, document["clocks"])
     _show_slowest(console, result)
-    _show_matching(console, document["matching"])
+    n_captured = sum(row["n_frames"] for row in document["captures"])
+    _show_matching(console, document["matching"], n_captured)
     _show_warnings(console, document["warnings"])
     stream.writelines(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
@@ -218,12 +219,15 @@ def _place(row: Row) -> str:
     return f"{printable(PurePath(row['file']).name)}:{row['frame']}"
 
 
-def _show_matching(console: Console, matching: Row) -> None:
+def _show_matching(console: Console, matching: Row, n_captured: int) -> None:
     counts = [(status, matching[f"n_{status}"]) for status in STATUSES]
     text = ", ".join(f"{format_count(n)} {status}" for status, n in counts if n)
     false = matching["false_match_frac"]
     doubt = "" if false is None else f"; false matches: {format_frac(false)}"
-    console.print(Text(f"Frames: {format_count(matching['n_frames'])}, of them {text}{doubt}"))
+    frames = format_count(matching["n_frames"])
+    if matching["n_frames"] < n_captured:
+        frames += f" of {format_count(n_captured)} asked for"
+    console.print(Text(f"Frames: {frames}, of them {text}{doubt}"))
 
 
 def _show_warnings(console: Console, warnings: Sequence[Row]) -> None:

@@ -1,8 +1,10 @@
 """CSV: the segments of the summary, or packets, one row each."""
 
 import csv
+import re
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any, TextIO
+from unicodedata import category
 
 from pcaplat.outputs import printable
 from pcaplat.tables import PACKETS, SEGMENTS
@@ -12,7 +14,11 @@ if TYPE_CHECKING:
 
     from pcaplat.study import Result
 
-STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = re.compile(r"[=+\-@].*[(|!]")
+"""What a spreadsheet would run: a sign it takes for a formula's start, then a call or a link."""
+
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Characters that steer or break a line; others stay, so that names can be compared."""
 
 
 def show(result: "Result", stream: TextIO) -> None:
@@ -26,17 +32,18 @@ def show(result: "Result", stream: TextIO) -> None:
 
 
 def cell(value: object) -> object:
-    """Make a text cell harmless: no control characters, and no formula for a spreadsheet.
+    r"""Make a text cell harmless: no control characters, and no formula for a spreadsheet.
 
     Example:
-        >>> cell("=1+1"), cell(-1.5), cell(None)
-        ("'=1+1", -1.5, '')
+        >>> cell("=HYPERLINK(1)"), cell("-eth0\n"), cell(-1.5), cell(None)
+        ("'=HYPERLINK(1)", '-eth0\\x0a', -1.5, '')
     """
     if value is None:
         return ""
     if not isinstance(value, str):
         return value
-    return f"'{printable(value)}" if value.startswith(STARTS_FORMULA) else printable(value)
+    text = "".join(printable(c) if category(c) in UNSEEN else c for c in value)
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
@@ -46,7 +53,9 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     frames = (pl.DataFrame(batch) for batch in batches)
     has_heading = False
     for frame in frames:
-        _harmless(frame).write_csv(stream, include_header=not has_heading)
+        # not straight into the stream: polars takes a pipe that was closed for an error of its own
+        text = _harmless(frame).write_csv(include_header=not has_heading)
+        stream.write(text.encode())
         has_heading = True
     if not has_heading:
         stream.write(f"{','.join(PACKETS.names)}\n".encode())

@@ -27,4 +27,5 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     import polars as pl  # noqa: PLC0415 - slow to import, and no summary needs it
 
     for batch in batches:
-        pl.DataFrame(batch).write_ndjson(stream)
+        # not straight into the stream: polars takes a pipe that was closed for an error of its own
+        stream.write(pl.DataFrame(batch).write_ndjson().encode())

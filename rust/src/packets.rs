@@ -2,8 +2,8 @@
 
 mod columns;
 
-use crate::error::Result;
-use crate::file::Capture;
+use crate::error::{Error, Result};
+use crate::file::{Capture, Damage};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::plan::Centre;
@@ -13,8 +13,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use columns::Columns;
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// What is known of one file besides its bytes.
 #[derive(Clone, Debug)]
@@ -58,6 +58,10 @@ pub fn schema() -> Arc<Schema> {
     ]))
 }
 
+/// What was wrong with the files read so far, each damage with its file's name; filled while
+/// batches are read, and shared with who wants to know afterwards.
+pub type Damages = Arc<Mutex<Vec<(String, Damage)>>>;
+
 /// The batches of the packets table of some files, one after the other.
 pub struct Batches {
     reading: Reading,
@@ -67,44 +71,55 @@ pub struct Batches {
     batch_rows: usize,
     file: usize,
     open: Option<(Capture, Option<Outcomes>)>,
+    /// By file: what can be opened only once, and so is open already.
+    pipes: Vec<Option<Capture>>,
     packet: Packet,
     paths: HashMap<Vec<u8>, String>,
-    /// What was wrong with the files read so far.
-    pub damage: Vec<String>,
+    damages: Damages,
 }
 
 impl Batches {
-    /// Prepares the reading; files are opened when their turn comes.
-    #[must_use]
-    pub fn new(
+    /// Prepares the reading. Every file is opened here, so that what is no capture is refused before
+    /// the first batch and not in the middle of a stream.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or is no capture.
+    pub fn open(
         reading: Reading,
         origins: Vec<Origin>,
         outcomes_in: Option<PathBuf>,
         batch_rows: usize,
-    ) -> Self {
-        let (packet, paths) = (Packet::new(), HashMap::new());
-        Self {
+    ) -> Result<Self> {
+        let pipes = origins.iter().map(|origin| opened_pipe(&origin.path));
+        Ok(Self {
+            pipes: pipes.collect::<Result<_>>()?,
             reading,
             origins,
             outcomes_in,
             batch_rows: batch_rows.max(1),
             file: 0,
             open: None,
-            packet,
-            paths,
-            damage: Vec::new(),
-        }
+            packet: Packet::new(),
+            paths: HashMap::new(),
+            damages: Damages::default(),
+        })
+    }
+
+    /// Where the damage of the files goes while they are read.
+    #[must_use]
+    pub fn damages(&self) -> Damages {
+        Arc::clone(&self.damages)
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut columns = Columns::default();
         while columns.n_rows < self.batch_rows {
-            let Some(origin) = self.origins.get(self.file) else {
+            if self.file >= self.origins.len() {
                 break;
-            };
+            }
             let (mut capture, mut outcomes) = match self.open.take() {
                 Some(open) => open,
-                None => self.open_file(origin)?,
+                None => self.open_file()?,
             };
             let is_over = self.fill(&mut capture, outcomes.as_mut(), &mut columns);
             if is_over {
@@ -121,23 +136,25 @@ impl Batches {
         }
     }
 
-    fn open_file(&self, origin: &Origin) -> Result<(Capture, Option<Outcomes>)> {
+    fn open_file(&mut self) -> Result<(Capture, Option<Outcomes>)> {
         let outcomes = self
             .outcomes_in
             .as_ref()
             .map(|from| Outcomes::open(from, self.file));
-        Ok((Capture::open(&origin.path)?, outcomes.transpose()?))
+        let pipe = self.pipes.get_mut(self.file).and_then(Option::take);
+        let capture = match (pipe, self.origins.get(self.file)) {
+            (None, Some(origin)) => Capture::open(&origin.path),
+            (Some(pipe), _) => Ok(pipe),
+            (None, None) => Err(Error::Argument("there is no file left".into())),
+        };
+        Ok((capture?, outcomes.transpose()?))
     }
 
     fn note_damage(&mut self, capture: &Capture) {
-        let Some(origin) = self.origins.get(self.file) else {
-            return;
-        };
-        for damage in capture.damage() {
-            self.damage.push(format!(
-                "{}: byte {}: {}",
-                origin.name, damage.at_byte, damage.text
-            ));
+        if let (Some(origin), Ok(mut damages)) = (self.origins.get(self.file), self.damages.lock())
+        {
+            let found = capture.damage().iter();
+            damages.extend(found.map(|damage| (origin.name.clone(), damage.clone())));
         }
     }
 
@@ -168,6 +185,12 @@ impl Batches {
         }
         false
     }
+}
+
+/// Opens a file to see whether it can be read; what is no regular file stays open.
+fn opened_pipe(path: &Path) -> Result<Option<Capture>> {
+    let capture = Capture::open(path)?;
+    Ok((!path.is_file()).then_some(capture))
 }
 
 /// What a frame is when nothing was matched.

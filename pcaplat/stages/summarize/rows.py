@@ -81,7 +81,8 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
 def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
     """One row per point: its clock against the reference, in the middle of the common time."""
     middle = len(clocks.knots_ns) // 2
-    return [_clock_row(findings, clocks, point, reference, middle) for point in findings.along]
+    points = [*findings.along, *findings.alone]
+    return [_clock_row(findings, clocks, point, reference, middle) for point in points]
 
 
 def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, middle: int) -> Row:

@@ -1,11 +1,20 @@
 """What may mislead about the path found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from pcaplat.path import Point, Warn
 from pcaplat.stages.survey.order import Order
 from pcaplat.stages.survey.orient import ENOUGH_TURNS
-from pcaplat.units import format_ns
+from pcaplat.stages.survey.relations import Relations
+from pcaplat.units import format_count, format_ns
+
+SHORT_SNAP_BYTES = 256
+"""A longer snap length leaves the headers of any usual tunnel."""
+
+ENOUGH_EQUAL = 3
+"""As many packets do not have equal stamps at two points by chance."""
 
 
 def doubts_of_path(
@@ -13,10 +22,11 @@ def doubts_of_path(
     orders: Sequence[Order],
     components: Sequence[list[int]],
     declared: Sequence[int] | None,
+    reasons: Mapping[int, str],
 ) -> list[Warn]:
     """Say which points are left out, and which places in the path are no measurement."""
     return [
-        *_unrelated(points, components),
+        *_unrelated(points, components, reasons),
         *_apart(points, components),
         *(
             doubt
@@ -26,15 +36,76 @@ def doubts_of_path(
     ]
 
 
-def _unrelated(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Warn]:
+def reasons_of(
+    points: Sequence[Point], n_sampled: Sequence[int], n_unique: Sequence[int]
+) -> dict[int, str]:
+    """Say of every point that cannot be related to any other why, if that is known.
+
+    Args:
+        points: The capture points.
+        n_sampled: Packets of each in the sample.
+        n_unique: Those of them that can be told from every other.
+    """
+    rows = enumerate(zip(points, n_sampled, n_unique, strict=True))
+    found = {i: _reason(point, n, unique) for i, (point, n, unique) in rows}
+    return {i: reason for i, reason in found.items() if reason}
+
+
+def _reason(point: Point, n_sampled: int, n_unique: int) -> str | None:
+    if n_unique:
+        return None
+    if n_sampled:
+        return (
+            "every packet there repeats itself to the byte, so that none can be told from the "
+            "others; capture other traffic with it"
+        )
+    if point.n_undecoded < point.n_frames:
+        return (
+            "no frame there is among the packets compared; is --filter, --filter-outer or "
+            "--sample too narrow?"
+        )
+    if 0 < point.snap_bytes <= SHORT_SNAP_BYTES:
+        return (
+            f"the snap length of {point.snap_bytes} bytes cuts every frame there before the end of "
+            "its headers; capture more of them (tcpdump -s 256)"
+        )
+    return "no frame there could be decoded to the innermost packet (pcaplat read shows layers)"
+
+
+def together(points: Sequence[Point], reasons: Mapping[int, str]) -> list[str]:
+    """Give each reason once, after the points it holds for."""
+    return [
+        f"{_names(points, [i for i, other in reasons.items() if other == reason])}: {reason}"
+        for reason in dict.fromkeys(reasons.values())
+    ]
+
+
+def _unrelated(
+    points: Sequence[Point], components: Sequence[list[int]], reasons: Mapping[int, str]
+) -> Iterator[Warn]:
     related = {point for component in components for point in component}
     for i, point in enumerate(points):
         if i not in related:
-            text = (
-                "shares no packet with any other point and is left out; is it of the same traffic "
-                "and time, and is every tunnel decoded (pcaplat read shows layers)?"
+            why = reasons.get(i) or (
+                "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
+                "shows layers)?"
             )
+            text = f"shares no packet with any other point and is left out: {why}"
             yield Warn("unrelated-point", point.name, text)
+
+
+def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn]:
+    """Say which points may be one capture under two names."""
+    found = []
+    for ends, both in relations.items():
+        if len(both) >= ENOUGH_EQUAL and not np.any(both.d_ns):
+            text = (
+                f"{_names(points, ends)}: all {format_count(len(both))} packets compared have the "
+                "same stamp at both, to the last digit; if one is a copy of the other, the latency "
+                "between them means nothing: leave one out"
+            )
+            found.append(Warn("same-capture", None, text))
+    return found
 
 
 def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Warn]:
@@ -53,6 +124,7 @@ def _of_order(
 ) -> Iterator[Warn]:
     most = max(order.n_turns.values(), default=0)
     unsaid = [point for point in along if point not in declared]
+    is_timed = all(point in order.is_timed for point in unsaid)
     assumed = [point for point in unsaid if point in order.is_assumed or not order.distance_ns]
     if assumed:
         rests_on = "raw time stamps or TTL" if order.is_known else "nothing but their names"
@@ -61,7 +133,7 @@ def _of_order(
             "packets of one direction only were seen there; give the order with --path"
         )
         yield Warn("order-assumed", None, text)
-    elif unsaid and most < ENOUGH_TURNS:
+    elif unsaid and most < ENOUGH_TURNS and not is_timed:
         text = (
             f"the order of {_names(points, along)} rests on {most} change(s) of direction; "
             "give it with --path"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pcaplat.errors import EvidenceError
 from pcaplat.path import Findings, Point
 from pcaplat.stages.survey.direction import cover_starts, declared_path, from_first, placed
-from pcaplat.stages.survey.doubts import doubts_of_path
+from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.links import find_edges
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
@@ -14,7 +14,12 @@ from pcaplat.stages.survey.relations import Relations, components, relate
 from pcaplat.stages.survey.sights import Sample, unique_sights
 
 
-def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None = None) -> Findings:
+def survey(
+    sample: Sample,
+    points: Sequence[Point],
+    path: Sequence[str] | None = None,
+    domains: Sequence[int] | None = None,
+) -> Findings:
     """Relate the points of a sample.
 
     Args:
@@ -22,6 +27,7 @@ def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None =
         points: The capture points.
         path: Names of the points in forward order, if the user gave them. Points that it leaves
             out keep their measured place between the others.
+        domains: Clock domain of each point; by default every point has a clock of its own.
 
     Returns:
         The findings, one component for each group of points that share packets.
@@ -34,21 +40,24 @@ def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None =
         Clocks that drift by tens of ppm at most; a path that does not change its order.
     """
     declared = declared_path(points, path)
-    unique = unique_sights([sample.seen_at(point) for point in points])
+    seen = [sample.seen_at(point) for point in points]
+    unique = unique_sights(seen)
     relations, tail_ns = relate(unique)
     groups = components(relations, len(points))
+    reasons = reasons_of(points, list(map(len, seen)), list(map(len, unique)))
     if not groups:
-        n_sampled = [(point.name, len(sample.seen_at(point))) for point in points]
-        raise EvidenceError.nothing_in_common(n_sampled)
+        n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
+        raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
     starts_ns = cover_starts(relations, groups[0], points)
-    orders = _order_groups(relations, groups)
+    orders = _order_groups(relations, groups, domains or range(len(points)))
     orders = from_first(orders, declared, sample, points, starts_ns)
     along = [placed(order.points, declared) for order in orders]
     toward = orders[-1].toward_is_forward
     centres = fit_centres(relations, along, toward, points)
     edges = [edge for component in along for edge in find_edges(unique, component)]
     torn = find_torn(edges, unique)
-    warnings = doubts_of_path(points, orders, along, declared)
+    warnings = doubts_of_path(points, orders, along, declared, reasons)
+    warnings += doubts_of_copies(points, relations)
     return Findings(
         points=points,
         components=along,
@@ -64,10 +73,12 @@ def survey(sample: Sample, points: Sequence[Point], path: Sequence[str] | None =
     )
 
 
-def _order_groups(relations: Relations, groups: Sequence[list[int]]) -> list[Order]:
+def _order_groups(
+    relations: Relations, groups: Sequence[list[int]], domains: Sequence[int]
+) -> list[Order]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     orders: list[Order] = []
     for group in groups:
         known = orders[-1].toward_is_forward if orders else {}
-        orders.append(order_points(relations, group, known))
+        orders.append(order_points(relations, group, known, domains))
     return orders

@@ -28,7 +28,8 @@ class Order:
     """The points of one component along the path, and the directions of address pairs.
 
     `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
-    direction only; `is_known` tells whether anything says which point is before which.
+    direction only; `is_timed` those that were timed by a clock they share with another;
+    `is_known` tells whether anything says which point is before which.
     """
 
     points: list[int]
@@ -36,6 +37,7 @@ class Order:
     distance_ns: Distances
     n_turns: dict[Ends, int]
     is_assumed: frozenset[int]
+    is_timed: frozenset[int]
     is_known: bool
 
     def turned(self) -> "Order":
@@ -46,17 +48,22 @@ class Order:
             {ends: -distance for ends, distance in self.distance_ns.items()},
             self.n_turns,
             self.is_assumed,
+            self.is_timed,
             self.is_known,
         )
 
 
-def order_points(relations: Relations, points: Sequence[int], known: Mapping[int, bool]) -> Order:
+def order_points(
+    relations: Relations, points: Sequence[int], known: Mapping[int, bool], domains: Sequence[int]
+) -> Order:
     """Order the points of one component, and orient its address pairs.
 
     Args:
         relations: For each pair of points, what they share.
         points: The component.
         known: Address pairs that other components oriented already.
+        domains: Clock domain of each point: points of one clock are ordered by time where packets
+            of one direction only were seen.
 
     Returns:
         The order. Which end is the first is arbitrary.
@@ -67,11 +74,14 @@ def order_points(relations: Relations, points: Sequence[int], known: Mapping[int
     toward = orient(directed, known)
     distance, n_turns = _distances(directed, toward)
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
+    timed = _timed_distances(one_way, toward, domains)
+    distance |= timed
     assumed = _assumed_distances(one_way, toward)
     coordinate, is_assumed = _coordinates(points, distance, assumed)
     along = _sorted_along(coordinate, assumed | distance)
     is_known = bool(distance or assumed)
-    return Order(along, toward, distance, n_turns, frozenset(is_assumed), is_known)
+    is_timed = frozenset(point for ends in timed for point in ends)
+    return Order(along, toward, distance, n_turns, frozenset(is_assumed), is_timed, is_known)
 
 
 def _distances(
@@ -88,6 +98,19 @@ def _distances(
             # Below the resolution of the stamps the median is 0; the mean is not.
             distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
     return distance, n_turns
+
+
+def _timed_distances(
+    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], domains: Sequence[int]
+) -> Distances:
+    """Where one direction was seen by points of one clock: twice what packets take."""
+    timed: Distances = {}
+    for (near, far), both in one_way.items():
+        forward, reverse = usual_differences(both, toward)
+        d_ns = forward if reverse is None else -reverse
+        if d_ns and domains[near] == domains[far]:
+            timed[near, far] = 2 * d_ns
+    return timed
 
 
 def _assumed_distances(one_way: Mapping[Ends, Shared], toward: Mapping[int, bool]) -> Distances:

@@ -46,14 +46,17 @@ impl Findings {
             self.is_truncated |= failure.kind() == ErrorKind::UnexpectedEof;
             let at_byte = input.at_byte() + had_bytes as u64;
             let text = match failure.kind() {
-                ErrorKind::UnexpectedEof => "the compressed file is cut short".to_owned(),
-                _ => format!("reading failed: {failure}"),
+                ErrorKind::UnexpectedEof => {
+                    "the compressed file is cut short; what came before is used".to_owned()
+                }
+                _ => format!("reading failed: {failure}; what came before is used"),
             };
             self.damaged(at_byte, text);
         } else if had_bytes > 0 {
             self.is_truncated = true;
             let text = format!(
-                "the file is cut in {what}: {needed_bytes} bytes needed, {had_bytes} there"
+                "the file is cut in {what}: {needed_bytes} bytes needed, {had_bytes} there; \
+                 what came before is used"
             );
             self.damaged(input.at_byte(), text);
         }

@@ -114,7 +114,7 @@ fn too_long(input: &Input, findings: &mut Findings, captured: u32) {
         input.at_byte(),
         format!(
             "a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible; \
-             what follows cannot be read"
+             what came before is used"
         ),
     );
 }

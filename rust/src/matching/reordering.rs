@@ -7,12 +7,15 @@ use crate::hashed::HashedMap;
 #[derive(Debug)]
 pub(super) struct Reordering {
     waiting: Vec<Arrival>,
-    newest_sent_ns: HashedMap<i64>,
+    /// Per flow: when its newest packet was sent, and when it arrived.
+    newest: HashedMap<(i64, i64)>,
     n_reordered: u64,
     /// Sort when so many wait; twice of what had to go on waiting.
     full_at: usize,
     /// Look for flows to forget when there are so many.
     many_at: usize,
+    /// What the downstream clock was ahead of the reference at the last arrival.
+    ahead_ns: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,38 +36,42 @@ impl Default for Reordering {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
-            newest_sent_ns: HashedMap::default(),
+            newest: HashedMap::default(),
             n_reordered: 0,
             full_at: BATCH,
             many_at: FEW_FLOWS,
+            ahead_ns: 0,
         }
     }
 }
 
 impl Reordering {
+    /// Order is each point's own: alignment may wobble by more than packets are apart.
     #[inline]
     pub(super) fn push(&mut self, up: &Sight, down: &Sight) {
+        self.ahead_ns = down.t_ns.saturating_sub(down.aligned_ns);
         self.waiting.push(Arrival {
-            arrived_ns: down.aligned_ns,
-            sent_ns: up.aligned_ns,
+            arrived_ns: down.t_ns,
+            sent_ns: up.t_ns,
             flow: up.flow,
         });
     }
 
-    /// Settles what arrived before `until_ns`, now and then.
+    /// Settles what arrived before `until_ns`, reference time, now and then.
     pub(super) fn settle(&mut self, until_ns: i64) {
         if self.waiting.len() < self.full_at {
             return;
         }
+        let until_ns = until_ns.saturating_add(self.ahead_ns);
         self.count(until_ns);
         if self.waiting.len() > MOST {
             self.count(i64::MAX);
         }
         self.full_at = BATCH.max(2 * self.waiting.len());
-        if self.newest_sent_ns.len() > self.many_at {
-            self.newest_sent_ns
-                .retain(|_, newest_ns| *newest_ns >= until_ns);
-            self.many_at = FEW_FLOWS.max(2 * self.newest_sent_ns.len());
+        if self.newest.len() > self.many_at {
+            self.newest
+                .retain(|_, (_, arrived_ns)| *arrived_ns >= until_ns);
+            self.many_at = FEW_FLOWS.max(2 * self.newest.len());
         }
     }
 
@@ -83,11 +90,12 @@ impl Reordering {
             .waiting
             .partition_point(|one| one.arrived_ns <= until_ns);
         for one in self.waiting.drain(..settled) {
-            let newest_ns = self.newest_sent_ns.entry(one.flow).or_insert(one.sent_ns);
-            if one.sent_ns < *newest_ns {
+            let sent_and_arrived = (one.sent_ns, one.arrived_ns);
+            let newest = self.newest.entry(one.flow).or_insert(sent_and_arrived);
+            if one.sent_ns < newest.0 {
                 self.n_reordered += 1;
             } else {
-                *newest_ns = one.sent_ns;
+                *newest = sent_and_arrived;
             }
         }
     }
@@ -182,6 +190,6 @@ mod tests {
             push(&mut reordering, i.unsigned_abs(), i, i);
             reordering.settle(i - 100);
         }
-        assert!(reordering.newest_sent_ns.len() < 2 * FEW_FLOWS);
+        assert!(reordering.newest.len() < 2 * FEW_FLOWS);
     }
 }

@@ -104,6 +104,10 @@ fn interface_dict<'py>(
     dict.set_item("interface", index)?;
     dict.set_item("name", declared.and_then(|declared| declared.name.clone()))?;
     dict.set_item("link", seen.link)?;
+    dict.set_item(
+        "snap_bytes",
+        declared.map_or(0, |declared| declared.snap_bytes),
+    )?;
     dict.set_item("declared_resolution_ns", resolution_ns)?;
     dict.set_item(
         "n_dropped",

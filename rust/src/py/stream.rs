@@ -1,10 +1,12 @@
 //! The packets table as an Arrow stream.
 
 use super::{
-    Bound, Knots, PyAny, PyCapsule, PyResult, Python, Settings, centre, pyclass, pymethods, raise,
+    Bound, Knots, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, centre, pyclass,
+    pymethods, raise,
 };
 use crate::error::Error;
-use crate::packets::{Batches, Origin};
+use crate::file::Damage;
+use crate::packets::{Batches, Damages, Origin};
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ type OriginValues = (PathBuf, String, Vec<String>, Vec<Option<Knots>>);
 #[pyclass(frozen, module = "pcaplat._native")]
 pub(super) struct PacketStream {
     batches: Mutex<Option<Batches>>,
+    damages: Damages,
 }
 
 #[pymethods]
@@ -38,10 +41,19 @@ impl PacketStream {
             clocks: clocks.into_iter().map(|knots| knots.map(centre)).collect(),
         };
         let origins = origins.into_iter().map(origin).collect();
-        let batches = Batches::new(reading, origins, outcomes_in, batch_rows);
+        let open = || Batches::open(reading, origins, outcomes_in, batch_rows);
+        let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {
+            damages: batches.damages(),
             batches: Mutex::new(Some(batches)),
         })
+    }
+
+    /// What was wrong with the files that were read to their end so far: file, byte, what.
+    fn damage(&self) -> Vec<(String, u64, String)> {
+        let found = self.damages.lock().map(|damages| damages.clone());
+        let values = |(file, damage): (String, Damage)| (file, damage.at_byte, damage.text);
+        found.unwrap_or_default().into_iter().map(values).collect()
     }
 
     #[pyo3(signature = (requested_schema=None))]

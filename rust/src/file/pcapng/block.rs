@@ -111,7 +111,7 @@ impl Sections {
             Ok(order) => self.order = order,
             Err(text) => {
                 findings.is_truncated |= !input.fill(SECTION_HEADER_BYTES);
-                findings.damaged(input.at_byte(), text);
+                findings.damaged(input.at_byte(), format!("{text}; what came before is used"));
                 return None;
             }
         }
@@ -127,7 +127,7 @@ impl Sections {
             findings.is_truncated = true;
             findings.damaged(
                 at_byte,
-                format!("the file is cut in a block of {claimed} bytes"),
+                format!("the file is cut in a block of {claimed} bytes; what came before is used"),
             );
             return None;
         }
@@ -152,7 +152,7 @@ fn disagree(input: &Input, findings: &mut Findings, claimed: u32, again: u32) {
         input.at_byte(),
         format!(
             "a block's length is {claimed} at its start and {again} at its end (12 is the least); \
-             what follows cannot be read"
+             what came before is used"
         ),
     );
 }
