@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pcaplat import _native
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
+from pcaplat.capture_facts import (
+    capture_rows,
+    refuse_damage,
+    unseen_clock_rows,
+    warn_of_files,
+    warn_of_overlap,
+)
 from pcaplat.captures import (
     Capture,
     by_their_names,
@@ -227,6 +233,7 @@ def _merge(job: Job) -> Result:
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     document["captures"] = capture_rows(job.captures, facts, points, point_of)
+    document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]
     run = Run(
         captures=job.captures,
