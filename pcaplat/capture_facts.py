@@ -4,27 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pcaplat.captures import Capture, resolution_ns, stem
+from pcaplat.captures import LINKS, Capture, is_decoded, resolution_ns, stem
 from pcaplat.errors import InputError
 from pcaplat.path import Point, Warn
-
-LINKS = {
-    0: "null",
-    1: "ethernet",
-    12: "raw",
-    14: "raw",
-    101: "raw",
-    108: "loop",
-    113: "linux-sll",
-    228: "ipv4",
-    229: "ipv6",
-    276: "linux-sll2",
-}
-"""Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
-
-
-NO_LINK = 0xFFFF
-"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
 
 
 def capture_rows(
@@ -65,6 +47,21 @@ def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def unseen_clock_rows(
+    captures: Sequence[Mapping[str, Any]], clocks: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Give the rows of clocks that nothing is known of, because no frame was captured by them.
+
+    Args:
+        captures: The summary's captures.
+        clocks: Its clocks so far, at least one.
+    """
+    known = {row["point"] for row in clocks}
+    names = dict.fromkeys(row["point"] for row in captures if row["point"] not in known)
+    unknown = dict.fromkeys(clocks[0]) | {"reference": clocks[0]["reference"], "quality": "none"}
+    return [unknown | {"point": name, "domain": name, "steps": []} for name in names]
+
+
 def refuse_damage(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> None:
     """Take damage for an error.
 
@@ -97,7 +94,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
 
 def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
     found = []
-    if one["link"] not in LINKS and one["link"] != NO_LINK:
+    if not is_decoded(one["link"]):
         text = (
             f"{name}: link type {one['link']} is not decoded; capture on an interface with "
             "Ethernet, IP or Linux cooked frames"

@@ -17,6 +17,23 @@ from pcaplat.path import Point
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
 
+LINKS = {
+    0: "null",
+    1: "ethernet",
+    12: "raw",
+    14: "raw",
+    101: "raw",
+    108: "loop",
+    113: "linux-sll",
+    228: "ipv4",
+    229: "ipv6",
+    276: "linux-sll2",
+}
+"""Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
+
+NO_LINK = 0xFFFF
+"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -187,8 +204,14 @@ def _point(
         disorder_ns=max(one["disorder_ns"] for one in interfaces),
         n_frames=sum(one["n_frames"] for one in interfaces),
         n_undecoded=sum(one["n_undecoded"] for one in interfaces),
+        is_decoded=any(is_decoded(one["link"]) for one in interfaces),
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
     )
+
+
+def is_decoded(link: int) -> bool:
+    """Tell whether frames of a link type can be read."""
+    return link in LINKS or link == NO_LINK
 
 
 def resolution_ns(interface: Mapping[str, Any]) -> float:

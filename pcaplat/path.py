@@ -74,7 +74,8 @@ class Band:
 class Point:
     """A capture point: its name, its sources (file index, interface), facts about its stamps.
 
-    `snap_bytes` is the shortest snap length of its sources, 0 if there is none.
+    `snap_bytes` is the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
+    whether frames of any of its link types can be read.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Point:
     n_frames: int = 0
     n_undecoded: int = 0
     snap_bytes: int = 0
+    is_decoded: bool = True
 
     @property
     def cut_ns(self) -> float:

@@ -7,6 +7,8 @@ import polars as pl
 
 from pcaplat import tables
 
+SEGMENT = ["near", "far", "direction"]
+
 
 def find_slowest(
     matches: pl.LazyFrame, packets: pl.LazyFrame, document: Mapping[str, Any], n: int
@@ -22,42 +24,33 @@ def find_slowest(
     Returns:
         One row per slow packet and point (pcaplat.tables.SLOWEST).
     """
+    ranked = _ranked(matches, document).filter(pl.col("rank") <= n).collect()
+    wanted = ranked.get_column("trajectory_id").unique()
+    frames = packets.filter(
+        pl.col("trajectory_id").is_in(wanted.implode()), pl.col("status") == "matched"
+    ).select("trajectory_id", "point", "file", "frame", "t_ns")
+    place = {name: at for at, name in enumerate(document["path"])}
+    found = ranked.join(frames.collect(), on="trajectory_id").with_columns(
+        place=pl.col("point").replace_strict(place, default=len(place), return_dtype=pl.Int64)
+    )
+    segments = [tuple(row[name] for name in SEGMENT) for row in document["segments"]]
+    order = pl.DataFrame(segments, schema=SEGMENT, orient="row").with_row_index("segment")
+    found = found.join(order, on=SEGMENT, how="left").sort("segment", "rank", "place")
+    return found.select(tables.SLOWEST.names)
+
+
+def _ranked(matches: pl.LazyFrame, document: Mapping[str, Any]) -> pl.LazyFrame:
+    """Matches of neighbours with a latency, and their rank from the slowest on."""
     is_forward = pl.col("direction") == "forward"
-    ends = pl.DataFrame(document["edges"], schema={"near": pl.String, "far": pl.String})
-    ranked = (
+    ends = pl.LazyFrame(document["edges"], schema={"near": pl.String, "far": pl.String})
+    slower_first = pl.struct(-pl.col("latency_ns"), "trajectory_id").rank("ordinal")
+    return (
         matches.filter(pl.col("latency_ns").is_not_null())
         .with_columns(
             near=pl.when(is_forward).then("up_point").otherwise("down_point"),
             far=pl.when(is_forward).then("down_point").otherwise("up_point"),
         )
-        .join(ends.lazy(), on=["near", "far"])
-        .with_columns(
-            rank=pl.struct(-pl.col("latency_ns"), "trajectory_id")
-            .rank("ordinal")
-            .over("near", "far", "direction")
-            .cast(pl.Int64)
-        )
-        .filter(pl.col("rank") <= n)
-        .select("near", "far", "direction", "rank", "latency_ns", "trajectory_id")
-        .collect()
+        .join(ends, on=["near", "far"])
+        .with_columns(rank=slower_first.over(SEGMENT).cast(pl.Int64))
+        .select(*SEGMENT, "rank", "latency_ns", "trajectory_id")
     )
-    wanted = ranked.get_column("trajectory_id").unique()
-    frames = (
-        packets.filter(
-            pl.col("trajectory_id").is_in(wanted.implode()), pl.col("status") == "matched"
-        )
-        .select("trajectory_id", "point", "file", "frame", "t_ns")
-        .collect()
-    )
-    place = {name: at for at, name in enumerate(document["path"])}
-    found = ranked.join(frames, on="trajectory_id").with_columns(
-        place=pl.col("point").replace_strict(place, default=len(place), return_dtype=pl.Int64)
-    )
-    by = ["near", "far", "direction"]
-    segment = pl.DataFrame(
-        [(row["near"], row["far"], row["direction"]) for row in document["segments"]],
-        schema=by,
-        orient="row",
-    ).with_row_index("segment")
-    found = found.join(segment, on=by, how="left").sort("segment", "rank", "place")
-    return found.select(tables.SLOWEST.names)

@@ -1,27 +1,22 @@
 """A study: captures in, the stages in order, a result out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from pcaplat import _native
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
-from pcaplat.captures import (
-    Capture,
-    by_their_names,
-    clock_domains,
-    find_points,
-    parse_captures,
-    point_index,
+from pcaplat.capture_facts import (
+    capture_rows,
+    refuse_damage,
+    unseen_clock_rows,
+    warn_of_files,
+    warn_of_overlap,
 )
-from pcaplat.engines import Tell
-from pcaplat.engines import engine as engine_named
+from pcaplat.captures import clock_domains, find_points, parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.path import Findings, Point, Warn
-from pcaplat.points import Profile, load_profile
-from pcaplat.points.placing import Placing, place_captures
+from pcaplat.job import Job, Options, Progress
+from pcaplat.path import Findings, Point
+from pcaplat.points import load_profile
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
@@ -32,50 +27,6 @@ from pcaplat.stages.survey import Sample, survey
 from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
-
-SAMPLE_PACKETS = 8_192
-"""Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
-
-
-class Progress(Protocol):
-    """Told how far the reading is."""
-
-    def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
-        """Say how many of how many bytes a stage has read."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a user may ask for; `merge` says what each means."""
-
-    path: Sequence[str] | None
-    same_clock: Sequence[Sequence[str] | str]
-    clock_accuracy: Sequence[tuple[str, int]]
-    reference: str | None
-    bpf: str | None
-    bpf_outer: str | None
-    start: str | None
-    end: str | None
-    sample: int
-    window_ns: int | None
-    vxlan_ports: Sequence[int]
-    slowest: int
-    keep_rows: bool
-    strict: bool
-    engine: str
-    placing: Placing | None = None
-
-    def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
-        """Say how captures are read: filters, ports, and the bytes that all frames have."""
-        tunnels = self.placing.udp_ports if self.placing else []
-        return _native.Settings(
-            filter=self.bpf,
-            filter_outer=self.bpf_outer,
-            udp_ports=[*tunnels, *((port, "vxlan") for port in self.vxlan_ports)],
-            one_in=self.sample,
-            prefixes=None if prefixes is None else list(prefixes),
-        )
-
 
 def merge(
     captures: Sequence[str | PathLike[str]],
@@ -159,113 +110,63 @@ def merge(
     )
     spill = Spill()
     try:
-        parsed = parse_captures(captures, Path(spill.name))
-        if profile is not None:
-            parsed, options = _placed(load_profile(profile), parsed, options)
-        return _merge(parsed, options, spill, progress)
+        job = Job(parse_captures(captures, Path(spill.name)), options, spill, progress)
+        return _merge(job if profile is None else job.placed(load_profile(profile)))
     except BaseException:
         spill.cleanup()
         raise
 
 
-def _placed(
-    profile: Profile, captures: Sequence[Capture], options: Options
-) -> tuple[list[Capture], Options]:
-    """Give captures and options what a profile knows of the captures' names."""
-    placing = place_captures(profile, [(one.name, one.point) for one in captures])
-    named = zip(captures, placing.names, strict=True)
-    return [replace(one, point=name) for one, name in named], replace(options, placing=placing)
-
-
-def _ordered(options: Options, points: Sequence[Point]) -> Options:
-    """Take the profile's path and clocks, as far as its points are there; a given path wins."""
-    if options.placing is None:
-        return options
-    placing = options.placing.among([point.name for point in points])
-    path = placing.path if options.path is None else options.path
-    return replace(options, path=path, same_clock=[*options.same_clock, *placing.same_clock])
-
-
-def _profile_warnings(placing: Placing | None) -> list[Warn]:
-    return [Warn("profile", None, note) for note in placing.notes] if placing else []
-
-
-def _merge(
-    captures: Sequence[Capture], options: Options, spill: Spill, progress: Progress | None
-) -> Result:
-    engine = engine_named(options.engine)
-    names = [one.path for one in captures]
-    tell = _teller(names, progress)
-    with by_their_names(captures):
-        sampled = engine.sample(names, options.settings(), SAMPLE_PACKETS, tell("surveying"))
-    facts = sampled["facts"]
-    points, point_of = find_points(captures, facts)
-    _check(captures, facts, points, strict=options.strict)
-    options = _ordered(options, points)
-    domains = clock_domains(points, options.same_clock)
-    file_warnings = warn_of_files(captures, facts) + warn_of_overlap(captures, facts, points)
+def _merge(job: Job) -> Result:
+    sampled = job.sample()
+    facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
+    points, point_of = find_points(job.captures, facts)
+    _check(job, facts, points)
+    job = job.ordered(points)
+    domains = clock_domains(points, job.options.same_clock)
+    warnings = [*job.warnings, *warn_of_files(job.captures, facts)]
+    warnings += warn_of_overlap(job.captures, facts, points)
+    sample = Sample.of(sampled["packets"], sampled["flows"])
     try:
-        sample = Sample.of(sampled["packets"], sampled["flows"])
-        findings = survey(sample, points, options.path, domains)
+        findings = survey(sample, points, job.options.path, domains)
     except EvidenceError as problem:
-        raise problem.because([warning.text for warning in file_warnings]) from None
-    reference = _reference(findings, options.reference)
-    range_ns = asked_range(findings, options.start, options.end)
-    plan = plan_matching(
-        findings, domains, point_of, window_ns=options.window_ns, range_ns=range_ns
-    )
-    settings = options.settings(sampled["prefixes"])
-    matched = engine.match(
-        names, settings, plan, spill.name, keep_rows=options.keep_rows, tell=tell("matching")
-    )
-    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, options))
-    links, _ = measured_links(findings)
-    segments = attribute(findings, clocks, links, matched["links"])
+        raise problem.because([warning.text for warning in warnings]) from None
+    reference = _reference(findings, job.options.reference)
+    range_ns = asked_range(findings, reference, job.options.start, job.options.end)
+    window_ns = job.options.window_ns
+    plan = plan_matching(findings, domains, point_of, window_ns=window_ns, range_ns=range_ns)
+    matched = job.match(settings, plan)
+    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
+    segments = attribute(findings, clocks, measured_links(findings)[0], matched["links"])
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
-    document["captures"] = capture_rows(captures, facts, points, point_of)
-    early = [*_profile_warnings(options.placing), *file_warnings]
-    document["warnings"] = warning_rows(early) + document["warnings"]
-    return Result(
-        document,
-        Run(
-            captures=captures,
-            settings=settings,
-            findings=findings,
-            clocks=clocks,
-            reference=reference,
-            point_of=point_of,
-            rows=matched["rows"],
-            spill=spill,
-            n_slowest=options.slowest,
-        ),
+    document["captures"] = capture_rows(job.captures, facts, points, point_of)
+    document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
+    document["warnings"] = warning_rows(warnings) + document["warnings"]
+    run = Run(
+        captures=job.captures,
+        settings=settings,
+        findings=findings,
+        clocks=clocks,
+        reference=reference,
+        point_of=point_of,
+        rows=matched["rows"],
+        spill=job.spill,
+        n_slowest=job.options.slowest,
     )
+    return Result(document, run)
 
 
-def _teller(names: Sequence[str], progress: Progress | None) -> Callable[[str], Tell | None]:
-    """Make what tells the progress how far a stage is."""
-    n_bytes = sum(Path(name).stat().st_size for name in names)
-    if progress is None:
-        return lambda _: None
-    return lambda stage: lambda done: progress.update(done, n_bytes, stage)
-
-
-def _check(
-    captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
-    points: Sequence[Point],
-    *,
-    strict: bool,
-) -> None:
+def _check(job: Job, facts: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> None:
     """Refuse captures that nothing can be measured with."""
-    if strict:
-        refuse_damage(captures, facts)
+    if job.options.strict:
+        refuse_damage(job.captures, facts)
     if len(points) > 1:
         return
-    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
+    empty = [c.name for c, of in zip(job.captures, facts, strict=True) if not of["interfaces"]]
     known = [point.name for point in points]
-    if empty and len(captures) > 1:
+    if empty and len(job.captures) > 1:
         raise EvidenceError.no_frames(empty, known)
     raise InputError.too_few_points(known or empty)
 

@@ -37,9 +37,9 @@ MAY_IMPORT = {
     "slowest": {"tables"},
     "stages": {"_native", "stages", *TYPES - {"captures"}, *LEAVES},
     "spill": set(),
+    "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
-        *("_native", "capture_facts", "engines", "points", "result", "spill", "stages"),
-        "time_range",
+        *("capture_facts", "job", "points", "result", "spill", "stages", "time_range"),
         *TYPES,
         *LEAVES,
     },

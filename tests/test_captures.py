@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pcaplat.capture_facts import capture_rows, refuse_damage, warn_of_files, warn_of_overlap
 from pcaplat.captures import (
     Capture,
     clock_domains,
@@ -21,36 +20,12 @@ from pcaplat.captures import (
     stem,
 )
 from pcaplat.errors import InputError
+from tests.captures_by_hand import Facts, facts, interface
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pcaplat.path import Point
-
-
-Facts = dict[str, Any]
-
-
-def interface(number: int = 0, name: str | None = None, **facts: object) -> dict[str, Any]:
-    usual = {
-        "interface": number,
-        "name": name,
-        "link": 1,
-        "declared_resolution_ns": 1.0,
-        "observed_resolution_ns": 1,
-        "n_dropped": None,
-        "n_frames": 10,
-        "n_undecoded": 0,
-        "first_t_ns": 100,
-        "last_t_ns": 900,
-        "disorder_ns": 0,
-        "snap_bytes": 262_144,
-    }
-    return usual | facts
-
-
-def facts(*interfaces: dict[str, Any], damage: list[tuple[int, str]] | None = None) -> Facts:
-    return {"interfaces": list(interfaces), "damage": damage or [], "is_truncated": bool(damage)}
 
 
 class TestNames:
@@ -232,55 +207,3 @@ class TestClocks:
             clock_domains(self.points(), [["a", "d"]])
         with pytest.raises(InputError, match="--reference"):
             point_index(self.points(), "--reference", "d")
-
-
-class TestFacts:
-    A = Capture("a.pcap", "a.pcap", "vm")
-
-    def test_rows_say_what_each_interface_holds(self) -> None:
-        found = [facts(interface(link=113, n_undecoded=4), interface(1, link=99))]
-        points, point_of = find_points([self.A], found)
-        rows = capture_rows([self.A], found, points, point_of)
-        assert [row["point"] for row in rows] == ["vm/if0", "vm/if1"]
-        assert [row["link"] for row in rows] == ["linux-sll", "link type 99"]
-        assert rows[0]["n_undecoded"] == 4
-
-    def test_an_empty_file_has_a_row_too(self) -> None:
-        (row,) = capture_rows([self.A], [facts()], [], [[]])
-        assert (row["point"], row["n_frames"], row["resolution_ns"]) == ("vm", 0, None)
-
-    @pytest.mark.parametrize(
-        ("found", "code", "words"),
-        [
-            (facts(damage=[(24, "cut in mid-record")]), "damaged-capture", "byte 24"),
-            (facts(), "empty-capture", "holds no frame"),
-            (facts(interface(link=99)), "unknown-link", "link type 99"),
-            (facts(interface(n_dropped=1234)), "capture-drops", "dropped 1,234 packets"),
-        ],
-    )
-    def test_what_is_wrong_with_a_file_is_said_once(
-        self, found: Facts, code: str, words: str
-    ) -> None:
-        (warning,) = warn_of_files([self.A], [found])
-        assert (warning.code, warning.point) == (code, "vm")
-        assert words in warning.text
-        assert "\n" not in warning.text
-
-    def test_a_good_file_gives_no_warning(self) -> None:
-        assert warn_of_files([self.A], [facts(interface())]) == []
-        refuse_damage([self.A], [facts(interface())])
-
-    @pytest.mark.parametrize(("start_ns", "n"), [(899, 1), (900, 0), (895, 0)])
-    def test_files_of_one_point_that_overlap_are_told(self, start_ns: int, n: int) -> None:
-        captures = [Capture(name, name, "up") for name in ("up1", "up0")]
-        disorder_ns = 10 if start_ns < 899 else 0
-        before = facts(interface(last_t_ns=900, disorder_ns=disorder_ns))
-        found = [facts(interface(first_t_ns=start_ns, last_t_ns=2_000)), before]
-        points, _ = find_points(captures, found)
-        warnings = warn_of_overlap(captures, found, points)
-        assert [(one.code, one.point) for one in warnings] == [("overlapping-files", "up")] * n
-        assert all("up0 and up1 cover the same time" in one.text for one in warnings)
-
-    def test_damage_can_be_refused(self) -> None:
-        with pytest.raises(InputError, match=r"a\.pcap: byte 24: cut"):
-            refuse_damage([self.A], [facts(damage=[(24, "cut")])])

@@ -189,6 +189,7 @@ def large(name: str, same_clock: Sequence[str] = ()) -> pcaplat.Result:
 def test_published_figures_come_out_of_the_published_captures(name: str) -> None:
     document = large(name, same_clock=["all"]).document
     assert document["path"] == ["pre", "post"]
+    assert "order-assumed" not in [warning["code"] for warning in document["warnings"]]
     row = next(r for r in document["segments"] if r["direction"] == "forward")
     assert (row["n"], row["n_lost"]) == (N_SENT, 0)
     found = {key: row[key] for key in FIGURES_NS[name]}

@@ -249,3 +249,25 @@ def test_matches_come_by_trajectory_from_the_sender_on(three: Path) -> None:
 def test_matches_are_the_same_every_time(three: Path) -> None:
     first, again = (pcaplat.merge(files(three)).matches.collect() for _ in range(2))
     assert first.equals(again)
+
+
+@pytest.mark.parametrize("reference", ["vm", "far"])
+def test_a_part_of_the_time_is_asked_for_in_reference_time(tmp_path: Path, reference: str) -> None:
+    watchers = (Point("vm"), Point("far", 37 * SECOND_NS))
+    outcome = run(Scenario(watchers, (Link(),)))
+    paths = outcome.save(tmp_path)
+    place = [p.name for p in watchers].index(reference)
+    stamps = sorted(s.stamp_ns for s in outcome.seen[place])
+    cut_ns = (stamps[99] + stamps[100]) // 2
+    since = f"{cut_ns // SECOND_NS}.{cut_ns % SECOND_NS:09d}"
+    before, after = (
+        pcaplat.merge(paths, reference=reference, start=start, end=end).document["matching"][
+            "n_matched"
+        ]
+        for start, end in ((None, since), (since, None))
+    )
+    assert before + after == sum(map(len, outcome.seen))
+    # one packet may be on its way at the cut
+    assert abs(before - 200) <= 4
+    relative = pcaplat.merge(paths, reference=reference, start="+0s").document
+    assert relative["matching"]["n_matched"] == before + after

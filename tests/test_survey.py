@@ -175,6 +175,11 @@ def test_nothing_in_common_is_no_evidence() -> None:
     [
         ({"n_frames": 9}, [], "--filter, --filter-outer or --sample too narrow"),
         ({"n_frames": 9, "n_undecoded": 9, "snap_bytes": 64}, [], "snap length of 64 bytes"),
+        (
+            {"n_frames": 9, "n_undecoded": 9, "snap_bytes": 64, "is_decoded": False},
+            [],
+            "the link type there is not decoded",
+        ),
         ({"n_frames": 9, "n_undecoded": 9}, [], "no frame there could be decoded"),
         ({"n_frames": 9}, [5, 5, 5], "every packet there repeats itself"),
     ],

@@ -48,24 +48,15 @@ def plan_matching(
         The plan: every value is a number, a list or a tuple.
     """
     n = len(findings.points)
-    component = {
-        point: i
-        for i, group in enumerate([*findings.components, *([one] for one in findings.alone)])
-        for point in group
-    }
     wide_ns = window_ns or usual_window_ns(findings)
     covers = [findings.cover(group) for group in findings.components]
-    covers += [(0, -1)] * len(findings.alone)
-    start_ns, end_ns = (
-        min(c[0] for c in covers[: len(findings.components)]),
-        max(c[1] for c in covers),
-    )
+    start_ns, end_ns = min(start for start, _ in covers), max(end for _, end in covers)
     links, whole = measured_links(findings)
     low, high = range_ns
     return {
         "point_of": [list(of_file) for of_file in point_of],
         "position": findings.places,
-        "component": [component[i] for i in range(n)],
+        "component": _component_of(findings),
         "domain": list(domains),
         "forward_centres": [centre.native() for centre in findings.centres[0]],
         "reverse_centres": [centre.native() for centre in findings.centres[1]],
@@ -77,10 +68,18 @@ def plan_matching(
         "whole": whole,
         "wide_ns": wide_ns,
         "horizon_ns": wide_ns + _slack_ns(findings),
-        "cover": covers,
+        # in the time of a point that is alone nothing is lost
+        "cover": covers + [(0, -1)] * len(findings.alone),
         "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }
+
+
+def _component_of(findings: Findings) -> list[int]:
+    """Per point the number of its component; points that are alone have one each."""
+    groups = [*findings.components, *([point] for point in findings.alone)]
+    number = {point: i for i, group in enumerate(groups) for point in group}
+    return [number[point] for point in range(len(findings.points))]
 
 
 def _is_torn(findings: Findings, ends: tuple[int, int]) -> bool:

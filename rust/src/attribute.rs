@@ -59,3 +59,57 @@ fn add_file(
 fn number(bytes: &[u8]) -> i64 {
     bytes.try_into().map_or(0, i64::from_le_bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> Centre {
+        Centre {
+            t_ns: vec![0, 1_000_000],
+            offset_ns: vec![500, 1500],
+            slope: 1e-3,
+        }
+    }
+
+    #[test]
+    fn a_latency_is_the_difference_less_the_clocks() {
+        let clock = clock();
+        // near to far: stamped by the far clock at the end
+        assert_eq!(latency_ns(&clock, Direction::Forward, 500_000, 1200), 200);
+        // far to near: stamped by the near clock at the end, where its time is asked
+        assert_eq!(
+            latency_ns(&clock, Direction::Reverse, 500_000, 500_000),
+            501_500
+        );
+        assert_eq!(
+            latency_ns(&clock, Direction::Forward, i64::MAX, i64::MIN),
+            i64::MIN
+        );
+        assert_eq!(
+            latency_ns(&clock, Direction::Reverse, i64::MAX, i64::MAX),
+            i64::MAX
+        );
+    }
+
+    #[test]
+    fn spilled_pairs_become_a_histogram() {
+        let path = std::env::temp_dir().join(format!("attribute-{}", std::process::id()));
+        let pairs: Vec<u8> = [[0_i64, 700], [500_000, 1300], [1_000_000, 1500]]
+            .concat()
+            .iter()
+            .flat_map(|one| one.to_le_bytes())
+            .collect();
+        std::fs::write(&path, &pairs).unwrap();
+        let twice = [path.clone(), path.clone()];
+        let histogram = latencies(&twice, Direction::Forward, &clock()).unwrap();
+        assert_eq!(
+            (histogram.n, histogram.min_ns, histogram.max_ns),
+            (6, 0, 300)
+        );
+        assert_eq!(histogram.sum_ns, 2 * (200 + 300));
+        std::fs::remove_file(&path).unwrap();
+        let told = latencies(&twice, Direction::Forward, &clock());
+        assert!(matches!(told, Err(Error::Io { .. })));
+    }
+}

@@ -1,6 +1,9 @@
 //! What the survey found, as the matcher needs it.
 
+mod centre;
+
 use crate::hashed::HashedMap;
+pub use centre::Centre;
 
 /// Which way a packet travels on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,63 +29,6 @@ impl Direction {
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self == Self::Reverse)
-    }
-}
-
-/// How a point's raw stamps relate to those of the reference for packets of one direction: clock
-/// offset and usual delay together. Linear between knots, of constant slope outside.
-#[derive(Clone, Debug, Default)]
-pub struct Centre {
-    /// Raw times of the knots, ascending.
-    pub t_ns: Vec<i64>,
-    /// Offset at each knot.
-    pub offset_ns: Vec<i64>,
-    /// Slope before the first and after the last knot, ns per ns.
-    pub slope: f64,
-}
-
-impl Centre {
-    /// The offset at raw time `t_ns`; 0 without knots.
-    #[must_use]
-    #[inline]
-    pub fn at(&self, t_ns: i64) -> i64 {
-        let after = if self.t_ns.len() > 1 {
-            self.t_ns.partition_point(|knot| *knot <= t_ns)
-        } else {
-            0
-        };
-        let before = after.saturating_sub(1);
-        let (Some(t0), Some(c0)) = (self.t_ns.get(before), self.offset_ns.get(before)) else {
-            return 0;
-        };
-        let slope = match (self.t_ns.get(after), self.offset_ns.get(after)) {
-            (Some(t1), Some(c1)) if after > before => {
-                ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0))
-            }
-            _ => self.slope,
-        };
-        c0.saturating_add(scaled(slope, t_ns.saturating_sub(*t0)))
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a slope of clocks needs no more than 52 bits"
-)]
-fn ratio(rise_ns: i64, run_ns: i64) -> f64 {
-    rise_ns as f64 / run_ns.max(1) as f64
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "saturates"
-)]
-fn scaled(slope: f64, run_ns: i64) -> i64 {
-    if slope == 0.0 {
-        0
-    } else {
-        (slope * run_ns as f64).round() as i64
     }
 }
 
@@ -207,5 +153,62 @@ impl Plan {
     #[must_use]
     pub fn same_clock(&self, one: u16, other: u16) -> bool {
         self.domain.get(usize::from(one)) == self.domain.get(usize::from(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "a few thousand")]
+    fn a_density_is_read_by_bin_and_has_a_floor() {
+        let band = Band {
+            lo_ns: -100,
+            hi_ns: 100,
+            density: vec![0.5, 0.0, 3.0, 1.5],
+            ..Band::default()
+        };
+        let at = [-100, -51, -50, -1, 0, 49, 50, 100, i64::MIN, i64::MAX]
+            .map(|ns| (band.density_at(ns) * 1e3).round() as i64);
+        assert_eq!(at, [500, 500, 1, 1, 3000, 3000, 1500, 1500, 500, 1500]);
+        assert!(band.admits(-100) && band.admits(100) && !band.admits(101));
+        assert!((Band::default().density_at(5) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn aligned_times_saturate() {
+        let centre = Centre {
+            t_ns: vec![0],
+            offset_ns: vec![i64::MAX],
+            slope: 0.0,
+        };
+        let plan = Plan {
+            centres: [vec![centre], vec![]],
+            ..Plan::default()
+        };
+        assert_eq!(plan.aligned_ns(Direction::Forward, 0, -2), i64::MIN);
+        assert_eq!(
+            plan.aligned_ns(Direction::Reverse, 0, -2),
+            -2,
+            "nothing is known"
+        );
+    }
+
+    #[test]
+    fn places_ascend_from_sender_to_receiver() {
+        let plan = Plan {
+            position: vec![2, 0, 1],
+            domain: vec![0, 1, 0],
+            ..Plan::default()
+        };
+        let order = |direction| {
+            let mut points = [0, 1, 2];
+            points.sort_by_key(|point| plan.place(direction, *point));
+            points
+        };
+        assert_eq!(order(Direction::Forward), [1, 2, 0]);
+        assert_eq!(order(Direction::Reverse), [0, 2, 1]);
+        assert!(plan.same_clock(0, 2) && !plan.same_clock(0, 1));
     }
 }

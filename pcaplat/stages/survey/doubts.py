@@ -10,7 +10,7 @@ from pcaplat.stages.survey.orient import ENOUGH_TURNS
 from pcaplat.stages.survey.relations import Relations
 from pcaplat.units import format_count, format_ns
 
-SHORT_SNAP_BYTES = 256
+SHORT_SNAP_BYTES = 132
 """A longer snap length leaves the headers of any usual tunnel."""
 
 ENOUGH_EQUAL = 3
@@ -64,10 +64,12 @@ def _reason(point: Point, n_sampled: int, n_unique: int) -> str | None:
             "no frame there is among the packets compared; is --filter, --filter-outer or "
             "--sample too narrow?"
         )
+    if not point.is_decoded:
+        return "the link type there is not decoded"
     if 0 < point.snap_bytes <= SHORT_SNAP_BYTES:
         return (
-            f"the snap length of {point.snap_bytes} bytes cuts every frame there before the end of "
-            "its headers; capture more of them (tcpdump -s 256)"
+            f"no frame there could be decoded, for the snap length of {point.snap_bytes} bytes "
+            "leaves too little of it; capture more (tcpdump -s 256)"
         )
     return "no frame there could be decoded to the innermost packet (pcaplat read shows layers)"
 

@@ -12,7 +12,8 @@
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
 use super::stage::{AT_THE_END_NS, Block, Stage};
-use super::{Counts, losses::Losses, tally::Totals};
+use super::totals::Totals;
+use super::{Counts, losses::Losses};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};

@@ -5,6 +5,7 @@
 //! trajectories of them, [`tally`] counts latencies. Memory is the window's, not the capture's.
 
 mod assign;
+mod components;
 mod copies;
 mod direction;
 mod flow;
@@ -17,9 +18,10 @@ mod reordering;
 mod resolve;
 mod spill;
 mod stage;
-pub mod tally;
+mod tally;
 #[cfg(test)]
 mod testing;
+pub mod totals;
 mod window;
 
 pub use flow::{Matched, Options, match_files};

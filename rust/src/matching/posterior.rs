@@ -5,7 +5,7 @@
 //! the product of its pairs' densities and of the loss and phantom probabilities of what it leaves
 //! over. A pair is accepted if matchings with it have nearly all of the weight; the rest abstains.
 
-use std::collections::{BTreeMap, HashMap};
+use super::components::components;
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
@@ -53,43 +53,6 @@ pub(super) fn probable_pairs(candidates: &[Candidate]) -> Verdict {
         decide(&component, &mut verdict);
     }
     verdict
-}
-
-/// Connected components, each in the order of its candidates.
-fn components(candidates: &[Candidate]) -> Vec<Vec<Candidate>> {
-    let mut parent: Vec<usize> = (0..candidates.len()).collect();
-    let (mut of_open, mut of_frame) = (HashMap::new(), HashMap::new());
-    for (index, candidate) in candidates.iter().enumerate() {
-        for neighbour in [
-            *of_open.entry(candidate.open).or_insert(index),
-            *of_frame.entry(candidate.frame).or_insert(index),
-        ] {
-            let (one, other) = (root(&mut parent, index), root(&mut parent, neighbour));
-            if let Some(link) = parent.get_mut(one.max(other)) {
-                *link = one.min(other);
-            }
-        }
-    }
-    let mut found: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
-    for (index, candidate) in candidates.iter().enumerate() {
-        found
-            .entry(root(&mut parent, index))
-            .or_default()
-            .push(*candidate);
-    }
-    found.into_values().collect()
-}
-
-/// The representative of an index, with path halving.
-fn root(parent: &mut [usize], mut index: usize) -> usize {
-    while let Some(up) = parent.get(index).copied().filter(|up| *up != index) {
-        let above = parent.get(up).copied().unwrap_or(up);
-        if let Some(link) = parent.get_mut(index) {
-            *link = above;
-        }
-        index = above;
-    }
-    index
 }
 
 fn decide(component: &[Candidate], verdict: &mut Verdict) {
@@ -296,20 +259,6 @@ mod tests {
             assert_eq!(accepted(&component, &opens, &frames), expected);
             assert_eq!(expected.is_empty(), !sharp);
         }
-    }
-
-    #[test]
-    fn components_are_those_of_the_graph() {
-        let chain: Vec<_> = (0..1000)
-            .flat_map(|i| [candidate(i, i, 1.0), candidate(i, i + 1, 1.0)])
-            .collect();
-        assert_eq!(components(&chain).len(), 1);
-        let apart: Vec<_> = chain.iter().filter(|c| c.open % 10 != 0).copied().collect();
-        assert_eq!(
-            components(&apart).iter().map(Vec::len).collect::<Vec<_>>(),
-            [18; 100]
-        );
-        assert!(components(&[]).is_empty());
     }
 
     #[test]

@@ -1,63 +1,18 @@
-//! What a partition counts: latencies per segment and direction, loss, copies, reordering.
+//! What a partition counts of the packets it decided.
 
 use super::copies::Folded;
 use super::losses::{Losses, link_bit};
 use super::reordering::Reordering;
 use super::spill::Spill;
+use super::totals::Totals;
 use super::{FrameId, Sight};
 use crate::error::Result;
-use crate::histogram::Histogram;
-use crate::plan::{Direction, N_BINS, Plan};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use crate::plan::{Direction, Plan};
+use std::path::Path;
 use std::sync::Arc;
 
-/// Counts of one segment and direction.
-#[derive(Debug, Default)]
-pub struct LinkTally {
-    /// Pairs.
-    pub n: u64,
-    /// Their latencies, between points that share a clock.
-    pub histogram: Histogram,
-    /// Copies made on the way.
-    pub n_duplicated: u64,
-    /// Packets that arrived after a later one of their flow (RFC 4737).
-    pub n_reordered: u64,
-    /// Packets that entered and were never seen again.
-    pub n_lost: u64,
-}
-
-/// The least latency residual of a time bin: the pair that bounds the clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Least {
-    /// Residual about the survey's centre, ns.
-    pub residual_ns: i64,
-    /// Reference time of the upstream sight.
-    pub aligned_ns: i64,
-    /// Raw difference, downstream minus upstream.
-    pub raw_ns: i64,
-    /// Pairs in the bin.
-    pub n: u64,
-}
-
-/// Least residuals by time bin.
-pub type Bins = Vec<Option<Least>>;
-
 /// Values of one spilled row.
-pub const ROW_VALUES: usize = 6;
-
-/// What was counted of all packets.
-#[derive(Debug, Default)]
-pub struct Totals {
-    /// Per link, forward and reverse.
-    pub links: Vec<[LinkTally; 2]>,
-    /// Per (upstream, downstream, direction) of different clocks: least residuals.
-    pub least: BTreeMap<(u16, u16, usize), Bins>,
-    /// Files of raw differences per link and direction.
-    pub spills: Vec<[Vec<PathBuf>; 2]>,
-    /// Files of all pairs, if rows are kept.
-    pub rows: Vec<PathBuf>,
-}
+const ROW_VALUES: usize = 6;
 
 /// The counts of one partition in the making.
 pub(super) struct Tally {
@@ -152,7 +107,7 @@ impl Tally {
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let is_exact = self.plan.same_clock(up.point, down.point);
         if !is_exact {
-            self.note_least(up, down, direction, raw_ns);
+            self.totals.note_least(&self.plan, direction, up, down);
         }
         let Some(index) = self.link(up, down, direction) else {
             return 0;
@@ -185,35 +140,6 @@ impl Tally {
         let frames = [up, down].map(|sight| sight.frame.packed());
         let row: [i64; ROW_VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id.packed()];
         rows.write(row);
-    }
-
-    fn note_least(&mut self, up: &Sight, down: &Sight, direction: Direction, raw_ns: i64) {
-        // What is born on the way, and what was only guessed, bounds no clock: neighbour discovery
-        // travels both ways at once.
-        if !up.directed || !self.plan.toward_is_forward.contains_key(&up.pair) {
-            return;
-        }
-        let (start_ns, width_ns) = self.plan.bins;
-        let bin = up.aligned_ns.saturating_sub(start_ns) / width_ns.max(1);
-        let Ok(bin) = usize::try_from(bin) else {
-            return;
-        };
-        let key = (up.point, down.point, direction.index());
-        let bins = self
-            .totals
-            .least
-            .entry(key)
-            .or_insert_with(|| vec![None; N_BINS]);
-        if let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) {
-            let residual_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-            Least {
-                residual_ns,
-                aligned_ns: up.aligned_ns,
-                raw_ns,
-                n: 1,
-            }
-            .join(slot);
-        }
     }
 
     /// Puts in order what arrived before `until_ns`.
@@ -250,64 +176,117 @@ fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
     links.get_mut(index).and_then(|both| both.get_mut(side))
 }
 
-impl Least {
-    /// Keeps the lesser of two in the slot, which counts both.
-    fn join(self, slot: &mut Option<Self>) {
-        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns);
-        let n = self.n + slot.map_or(0, |least| least.n);
-        let least = slot
-            .filter(|least| order(least) <= order(&self))
-            .unwrap_or(self);
-        *slot = Some(Self { n, ..least });
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEGMENT_NS, path, sight};
+    use super::*;
+    use crate::plan::N_BINS;
 
-impl Totals {
-    pub(super) fn of_links(n: usize) -> Self {
-        Self {
-            links: (0..n).map(|_| Default::default()).collect(),
-            spills: vec![Default::default(); n],
-            ..Self::default()
-        }
+    fn tally(plan: Plan) -> Tally {
+        Tally::new(Arc::new(plan), &std::env::temp_dir(), 0, false).unwrap()
     }
 
-    /// Adds what another partition counted.
-    pub(super) fn merge(&mut self, other: Self) {
-        for (total, one) in self
+    fn count(tally: &mut Tally, sights: &[Sight], folded: &Folded) {
+        tally.count(sights, Direction::Forward, folded);
+        tally.count_end(sights, Direction::Forward);
+    }
+
+    fn seen(points: &[u16]) -> Vec<Sight> {
+        let at = |point: &u16| Sight {
+            t_ns: i64::from(*point) * SEGMENT_NS,
+            ..sight(1, *point, 0)
+        };
+        points.iter().map(at).collect()
+    }
+
+    /// Pairs per link, forward.
+    fn n_pairs(totals: &Totals) -> Vec<u64> {
+        totals.links.iter().map(|[forward, _]| forward.n).collect()
+    }
+
+    #[test]
+    fn each_segment_and_the_whole_path_are_counted_once() {
+        let mut tally = tally(path(4));
+        count(&mut tally, &seen(&[0, 1, 2, 3]), &Folded::default());
+        count(&mut tally, &seen(&[1, 2]), &Folded::default());
+        let (totals, _) = tally.finish().unwrap();
+        assert_eq!(n_pairs(&totals), [1, 2, 1, 1]);
+        let sums = totals
             .links
-            .iter_mut()
-            .flatten()
-            .zip(other.links.into_iter().flatten())
-        {
-            total.n += one.n;
-            total.histogram.merge(&one.histogram);
-            total.n_duplicated += one.n_duplicated;
-            total.n_reordered += one.n_reordered;
-            total.n_lost += one.n_lost;
-        }
-        for (key, bins) in other.least {
-            let total = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
-            for (slot, least) in total.iter_mut().zip(bins) {
-                if let Some(least) = least {
-                    least.join(slot);
-                }
-            }
-        }
-        for (paths, more) in self
-            .spills
-            .iter_mut()
-            .flatten()
-            .zip(other.spills.into_iter().flatten())
-        {
-            paths.extend(more);
-        }
-        self.rows.extend(other.rows);
+            .iter()
+            .map(|[forward, _]| forward.histogram.sum_ns);
+        assert!(sums.eq([1, 2, 1, 3].map(|n| n * i128::from(SEGMENT_NS))));
     }
 
-    /// Adds the losses of all partitions.
-    pub(super) fn add_losses(&mut self, n_lost: &[[u64; 2]]) {
-        for (total, n) in self.links.iter_mut().flatten().zip(n_lost.iter().flatten()) {
-            total.n_lost += n;
+    #[test]
+    fn a_jump_over_a_point_counts_in_no_segment() {
+        let mut tally = tally(path(4));
+        count(&mut tally, &seen(&[0, 2]), &Folded::default());
+        count(&mut tally, &seen(&[0, 2, 3]), &Folded::default());
+        count(&mut tally, &seen(&[0, 3]), &Folded::default());
+        let (totals, losses) = tally.finish().unwrap();
+        assert_eq!(n_pairs(&totals), [0, 0, 1, 2]);
+        let plan = path(4);
+        assert_eq!(losses.count(&plan), [[0, 0], [0, 0], [1, 0], [1, 0]]);
+    }
+
+    #[test]
+    fn copies_made_on_the_way_are_counted_where_they_appear() {
+        let mut folded = Folded::default();
+        let copies = [sight(1, 1, 500), sight(1, 2, 500), sight(1, 2, 600)];
+        let run: Vec<Sight> = (0..3)
+            .map(|point| sight(1, point, 0))
+            .chain(copies)
+            .collect();
+        let kept = folded.fold(&run, &|_, _| true);
+        let mut tally = tally(path(3));
+        count(&mut tally, &kept, &folded);
+        let (totals, _) = tally.finish().unwrap();
+        let n_duplicated = totals.links.iter().map(|[forward, _]| forward.n_duplicated);
+        assert_eq!(n_duplicated.collect::<Vec<_>>(), [1, 1, 2]);
+    }
+
+    #[test]
+    fn only_surveyed_packets_with_a_direction_bound_clocks() {
+        let mut plan = path(2);
+        plan.domain = vec![0, 1];
+        plan.toward_is_forward.insert(0, true);
+        plan.bins = (-1000, 100);
+        let folder = std::env::temp_dir().join(format!("tally-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut tally = Tally::new(Arc::new(plan), &folder, 0, false).unwrap();
+        let both = |one: Sight| [Sight { point: 0, ..one }, Sight { point: 1, ..one }];
+        let known = sight(1, 0, 0);
+        for one in [
+            known,
+            Sight { pair: 7, ..known },
+            Sight {
+                directed: false,
+                ..known
+            },
+            Sight {
+                aligned_ns: i64::MAX,
+                ..known
+            },
+            Sight {
+                aligned_ns: i64::MIN,
+                ..known
+            },
+        ] {
+            count(&mut tally, &both(one), &Folded::default());
         }
+        let (totals, _) = tally.finish().unwrap();
+        let bins = &totals.least[&(0, 1, 0)];
+        let occupied: Vec<usize> = (0..N_BINS).filter(|bin| bins[*bin].is_some()).collect();
+        assert_eq!(occupied, [10, N_BINS - 1]);
+        assert_eq!(
+            (totals.links[0][0].n, totals.links[0][0].histogram.n),
+            (5, 0)
+        );
+        assert_eq!(
+            std::fs::metadata(&totals.spills[0][0][0]).unwrap().len(),
+            5 * 16
+        );
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::histogram::{Histogram, middle_ns};
-use crate::matching::tally::{Bins, LinkTally};
+use crate::matching::totals::{Bins, LinkTally};
 use crate::matching::{Matched, STATUSES};
 use std::path::PathBuf;
 

@@ -101,7 +101,7 @@ impl Selection {
                     0
                 },
             });
-            if self.rows.len() >= 2 * self.limit {
+            if self.rows.len() >= 2 * self.limit.max(1) {
                 self.thin();
             }
         }

@@ -1,0 +1,126 @@
+"""A merge to be done: what was asked for, and the two passes over all frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from pcaplat import _native
+from pcaplat.captures import Capture, by_their_names
+from pcaplat.engines import Engine, Tell
+from pcaplat.engines import engine as engine_named
+from pcaplat.path import Point, Warn
+from pcaplat.points import Profile
+from pcaplat.points.placing import Placing, place_captures
+from pcaplat.spill import Spill
+
+SAMPLE_PACKETS = 8_192
+"""Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
+
+
+class Progress(Protocol):
+    """Told how far the reading is."""
+
+    def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
+        """Say how many of how many bytes a stage has read."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may ask for; `merge` says what each means."""
+
+    path: Sequence[str] | None
+    same_clock: Sequence[Sequence[str] | str]
+    clock_accuracy: Sequence[tuple[str, int]]
+    reference: str | None
+    bpf: str | None
+    bpf_outer: str | None
+    start: str | None
+    end: str | None
+    sample: int
+    window_ns: int | None
+    vxlan_ports: Sequence[int]
+    slowest: int
+    keep_rows: bool
+    strict: bool
+    engine: str
+    placing: Placing | None = None
+
+    def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
+        """Say how captures are read: filters, ports, and the bytes that all frames have."""
+        tunnels = self.placing.udp_ports if self.placing else []
+        return _native.Settings(
+            filter=self.bpf,
+            filter_outer=self.bpf_outer,
+            udp_ports=[*tunnels, *((port, "vxlan") for port in self.vxlan_ports)],
+            one_in=self.sample,
+            prefixes=None if prefixes is None else list(prefixes),
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One merge: what was given, and where its temporary files go."""
+
+    captures: Sequence[Capture]
+    options: Options
+    spill: Spill
+    progress: Progress | None
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the two passes over all frames run."""
+        return engine_named(self.options.engine)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Paths of the files."""
+        return [one.path for one in self.captures]
+
+    def sample(self) -> dict[str, Any]:
+        """Read all files, and bring home the same few packets of each."""
+        tell, settings = self._tell("surveying"), self.options.settings()
+        with by_their_names(self.captures):
+            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
+
+    def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
+        """Read all files again, and match their frames."""
+        return self.engine.match(
+            self.names,
+            settings,
+            plan,
+            self.spill.name,
+            keep_rows=self.options.keep_rows,
+            tell=self._tell("matching"),
+        )
+
+    def _tell(self, stage: str) -> Tell | None:
+        progress = self.progress
+        if progress is None:
+            return None
+        n_bytes = sum(Path(name).stat().st_size for name in self.names)
+        return lambda done: progress.update(done, n_bytes, stage)
+
+    def placed(self, profile: Profile) -> "Job":
+        """Give captures and options what a profile knows of the captures' names."""
+        placing = place_captures(profile, [(one.name, one.point) for one in self.captures])
+        named = zip(self.captures, placing.names, strict=True)
+        captures = [replace(one, point=name) for one, name in named]
+        return replace(self, captures=captures, options=replace(self.options, placing=placing))
+
+    def ordered(self, points: Sequence[Point]) -> "Job":
+        """Take the profile's path and clocks, as far as its points are there; a given path wins."""
+        options = self.options
+        if options.placing is None:
+            return self
+        placing = options.placing.among([point.name for point in points])
+        path = placing.path if options.path is None else options.path
+        same_clock = [*options.same_clock, *placing.same_clock]
+        return replace(self, options=replace(options, path=path, same_clock=same_clock))
+
+    @property
+    def warnings(self) -> list[Warn]:
+        """What a profile cannot place."""
+        placing = self.options.placing
+        return [Warn("profile", None, note) for note in placing.notes] if placing else []

@@ -1,0 +1,211 @@
+//! Counts: latencies per segment and direction, loss, copies, reordering.
+
+use super::Sight;
+use crate::histogram::Histogram;
+use crate::plan::{Direction, N_BINS, Plan};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Counts of one segment and direction.
+#[derive(Debug, Default)]
+pub struct LinkTally {
+    /// Pairs.
+    pub n: u64,
+    /// Their latencies, between points that share a clock.
+    pub histogram: Histogram,
+    /// Copies made on the way.
+    pub n_duplicated: u64,
+    /// Packets that arrived after a later one of their flow (RFC 4737).
+    pub n_reordered: u64,
+    /// Packets that entered and were never seen again.
+    pub n_lost: u64,
+}
+
+/// The least latency residual of a time bin: the pair that bounds the clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Residual about the survey's centre, ns.
+    pub residual_ns: i64,
+    /// Reference time of the upstream sight.
+    pub aligned_ns: i64,
+    /// Raw difference, downstream minus upstream.
+    pub raw_ns: i64,
+    /// Pairs in the bin.
+    pub n: u64,
+}
+
+/// Least residuals by time bin.
+pub type Bins = Vec<Option<Least>>;
+
+/// What was counted of all packets.
+#[derive(Debug, Default)]
+pub struct Totals {
+    /// Per link, forward and reverse.
+    pub links: Vec<[LinkTally; 2]>,
+    /// Per (upstream, downstream, direction) of different clocks: least residuals.
+    pub least: BTreeMap<(u16, u16, usize), Bins>,
+    /// Files of raw differences per link and direction.
+    pub spills: Vec<[Vec<PathBuf>; 2]>,
+    /// Files of all pairs, if rows are kept.
+    pub rows: Vec<PathBuf>,
+}
+
+impl Least {
+    /// Keeps the lesser of two in the slot, which counts both.
+    fn join(self, slot: &mut Option<Self>) {
+        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns);
+        let n = self.n + slot.map_or(0, |least| least.n);
+        let least = slot
+            .filter(|least| order(least) <= order(&self))
+            .unwrap_or(self);
+        *slot = Some(Self { n, ..least });
+    }
+}
+
+impl Totals {
+    pub(super) fn of_links(n: usize) -> Self {
+        Self {
+            links: (0..n).map(|_| Default::default()).collect(),
+            spills: vec![Default::default(); n],
+            ..Self::default()
+        }
+    }
+
+    /// Notes what a pair between different clocks says about them.
+    pub(super) fn note_least(
+        &mut self,
+        plan: &Plan,
+        direction: Direction,
+        up: &Sight,
+        down: &Sight,
+    ) {
+        // what is born on the way, and what was only guessed, bounds no clock: neighbour discovery
+        // travels both ways at once
+        if !up.directed || !plan.toward_is_forward.contains_key(&up.pair) {
+            return;
+        }
+        let (start_ns, width_ns) = plan.bins;
+        let bin = up.aligned_ns.saturating_sub(start_ns) / width_ns.max(1);
+        let Ok(bin) = usize::try_from(bin) else {
+            return;
+        };
+        let key = (up.point, down.point, direction.index());
+        let bins = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
+        if let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) {
+            let least = Least {
+                residual_ns: down.aligned_ns.saturating_sub(up.aligned_ns),
+                aligned_ns: up.aligned_ns,
+                raw_ns: down.t_ns.saturating_sub(up.t_ns),
+                n: 1,
+            };
+            least.join(slot);
+        }
+    }
+
+    /// Adds what another partition counted.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (total, one) in self
+            .links
+            .iter_mut()
+            .flatten()
+            .zip(other.links.into_iter().flatten())
+        {
+            total.n += one.n;
+            total.histogram.merge(&one.histogram);
+            total.n_duplicated += one.n_duplicated;
+            total.n_reordered += one.n_reordered;
+            total.n_lost += one.n_lost;
+        }
+        for (key, bins) in other.least {
+            let total = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
+            for (slot, least) in total.iter_mut().zip(bins) {
+                if let Some(least) = least {
+                    least.join(slot);
+                }
+            }
+        }
+        for (paths, more) in self
+            .spills
+            .iter_mut()
+            .flatten()
+            .zip(other.spills.into_iter().flatten())
+        {
+            paths.extend(more);
+        }
+        self.rows.extend(other.rows);
+    }
+
+    /// Adds the losses of all partitions.
+    pub(super) fn add_losses(&mut self, n_lost: &[[u64; 2]]) {
+        for (total, n) in self.links.iter_mut().flatten().zip(n_lost.iter().flatten()) {
+            total.n_lost += n;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn least(residual_ns: i64, aligned_ns: i64) -> Least {
+        Least {
+            residual_ns,
+            aligned_ns,
+            raw_ns: residual_ns,
+            n: 1,
+        }
+    }
+
+    #[test]
+    fn the_least_is_kept_whatever_the_order() {
+        let all = [least(5, 1), least(3, 9), least(3, 2), least(7, 0)];
+        for turn in 0..4 {
+            let mut slot = None;
+            for index in 0..4 {
+                all[(index + turn) % 4].join(&mut slot);
+            }
+            assert_eq!(slot, Some(Least { n: 4, ..all[2] }));
+        }
+    }
+
+    #[test]
+    fn merged_counts_are_sums() {
+        let key = (0, 1, 0);
+        let one = |residual_ns: i64, name: &str| {
+            let mut totals = Totals::of_links(2);
+            let tally = &mut totals.links[1][0];
+            (tally.n, tally.n_duplicated, tally.n_reordered) = (3, 2, 1);
+            tally.histogram.add(residual_ns);
+            totals
+                .least
+                .insert(key, vec![Some(least(residual_ns, 0)), None]);
+            totals.spills[1][0].push(name.into());
+            totals
+        };
+        let mut total = Totals::of_links(2);
+        total.merge(one(5, "a"));
+        total.merge(one(4, "b"));
+        total.add_losses(&[[0, 0], [0, 9]]);
+        let [forward, reverse] = &total.links[1];
+        assert_eq!(
+            (forward.n, forward.n_duplicated, forward.n_reordered),
+            (6, 4, 2)
+        );
+        assert_eq!(
+            (
+                forward.histogram.n,
+                forward.histogram.sum_ns,
+                reverse.n_lost
+            ),
+            (2, 9, 9)
+        );
+        assert_eq!(
+            total.least[&key][0],
+            Some(Least {
+                n: 2,
+                ..least(4, 0)
+            })
+        );
+        assert_eq!(total.spills[1][0].len(), 2);
+    }
+}

@@ -1,0 +1,118 @@
+//! Runs of the matcher, and everything that they say.
+
+use pcaplat_core::matching::totals::Totals;
+use pcaplat_core::matching::{Matched, Options, match_files};
+use pcaplat_core::plan::Plan;
+use pcaplat_core::reading::{Progress, Reading};
+use pcaplat_core::wire::Decoder;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::simulation::plan;
+
+/// A folder of its own for each test, gone with it.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("matching-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the matcher; a run that hangs fails.
+pub(crate) fn run(folder: &Path, files: &[PathBuf], plan: Plan, n_partitions: usize) -> Matched {
+    let (files, directory) = (files.to_vec(), folder.to_path_buf());
+    let (done, wait) = channel();
+    std::thread::spawn(move || {
+        let options = Options {
+            directory: &directory,
+            keep_rows: true,
+            n_partitions,
+        };
+        let reading = Reading::everything(Decoder::new(&[]).unwrap());
+        let matched = match_files(
+            &files,
+            &reading,
+            &Arc::new(plan),
+            &options,
+            &Progress::default(),
+        );
+        done.send(matched)
+    });
+    wait.recv_timeout(Duration::from_secs(120))
+        .expect("hangs")
+        .unwrap()
+}
+
+/// All rows of spilled files, in an order that does not depend on who wrote them.
+fn rows<const BYTES: usize>(paths: &[PathBuf]) -> Vec<[u8; BYTES]> {
+    let mut all: Vec<[u8; BYTES]> = Vec::new();
+    for path in paths {
+        let bytes = std::fs::read(path).unwrap();
+        assert_eq!(bytes.len() % BYTES, 0);
+        all.extend(
+            bytes
+                .chunks(BYTES)
+                .map(|row| <[u8; BYTES]>::try_from(row).unwrap()),
+        );
+    }
+    all.sort_unstable();
+    all
+}
+
+/// Everything a run says, comparable.
+#[derive(PartialEq)]
+pub(crate) struct Said {
+    pub(crate) counts: Vec<[u64; 7]>,
+    pub(crate) links: String,
+    pub(crate) least: String,
+    spills: Vec<Vec<[u8; 16]>>,
+    rows: Vec<[u8; 48]>,
+    outcomes: Vec<Vec<u8>>,
+}
+
+pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> Said {
+    let Matched { totals, counts } = run(&folder.0, files, plan(), n_partitions);
+    let Totals {
+        links,
+        least,
+        spills,
+        rows: row_files,
+        ..
+    } = totals;
+    let outcome = |file| std::fs::read(folder.0.join(format!("outcomes-{file}"))).unwrap();
+    let numbers = links.iter().flatten().map(|link| {
+        let bins: Vec<_> = link.histogram.bins().collect();
+        let ends = (
+            link.histogram.sum_ns,
+            link.histogram.min_ns,
+            link.histogram.max_ns,
+        );
+        (
+            link.n,
+            link.n_lost,
+            link.n_duplicated,
+            link.n_reordered,
+            ends,
+            bins,
+        )
+    });
+    Said {
+        counts,
+        links: format!("{:?}", numbers.collect::<Vec<_>>()),
+        least: format!("{least:?}"),
+        spills: spills.iter().flatten().map(|paths| rows(paths)).collect(),
+        rows: rows(&row_files),
+        outcomes: (0..files.len()).map(outcome).collect(),
+    }
+}
