@@ -91,31 +91,25 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity 
     }
 }
 
-/// Collects the fixed-size part of an identity; what does not fit is not part of any format here.
-struct Content {
-    bytes: [u8; 160],
-    used: usize,
+/// Folds a part into a digest: both halves of their product (Wang Yi's wyhash).
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+fn fold(digest: u64, part: u64) -> u64 {
+    const DIGEST_MASK: u64 = 0xa076_1d64_78bd_642f;
+    const PART_MASK: u64 = 0xe703_7ed1_a0b4_28db;
+    let product = u128::from(digest ^ DIGEST_MASK) * u128::from(part ^ PART_MASK);
+    product as u64 ^ (product >> 64) as u64
 }
 
-impl Content {
-    fn new() -> Self {
-        Self {
-            bytes: [0; 160],
-            used: 0,
-        }
-    }
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+fn fold_address(digest: u64, address: u128) -> u64 {
+    fold(fold(digest, address as u64), (address >> 64) as u64)
+}
 
-    fn put(&mut self, part: &[u8]) {
-        let end = self.used + part.len();
-        if let Some(place) = self.bytes.get_mut(self.used..end) {
-            place.copy_from_slice(part);
-            self.used = end;
-        }
-    }
-
-    fn digest(&self) -> u64 {
-        xxh3_64(self.bytes.get(..self.used).unwrap_or(&self.bytes))
-    }
+/// Up to eight octets as a number, those that were captured.
+fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
+    let part = bytes.get(from..to.min(bytes.len())).unwrap_or(&[]);
+    part.iter()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
@@ -124,31 +118,24 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
     } else {
         (-1, -1)
     };
-    let mut content = Content::new();
-    content.put(&packet.src.to_le_bytes());
-    content.put(&packet.dst.to_le_bytes());
-    content.put(&packet.protocol.to_le_bytes());
-    content.put(&ports.0.to_le_bytes());
-    content.put(&ports.1.to_le_bytes());
-    content.put(&packet.ip_id.to_le_bytes());
-    content.put(&packet.fragment.to_le_bytes());
-    content.put(&packet.transport_wire_bytes.to_le_bytes());
-    let body = put_transport_header(&mut content, packet, transport);
-    content.put(&xxh3_64(body).to_le_bytes());
-    let (low, high) = (packet.src.min(packet.dst), packet.src.max(packet.dst));
-    let mut flow = Content::new();
-    flow.put(&low.to_le_bytes());
-    flow.put(&high.to_le_bytes());
-    let pair = flow.digest();
     let toward = (packet.src, ports.0) <= (packet.dst, ports.1);
     let (near, far) = if toward { ports } else { (ports.1, ports.0) };
-    flow.put(&packet.protocol.to_le_bytes());
-    flow.put(&near.to_le_bytes());
-    flow.put(&far.to_le_bytes());
+    let two = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let pair = fold_address(0, packet.src.min(packet.dst));
+    let pair = fold_address(pair, packet.src.max(packet.dst));
+    let flow = fold(pair, u64::from(packet.protocol.cast_unsigned()));
+    let flow = fold(flow, two(near.cast_unsigned(), far.cast_unsigned()));
+    let (sequence, header, body) = stable_part(packet, transport);
+    let key = fold(flow, two(packet.ip_id, packet.fragment));
+    let key = fold(
+        key,
+        two(packet.transport_wire_bytes, header << 1 | u32::from(toward)),
+    );
+    let key = fold(fold(key, sequence), xxh3_64(body));
     Identity {
-        key: content.digest(),
+        key,
         pair,
-        flow: flow.digest(),
+        flow,
         toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
@@ -157,62 +144,38 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
     }
 }
 
-/// Puts the stable part of the layer-4 header and returns what follows it. Ports live in the flow.
-fn put_transport_header<'a>(
-    content: &mut Content,
-    packet: &Packet,
-    transport: &'a [u8],
-) -> &'a [u8] {
-    let first_fragment = packet.fragment >> 1 == 0;
-    let (stable, body): (&[(usize, usize)], usize) = match packet.protocol {
-        // RFC 9293 §3.1: sequence, acknowledgment, data offset; options follow at 20
-        TCP if first_fragment => (&[(4, 12)], 20),
+/// What is stable of the layer-4 header, as two numbers, and what follows it. Ports are the flow's.
+fn stable_part<'a>(packet: &Packet, transport: &'a [u8]) -> (u64, u32, &'a [u8]) {
+    let from = |at: usize| transport.get(at..).unwrap_or(&[]);
+    let is_headed = packet.fragment >> 1 == 0;
+    match packet.protocol {
+        // RFC 9293 §3.1: sequence, acknowledgment; data offset; options follow at 20
+        TCP if is_headed => {
+            let data_offset = transport.get(12).map_or(0, |octet| u32::from(octet >> 4));
+            (word(transport, 4, 12), data_offset, from(20))
+        }
         // RFC 768: length is in the IP header already
-        UDP if first_fragment => (&[], 8),
+        UDP if is_headed => (0, 0, from(8)),
         // RFC 792, RFC 4443: type and code, then all after the checksum
-        ICMP | ICMPV6 if first_fragment => (&[(0, 2)], 4),
-        _ => (&[], 0),
-    };
-    for (from, to) in stable {
-        content.put(
-            transport
-                .get(*from..(*to).min(transport.len()))
-                .unwrap_or(&[]),
-        );
+        ICMP | ICMPV6 if is_headed => (word(transport, 0, 2), 0, from(4)),
+        _ => (0, 0, transport),
     }
-    if packet.protocol == TCP && first_fragment {
-        content.put(&[transport.get(12).map_or(0, |offset| offset & 0xf0)]);
-    }
-    transport.get(body..).unwrap_or(&[])
 }
 
 fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
     let payload = unpadded(packet, payload);
-    let mut content = Content::new();
-    content.put(&packet.ether_type.to_le_bytes());
-    content.put(&xxh3_64(payload).to_le_bytes());
-    let (from, to): (&[u8], &[u8]) = if packet.ether_type == ARP {
-        (
-            payload.get(14..18).unwrap_or(&[]),
-            payload.get(24..28).unwrap_or(&[]),
-        )
+    let (from, to) = if packet.ether_type == ARP {
+        (word(payload, 14, 18), word(payload, 24, 28))
     } else {
-        let at = packet.ethernet_at;
-        let mac = |from: usize| {
-            at.checked_add(from)
-                .and_then(|from| bytes.get(from..from + 6))
-                .unwrap_or(&[])
-        };
-        (mac(6), mac(0))
+        let header = bytes.get(packet.ethernet_at..).unwrap_or(&[]);
+        (word(header, 6, 12), word(header, 0, 6))
     };
-    let mut pair = Content::new();
-    pair.put(from.min(to));
-    pair.put(from.max(to));
-    pair.put(&packet.ether_type.to_le_bytes());
+    let kind = u64::from(packet.ether_type);
+    let pair = fold(fold(fold(kind, from.min(to)), from.max(to)), kind);
     Identity {
-        key: content.digest(),
-        pair: pair.digest(),
-        flow: pair.digest(),
+        key: fold(kind, xxh3_64(payload)),
+        pair,
+        flow: pair,
         toward: from <= to,
         directed: false,
         opens: false,

@@ -10,7 +10,7 @@ use crate::reading::Seen;
 use std::sync::mpsc::SyncSender;
 
 /// Frames of one block.
-const BLOCK_FRAMES: usize = 4096;
+const BLOCK_FRAMES: usize = 1024;
 
 /// Consecutive sights of one file in one partition.
 #[derive(Default)]

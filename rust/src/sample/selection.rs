@@ -3,10 +3,12 @@
 use super::{FileFacts, Flow, InterfaceFacts, Row};
 use crate::error::Result;
 use crate::file::Frame;
+use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::wire::Packet;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::path::Path;
 
 /// The selection of one file in the making.
@@ -15,7 +17,7 @@ pub(super) struct Selection {
     pub(super) level: u64,
     pub(super) flow_level: u64,
     pub(super) rows: Vec<Row>,
-    pub(super) flows: HashMap<(u64, u32), Flow>,
+    pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
     pub(super) facts: Option<FileFacts>,
@@ -33,7 +35,7 @@ pub(super) fn select(
         level: u64::MAX,
         flow_level: u64::MAX,
         rows: Vec::new(),
-        flows: HashMap::new(),
+        flows: HashMap::default(),
         prefixes: WHOLE,
         interfaces: Vec::new(),
         facts: None,
