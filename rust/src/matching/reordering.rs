@@ -30,7 +30,7 @@ const BATCH: usize = 1 << 15;
 /// Pairs that may wait: beyond, order is worth less than memory.
 const MOST: usize = 64 * BATCH;
 /// Flows that may be remembered without a look at their age.
-const FEW_FLOWS: usize = 1 << 18;
+const FEW_FLOWS: usize = BATCH;
 
 impl Default for Reordering {
     fn default() -> Self {

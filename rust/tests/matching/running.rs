@@ -76,6 +76,7 @@ pub(crate) struct Said {
     pub(crate) counts: Vec<[u64; 7]>,
     pub(crate) links: String,
     pub(crate) least: String,
+    bins: Vec<Vec<(i32, u64)>>,
     spills: Vec<Vec<[u8; 16]>>,
     rows: Vec<[u8; 48]>,
     outcomes: Vec<Vec<u8>>,
@@ -92,7 +93,6 @@ pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> S
     } = totals;
     let outcome = |file| std::fs::read(folder.0.join(format!("outcomes-{file}"))).unwrap();
     let numbers = links.iter().flatten().map(|link| {
-        let bins: Vec<_> = link.histogram.bins().collect();
         let ends = (
             link.histogram.sum_ns,
             link.histogram.min_ns,
@@ -104,12 +104,16 @@ pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> S
             link.n_duplicated,
             link.n_reordered,
             ends,
-            bins,
         )
     });
     Said {
         counts,
         links: format!("{:?}", numbers.collect::<Vec<_>>()),
+        bins: links
+            .iter()
+            .flatten()
+            .map(|link| link.histogram.bins().collect())
+            .collect(),
         least: format!("{least:?}"),
         spills: spills.iter().flatten().map(|paths| rows(paths)).collect(),
         rows: rows(&row_files),

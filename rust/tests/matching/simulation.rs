@@ -9,7 +9,9 @@ const SEGMENT_NS: [i64; 2] = [10_000, 20_000];
 const JITTER_NS: i64 = 2_000;
 /// The last point has a clock of its own.
 const CLOCK_NS: [i64; 3] = [0, 0, 37_000_000_000];
-const REPEAT_NS: i64 = 600;
+/// Never gets beyond its first point, unlike the other flow of its two addresses.
+const BLOCKED_FLOW: i64 = 39;
+const LEAST_GAP_NS: i64 = 600;
 
 /// Knuth's MMIX generator.
 pub(crate) struct Random(pub(crate) u64);
@@ -46,10 +48,11 @@ pub(crate) fn simulate(n_packets: u32, seed: u64) -> Capture {
     };
     let mut sent_ns = START_NS;
     for number in 0..n_packets {
-        sent_ns += REPEAT_NS + random.below(20_000);
-        let (flow, is_reverse) = (random.below(40), random.below(2) == 1);
+        sent_ns += LEAST_GAP_NS + random.below(20_000);
+        let flow = random.below(40);
+        let is_reverse = random.below(2) == 1 && flow != BLOCKED_FLOW;
         let frame = udp(flow, is_reverse, number);
-        capture.travel(&mut random, sent_ns, is_reverse, &frame);
+        capture.travel(&mut random, (flow, is_reverse), sent_ns, &frame);
         if random.below(50) == 0 {
             let noise = [&[0xff; 12][..], &[8, 0, 0x45, 0], &number.to_be_bytes()].concat();
             capture.files[1].push((sent_ns, noise));
@@ -62,14 +65,20 @@ pub(crate) fn simulate(n_packets: u32, seed: u64) -> Capture {
 }
 
 impl Capture {
-    fn travel(&mut self, random: &mut Random, sent_ns: i64, is_reverse: bool, frame: &[u8]) {
+    fn travel(
+        &mut self,
+        random: &mut Random,
+        (flow, is_reverse): (i64, bool),
+        sent_ns: i64,
+        frame: &[u8],
+    ) {
         let side = usize::from(is_reverse);
         let points = if is_reverse { [2, 1, 0] } else { [0, 1, 2] };
         let mut t_ns = sent_ns;
         for (at, point) in points.into_iter().enumerate() {
             if at > 0 {
                 let segment = point.min(points[at - 1]);
-                if random.below(100) == 0 {
+                if random.below(100) == 0 || flow == BLOCKED_FLOW {
                     self.n_lost[segment][side] += 1;
                     return;
                 }
@@ -89,7 +98,8 @@ impl Capture {
 /// One flow between two addresses; `number` makes the packet unlike all others.
 fn udp(flow: i64, is_reverse: bool, number: u32) -> Vec<u8> {
     let flow = u8::try_from(flow).unwrap();
-    let (near, far) = ([10, 0, 0, 1 + flow % 3], [10, 0, 1, 1]);
+    let (near, far) = if flow < 38 { (1 + flow % 3, 1) } else { (1, 2) };
+    let (near, far) = ([10, 0, 0, near], [10, 0, 1, far]);
     let (client, server) = (40_000 + u16::from(flow), 9_000_u16);
     let (from, to, ports) = if is_reverse {
         (far, near, [server, client])
