@@ -21,27 +21,34 @@ pub fn latency_ns(clock: &Centre, direction: Direction, up_t_ns: i64, raw_ns: i6
     }
 }
 
-/// The latencies of all pairs in the spilled files.
+/// The latencies of all pairs in the spilled files, which are read side by side.
 ///
 /// # Errors
 /// A file cannot be read.
 pub fn latencies(paths: &[PathBuf], direction: Direction, clock: &Centre) -> Result<Histogram> {
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = paths
+            .iter()
+            .map(|path| scope.spawn(move || of_file(path, direction, clock)))
+            .collect();
+        threads
+            .into_iter()
+            .map(std::thread::ScopedJoinHandle::join)
+            .collect()
+    });
     let mut histogram = Histogram::default();
-    for path in paths {
-        add_file(path, direction, clock, &mut histogram).map_err(|source| Error::Io {
+    for (part, path) in parts.into_iter().zip(paths) {
+        let part = part.map_err(|_| Error::Argument("a thread of the core died".into()))?;
+        histogram.merge(&part.map_err(|source| Error::Io {
             path: path.clone(),
             source,
-        })?;
+        })?);
     }
     Ok(histogram)
 }
 
-fn add_file(
-    path: &Path,
-    direction: Direction,
-    clock: &Centre,
-    histogram: &mut Histogram,
-) -> std::io::Result<()> {
+fn of_file(path: &Path, direction: Direction, clock: &Centre) -> std::io::Result<Histogram> {
+    let mut histogram = Histogram::default();
     let mut from = BufReader::with_capacity(1 << 18, File::open(path)?);
     let mut pair = [0; PAIR_BYTES];
     loop {
@@ -50,7 +57,7 @@ fn add_file(
                 let (time, raw) = pair.split_at(PAIR_BYTES / 2);
                 histogram.add(latency_ns(clock, direction, number(time), number(raw)));
             }
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(histogram),
             Err(error) => return Err(error),
         }
     }
