@@ -90,6 +90,12 @@ impl<'a> Cursor<'a> {
         Ok(bytes)
     }
 
+    /// All captured bytes from the cursor on.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Pass `n` bytes without a look.
     ///
     /// # Errors

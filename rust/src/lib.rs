@@ -11,6 +11,7 @@
 
 pub mod attribute;
 pub mod cursor;
+mod erf;
 pub mod error;
 pub mod file;
 pub mod filter;

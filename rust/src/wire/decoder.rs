@@ -14,6 +14,8 @@ pub struct Decoder {
     gre_protocols: Table,
     ip_protocols: Table,
     udp_ports: Table,
+    /// So few that looking at each is faster than a table that is not in the cache.
+    tcp_ports: Vec<(u16, u8)>,
     llc: u8,
 }
 
@@ -60,6 +62,7 @@ impl Decoder {
             gre_protocols: Table::new(),
             ip_protocols: Table::new(),
             udp_ports: Table::new(),
+            tcp_ports: Vec::new(),
             llc: NONE,
         };
         for (id, layer) in (1..).zip(ALL) {
@@ -84,6 +87,7 @@ impl Decoder {
             Parent::GreProtocol(protocol) => self.gre_protocols.set(protocol, id),
             Parent::IpProtocol(protocol) => self.ip_protocols.set(u16::from(protocol), id),
             Parent::UdpDst(port) => self.udp_ports.set(port, id),
+            Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
             Parent::Length => self.llc = id,
         }
     }
@@ -106,7 +110,7 @@ impl Decoder {
         let wire_end = (wire_bytes as usize)
             .max(bytes.len())
             .saturating_sub(fcs_bytes.into());
-        let mut walk = Walk::new(Cursor::new(bytes, wire_end));
+        let mut walk = Walk::new(Cursor::new(bytes, wire_end), link);
         let mut step = Step {
             id: self.links.get(link),
             is_guess: false,
@@ -152,12 +156,38 @@ impl Decoder {
                 id: self.udp_ports.get(port),
                 is_guess: true,
             },
+            Next::TcpDst(port) => Step {
+                id: self.tcp_layer(port),
+                is_guess: true,
+            },
+            Next::Link(link) => self.enter_link(link, walk, packet),
             Next::Length => certain(self.llc),
             Next::Inside(ether_type) => enter(self.ether_types.get(ether_type), from, walk, packet),
             Next::InsideGre(protocol) => {
                 enter(self.gre_protocols.get(protocol), from, walk, packet)
             }
             Next::Payload => END,
+        }
+    }
+
+    #[inline]
+    fn tcp_layer(&self, port: u16) -> u8 {
+        let claims = self.tcp_ports.iter();
+        let mut ids = claims
+            .filter(|(claimed, _)| *claimed == port)
+            .map(|(_, id)| *id);
+        ids.next().unwrap_or(NONE)
+    }
+
+    #[cold]
+    fn enter_link(&self, link: u16, walk: &Walk<'_>, packet: &mut Packet) -> Step {
+        let id = self.links.get(link);
+        if id == NONE {
+            packet.stop = Some(stop(Reason::Unknown, NONE, walk.bytes, 0));
+        }
+        Step {
+            id,
+            is_guess: false,
         }
     }
 }

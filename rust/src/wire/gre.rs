@@ -10,7 +10,7 @@
 //! |                         Routing (R)                           |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, eoip, ethernet, pptp};
 use crate::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
@@ -25,14 +25,17 @@ const CHECKSUM: u16 = 0x8000;
 const ROUTING: u16 = 0x4000;
 const KEY: u16 = 0x2000;
 pub(super) const SEQUENCE: u16 = 0x1000;
-const VERSION: u16 = 0x0007;
+pub(super) const VERSION: u16 = 0x0007;
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     let [flags_high, flags_low, high, low] = *walk.bytes.take()?;
     let flags = u16::from_be_bytes([flags_high, flags_low]);
     let protocol = u16::from_be_bytes([high, low]);
-    if flags & VERSION != 0 {
-        return Ok(Next::Payload);
+    match (flags & VERSION, protocol) {
+        (0, _) => {}
+        // Version 1 (RFC 2637 §4.1) has other options: its two protocols read them themselves.
+        (1, eoip::PROTOCOL | pptp::PROTOCOL) => return Ok(Next::InsideGre(protocol)),
+        _ => return Ok(Next::Payload),
     }
     walk.tunnel_id = pass_options(&mut walk.bytes, flags, protocol)?;
     walk.ether_type = protocol;
@@ -122,7 +125,7 @@ mod tests {
     fn what_is_not_looked_into_is_the_carriers() {
         for payload in [
             "00000000",
-            "3081880b002200550000000300000002ff030021 IU",
+            "30810800002200550000000300000002ff030021 IU",
             "00000800 600000",
         ] {
             let packet = read(&with(payload));

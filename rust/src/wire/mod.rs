@@ -11,6 +11,7 @@
 mod decoder;
 mod names;
 mod packet;
+mod parent;
 #[cfg(test)]
 mod vectors;
 
@@ -18,6 +19,7 @@ use crate::cursor::{Cursor, Short};
 pub use decoder::Decoder;
 pub use names::{layer_name, layer_path};
 pub use packet::{MAX_LAYERS, Packet, Reason, Stop};
+pub use parent::Parent;
 
 macro_rules! layers {
     ($($name:ident),* $(,)?) => {
@@ -29,8 +31,10 @@ macro_rules! layers {
 }
 
 layers![
-    arp, erspan, ethernet, geneve, gre, gtpu, icmp, icmpv6, ipip, ipv4, ipv6, llc, mpls, null, raw,
-    sll, sll2, tcp, udp, vlan, vxlan, vxlan_gpe,
+    ah, arp, chdlc, eoip, erf, erspan, esp, ethernet, etherip, fou, frelay, geneve, gre, gtpu, gue,
+    icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp, llc, mpacket, mpls, nflog, nsh, null, pktap,
+    ppi, ppp, pppoe, pptp, raw, sll, sll2, srv6, stt, tcp, udp, upper_pdu, vlan, vntag, vxlan,
+    vxlan_gpe, wireguard,
 ];
 
 /// One protocol.
@@ -44,30 +48,16 @@ struct Layer {
     decode: fn(&mut Walk<'_>, &mut Packet) -> Result<Next, Halt>,
 }
 
-/// How a layer is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parent {
-    /// A capture file's link type.
-    Link(u16),
-    /// An `EtherType`, wherever one stands.
-    EtherType(u16),
-    /// A protocol of GRE that is no `EtherType`.
-    GreProtocol(u16),
-    /// A protocol of IPv4, or the last next header of IPv6.
-    IpProtocol(u8),
-    /// A UDP destination port.
-    UdpDst(u16),
-    /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
-    Length,
-}
-
 /// What follows a header.
 #[derive(Clone, Copy)]
 enum Next {
     EtherType(u16),
     IpProtocol(u8),
+    TcpDst(u16),
     UdpDst(u16),
     Length,
+    /// What another link type would start with.
+    Link(u16),
     /// A packet of its own, of this `EtherType`.
     Inside(u16),
     InsideGre(u16),
@@ -102,6 +92,8 @@ enum Fit {
 /// What has been seen on the way to the next network packet.
 struct Walk<'a> {
     bytes: Cursor<'a>,
+    /// The link type of the frame.
+    link: u16,
     /// Where the layer before the present one starts.
     parent_at: usize,
     /// Where the data of a link layer start that no network packet has claimed yet.
@@ -113,10 +105,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(bytes: Cursor<'a>) -> Self {
+    fn new(bytes: Cursor<'a>, link: u16) -> Self {
         let ethernet_at = usize::MAX;
         Self {
             bytes,
+            link,
             parent_at: 0,
             data_at: None,
             ethernet_at,

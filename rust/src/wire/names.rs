@@ -24,12 +24,18 @@ pub fn layer_path(packet: &Packet) -> String {
 pub(super) fn id_of(name: &str) -> Result<u8> {
     let found = (1..).zip(ALL).find(|(_, layer)| layer.name == name);
     found.map(|(id, _)| id).ok_or_else(|| {
-        let nearest = ALL.iter().min_by_key(|layer| distance(layer.name, name));
-        let nearest = nearest.map_or("", |layer| layer.name);
+        let nearest = nearest(ALL.iter().map(|layer| layer.name), name);
         Error::Argument(format!(
             "no layer is called {name:?}; did you mean {nearest:?}?"
         ))
     })
+}
+
+/// The one of `names` that is most like `name`.
+pub(super) fn nearest<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> &'a str {
+    names
+        .min_by_key(|known| distance(known, name))
+        .unwrap_or_default()
 }
 
 /// Levenshtein's distance of two words.

@@ -28,7 +28,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     match walk.bytes.peek::<HEADER_BYTES>() {
         Ok(header) if header[12] >> 4 < MIN_OFFSET_WORDS => Err(Halt::Malformed),
         Err(short) if !packet.may_end_within(walk.bytes, HEADER_BYTES) => Err(short.into()),
-        _ => Ok(Next::Payload),
+        _ => Ok(u16::try_from(packet.dst_port).map_or(Next::Payload, Next::TcpDst)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls};
+use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls, nsh};
 use crate::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
@@ -37,6 +37,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
         1 => Next::Inside(ipv4::ETHER_TYPE),
         2 => Next::Inside(ipv6::ETHER_TYPE),
         3 => Next::Inside(ethernet::BRIDGED),
+        4 => Next::Inside(nsh::ETHER_TYPE),
         5 => Next::Inside(mpls::ETHER_TYPE),
         _ => Next::Payload,
     })
@@ -77,6 +78,9 @@ mod tests {
         );
         let mpls = with(34, "0c00000512345600", "03e82740 IU");
         assert_udp(&mpls, &format!("{path}/mpls/ipv4/udp"), VNI);
+        let chain = "0fc60103123456ff00000000000000000000000000000000 EU";
+        let nsh = format!("{path}/nsh/ethernet/ipv4/udp");
+        assert_udp(&with(68, "0c00000412345600", chain), &nsh, VNI);
     }
 
     #[test]

@@ -130,11 +130,67 @@ pub(crate) const WRAPPINGS: &[Wrapping] = &[
         0x42,
     ),
     (
+        "geneve of a load balancer",
+        |f| {
+            ip4(
+                17,
+                &udp(
+                    6081,
+                    &[&hex("0200655800004200 0108010100000000"), f].concat(),
+                ),
+            )
+        },
+        0x42,
+    ),
+    ("nsh in gpe", nsh_in_gpe, 0x42),
+    ("stt", |f| ip4(6, &stt(f)), 0x42),
+    ("etherip", |f| ip4(97, &[&hex("3000"), f].concat()), -1),
+    ("eoipv6", |f| ip6(97, &[&hex("0342"), f].concat()), 0x42),
+    ("eoip", |f| ip4(47, &eoip(f)), 0x42),
+    ("srv6", |f| ip6(143, f), -1),
+    (
+        "l2tpv3",
+        |f| ip4(115, &[&hex("0000004200000000"), f].concat()),
+        0x42,
+    ),
+    (
+        "l2tpv3 over udp",
+        |f| {
+            ip6(
+                17,
+                &udp(1701, &[&hex("00030000 00000042 00000000"), f].concat()),
+            )
+        },
+        0x42,
+    ),
+    (
+        "gue with gre",
+        |f| ip4(17, &udp(6080, &[&hex("002f0000 00006558"), f].concat())),
+        -1,
+    ),
+    (
         "mpls in udp",
         |f| ip4(17, &udp(6635, &[&hex("03e82740 00000000"), f].concat())),
         -1,
     ),
 ];
+
+fn nsh_in_gpe(frame: &[u8]) -> Vec<u8> {
+    let headers = hex("0c00000400004200 0fc20203000001ff");
+    ip4(17, &udp(4790, &[&headers, frame].concat()))
+}
+
+fn stt(frame: &[u8]) -> Vec<u8> {
+    let mut header = hex("c738 1d2f 0000 0000 abcdef01 5010ffff 00000000");
+    header[4..6].copy_from_slice(&(18 + frame.len() as u16).to_be_bytes());
+    header.extend(hex("00000000 0000 0000 0000000000000042 0000"));
+    [&header[..], frame].concat()
+}
+
+fn eoip(frame: &[u8]) -> Vec<u8> {
+    let length = (frame.len() as u16).to_be_bytes();
+    [&hex("20016400")[..], &length, &hex("4200"), frame].concat()
+}
 
 pub(crate) fn good_frames() -> Vec<Vec<u8>> {
     let inner = inner_frames();
@@ -153,6 +209,15 @@ pub(crate) fn good_frames() -> Vec<Vec<u8>> {
             &[hex("34ff0026112233440000008501000900"), hex(IP4_UDP)].concat(),
         ),
     ));
+    let protected = hex("1104000000001111 00000007 aaaaaaaaaaaaaaaaaaaaaaaa");
+    frames.push(ip4(51, &[&protected[..], &hex(IP4_UDP)[20..]].concat()));
+    frames.push(ip4(50, &hex("0000abcd00000009 000000000000000000000000")));
+    let session = hex("1100 0005 0020 0021");
+    frames.push(ethernet(0x8864, &[session, hex(IP4_UDP)].concat()));
+    let call = hex("3081880b 00220055 00000003 00000002 ff030021");
+    frames.push(ip4(47, &[call, hex(IP4_UDP)].concat()));
+    let second = hex("4002002a 00050006 ff030021");
+    frames.push(ip4(17, &udp(1701, &[second, hex(IP4_UDP)].concat())));
     frames.push(ethernet(
         0x0026,
         &[hex("aaaa030000000800"), hex(IP4_UDP)].concat(),

@@ -1,0 +1,114 @@
+//! How layers are reached, and how users write that down.
+
+use super::names::nearest;
+use crate::error::{Error, Result};
+
+/// How a layer is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parent {
+    /// A capture file's link type.
+    Link(u16),
+    /// An `EtherType`, wherever one stands.
+    EtherType(u16),
+    /// A protocol of GRE that is no `EtherType`.
+    GreProtocol(u16),
+    /// A protocol of IPv4, or the last next header of IPv6.
+    IpProtocol(u8),
+    /// A TCP destination port.
+    TcpDst(u16),
+    /// A UDP destination port.
+    UdpDst(u16),
+    /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
+    Length,
+}
+
+/// What a user writes before `=`, and the parent it makes of the number behind it.
+static KINDS: [(&str, fn(u16) -> Option<Parent>); 6] = [
+    ("udp.port", |port| Some(Parent::UdpDst(port))),
+    ("tcp.port", |port| Some(Parent::TcpDst(port))),
+    ("ethertype", |ether_type| {
+        Some(Parent::EtherType(ether_type))
+    }),
+    ("ip.proto", |protocol| {
+        u8::try_from(protocol).ok().map(Parent::IpProtocol)
+    }),
+    ("gre.proto", |protocol| Some(Parent::GreProtocol(protocol))),
+    ("link", |link| Some(Parent::Link(link))),
+];
+
+impl Parent {
+    /// The parent that a text such as `udp.port=8472` or `ethertype=0x8988` names.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the word before `=` is none of those known (it offers the nearest), or
+    /// the number behind it is none, or too great.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (kind, number) = text.split_once('=').unwrap_or((text, ""));
+        let Some((_, parent)) = KINDS.iter().find(|(name, _)| *name == kind) else {
+            let names = KINDS.iter().map(|(name, _)| *name);
+            let nearest = nearest(names, kind);
+            return Err(Error::Argument(format!(
+                "nothing is reached by {kind:?}; did you mean {nearest:?}?"
+            )));
+        };
+        number_of(number).and_then(parent).ok_or_else(|| {
+            let greatest = if kind == "ip.proto" { 255 } else { 65_535 };
+            Error::Argument(format!(
+                "{kind} is followed by = and a number up to {greatest}, as in {kind}=17; {text:?} is not"
+            ))
+        })
+    }
+}
+
+fn number_of(text: &str) -> Option<u16> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        match Parent::parse(text) {
+            Err(Error::Argument(refusal)) => refusal,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn reads_what_users_write() {
+        for (text, parent) in [
+            ("udp.port=8472", Parent::UdpDst(8472)),
+            ("tcp.port=7471", Parent::TcpDst(7471)),
+            ("ethertype=0x8988", Parent::EtherType(0x8988)),
+            ("ip.proto=97", Parent::IpProtocol(97)),
+            ("gre.proto=0x88be", Parent::GreProtocol(0x88be)),
+            ("link=147", Parent::Link(147)),
+        ] {
+            assert_eq!(Parent::parse(text).ok(), Some(parent), "{text}");
+        }
+    }
+
+    #[test]
+    fn offers_the_nearest_word() {
+        assert!(refusal("upd.port=8472").ends_with("did you mean \"udp.port\"?"));
+        assert!(refusal("ip.protocol=4").ends_with("did you mean \"ip.proto\"?"));
+    }
+
+    #[test]
+    fn refuses_what_is_no_number_in_range() {
+        for text in [
+            "udp.port",
+            "udp.port=",
+            "udp.port=65536",
+            "udp.port=-1",
+            "link=x",
+        ] {
+            assert!(refusal(text).contains("up to 65535"), "{text}");
+        }
+        assert!(refusal("ip.proto=256").contains("up to 255"));
+    }
+}
