@@ -1,4 +1,4 @@
-//! The authentication header of IPsec: it hides nothing, so what it protects is the packet.
+//! The authentication header of `IPsec`: it hides nothing, so what it protects is the packet.
 //!
 //! Spec: RFC 4302 §2.
 //!

@@ -1,6 +1,6 @@
-//! MikroTik's Ethernet over IP: GRE of version 1 with a key of its own.
+//! `MikroTik`'s Ethernet over IP: GRE of version 1 with a key of its own.
 //!
-//! Spec: MikroTik's protocol, as the implementations of Nat-Lab and bbonev have it.
+//! Spec: `MikroTik`'s protocol, as the implementations of Nat-Lab and bbonev have it.
 //!
 //! ```text
 //! |1|  0 (12)  |Ver=1|  0x6400  |  length (16)  |  tunnel id (16, little-endian)  |

@@ -1,6 +1,6 @@
-//! `EtherIP`: frames in IP, and MikroTik's way of it over IPv6, which has a tunnel id.
+//! `EtherIP`: frames in IP, and `MikroTik`'s way of it over IPv6, which has a tunnel id.
 //!
-//! Spec: RFC 3378 §3; MikroTik's `EoIPv6` swaps the halves of the first octet and fills the rest.
+//! Spec: RFC 3378 §3; `MikroTik`'s `EoIPv6` swaps the halves of the first octet and fills the rest.
 //!
 //! ```text
 //! |Version = 3 (4)|      reserved (12)      |

@@ -23,7 +23,9 @@ pub enum Parent {
 }
 
 /// What a user writes before `=`, and the parent it makes of the number behind it.
-static KINDS: [(&str, fn(u16) -> Option<Parent>); 6] = [
+type Kind = (&'static str, fn(u16) -> Option<Parent>);
+
+static KINDS: [Kind; 6] = [
     ("udp.port", |port| Some(Parent::UdpDst(port))),
     ("tcp.port", |port| Some(Parent::TcpDst(port))),
     ("ethertype", |ether_type| {

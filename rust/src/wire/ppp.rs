@@ -45,8 +45,10 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 }
 
 fn take_protocol(bytes: &mut Cursor<'_>) -> Result<u16, Short> {
-    if matches!(bytes.peek(), Ok([ALL_STATIONS, UNNUMBERED])) {
-        bytes.skip(2)?;
+    match bytes.peek() {
+        Ok([ALL_STATIONS, UNNUMBERED]) => bytes.skip(2)?,
+        Err(short) if bytes.is_cut_within(2) => return Err(short),
+        _ => {}
     }
     let [first] = *bytes.take()?;
     if first & IS_LAST != 0 {

@@ -1,4 +1,4 @@
-//! PPPoE, once a session is there. Discovery (0x8863) carries no packets and is data.
+//! `PPPoE`, once a session is there. Discovery (0x8863) carries no packets and is data.
 //!
 //! Spec: RFC 2516 §4.
 //!
