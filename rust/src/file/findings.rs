@@ -30,6 +30,22 @@ impl Findings {
         }
     }
 
+    /// Says what was passed over from `at_byte` to where the window now starts, and whether that is
+    /// the end.
+    #[cold]
+    pub(super) fn lost(&mut self, at_byte: u64, what: &str, input: &Input, goes_on: bool) {
+        let n_lost = input.at_byte() - at_byte;
+        let rest = if goes_on {
+            format!(
+                "{n_lost} bytes are lost, reading goes on at byte {}",
+                input.at_byte()
+            )
+        } else {
+            format!("the {n_lost} bytes from there to the end are lost")
+        };
+        self.damaged(at_byte, format!("{what}; {rest}"));
+    }
+
     #[cold]
     pub(super) fn stamp_out_of_range(&mut self, limit_ns: i64) {
         let number = self.n_frames + 1;

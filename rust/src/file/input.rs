@@ -70,6 +70,47 @@ impl Input {
         n_bytes == 0
     }
 
+    /// Moves to the next place, at least `step` bytes on and in steps of so many, at which `found`
+    /// likes what it sees; to the end, and false, if there is none. `found` is shown `look_bytes`,
+    /// or all that is left.
+    #[cold]
+    pub(super) fn seek(
+        &mut self,
+        step: usize,
+        look_bytes: usize,
+        found: impl Fn(&[u8]) -> bool,
+    ) -> bool {
+        let mut first_at = step;
+        while self.fill(1) {
+            let is_more = self.fill(2 * look_bytes);
+            let window = self.window();
+            let end = if is_more {
+                window.len() - look_bytes
+            } else {
+                window.len()
+            };
+            let mut places = (first_at..end).step_by(step);
+            let place = places.find(|at| window.get(*at..).is_some_and(&found));
+            if let Some(place) = place {
+                self.take(place);
+                return true;
+            }
+            first_at = 0;
+            self.take(end.next_multiple_of(step));
+        }
+        false
+    }
+
+    /// The same within what is in memory; stays, and is false, if there is no such place.
+    #[cold]
+    pub(super) fn seek_here(&mut self, step: usize, found: impl Fn(&[u8]) -> bool) -> bool {
+        let window = self.window();
+        let mut places = (step..window.len()).step_by(step);
+        let place = places.find(|at| window.get(*at..).is_some_and(&found));
+        self.take(place.unwrap_or_default());
+        place.is_some()
+    }
+
     #[cold]
     fn refill(&mut self, n_bytes: usize) -> bool {
         self.buffer.copy_within(self.start..self.end, 0);

@@ -4,6 +4,7 @@
 //! what is wrong after opening is [`Damage`], a value: everything before it is still read.
 
 mod compressed;
+mod counted;
 mod findings;
 mod input;
 mod order;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use counted::Counted;
 use findings::Findings;
 use input::Input;
 
@@ -27,7 +29,7 @@ macro_rules! formats {
     };
 }
 
-formats![pcap, pcapng];
+formats![pcap, pcapng, snoop, erf];
 
 /// A capture-file format.
 pub struct Format {
@@ -35,17 +37,37 @@ pub struct Format {
     pub name: &'static str,
     /// Where it is specified.
     pub spec: &'static str,
-    /// Whether a file that starts with these bytes is of this format.
-    matches: fn(&[u8]) -> bool,
+    /// How a file of this format is told from others.
+    sign: Sign,
     /// Reads the file header.
     open: fn(&mut Input, &mut Findings) -> Opened,
+}
+
+/// Whether a file that starts with these bytes is of a format.
+enum Sign {
+    /// It starts with certain bytes, at most [`MAGIC_BYTES`].
+    Magic(fn(&[u8]) -> bool),
+    /// Nothing marks it, so more of it has to make sense.
+    Sense(fn(&[u8]) -> bool),
+}
+
+impl Format {
+    fn has_magic(&self, head: &[u8]) -> bool {
+        matches!(self.sign, Sign::Magic(matches) if matches(head))
+    }
+
+    fn makes_sense(&self, head: &[u8]) -> bool {
+        matches!(self.sign, Sign::Sense(matches) if matches(head))
+    }
 }
 
 /// A format's reader, or what is wrong with the file header.
 type Opened = std::result::Result<Box<dyn Records>, Damage>;
 
 /// The first bytes of a file that formats are recognised by.
-const MAGIC_BYTES: usize = 4;
+const MAGIC_BYTES: usize = 8;
+/// As much of a file is looked at where no magic tells: more than any record of such a format has.
+const SENSE_BYTES: usize = 64 << 10;
 
 /// One record of a capture file, borrowed from the reader's buffer.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +86,22 @@ pub struct Frame<'a> {
     pub wire_bytes: u32,
     /// Octets of frame check sequence at the end of the wire frame (0 if none or not known).
     pub fcs_bytes: u8,
+    /// Which way the frame went, as the file says it.
+    pub direction: Direction,
     /// The captured bytes.
     pub bytes: &'a [u8],
+}
+
+/// Which way a frame passed the interface that saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The file does not say.
+    #[default]
+    Unknown,
+    /// The interface received it.
+    In,
+    /// The interface sent it.
+    Out,
 }
 
 /// The link type of a record that is no packet.
@@ -135,10 +171,7 @@ impl Capture {
     /// As [`Capture::open`].
     pub fn from_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
         let n_bytes_read = Arc::<AtomicU64>::default();
-        let counted = Counted {
-            source: input,
-            n_bytes: Arc::clone(&n_bytes_read),
-        };
+        let counted = Counted::new(input, Arc::clone(&n_bytes_read));
         let (mut input, codec) =
             compressed::undo(Input::new(Box::new(counted))).map_err(|source| Error::Io {
                 path: path.into(),
@@ -216,17 +249,28 @@ fn start(
     codec: Option<&str>,
     findings: &mut Findings,
 ) -> std::result::Result<(&'static Format, Box<dyn Records>), Damage> {
-    let Some(format) = FORMATS
-        .iter()
-        .find(|format| (format.matches)(input.window()))
-    else {
-        input.fill(stranger::HEAD_BYTES);
+    let Some(format) = format_of(input) else {
         return Err(Damage {
             at_byte: 0,
-            text: stranger::describe(input.window(), codec),
+            text: stranger::describe(head_of(input), codec),
         });
     };
     Ok((format, (format.open)(input, findings)?))
+}
+
+fn head_of(input: &Input) -> &[u8] {
+    let head = input.window();
+    head.get(..stranger::HEAD_BYTES).unwrap_or(head)
+}
+
+fn format_of(input: &mut Input) -> Option<&'static Format> {
+    let mut formats = FORMATS.iter();
+    if let Some(known) = formats.find(|format| format.has_magic(input.window())) {
+        return Some(known);
+    }
+    input.fill(SENSE_BYTES);
+    let mut formats = FORMATS.iter();
+    formats.find(|format| format.makes_sense(input.window()))
 }
 
 /// Why not even the first bytes could be read.
@@ -241,19 +285,5 @@ fn unreadable(path: &Path, source: std::io::Error, codec: Option<&str>) -> Error
             path: path.into(),
             source,
         },
-    }
-}
-
-/// Counts what is read from the file itself, below any compression.
-struct Counted {
-    source: Box<dyn Read + Send>,
-    n_bytes: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let n_bytes = self.source.read(out)?;
-        self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
-        Ok(n_bytes)
     }
 }

@@ -8,18 +8,19 @@
 //!  4      2 2          4         4        4        4        4        4         4         4
 //! ```
 
+mod expcap;
 mod header;
 mod layout;
 
 use super::input::Input;
-use super::{Findings, Format, Frame, Interface, Opened, Records};
+use super::{Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
 use crate::instant;
-use header::Header;
+use header::{Header, Record};
 
 pub(super) const FORMAT: Format = Format {
     name: "pcap",
     spec: "draft-ietf-opsawg-pcap",
-    matches: header::matches,
+    sign: Sign::Magic(header::matches),
     open,
 };
 
@@ -32,6 +33,8 @@ fn open(input: &mut Input, findings: &mut Findings) -> Opened {
         record_header_bytes: 0,
         interface: 0,
         has_odd_fractions: false,
+        has_footers: false,
+        last_seconds: None,
     };
     reader.begin(input, findings);
     Ok(Box::new(reader))
@@ -43,6 +46,10 @@ struct Pcap {
     record_header_bytes: usize,
     interface: u32,
     has_odd_fractions: bool,
+    /// The records end in the footer of Exact Capture.
+    has_footers: bool,
+    /// Of the record before.
+    last_seconds: Option<u32>,
 }
 
 impl Pcap {
@@ -58,6 +65,7 @@ impl Pcap {
                 "its stamps are nanoseconds though its header says microseconds".to_owned(),
             );
         }
+        self.has_footers = expcap::ends_records(&self.header, input.window());
         self.describe(findings);
     }
 
@@ -108,26 +116,17 @@ impl Pcap {
     }
 }
 
-#[cold]
-fn too_long(input: &Input, findings: &mut Findings, captured: u32) {
-    findings.damaged(
-        input.at_byte(),
-        format!(
-            "a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible; \
-             what came before is used"
-        ),
-    );
-}
-
 /// Only files that alternate without end reach it.
 const MAX_INTERFACES: usize = 65_536;
 
-impl Records for Pcap {
-    fn next_frame<'a>(
+impl Pcap {
+    /// The next record that is whole in the window, and its length with its header.
+    #[inline]
+    fn next_record(
         &mut self,
-        input: &'a mut Input,
+        input: &mut Input,
         findings: &mut Findings,
-    ) -> Option<Frame<'a>> {
+    ) -> Option<(Record, usize)> {
         loop {
             if !input.fill(self.record_header_bytes) {
                 findings.ended(input, self.record_header_bytes, "a record header");
@@ -138,31 +137,91 @@ impl Records for Pcap {
                 continue;
             }
             if record.captured > MAX_CAPTURED_BYTES {
-                too_long(input, findings, record.captured);
-                return None;
+                self.pass_damage(record, input, findings)?;
+                continue;
             }
             if record.fraction >= self.header.fractions_per_s() && !self.has_odd_fractions {
                 self.tell_odd_fraction(input, findings, record.fraction);
             }
             let record_bytes = self.record_header_bytes + record.captured as usize;
             if !input.fill(record_bytes) {
-                findings.ended(input, record_bytes, "a record");
-                return None;
+                self.pass_lie(record_bytes, input, findings)?;
+                continue;
             }
-            return Some(Frame {
-                number: findings.next_number(),
-                t_ns: instant::from_seconds_and_fraction_ns(
-                    record.seconds,
-                    record.fraction,
-                    self.header.fraction_ns,
-                ),
-                has_time: true,
-                interface: self.interface,
-                link: self.header.link,
-                wire_bytes: record.wire,
-                fcs_bytes: self.header.fcs_bytes,
-                bytes: input.take(record_bytes).get(self.record_header_bytes..)?,
-            });
+            self.last_seconds = Some(record.seconds);
+            return Some((record, record_bytes));
         }
+    }
+
+    /// Moves from a record that is none to where records go on.
+    #[cold]
+    fn pass_damage(
+        &self,
+        record: Record,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
+        let at_byte = input.at_byte();
+        let (header, n_header) = (&self.header, self.record_header_bytes);
+        let goes_on = input.seek(1, layout::LOOK_AHEAD_BYTES, |window| {
+            layout::goes_on(header, n_header, self.last_seconds, window)
+        });
+        let captured = record.captured;
+        let what = format!(
+            "a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible"
+        );
+        findings.lost(at_byte, &what, input, goes_on);
+        goes_on.then_some(())
+    }
+
+    /// A record that is longer than the file is the last, unless others follow within its bytes.
+    #[cold]
+    fn pass_lie(
+        &self,
+        record_bytes: usize,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
+        let at_byte = input.at_byte();
+        let (header, n_header) = (&self.header, self.record_header_bytes);
+        let goes_on = input.seek_here(1, |window| {
+            layout::goes_on(header, n_header, self.last_seconds, window)
+        });
+        if goes_on {
+            let what = format!("a record claims {record_bytes} bytes, but others follow earlier");
+            findings.lost(at_byte, &what, input, true);
+        } else {
+            findings.ended(input, record_bytes, "a record");
+        }
+        goes_on.then_some(())
+    }
+}
+
+impl Records for Pcap {
+    fn next_frame<'a>(
+        &mut self,
+        input: &'a mut Input,
+        findings: &mut Findings,
+    ) -> Option<Frame<'a>> {
+        let (record, record_bytes) = self.next_record(input, findings)?;
+        let frame = Frame {
+            number: findings.next_number(),
+            t_ns: instant::from_seconds_and_fraction_ns(
+                record.seconds,
+                record.fraction,
+                self.header.fraction_ns,
+            ),
+            has_time: true,
+            interface: self.interface,
+            link: self.header.link,
+            wire_bytes: record.wire,
+            fcs_bytes: self.header.fcs_bytes,
+            direction: Direction::Unknown,
+            bytes: input.take(record_bytes).get(self.record_header_bytes..)?,
+        };
+        if self.has_footers {
+            return Some(expcap::without_footer(frame, findings));
+        }
+        Some(frame)
     }
 }

@@ -12,7 +12,7 @@ mod interface;
 mod packet;
 
 use super::input::Input;
-use super::{Damage, Findings, Format, Frame, Opened, Records};
+use super::{Damage, Findings, Format, Frame, Opened, Records, Sign};
 use block::{Block, Sections};
 use interface::Local;
 use packet::Record;
@@ -20,7 +20,7 @@ use packet::Record;
 pub(super) const FORMAT: Format = Format {
     name: "pcapng",
     spec: "draft-ietf-opsawg-pcapng",
-    matches: |head| head.starts_with(&block::SECTION_HEADER.to_be_bytes()),
+    sign: Sign::Magic(|head| head.starts_with(&block::SECTION_HEADER.to_be_bytes())),
     open,
 };
 
@@ -69,6 +69,7 @@ impl Records for Pcapng {
             link: record.link,
             wire_bytes: record.wire_bytes,
             fcs_bytes: record.fcs_bytes,
+            direction: record.direction,
             bytes: input.take(n_bytes).get(held).unwrap_or_default(),
         })
     }
@@ -164,6 +165,7 @@ impl Pcapng {
             link: local.link,
             wire_bytes: claim.wire_bytes,
             fcs_bytes: options.fcs_bytes.unwrap_or(local.fcs_bytes),
+            direction: options.direction,
             at: claim.at,
             captured_bytes: claim.captured_bytes,
         };

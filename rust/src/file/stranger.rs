@@ -24,7 +24,6 @@ static KINDS: &[Kind] = &[
     kind(&[0x1f, 0x8b], "gzip inside another compression", UNPACK),
     kind(&[0x02, 0x21, 0x4c, 0x18], "legacy lz4", UNPACK),
     kind(&[0x1f, 0x9d], "compress (.Z)", UNPACK),
-    kind(b"snoop\0\0\0", "a snoop capture", CONVERT),
     kind(b"RTSS", "a Network Monitor 1 capture", CONVERT),
     kind(b"GMBU", "a Network Monitor 2 capture", CONVERT),
     kind(b"XCP\0", "a NetXRay capture", CONVERT),
@@ -80,7 +79,7 @@ fn guess(head: &[u8]) -> (&'static str, &'static str) {
         return ("text", GIVE_CAPTURE);
     }
     (
-        "neither pcap nor pcapng",
+        "of no format that is known here",
         "if Wireshark opens it, convert it with `editcap -F pcapng IN OUT`",
     )
 }

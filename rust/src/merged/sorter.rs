@@ -77,6 +77,7 @@ impl Sorter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::Direction;
 
     fn frame(bytes: &[u8]) -> Frame<'_> {
         Frame {
@@ -87,6 +88,7 @@ mod tests {
             link: 1,
             wire_bytes: 0,
             fcs_bytes: 0,
+            direction: Direction::Unknown,
             bytes,
         }
     }

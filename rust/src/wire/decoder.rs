@@ -1,41 +1,14 @@
-//! The way through the layers of one frame, and the look-up tables that know it.
+//! The way through the layers of one frame.
 
-use super::names::{id_of, layer};
-use super::{ALL, Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
+use super::names::layer;
+use super::tables::{NONE, Tables};
+use super::{Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
 use crate::cursor::{Cursor, Short};
 use crate::error::Result;
 
-const NONE: u8 = 0;
-
-/// The look-up tables, built once from the parents that every layer names.
+/// Leads packets through their layers.
 pub struct Decoder {
-    links: Table,
-    ether_types: Table,
-    gre_protocols: Table,
-    ip_protocols: Table,
-    udp_ports: Table,
-    /// So few that looking at each is faster than a table that is not in the cache.
-    tcp_ports: Vec<(u16, u8)>,
-    llc: u8,
-}
-
-struct Table(Box<[u8]>);
-
-impl Table {
-    fn new() -> Self {
-        Self(vec![NONE; 1 << 16].into())
-    }
-
-    #[inline]
-    fn get(&self, key: u16) -> u8 {
-        self.0.get(usize::from(key)).copied().unwrap_or(NONE)
-    }
-
-    fn set(&mut self, key: u16, id: u8) {
-        if let Some(slot) = self.0.get_mut(usize::from(key)) {
-            *slot = id;
-        }
-    }
+    tables: Tables,
 }
 
 /// The layer to go on with, and whether only a port number speaks for it.
@@ -56,40 +29,8 @@ impl Decoder {
     /// # Errors
     /// [`crate::error::Error::Argument`] if a name in `extra` is no layer; it offers the nearest name.
     pub fn new(extra: &[(Parent, &str)]) -> Result<Self> {
-        let mut decoder = Self {
-            links: Table::new(),
-            ether_types: Table::new(),
-            gre_protocols: Table::new(),
-            ip_protocols: Table::new(),
-            udp_ports: Table::new(),
-            tcp_ports: Vec::new(),
-            llc: NONE,
-        };
-        for (id, layer) in (1..).zip(ALL) {
-            layer
-                .parents
-                .iter()
-                .for_each(|parent| decoder.claim(*parent, id));
-        }
-        for (parent, name) in extra {
-            decoder.claim(*parent, id_of(name)?);
-        }
-        Ok(decoder)
-    }
-
-    fn claim(&mut self, parent: Parent, id: u8) {
-        match parent {
-            Parent::Link(link) => self.links.set(link, id),
-            Parent::EtherType(ether_type) => {
-                self.ether_types.set(ether_type, id);
-                self.gre_protocols.set(ether_type, id);
-            }
-            Parent::GreProtocol(protocol) => self.gre_protocols.set(protocol, id),
-            Parent::IpProtocol(protocol) => self.ip_protocols.set(u16::from(protocol), id),
-            Parent::UdpDst(port) => self.udp_ports.set(port, id),
-            Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
-            Parent::Length => self.llc = id,
-        }
+        let tables = Tables::new(extra)?;
+        Ok(Self { tables })
     }
 
     /// Fill `packet` with the innermost packet of one frame. Never fails: `packet.stop` says why it
@@ -112,7 +53,7 @@ impl Decoder {
             .saturating_sub(fcs_bytes.into());
         let mut walk = Walk::new(Cursor::new(bytes, wire_end), link);
         let mut step = Step {
-            id: self.links.get(link),
+            id: self.tables.links.get(link),
             is_guess: false,
         };
         if step.id == NONE {
@@ -150,38 +91,31 @@ impl Decoder {
             is_guess: false,
         };
         match next {
-            Next::EtherType(ether_type) => certain(self.ether_types.get(ether_type)),
-            Next::IpProtocol(protocol) => certain(self.ip_protocols.get(protocol.into())),
+            Next::EtherType(ether_type) => certain(self.tables.ether_types.get(ether_type)),
+            Next::IpProtocol(protocol) => certain(self.tables.ip_protocols.get(protocol.into())),
             Next::UdpDst(port) => Step {
-                id: self.udp_ports.get(port),
+                id: self.tables.udp_ports.get(port),
                 is_guess: true,
             },
             Next::TcpDst(port) => Step {
-                id: self.tcp_layer(port),
+                id: self.tables.tcp_layer(port),
                 is_guess: true,
             },
             Next::Link(link) => self.enter_link(link, walk, packet),
-            Next::Length => certain(self.llc),
-            Next::Inside(ether_type) => enter(self.ether_types.get(ether_type), from, walk, packet),
+            Next::Length => certain(self.tables.llc),
+            Next::Inside(ether_type) => {
+                enter(self.tables.ether_types.get(ether_type), from, walk, packet)
+            }
             Next::InsideGre(protocol) => {
-                enter(self.gre_protocols.get(protocol), from, walk, packet)
+                enter(self.tables.gre_protocols.get(protocol), from, walk, packet)
             }
             Next::Payload => END,
         }
     }
 
-    #[inline]
-    fn tcp_layer(&self, port: u16) -> u8 {
-        let claims = self.tcp_ports.iter();
-        let mut ids = claims
-            .filter(|(claimed, _)| *claimed == port)
-            .map(|(_, id)| *id);
-        ids.next().unwrap_or(NONE)
-    }
-
     #[cold]
     fn enter_link(&self, link: u16, walk: &Walk<'_>, packet: &mut Packet) -> Step {
-        let id = self.links.get(link);
+        let id = self.tables.links.get(link);
         if id == NONE {
             packet.stop = Some(stop(Reason::Unknown, NONE, walk.bytes, 0));
         }
@@ -258,21 +192,6 @@ mod tests {
     use super::super::layer_path;
     use super::super::vectors::{frame, read_with};
     use super::*;
-
-    #[test]
-    fn no_two_layers_claim_the_same_parent() {
-        let parents: Vec<Parent> = ALL
-            .iter()
-            .flat_map(|layer| layer.parents)
-            .copied()
-            .collect();
-        for (n, parent) in parents.iter().enumerate() {
-            assert!(
-                !parents[..n].contains(parent),
-                "{parent:?} is claimed twice"
-            );
-        }
-    }
 
     #[test]
     fn the_user_names_a_port() {

@@ -23,13 +23,13 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     walk.bytes.skip(content.at)?;
     let n_wire = usize::from(record.wire_bytes);
     walk.bytes.bound(n_wire.saturating_sub(content.fcs_bytes.into()));
-    Ok(content.link.map_or(Next::Payload, Next::Link))
+    content.link.map(Next::Link).ok_or(Halt::Unknown)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::Reason;
 
     const T: &str = "38dd9a1f00f15365";
     const PADDED: &str = "EU 00000000000000000000000000000000 ad2557d3 000000000000";
@@ -50,9 +50,9 @@ mod tests {
     }
 
     #[test]
-    fn metadata_are_data() {
+    fn metadata_are_no_packet() {
         let packet = read_link(197, &format!("{T} 1b05001800000000 0102030405060708"));
-        assert_eq!((layer_path(&packet).as_str(), packet.stop), ("erf", None));
+        assert_stop(&packet, "erf", Reason::Unknown);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod decoder;
 mod names;
 mod packet;
 mod parent;
+mod tables;
 #[cfg(test)]
 mod vectors;
 

@@ -1,4 +1,4 @@
-//! Reading capture files, from outside: vectors, laws, compression, damage, refusals.
+//! Reading capture files, from outside: vectors, laws, formats, compression, damage, refusals.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,15 +9,17 @@
 mod blocks;
 mod compression;
 mod damage;
+mod formats;
 mod laws;
 mod refusals;
+mod resumption;
 mod vectors;
 
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 use pcaplat_core::error::Result;
-use pcaplat_core::file::{Capture, Damage, Interface};
+use pcaplat_core::file::{Capture, Damage, Direction, Interface};
 
 /// A frame that outlives its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,7 @@ struct Row {
     link: u16,
     wire_bytes: u32,
     fcs_bytes: u8,
+    direction: Direction,
     bytes: Vec<u8>,
 }
 
@@ -52,6 +55,7 @@ fn read_from(source: Box<dyn Read + Send>) -> Result<Reading> {
             link: frame.link,
             wire_bytes: frame.wire_bytes,
             fcs_bytes: frame.fcs_bytes,
+            direction: frame.direction,
             bytes: frame.bytes.to_vec(),
         });
     }

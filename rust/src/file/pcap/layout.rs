@@ -12,7 +12,10 @@ const N_RECORDS: usize = 8;
 
 const US_PER_S: u32 = 1_000_000;
 const NS_PER_S: u32 = 1_000_000_000;
-const YEAR_S: u32 = 366 * 86_400;
+const DAY_S: u32 = 86_400;
+const YEAR_S: u32 = 366 * DAY_S;
+/// Captured by one program beyond what was on the wire.
+const EXPCAP_BYTES: u32 = 16;
 
 /// How long the record headers are: the first of the candidates under which `window` makes sense.
 /// The first candidate is the rule, the others have to prove themselves with two records.
@@ -42,6 +45,38 @@ fn n_plausible(header: &Header, header_bytes: usize, window: &[u8]) -> Option<us
         n_records += 1;
     }
     Some(n_records)
+}
+
+/// Do records like those before go on at the start of `window`? Two have to start there, or one to
+/// end the file.
+pub(super) fn goes_on(
+    header: &Header,
+    header_bytes: usize,
+    last_seconds: Option<u32>,
+    window: &[u8],
+) -> bool {
+    let mut rest = window;
+    let mut near_s = last_seconds;
+    for n_before in 0..N_RECORDS {
+        let Some(record) = rest.get(..header_bytes.max(16)).and_then(|raw| header.record(raw)) else {
+            let is_last = n_before == 1 && rest.is_empty() && last_seconds.is_some();
+            return n_before > 1 || is_last;
+        };
+        let since_s = record.seconds.abs_diff(near_s.unwrap_or(record.seconds));
+        let is_possible = (1..=MAX_CAPTURED_BYTES).contains(&record.captured)
+            && record.captured <= record.wire.saturating_add(EXPCAP_BYTES)
+            && record.fraction < header.fractions_per_s()
+            && since_s < DAY_S;
+        if !is_possible {
+            return false;
+        }
+        near_s = Some(record.seconds);
+        rest = match rest.get(header_bytes + record.captured as usize..) {
+            Some(rest) => rest,
+            None => return n_before > 0,
+        };
+    }
+    true
 }
 
 /// The records at the start of `window` whose headers are whole, up to an appended file.

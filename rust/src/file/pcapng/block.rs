@@ -21,6 +21,11 @@ const SECTION_HEADER_BYTES: usize = 28;
 const MIN_BYTES: usize = 12;
 /// The length at the end.
 pub(super) const TRAILER_BYTES: usize = 4;
+/// Blocks that follow damage are looked for in steps of so many bytes and more.
+const LOOK_AHEAD_BYTES: usize = 1 << 20;
+/// Interfaces, packets, names, statistics, journals, secrets.
+const MAX_COMMON_KIND: u32 = 10;
+const MAX_PASSED_BYTES: u64 = 256 << 20;
 /// A longer block is no packet, and is passed over.
 const MAX_BYTES: u64 = 16 << 20;
 
@@ -59,6 +64,16 @@ pub(super) fn section_order(input: &mut Input) -> Result<Order, String> {
     }
 }
 
+fn disagree(claimed: u32, again: u32) -> String {
+    format!("a block's length is {claimed} at its start and {again} at its end (12 is the least)")
+}
+
+/// Does a section header start at `window`, in either byte order?
+fn is_section(window: &[u8]) -> bool {
+    let magic = [Order::Little, Order::Big].map(|order| order.u32_at(window, 8));
+    window.starts_with(&SECTION_HEADER.to_be_bytes()) && magic.contains(&Some(BYTE_ORDER_MAGIC))
+}
+
 /// Walks from block to block, through sections of either byte order.
 pub(super) struct Sections {
     pub(super) order: Order,
@@ -84,18 +99,18 @@ impl Sections {
             let claimed = self.order.u32_at(input.window(), 4)?;
             let n_bytes = u64::from(claimed).next_multiple_of(4);
             if n_bytes > MAX_BYTES {
-                self.pass_over(input, findings, claimed)?;
+                self.pass_giant(input, findings, claimed)?;
                 continue;
             }
             let n_bytes = usize::try_from(n_bytes).ok()?.max(MIN_BYTES);
             if !input.fill(n_bytes) {
-                findings.ended(input, n_bytes, "a block");
-                return None;
+                self.pass_lie(n_bytes, input, findings)?;
+                continue;
             }
             let again = self.order.u32_at(input.window(), n_bytes - TRAILER_BYTES)?;
             if claimed < 12 || again != claimed {
-                disagree(input, findings, claimed, again);
-                return None;
+                self.pass_damage(input, findings, &disagree(claimed, again))?;
+                continue;
             }
             let at_byte = input.at_byte();
             return Some(Block {
@@ -118,6 +133,62 @@ impl Sections {
         Some(())
     }
 
+    /// Moves from a block that is none to where blocks go on.
+    #[cold]
+    fn pass_damage(
+        &self,
+        input: &mut Input,
+        findings: &mut Findings,
+        what: &str,
+    ) -> Option<()> {
+        let at_byte = input.at_byte();
+        let goes_on = input.seek(4, LOOK_AHEAD_BYTES, |window| self.goes_on(window));
+        findings.lost(at_byte, what, input, goes_on);
+        goes_on.then_some(())
+    }
+
+    /// A block that is longer than the file is the last, unless others follow within its bytes.
+    #[cold]
+    fn pass_lie(&self, n_bytes: usize, input: &mut Input, findings: &mut Findings) -> Option<()> {
+        let at_byte = input.at_byte();
+        let goes_on = input.seek_here(4, |window| self.goes_on(window));
+        if goes_on {
+            let what = format!("a block claims {n_bytes} bytes, but others follow earlier");
+            findings.lost(at_byte, &what, input, true);
+        } else {
+            findings.ended(input, n_bytes, "a block");
+        }
+        goes_on.then_some(())
+    }
+
+    /// A block too large to hold may be there; one of hundreds of megabytes is a broken length.
+    #[cold]
+    fn pass_giant(&self, input: &mut Input, findings: &mut Findings, claimed: u32) -> Option<()> {
+        if u64::from(claimed) > MAX_PASSED_BYTES {
+            return self.pass_damage(input, findings, &format!("a block claims {claimed} bytes"));
+        }
+        self.pass_over(input, findings, claimed)
+    }
+
+    /// Does a block start at `window`, and another after it, or the file end there?
+    fn goes_on(&self, window: &[u8]) -> bool {
+        is_section(window) || self.after_block(window).is_some_and(|rest| {
+            rest.is_empty() || is_section(rest) || self.after_block(rest).is_some()
+        })
+    }
+
+    /// What follows the block of a common kind at the start of `window`.
+    fn after_block<'a>(&self, window: &'a [u8]) -> Option<&'a [u8]> {
+        let kind = self.order.u32_at(window, 0)?;
+        let is_common = (INTERFACE_DESCRIPTION..=MAX_COMMON_KIND).contains(&kind);
+        let claimed = self.order.u32_at(window, 4)?;
+        let n_bytes = usize::try_from(claimed).ok().filter(|n| *n >= MIN_BYTES)?;
+        let again = self.order.u32_at(window, n_bytes - TRAILER_BYTES)?;
+        (is_common && claimed.is_multiple_of(4) && again == claimed)
+            .then(|| window.get(n_bytes..))
+            .flatten()
+    }
+
     #[cold]
     fn pass_over(&self, input: &mut Input, findings: &mut Findings, claimed: u32) -> Option<()> {
         let at_byte = input.at_byte();
@@ -133,8 +204,7 @@ impl Sections {
         }
         let again = self.order.u32_at(input.take(TRAILER_BYTES), 0)?;
         if again != claimed {
-            disagree(input, findings, claimed, again);
-            return None;
+            return self.pass_damage(input, findings, &disagree(claimed, again));
         }
         if matches!(kind, PACKET | SIMPLE_PACKET | ENHANCED_PACKET) {
             findings.damaged(
@@ -144,17 +214,6 @@ impl Sections {
         }
         Some(())
     }
-}
-
-#[cold]
-fn disagree(input: &Input, findings: &mut Findings, claimed: u32, again: u32) {
-    findings.damaged(
-        input.at_byte(),
-        format!(
-            "a block's length is {claimed} at its start and {again} at its end (12 is the least); \
-             what came before is used"
-        ),
-    );
 }
 
 /// The options in `rest`, up to their end mark or the end of the block, whichever comes first.

@@ -1,6 +1,6 @@
 //! The three kinds of packet block.
 
-use super::super::NO_LINK;
+use super::super::{Direction, NO_LINK};
 use super::super::order::Order;
 use super::block::{body_from, options as options_in};
 
@@ -26,6 +26,7 @@ pub(super) struct Record {
     pub(super) link: u16,
     pub(super) wire_bytes: u32,
     pub(super) fcs_bytes: u8,
+    pub(super) direction: Direction,
     pub(super) at: usize,
     pub(super) captured_bytes: usize,
 }
@@ -38,6 +39,7 @@ impl Record {
         link: NO_LINK,
         wire_bytes: 0,
         fcs_bytes: 0,
+        direction: Direction::Unknown,
         at: 0,
         captured_bytes: 0,
     };
@@ -106,6 +108,7 @@ fn cut(bytes: &[u8]) -> String {
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) fcs_bytes: Option<u8>,
+    pub(super) direction: Direction,
     pub(super) n_dropped: Option<u64>,
 }
 
@@ -131,7 +134,11 @@ fn read_options(order: Order, rest: &[u8]) -> Options {
     let mut found = Options::default();
     for (code, value) in options_in(order, rest) {
         match code {
-            EPB_FLAGS => found.fcs_bytes = order.u32_at(value, 0).and_then(fcs_bytes_of),
+            EPB_FLAGS => {
+                let flags = order.u32_at(value, 0).unwrap_or_default();
+                found.fcs_bytes = fcs_bytes_of(flags);
+                found.direction = direction_of(flags);
+            }
             EPB_DROPCOUNT => found.n_dropped = order.u64_at(value, 0),
             _ => {}
         }
@@ -144,4 +151,13 @@ fn fcs_bytes_of(flags: u32) -> Option<u8> {
     u8::try_from(flags >> 5 & 0xf)
         .ok()
         .filter(|octets| *octets != 0)
+}
+
+/// Bits 0 and 1.
+fn direction_of(flags: u32) -> Direction {
+    match flags & 0x3 {
+        1 => Direction::In,
+        2 => Direction::Out,
+        _ => Direction::Unknown,
+    }
 }

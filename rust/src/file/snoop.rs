@@ -1,0 +1,140 @@
+//! snoop, as Solaris writes it.
+//!
+//! Spec: RFC 1761.
+//!
+//! ```text
+//!  "snoop\0\0\0"  version  datalink      length  captured  record  drops  seconds  microseconds
+//!  8              4        4             4       4         4       4      4        4
+//! ```
+
+use super::input::Input;
+use super::order::Order;
+use super::{Damage, Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
+use crate::instant;
+
+pub(super) const FORMAT: Format = Format {
+    name: "snoop",
+    spec: "RFC 1761 (snoop version 2)",
+    sign: Sign::Magic(|head| head.starts_with(MAGIC)),
+    open,
+};
+
+const MAGIC: &[u8] = b"snoop\0\0\0";
+const HEADER_BYTES: usize = 16;
+const RECORD_HEADER_BYTES: usize = 24;
+const VERSION: u32 = 2;
+const MICROSECOND_NS: u32 = 1000;
+const US_PER_S: u32 = 1_000_000;
+/// A longer record is none: packets end at 64 KiB, even with all that segmentation offload joins.
+const MAX_RECORD_BYTES: u32 = 1 << 20;
+/// Datalinks of RFC 1761 §4 and their link types: IEEE 802.3, token ring, Ethernet, FDDI.
+static LINKS: [(u32, u16); 4] = [(0, 1), (2, 6), (4, 1), (8, 10)];
+
+fn open(input: &mut Input, findings: &mut Findings) -> Opened {
+    let refused = |text| Damage { at_byte: 0, text };
+    if !input.fill(HEADER_BYTES) {
+        let had = input.window().len();
+        return Err(refused(format!(
+            "cut in the file header: {HEADER_BYTES} bytes needed, {had} there"
+        )));
+    }
+    let head = input.take(HEADER_BYTES);
+    let version = Order::Big.u32_at(head, 8).unwrap_or_default();
+    let datalink = Order::Big.u32_at(head, 12).unwrap_or_default();
+    if version != VERSION {
+        return Err(refused(format!("snoop version {version}; only 2 is known")));
+    }
+    let Some((_, link)) = LINKS.iter().find(|(known, _)| *known == datalink) else {
+        return Err(refused(format!(
+            "snoop datalink {datalink}; Ethernet, token ring and FDDI are known"
+        )));
+    };
+    findings.interfaces.push(Interface {
+        name: None,
+        link: *link,
+        resolution_ns: f64::from(MICROSECOND_NS),
+        snap_bytes: 0,
+        n_dropped: None,
+    });
+    Ok(Box::new(Snoop { link: *link }))
+}
+
+struct Snoop {
+    link: u16,
+}
+
+/// A record header.
+struct Record {
+    wire: u32,
+    captured: u32,
+    n_bytes: u32,
+    n_dropped: u32,
+    seconds: u32,
+    microseconds: u32,
+}
+
+impl Record {
+    fn read(raw: &[u8]) -> Option<Self> {
+        let field = |number: usize| Order::Big.u32_at(raw, number * 4);
+        Some(Self {
+            wire: field(0)?,
+            captured: field(1)?,
+            n_bytes: field(2)?,
+            n_dropped: field(3)?,
+            seconds: field(4)?,
+            microseconds: field(5)?,
+        })
+    }
+
+    fn is_possible(&self) -> bool {
+        let held = self.n_bytes.checked_sub(24);
+        self.n_bytes <= MAX_RECORD_BYTES && held.is_some_and(|held| self.captured <= held)
+    }
+}
+
+impl Records for Snoop {
+    fn next_frame<'a>(
+        &mut self,
+        input: &'a mut Input,
+        findings: &mut Findings,
+    ) -> Option<Frame<'a>> {
+        if !input.fill(RECORD_HEADER_BYTES) {
+            findings.ended(input, RECORD_HEADER_BYTES, "a record header");
+            return None;
+        }
+        let record = Record::read(input.window())?;
+        if !record.is_possible() {
+            let (captured, n_bytes) = (record.captured, record.n_bytes);
+            findings.damaged(
+                input.at_byte(),
+                format!("a record of {n_bytes} bytes claims {captured} captured ones; what follows cannot be read"),
+            );
+            return None;
+        }
+        if !input.fill(record.n_bytes as usize) {
+            findings.ended(input, record.n_bytes as usize, "a record");
+            return None;
+        }
+        if record.n_dropped > 0
+            && let Some(interface) = findings.interfaces.first_mut()
+        {
+            interface.n_dropped = Some(record.n_dropped.into());
+        }
+        let captured = RECORD_HEADER_BYTES..RECORD_HEADER_BYTES + record.captured as usize;
+        Some(Frame {
+            number: findings.next_number(),
+            t_ns: instant::from_seconds_and_fraction_ns(
+                record.seconds,
+                record.microseconds.min(US_PER_S - 1),
+                MICROSECOND_NS,
+            ),
+            has_time: true,
+            interface: 0,
+            link: self.link,
+            wire_bytes: record.wire,
+            fcs_bytes: 0,
+            direction: Direction::Unknown,
+            bytes: input.take(record.n_bytes as usize).get(captured)?,
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Which layer follows what: built once from the parents that every layer names.
+
+use super::names::id_of;
+use super::{ALL, Parent};
+use crate::error::Result;
+
+/// The id of no layer.
+pub(super) const NONE: u8 = 0;
+
+/// A layer for every key.
+pub(super) struct Table(Box<[u8]>);
+
+impl Table {
+    fn new() -> Self {
+        Self(vec![NONE; 1 << 16].into())
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: u16) -> u8 {
+        self.0.get(usize::from(key)).copied().unwrap_or(NONE)
+    }
+
+    fn set(&mut self, key: u16, id: u8) {
+        if let Some(slot) = self.0.get_mut(usize::from(key)) {
+            *slot = id;
+        }
+    }
+}
+
+/// All of them.
+pub(super) struct Tables {
+    pub(super) links: Table,
+    pub(super) ether_types: Table,
+    pub(super) gre_protocols: Table,
+    pub(super) ip_protocols: Table,
+    pub(super) udp_ports: Table,
+    /// So few that looking at each is faster than a table that is not in the cache.
+    tcp_ports: Vec<(u16, u8)>,
+    pub(super) llc: u8,
+}
+
+impl Tables {
+    /// From the built-in parents and then the user's.
+    pub(super) fn new(extra: &[(Parent, &str)]) -> Result<Self> {
+        let mut tables = Self {
+            links: Table::new(),
+            ether_types: Table::new(),
+            gre_protocols: Table::new(),
+            ip_protocols: Table::new(),
+            udp_ports: Table::new(),
+            tcp_ports: Vec::new(),
+            llc: NONE,
+        };
+        for (id, layer) in (1..).zip(ALL) {
+            let parents = layer.parents.iter();
+            parents.for_each(|parent| tables.claim(*parent, id));
+        }
+        // What is said of GRE alone goes before what is said of every `EtherType`.
+        for (id, layer) in (1..).zip(ALL) {
+            let parents = layer.parents.iter();
+            let of_gre = parents.filter(|parent| matches!(parent, Parent::GreProtocol(_)));
+            of_gre.for_each(|parent| tables.claim(*parent, id));
+        }
+        for (parent, name) in extra {
+            tables.claim(*parent, id_of(name)?);
+        }
+        Ok(tables)
+    }
+
+    fn claim(&mut self, parent: Parent, id: u8) {
+        match parent {
+            Parent::Link(link) => self.links.set(link, id),
+            Parent::EtherType(ether_type) => {
+                self.ether_types.set(ether_type, id);
+                self.gre_protocols.set(ether_type, id);
+            }
+            Parent::GreProtocol(protocol) => self.gre_protocols.set(protocol, id),
+            Parent::IpProtocol(protocol) => self.ip_protocols.set(u16::from(protocol), id),
+            Parent::UdpDst(port) => self.udp_ports.set(port, id),
+            Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
+            Parent::Length => self.llc = id,
+        }
+    }
+
+    #[inline]
+    pub(super) fn tcp_layer(&self, port: u16) -> u8 {
+        let claims = self.tcp_ports.iter();
+        let mut ids = claims.filter(|(claimed, _)| *claimed == port);
+        ids.next().map_or(NONE, |(_, id)| *id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_layers_claim_the_same_parent() {
+        let parents: Vec<Parent> = ALL
+            .iter()
+            .flat_map(|layer| layer.parents)
+            .copied()
+            .collect();
+        for (n, parent) in parents.iter().enumerate() {
+            assert!(
+                !parents[..n].contains(parent),
+                "{parent:?} is claimed twice"
+            );
+        }
+    }
+}
