@@ -15,7 +15,7 @@ use frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
 use pcaplat_core::wire::{Decoder, LAYERS, Packet, Reason, layer_path};
 
 const ETHERNET: u16 = 1;
-const LINKS: [u16; 27] = [
+const LINKS: [u16; 28] = [
     0,
     1,
     9,

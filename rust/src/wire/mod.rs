@@ -9,6 +9,7 @@
 //! read, over the one that carries it; so a `Packet` is always one of them as a whole.
 
 mod decoder;
+mod links;
 mod names;
 mod packet;
 mod parent;
@@ -18,6 +19,7 @@ mod vectors;
 
 use crate::cursor::{Cursor, Short};
 pub use decoder::Decoder;
+pub use links::why_unread;
 pub use names::{layer_name, layer_path};
 pub use packet::{MAX_LAYERS, Packet, Reason, Stop};
 pub use parent::Parent;
@@ -34,8 +36,8 @@ macro_rules! layers {
 layers![
     ah, arp, chdlc, eoip, erf, erspan, esp, ethernet, etherip, fou, frelay, geneve, gre, gtpu, gue,
     icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp, llc, mpacket, mpls, nflog, nsh, null, pktap,
-    ppi, ppp, pppoe, pptp, raw, sll, sll2, srv6, stt, tcp, udp, upper_pdu, vlan, vntag, vxlan,
-    vxlan_gpe, wireguard,
+    ppi, ppp, pppoe, pptp, raw, sll, sll2, slip, srv6, stt, tcp, udp, upper_pdu, vlan, vntag,
+    vxlan, vxlan_gpe, wireguard,
 ];
 
 /// One protocol.
