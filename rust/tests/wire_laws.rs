@@ -15,34 +15,9 @@ use frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
 use pcaplat_core::wire::{Decoder, LAYERS, Packet, Reason, layer_path};
 
 const ETHERNET: u16 = 1;
-const LINKS: [u16; 28] = [
-    0,
-    1,
-    9,
-    12,
-    14,
-    50,
-    51,
-    101,
-    104,
-    107,
-    108,
-    113,
-    149,
-    178,
-    179,
-    180,
-    181,
-    192,
-    197,
-    228,
-    229,
-    239,
-    252,
-    258,
-    274,
-    276,
-    u16::MAX,
+const LINKS: &[u16] = &[
+    0, 1, 8, 9, 12, 14, 50, 51, 101, 104, 107, 108, 113, 149, 178, 179, 180, 181, 192, 197, 228,
+    229, 239, 252, 258, 274, 276, 65535,
 ];
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -217,7 +192,7 @@ fn damaged_frames_are_decoded_lawfully() {
         assert_lawful(ETHERNET, &bytes, n_wire);
         for link in LINKS {
             assert_lawful(
-                link,
+                *link,
                 bytes.get(14..).unwrap_or_default(),
                 n_wire.saturating_sub(14),
             );

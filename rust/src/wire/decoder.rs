@@ -94,7 +94,7 @@ impl Decoder {
             Next::EtherType(ether_type) => certain(self.tables.ether_types.get(ether_type)),
             Next::IpProtocol(protocol) => certain(self.tables.ip_protocols.get(protocol.into())),
             Next::UdpDst(port) => Step {
-                id: self.tables.udp_ports.get(port),
+                id: self.tables.udp_layer(port, packet.src_port),
                 is_guess: true,
             },
             Next::TcpDst(port) => Step {

@@ -13,7 +13,7 @@ use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
 pub(super) static LAYER: Layer = Layer {
     name: "esp",
     spec: "RFC 4303 §2",
-    parents: &[Parent::IpProtocol(50), Parent::UdpDst(4500)],
+    parents: &[Parent::IpProtocol(50), Parent::UdpDst(4500), Parent::UdpSrc(4500)],
     fit: |_| Fit::Possible,
     decode,
 };

@@ -17,7 +17,7 @@ use crate::cursor::be;
 pub(super) static LAYER: Layer = Layer {
     name: "l2tp",
     spec: "RFC 3931 §3.2",
-    parents: &[Parent::IpProtocol(115), Parent::UdpDst(1701)],
+    parents: &[Parent::IpProtocol(115), Parent::UdpDst(1701), Parent::UdpSrc(1701)],
     fit: |_| Fit::Possible,
     decode,
 };
@@ -133,6 +133,13 @@ mod tests {
         assert_udp(&over_udp("0002 00050006 0021 IU"), path, id);
         let all = over_udp("4a02 0032 00050006 00010002 0002 abcd ff030021 IU");
         assert_udp(&all, path, id);
+    }
+
+    #[test]
+    fn answers_come_from_its_port() {
+        let answer = over_udp("4002002a00050006ff030021 IU").replace("06a506a5", "06a5bc5e");
+        let path = "ethernet/ipv4/udp/l2tp/ppp/ipv4/udp";
+        assert_udp(&answer, path, 0x0005_0006);
     }
 
     #[test]

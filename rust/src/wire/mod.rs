@@ -34,10 +34,10 @@ macro_rules! layers {
 }
 
 layers![
-    ah, arp, chdlc, eoip, erf, erspan, esp, ethernet, etherip, fou, frelay, geneve, gre, gtpu, gue,
-    icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp, llc, mpacket, mpls, nflog, nsh, null, pktap,
-    ppi, ppp, pppoe, pptp, raw, sll, sll2, slip, srv6, stt, tcp, udp, upper_pdu, vlan, vntag,
-    vxlan, vxlan_gpe, wireguard,
+    ah, arp, chdlc, cmd, eoip, erf, erspan, esp, etag, ethernet, etherip, fabricpath, fou, frelay,
+    geneve, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp, llc, mpacket, mpls,
+    nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe, pptp, raw, slip, sll, sll2, srv6, stt, tcp,
+    teredo, udp, upper_pdu, vlan, vntag, vxlan, vxlan_gpe, wireguard,
 ];
 
 /// One protocol.

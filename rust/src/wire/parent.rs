@@ -18,6 +18,8 @@ pub enum Parent {
     TcpDst(u16),
     /// A UDP destination port.
     UdpDst(u16),
+    /// A UDP source port, where the destination port leads nowhere.
+    UdpSrc(u16),
     /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
     Length,
 }
@@ -25,8 +27,9 @@ pub enum Parent {
 /// What a user writes before `=`, and the parent it makes of the number behind it.
 type Kind = (&'static str, fn(u16) -> Option<Parent>);
 
-static KINDS: [Kind; 6] = [
+static KINDS: [Kind; 7] = [
     ("udp.port", |port| Some(Parent::UdpDst(port))),
+    ("udp.srcport", |port| Some(Parent::UdpSrc(port))),
     ("tcp.port", |port| Some(Parent::TcpDst(port))),
     ("ethertype", |ether_type| {
         Some(Parent::EtherType(ether_type))
@@ -84,6 +87,7 @@ mod tests {
     fn reads_what_users_write() {
         for (text, parent) in [
             ("udp.port=8472", Parent::UdpDst(8472)),
+            ("udp.srcport=1701", Parent::UdpSrc(1701)),
             ("tcp.port=7471", Parent::TcpDst(7471)),
             ("ethertype=0x8988", Parent::EtherType(0x8988)),
             ("ip.proto=97", Parent::IpProtocol(97)),

@@ -33,9 +33,10 @@ pub(super) struct Tables {
     pub(super) ether_types: Table,
     pub(super) gre_protocols: Table,
     pub(super) ip_protocols: Table,
-    pub(super) udp_ports: Table,
+    udp_ports: Table,
     /// So few that looking at each is faster than a table that is not in the cache.
     tcp_ports: Vec<(u16, u8)>,
+    udp_sources: Vec<(u16, u8)>,
     pub(super) llc: u8,
 }
 
@@ -49,6 +50,7 @@ impl Tables {
             ip_protocols: Table::new(),
             udp_ports: Table::new(),
             tcp_ports: Vec::new(),
+            udp_sources: Vec::new(),
             llc: NONE,
         };
         for (id, layer) in (1..).zip(ALL) {
@@ -77,17 +79,31 @@ impl Tables {
             Parent::GreProtocol(protocol) => self.gre_protocols.set(protocol, id),
             Parent::IpProtocol(protocol) => self.ip_protocols.set(u16::from(protocol), id),
             Parent::UdpDst(port) => self.udp_ports.set(port, id),
+            Parent::UdpSrc(port) => self.udp_sources.insert(0, (port, id)),
             Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
             Parent::Length => self.llc = id,
         }
     }
 
     #[inline]
-    pub(super) fn tcp_layer(&self, port: u16) -> u8 {
-        let claims = self.tcp_ports.iter();
-        let mut ids = claims.filter(|(claimed, _)| *claimed == port);
-        ids.next().map_or(NONE, |(_, id)| *id)
+    pub(super) fn tcp_layer(&self, dst_port: u16) -> u8 {
+        claimed(&self.tcp_ports, dst_port)
     }
+
+    /// By the destination port, or else the source port: answers come from where questions went.
+    #[inline]
+    pub(super) fn udp_layer(&self, dst_port: u16, src_port: i32) -> u8 {
+        match self.udp_ports.get(dst_port) {
+            NONE => u16::try_from(src_port).map_or(NONE, |port| claimed(&self.udp_sources, port)),
+            id => id,
+        }
+    }
+}
+
+#[inline]
+fn claimed(claims: &[(u16, u8)], port: u16) -> u8 {
+    let mut ids = claims.iter().filter(|(claimed, _)| *claimed == port);
+    ids.next().map_or(NONE, |(_, id)| *id)
 }
 
 #[cfg(test)]

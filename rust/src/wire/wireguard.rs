@@ -12,7 +12,7 @@ use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
 pub(super) static LAYER: Layer = Layer {
     name: "wireguard",
     spec: "WireGuard §5.4",
-    parents: &[Parent::UdpDst(51_820)],
+    parents: &[Parent::UdpDst(51_820), Parent::UdpSrc(51_820)],
     fit: |_| Fit::Possible,
     decode,
 };

@@ -44,7 +44,7 @@ fn headers_that_cannot_be_read_say_why() {
         (0, 0xa1b2_34cd, "Mesquita"),
         (0, 0xa12b_3c4d, "Navtel"),
         (0, 0xa1b2_c3cb, "cbpf-savefile"),
-        (4, 0x0005_0002, "version 2.5"),
+        (4, 0x0004_0003, "version 3.4"),
         (4, 0x0000_0001, "version 1.0"),
         (20, 0x0001_0001, "reserved bits"),
     ] {

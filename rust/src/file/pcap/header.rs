@@ -184,9 +184,10 @@ fn lengths_of(major: u16, minor: u16) -> Result<Lengths, String> {
     match (major, minor) {
         (2, 0..=2) | (543, 0) => Ok(Lengths::WireFirst),
         (2, 3) => Ok(Lengths::ShorterIsCaptured),
-        (2, 4) => Ok(Lengths::CapturedFirst),
+        // Later versions were never made, but files say so, and are like 2.4.
+        (2, 4..) => Ok(Lengths::CapturedFirst),
         _ => Err(format!(
-            "pcap version {major}.{minor} is not known, 2.0 to 2.4 are"
+            "pcap version {major}.{minor} is not known, 2 is"
         )),
     }
 }
