@@ -5,6 +5,8 @@
 //! ```text
 //! |  version (8)  |  length (8)  |  option (16)  |  group tag (16)  |  EtherType (16)  |
 //! ```
+//!
+//! In GRE the `EtherType` comes first.
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
@@ -17,13 +19,12 @@ pub(super) static LAYER: Layer = Layer {
 };
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
-    let [.., high, low] = *walk.bytes.take::<8>()?;
-    let ether_type = u16::from_be_bytes([high, low]);
+    let [first, second, .., high, low] = *walk.bytes.take::<8>()?;
     if walk.data_at.is_some() {
-        return Ok(ethernet::data(walk, ether_type));
+        return Ok(ethernet::data(walk, u16::from_be_bytes([high, low])));
     }
-    walk.ether_type = ether_type;
-    Ok(Next::Inside(ether_type))
+    walk.ether_type = u16::from_be_bytes([first, second]);
+    Ok(Next::Inside(walk.ether_type))
 }
 
 #[cfg(test)]
@@ -42,8 +43,7 @@ mod tests {
     #[test]
     fn in_gre() {
         let outer = "02000000000d02000000000c08004500003e12344000402fa459c0000201c0000202";
-        let text = format!("{outer} 00008909 0101000100640800 IU");
-        let text = text.replace("0101000100640800", "010100010064 0800");
+        let text = format!("{outer} 00008909 0800 010100010064 IU");
         assert_udp(&text, "ethernet/ipv4/gre/cmd/ipv4/udp", -1);
     }
 

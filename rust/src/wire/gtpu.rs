@@ -14,7 +14,7 @@ use crate::cursor::{Cursor, be};
 pub(super) static LAYER: Layer = Layer {
     name: "gtpu",
     spec: "3GPP TS 29.281 §5.1",
-    parents: &[Parent::UdpDst(2152)],
+    parents: &[Parent::UdpDst(2152), Parent::UdpSrc(2152)],
     fit: |_| Fit::Possible,
     decode,
 };
