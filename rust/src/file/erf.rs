@@ -101,7 +101,7 @@ fn next_record(input: &mut Input, findings: &mut Findings) -> Option<Record> {
         if !record.is_plausible() {
             let (kind, n_bytes) = (record.kind, record.n_bytes);
             let text = format!(
-                "a record of type {kind} and {n_bytes} bytes is none; what follows cannot be read"
+                "a record of type {kind} and {n_bytes} bytes is none; what came before is used"
             );
             findings.damaged(input.at_byte(), text);
             return None;

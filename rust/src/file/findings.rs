@@ -41,7 +41,7 @@ impl Findings {
                 input.at_byte()
             )
         } else {
-            format!("the {n_lost} bytes from there to the end are lost")
+            format!("the {n_lost} bytes from there to the end are lost; what came before is used")
         };
         self.damaged(at_byte, format!("{what}; {rest}"));
     }

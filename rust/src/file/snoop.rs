@@ -107,7 +107,7 @@ impl Records for Snoop {
             let (captured, n_bytes) = (record.captured, record.n_bytes);
             findings.damaged(
                 input.at_byte(),
-                format!("a record of {n_bytes} bytes claims {captured} captured ones; what follows cannot be read"),
+                format!("a record of {n_bytes} bytes claims {captured} captured ones; what came before is used"),
             );
             return None;
         }

@@ -116,6 +116,7 @@ fn address(ip_version: u8, bits: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::Direction;
 
     #[test]
     fn addresses_are_written_as_their_standards_say() {
@@ -140,6 +141,7 @@ mod tests {
             link: 1,
             wire_bytes: 60,
             fcs_bytes: 0,
+            direction: Direction::Unknown,
             bytes: &[],
         };
         columns.put_frame(&origin, &frame);

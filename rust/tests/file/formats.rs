@@ -98,8 +98,8 @@ fn what_only_starts_like_erf_is_none() {
     let mut stamps = hex(&format!("{T}{ERF}{T}{ERF}"));
     stamps[88 + 7] = 0x20;
     assert!(read(&stamps).is_err());
-    assert!(read(&[0x41; 100_000]).is_err());
-    assert!(read(&[2; 100_000]).is_err());
+    assert!(read(&[0x41; 10_000]).is_err());
+    assert!(read(&[2; 10_000]).is_err());
 }
 
 #[test]
