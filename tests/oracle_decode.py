@@ -22,7 +22,10 @@ IPV4, IPV6, TEB, ARP = 0x0800, 0x86DD, 0x6558, 0x0806
 VLAN_TYPES = (0x8100, 0x88A8, 0x9100)
 ICMP, IPIP, TCP, UDP, SIX_IN_4, GRE, ICMPV6 = 1, 4, 6, 17, 41, 47, 58
 IPV6_EXTENSIONS, IPV6_FRAGMENT = (0, 43, 60), 44
-VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
+AH, L2TP = 51, 115
+VXLAN_PORTS, GENEVE_PORT, GUE_PORT, L2TP_PORT = (4789, 8472), 6081, 6080, 1701
+PPP_IP = (0x21, 0x57)
+MAX_CAPTURED = 1 << 18  # a longer record is none
 # what may be rewritten: TCP flags to urgent pointer, the checksums of UDP and ICMP
 UNSTABLE = {TCP: (13, 20), UDP: (6, 8), ICMP: (2, 4), ICMPV6: (2, 4)}
 
@@ -79,6 +82,8 @@ def _pcap(data: bytes) -> list[Frame]:
     at = 24
     while at + 16 <= len(data):
         seconds, fraction, captured, wire = struct.unpack_from(order + "IIII", data, at)
+        if captured > MAX_CAPTURED:
+            break
         stamp_ns = seconds * 10**9 + fraction * fraction_ns
         frames.append(
             Frame(
@@ -206,14 +211,29 @@ def _tunnelled(protocol: int, data: bytes, missing: int) -> Packet | None:
             if ethertype == TEB
             else _typed(ethertype, data[start:], missing)
         )
+    if protocol == AH:
+        return _tunnelled(data[0], data[4 * data[1] + 8 :], missing)
+    if protocol == L2TP and any(data[:4]):  # as Linux has it: no cookie, 4 bytes of sublayer
+        return _ethernet(data[8:], missing)
     if protocol == UDP and len(data) > 16:
-        return _over_udp(struct.unpack_from(">H", data, 2)[0], data[8:], missing)
+        return _over_udp(struct.unpack_from(">HH", data), data[8:], missing)
     return None
 
 
-def _over_udp(port: int, data: bytes, missing: int) -> Packet | None:
+def _over_udp(ports: tuple[int, ...], data: bytes, missing: int) -> Packet | None:
+    port = ports[1]
     if port in VXLAN_PORTS and data[0] & 0x08:
         return _ethernet(data[8:], missing)
     if port == GENEVE_PORT:
         return _ethernet(data[8 + 4 * (data[0] & 0x3F) :], missing)
-    return None
+    if port == GUE_PORT:
+        return _tunnelled(data[1], data[4 + 4 * (data[0] & 0x1F) :], missing)
+    return _l2tp(data, missing) if L2TP_PORT in ports else None
+
+
+def _l2tp(data: bytes, missing: int) -> Packet | None:
+    """Version 2: PPP behind a header with a length, or without; control messages carry nothing."""
+    if data[0] & 0x80 or data[1] & 0x0F != 2:
+        return None
+    ppp = data[8 if data[0] & 0x40 else 6 :].removeprefix(b"\xff\x03")
+    return _ip(ppp[2:], missing) if int.from_bytes(ppp[:2]) in PPP_IP else None
