@@ -15,18 +15,35 @@ from pcaplat.errors import InputError
 from pcaplat.path import Point
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
-CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
+CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".erf", ".snoop")
 
 LINKS = {
     0: "null",
     1: "ethernet",
+    8: "slip",
+    9: "ppp",
     12: "raw",
     14: "raw",
+    50: "ppp-hdlc",
+    51: "pppoe",
     101: "raw",
+    104: "c-hdlc",
+    107: "frame-relay",
     108: "loop",
     113: "linux-sll",
+    149: "pktap",
+    178: "juniper-ethernet",
+    179: "juniper-ppp",
+    180: "juniper-frame-relay",
+    181: "juniper-c-hdlc",
+    192: "ppi",
+    197: "erf",
     228: "ipv4",
     229: "ipv6",
+    239: "nflog",
+    252: "upper-pdu",
+    258: "pktap",
+    274: "mpacket",
     276: "linux-sll2",
 }
 """Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""

@@ -120,3 +120,34 @@ fn a_section_is_found_again() {
     assert_eq!(frames_of(&reading), [2000]);
     assert_eq!((reading.interfaces.len(), reading.damage.len()), (2, 1));
 }
+
+/// Marsaglia's xorshift64.
+fn random(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    usize::try_from(*state >> 33).unwrap()
+}
+
+#[test]
+fn whatever_is_broken_reading_ends_and_says_where_it_was() {
+    let blocks: Vec<_> = (0..200).map(|ticks| packet(0, ticks, &[])).collect();
+    let pcapng = [crate::blocks::section(), interface(&[]), blocks.concat()].concat();
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for round in 0..3000 {
+        let mut bytes = if round % 2 == 0 {
+            pcap(100)
+        } else {
+            pcapng.clone()
+        };
+        for _ in 0..=random(&mut state) % 40 {
+            let at = 48 + random(&mut state) % (bytes.len() - 48);
+            bytes[at] = u8::try_from(random(&mut state) & 0xff).unwrap();
+        }
+        let reading = read(&bytes).unwrap();
+        assert!(reading.rows.len() <= bytes.len() / 16, "{round}");
+        let places = reading.damage.iter().map(|damage| damage.at_byte);
+        assert!(places.clone().all(|at_byte| at_byte <= bytes.len() as u64));
+        assert!(places.is_sorted() || reading.damage.iter().any(|damage| damage.at_byte == 0));
+    }
+}

@@ -68,7 +68,7 @@ pub(super) fn goes_on(
             && record.fraction < header.fractions_per_s()
             && since_s < DAY_S;
         if !is_possible {
-            return false;
+            return n_before > 1;
         }
         near_s = Some(record.seconds);
         rest = match rest.get(header_bytes + record.captured as usize..) {
