@@ -15,7 +15,7 @@ from pcaplat.errors import InputError
 from pcaplat.path import Point
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
-CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".erf", ".snoop")
+CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
 
 LINKS = {
     0: "null",
