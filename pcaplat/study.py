@@ -28,6 +28,7 @@ from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
 
+
 def merge(
     captures: Sequence[str | PathLike[str]],
     *,

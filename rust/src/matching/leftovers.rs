@@ -10,6 +10,9 @@ use crate::plan::{Direction, Plan};
 /// Share of packets that take longer or shorter than the survey's band (docs/stages/match.md).
 const OUTSIDE_FRAC: f64 = 0.01;
 
+/// An end that so many starts may continue abstains, however many more there are.
+const ENOUGH: usize = 64;
+
 /// A trajectory, or a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
@@ -102,7 +105,7 @@ fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candid
         let near = starts.get(from..).unwrap_or(&[]).iter();
         let near = near.take_while(|(head, _)| head.aligned_ns <= latest_ns);
         let place = |sight: &Sight| plan.place(direction, sight.point);
-        let beyond = near.filter(|(head, _)| place(head) > place(last));
+        let beyond = near.filter(|(head, _)| place(head) > place(last)).take(ENOUGH);
         found.extend(
             beyond.filter_map(|(head, frame)| {
                 candidate(plan, direction, (open, last), (*frame, head))
