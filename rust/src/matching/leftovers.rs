@@ -105,7 +105,9 @@ fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candid
         let near = starts.get(from..).unwrap_or(&[]).iter();
         let near = near.take_while(|(head, _)| head.aligned_ns <= latest_ns);
         let place = |sight: &Sight| plan.place(direction, sight.point);
-        let beyond = near.filter(|(head, _)| place(head) > place(last)).take(ENOUGH);
+        let beyond = near
+            .filter(|(head, _)| place(head) > place(last))
+            .take(ENOUGH);
         found.extend(
             beyond.filter_map(|(head, frame)| {
                 candidate(plan, direction, (open, last), (*frame, head))
