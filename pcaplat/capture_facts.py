@@ -95,11 +95,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
 def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
     found = []
     if not is_decoded(one["link"]):
-        text = (
-            f"{name}: link type {one['link']} is not decoded; capture on an interface with "
-            "Ethernet, IP or Linux cooked frames"
-        )
-        found.append(Warn("unknown-link", point, text))
+        found.append(Warn("unknown-link", point, f"{name}: {one['why_unread']}"))
     if one["n_dropped"]:
         text = (
             f"{name}: the capture itself dropped {one['n_dropped']:,} packets, which count as not "

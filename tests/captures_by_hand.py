@@ -12,6 +12,7 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "interface": number,
         "name": name,
         "link": 1,
+        "why_unread": None,
         "declared_resolution_ns": 1.0,
         "observed_resolution_ns": 1,
         "n_dropped": None,

@@ -58,7 +58,11 @@ def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
     [
         (facts(damage=[(24, "cut in mid-record")]), "damaged-capture", "byte 24"),
         (facts(), "empty-capture", "holds no frame"),
-        (facts(interface(link=99)), "unknown-link", "link type 99"),
+        (
+            facts(interface(link=99, why_unread="link type 99 is not read")),
+            "unknown-link",
+            "type 99",
+        ),
         (facts(interface(n_dropped=1234)), "capture-drops", "dropped 1,234 packets"),
     ],
 )

@@ -3,6 +3,7 @@
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
 use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample};
+use crate::wire::why_unread;
 
 /// The dictionary of a sample.
 pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
@@ -104,6 +105,7 @@ fn interface_dict<'py>(
     dict.set_item("interface", index)?;
     dict.set_item("name", declared.and_then(|declared| declared.name.clone()))?;
     dict.set_item("link", seen.link)?;
+    dict.set_item("why_unread", why_unread(seen.link))?;
     dict.set_item(
         "snap_bytes",
         declared.map_or(0, |declared| declared.snap_bytes),
