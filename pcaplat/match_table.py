@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Findings, Floats, Ints
 from pcaplat.spill import Rows, ends
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NUMBER_BITS = 44
 """Of a frame's id (rust/src/matching/mod.rs); the bits above are its file."""
@@ -23,26 +26,32 @@ class MatchTable:
     findings: Findings
     clocks: Clocks
 
-    def columns(self, rows: Rows) -> dict[str, Any]:
-        """Give the columns of some pairs (pcaplat.tables.MATCHES)."""
-        names = np.array([point.name for point in self.findings.points], dtype=object)
-        files = np.array([capture.name for capture in self.captures], dtype=object)
+    def columns(self, rows: Rows) -> "dict[str, pa.Array]":
+        """Give the columns of some pairs (pcaplat.tables.MATCHES) as Arrow arrays."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+        def words(known: Sequence[str], index: Ints) -> "pa.Array":
+            return pa.array(known, pa.string()).take(pa.array(index))
+
+        names = [point.name for point in self.findings.points]
+        files = [capture.name for capture in self.captures]
         number = (1 << NUMBER_BITS) - 1
         up, down, is_reverse = ends(rows["points"])
-        latency, lo, hi = (_nullable(column) for column in self._latencies(rows))
+        # NaN stands for an unknown latency, null in the table
+        latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self._latencies(rows))
         return {
-            "up_point": names[up],
-            "up_file": files[rows["up"] >> NUMBER_BITS],
-            "up_frame": rows["up"] & number,
-            "down_point": names[down],
-            "down_file": files[rows["down"] >> NUMBER_BITS],
-            "down_frame": rows["down"] & number,
-            "direction": np.where(is_reverse, "reverse", "forward").astype(object),
-            "kind": np.full(len(rows), "packet", dtype=object),
+            "up_point": words(names, up),
+            "up_file": words(files, rows["up"] >> NUMBER_BITS),
+            "up_frame": pa.array(rows["up"] & number),
+            "down_point": words(names, down),
+            "down_file": words(files, rows["down"] >> NUMBER_BITS),
+            "down_frame": pa.array(rows["down"] & number),
+            "direction": words(("forward", "reverse"), (is_reverse != 0).astype(np.int64)),
+            "kind": words(("packet",), np.zeros(len(rows), dtype=np.int64)),
             "latency_ns": latency,
             "latency_lo_ns": lo,
             "latency_hi_ns": hi,
-            "trajectory_id": rows["trajectory"],
+            "trajectory_id": pa.array(np.ascontiguousarray(rows["trajectory"])),
         }
 
     def _latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
@@ -82,7 +91,3 @@ def _between(knots: Ints, values: Floats, t_ns: Ints, slope_ppm: float) -> Float
     x, at = (t_ns - knots[0]).astype(np.float64), (knots - knots[0]).astype(np.float64)
     beyond = np.minimum(x, 0) + np.maximum(x - at[-1], 0)
     return np.asarray(np.interp(x, at, values) + slope_ppm * 1e-6 * beyond)
-
-
-def _nullable(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
