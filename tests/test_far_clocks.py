@@ -25,7 +25,8 @@ def far_apart(hours: int, near_ppm: float, far_ppm: float) -> Scenario:
         Point("up", hours * HOUR_NS, near_ppm, in_vxlan=True),
         Point("far", 0, far_ppm),
     )
-    return Scenario(points, (Link(5_000, 9_000, 800), Link(12_000, 3_000, 800)), gap_ns=400_000)
+    links = (Link(5_000, 9_000, 800), Link(12_000, 3_000, 800))
+    return Scenario(points, links, n_transactions=400, gap_ns=5_000_000)
 
 
 @pytest.mark.parametrize(
