@@ -210,3 +210,30 @@ fn facts_are_stated() {
     assert_eq!(facts.last_t_ns - facts.first_t_ns, 99_000);
     assert_eq!(facts.observed_resolution_ns, 1000);
 }
+
+#[test]
+fn the_earliest_packet_opens_a_flow_wherever_it_stands() {
+    let request = udp(1, 0);
+    let mut reply = request.clone();
+    for (from, to, n) in [(26, 30, 4), (34, 36, 2)] {
+        (0..n).for_each(|i| reply.swap(from + i, to + i));
+    }
+    let whole = usize::MAX;
+    let files = [
+        (whole, vec![request.clone(), reply.clone()]),
+        (whole, vec![reply, request]),
+    ];
+    let captures = Captures::new("unsorted", &files);
+    // the same stamp for the same packet: those of the second file change places
+    let mut bytes = std::fs::read(&captures.files[1]).unwrap();
+    let second = 24 + 16 + 142;
+    (0..8).for_each(|i| bytes.swap(24 + i, second + i));
+    std::fs::write(&captures.files[1], bytes).unwrap();
+    let (sample, _) = captures.sample(100, 1);
+    let opened = |file: usize| {
+        let flow = sample.flows[file][0];
+        (flow.first_t_ns, flow.first_toward)
+    };
+    assert_eq!(opened(0), (i64::from(START_S) * 1_000_000_000, true));
+    assert_eq!(opened(1), opened(0));
+}

@@ -153,6 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn order_is_each_points_own() {
+        let wobbling = |point, t_ns, aligned_ns| Sight {
+            t_ns,
+            ..sight(1, point, aligned_ns)
+        };
+        let mut reordering = Reordering::default();
+        reordering.push(&wobbling(0, 10, 13), &wobbling(1, 510, 512));
+        reordering.push(&wobbling(0, 11, 12), &wobbling(1, 511, 513));
+        assert_eq!(reordering.finish(), 0);
+    }
+
+    #[test]
     fn batches_change_nothing() {
         let n = 5 * i64::try_from(BATCH).unwrap();
         let mut seed = 7;
