@@ -1,4 +1,4 @@
-"""Makes docs/reference/ from the code: tables, errors, outputs, command line, points, claims.
+"""Makes docs/reference/ from the code: tables, errors, outputs, commands, points, formats, claims.
 
 `python docs/reference.py` writes the pages; with `--check` it says which are stale, and fails.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from pcaplat import errors
+from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
@@ -88,6 +88,21 @@ def _profile_facts(profile: Profile) -> Iterator[tuple[str, str]]:
     yield "points", ", ".join(f"{confidence.count(word)} {word}" for word in words)
 
 
+def formats() -> Iterator[str]:
+    """List every file format, layer and way to reach one."""
+    found = _native.formats()
+    yield "# Formats\n\nWhat is read of captures, made from `rust/src/file` and"
+    yield "`rust/src/wire`: each with where it is specified."
+    yield "\n## Files\n\n| format | specified in |\n| --- | --- |"
+    yield from (f"| {name} | {spec} |" for name, spec in found["files"])
+    yield f"\nCompressed with any of: {', '.join(found['codecs'])}."
+    yield "\n## Layers\n\nA layer is found by itself behind what stands in the last column, and by"
+    yield "`--decode KIND=N:LAYER` behind what you say.\n"
+    yield "| layer | specified in | behind |\n| --- | --- | --- |"
+    for name, spec, parents in found["layers"]:
+        yield f"| `{name}` | {spec} | {', '.join(f'`{parent}`' for parent in parents)} |"
+
+
 def metrics() -> Iterator[str]:
     """List what a claim may be about, and in which units."""
     yield "# Metrics and units of claims\n"
@@ -108,6 +123,7 @@ PAGES = {
     "errors.md": exceptions,
     "outputs.md": outputs,
     "command_line.md": command_line,
+    "formats.md": formats,
     "metrics.md": metrics,
     "claims.schema.json": schema,
 }

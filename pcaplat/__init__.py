@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pcaplat.points import load_profile as load_profile
     from pcaplat.published import Published as Published
     from pcaplat.published import load_published as load_published
+    from pcaplat.stages.read import follow as follow
     from pcaplat.stages.read import read as read
     from pcaplat.study import Result as Result
     from pcaplat.study import merge as merge
@@ -33,6 +34,7 @@ HOMES = {
     "Published": "pcaplat.published",
     "Result": "pcaplat.study",
     "audit": "pcaplat.audits",
+    "follow": "pcaplat.stages.read",
     "load_profile": "pcaplat.points",
     "load_published": "pcaplat.published",
     "merge": "pcaplat.study",
@@ -50,6 +52,7 @@ __all__ = [
     "Result",
     "__version__",
     "audit",
+    "follow",
     "load_profile",
     "load_published",
     "merge",

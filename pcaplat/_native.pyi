@@ -4,10 +4,12 @@ from typing import Any, TypeAlias, final
 
 __all__ = [
     "IS_DEBUG_BUILD",
+    "Follow",
     "PacketStream",
     "Settings",
     "attribute",
     "decode",
+    "formats",
     "match_files",
     "sample",
     "write_merged",
@@ -26,7 +28,7 @@ class Settings:
         *,
         filter: str | None = None,
         filter_outer: str | None = None,
-        udp_ports: list[tuple[int, str]] = ...,
+        decode: list[str] = ...,
         one_in: int = 1,
         prefixes: list[int] | None = None,
         libpcap: str | None = None,
@@ -44,6 +46,12 @@ class PacketStream:
     ) -> PacketStream: ...
     def damage(self) -> list[tuple[str, int, str]]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Follow:
+    def __new__(cls, path: _Path, name: str, point: str, settings: Settings) -> Follow: ...
+    def rows(self) -> PacketStream | None: ...
+    def damage(self) -> list[tuple[int, str]]: ...
 
 def sample(
     files: Sequence[_Path], settings: Settings, limit: int, tell: _Tell = None
@@ -64,3 +72,4 @@ def write_merged(
     tell: _Tell = None,
 ) -> int: ...
 def decode(frame: bytes, link: int) -> dict[str, Any]: ...
+def formats() -> dict[str, Any]: ...

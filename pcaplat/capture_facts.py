@@ -4,9 +4,40 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pcaplat.captures import LINKS, Capture, is_decoded, resolution_ns, stem
+from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.errors import InputError
 from pcaplat.path import Point, Warn
+
+LINKS = {
+    0: "null",
+    1: "ethernet",
+    8: "slip",
+    9: "ppp",
+    12: "raw",
+    14: "raw",
+    50: "ppp-hdlc",
+    51: "pppoe",
+    101: "raw",
+    104: "c-hdlc",
+    107: "frame-relay",
+    108: "loop",
+    113: "linux-sll",
+    149: "pktap",
+    178: "juniper-ethernet",
+    179: "juniper-ppp",
+    180: "juniper-frame-relay",
+    181: "juniper-c-hdlc",
+    192: "ppi",
+    197: "erf",
+    228: "ipv4",
+    229: "ipv6",
+    239: "nflog",
+    252: "upper-pdu",
+    258: "pktap",
+    274: "mpacket",
+    276: "linux-sll2",
+}
+"""Names of the link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
 
 
 def capture_rows(
@@ -94,7 +125,7 @@ def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
 
 def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
     found = []
-    if not is_decoded(one["link"]):
+    if not is_decoded(one):
         found.append(Warn("unknown-link", point, f"{name}: {one['why_unread']}"))
     if one["n_dropped"]:
         text = (

@@ -17,40 +17,6 @@ from pcaplat.path import Point
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
 
-LINKS = {
-    0: "null",
-    1: "ethernet",
-    8: "slip",
-    9: "ppp",
-    12: "raw",
-    14: "raw",
-    50: "ppp-hdlc",
-    51: "pppoe",
-    101: "raw",
-    104: "c-hdlc",
-    107: "frame-relay",
-    108: "loop",
-    113: "linux-sll",
-    149: "pktap",
-    178: "juniper-ethernet",
-    179: "juniper-ppp",
-    180: "juniper-frame-relay",
-    181: "juniper-c-hdlc",
-    192: "ppi",
-    197: "erf",
-    228: "ipv4",
-    229: "ipv6",
-    239: "nflog",
-    252: "upper-pdu",
-    258: "pktap",
-    274: "mpacket",
-    276: "linux-sll2",
-}
-"""Link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
-
-NO_LINK = 0xFFFF
-"""Records that Wireshark counts as frames but that are no packets (rust/src/file/mod.rs)."""
-
 
 @dataclass(frozen=True)
 class Capture:
@@ -78,6 +44,18 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
         seen.add(file)
         captures.append(_spooled(point, name, spool / f"pipe{len(seen)}"))
     return captures
+
+
+def parse_live(given: str) -> Capture:
+    """Read PATH, POINT=PATH or `-` of a capture that is followed: nothing is spooled.
+
+    Raises:
+        InputError: Standard input is closed, or the point's name cannot be one.
+    """
+    point, name = _split(given)
+    if name == "-" and sys.stdin is None:
+        raise InputError.no_standard_input()
+    return Capture(name, "stdin" if name == "-" else name, point)
 
 
 def _split(text: str) -> tuple[str | None, str]:
@@ -221,14 +199,15 @@ def _point(
         disorder_ns=max(one["disorder_ns"] for one in interfaces),
         n_frames=sum(one["n_frames"] for one in interfaces),
         n_undecoded=sum(one["n_undecoded"] for one in interfaces),
-        is_decoded=any(is_decoded(one["link"]) for one in interfaces),
+        is_decoded=any(is_decoded(one) for one in interfaces),
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
     )
 
 
-def is_decoded(link: int) -> bool:
-    """Tell whether frames of a link type can be read."""
-    return link in LINKS or link == NO_LINK
+def is_decoded(interface: Mapping[str, Any]) -> bool:
+    """Tell whether frames of its link type can be read, or were because the user said how."""
+    has_decoded: bool = interface["n_undecoded"] < interface["n_frames"]
+    return has_decoded or interface["why_unread"] is None
 
 
 def resolution_ns(interface: Mapping[str, Any]) -> float:

@@ -41,6 +41,7 @@ class Options:
     sample: int
     window_ns: int | None
     vxlan_ports: Sequence[int]
+    decode: Sequence[str]
     slowest: int
     keep_rows: bool
     strict: bool
@@ -48,12 +49,13 @@ class Options:
     placing: Placing | None = None
 
     def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
-        """Say how captures are read: filters, ports, and the bytes that all frames have."""
-        tunnels = self.placing.udp_ports if self.placing else []
+        """Say how captures are read: filters, tunnels, and the bytes that all frames have."""
+        ports = [*self.placing.udp_ports] if self.placing else []
+        ports += [(port, "vxlan") for port in self.vxlan_ports]
         return _native.Settings(
             filter=self.bpf,
             filter_outer=self.bpf_outer,
-            udp_ports=[*tunnels, *((port, "vxlan") for port in self.vxlan_ports)],
+            decode=[*(f"udp.port={port}:{kind}" for port, kind in ports), *self.decode],
             one_in=self.sample,
             prefixes=None if prefixes is None else list(prefixes),
         )

@@ -43,6 +43,7 @@ def merge(
     sample: int = 1,
     window_ns: int | None = None,
     vxlan_ports: Sequence[int] = (),
+    decode: Sequence[str] = (),
     profile: str | None = None,
     slowest: int = 0,
     keep_rows: bool = True,
@@ -66,6 +67,7 @@ def merge(
         window_ns: How far a packet may be from its usual time between neighbouring points; found
             by default.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
+        decode: What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built in.
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
@@ -104,6 +106,7 @@ def merge(
         sample=sample,
         window_ns=window_ns,
         vxlan_ports=vxlan_ports,
+        decode=decode,
         slowest=slowest,
         keep_rows=keep_rows or slowest > 0,
         strict=strict,

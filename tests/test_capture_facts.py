@@ -48,9 +48,15 @@ def test_the_clock_of_an_empty_file_has_a_row_too() -> None:
 
 
 def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
-    found = [facts(interface(link=99)), facts(interface(link=113))]
-    points, _ = find_points([A, Capture("b", "b", None)], found)
-    assert [point.is_decoded for point in points] == [False, True]
+    unread = interface(link=99, why_unread="link type 99 is not read")
+    found = [
+        facts(unread | {"n_undecoded": unread["n_frames"]}),
+        facts(unread),  # the user said how
+        facts(interface(link=113)),
+    ]
+    captures = [A, Capture("b", "b", None), Capture("c", "c", None)]
+    points, _ = find_points(captures, found)
+    assert [point.is_decoded for point in points] == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,7 @@ def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
         (facts(damage=[(24, "cut in mid-record")]), "damaged-capture", "byte 24"),
         (facts(), "empty-capture", "holds no frame"),
         (
-            facts(interface(link=99, why_unread="link type 99 is not read")),
+            facts(interface(link=99, why_unread="link type 99 is not read", n_undecoded=200)),
             "unknown-link",
             "type 99",
         ),

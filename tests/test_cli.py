@@ -67,6 +67,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "sample": 1,
         "window_ns": None,
         "vxlan_ports": (),
+        "decode": (),
         "profile": None,
         "slowest": 0,
         "keep_rows": False,
@@ -93,6 +94,11 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         ("--slowest 3", "slowest", 3),
         ("--window 2ms", "window_ns", 2_000_000),
         ("--vxlan-port 8472 --vxlan-port 4790", "vxlan_ports", (8472, 4790)),
+        (
+            "--decode udp.port=9:geneve --decode ip.proto=97:eoip",
+            "decode",
+            ("udp.port=9:geneve", "ip.proto=97:eoip"),
+        ),
         ("--strict", "strict", True),
     ],
 )

@@ -77,6 +77,46 @@ def test_vxlan_on_another_port_is_found_if_asked_for(tmp_path: Path) -> None:
     assert "vxlan" in asked
 
 
+@pytest.mark.parametrize(
+    ("decode", "layers"),
+    [
+        ([], "ethernet/ipv4/udp"),
+        (["udp.port=5555:vxlan"], "ethernet/ipv4/udp/vxlan/ethernet/ipv4/udp"),
+        (
+            ["udp.port=5555:geneve", "udp.port=0x15b3:vxlan"],
+            "ethernet/ipv4/udp/vxlan/ethernet/ipv4/udp",
+        ),
+        (["ip.proto=17:tcp"], "ethernet/ipv4/tcp"),
+    ],
+)
+def test_what_is_decoded_as_what_can_be_said(
+    tmp_path: Path, decode: list[str], layers: str
+) -> None:
+    frame = bytearray(vxlan(INNER, 1, forward=True))
+    at = frame.index(struct.pack(">H", 4789), 34)
+    frame[at : at + 2] = struct.pack(">H", 5555)
+    path = tmp_path / "odd.pcap"
+    write_pcap(path, [(T_NS, bytes(frame))])
+    (found,) = pl.DataFrame(pcaplat.read(path, decode=decode))["layers"]
+    assert found == layers
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("udp.prt=1:vxlan", r"did you mean \"udp.port\"\? There are: udp.port, "),
+        ("udp.port=1:vxlam", r"no layer is called \"vxlam\"; did you mean \"vxlan\"\? There are: "),
+        ("udp.port=70000:vxlan", "a number up to 65535"),
+        ("udp.port=1", "write it like udp.port=8472:vxlan"),
+    ],
+)
+def test_what_cannot_be_decoded_as_said_is_told_with_the_nearest_right_name(
+    text: str, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        pcaplat.read(SAMPLE, decode=[text])
+
+
 def test_batches_are_as_large_as_asked_and_read_once() -> None:
     stream = pcaplat.read(SAMPLE, batch_rows=100)
     sizes = [len(batch) for batch in pa.RecordBatchReader.from_stream(stream)]

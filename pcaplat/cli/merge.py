@@ -29,6 +29,10 @@ Ports = Annotated[
     list[int] | None,
     Option("--vxlan-port", min=1, max=65535, help="A further UDP port of VXLAN. Repeatable."),
 ]
+Decode = Annotated[
+    list[str] | None,
+    Option(metavar="KIND=N:LAYER", help="What is what, as udp.port=8472:vxlan. Repeatable."),
+]
 
 
 def command(
@@ -74,6 +78,7 @@ def command(
         Option(metavar="DURATION", help="How far a packet may be from its usual time."),
     ] = None,
     vxlan_port: Ports = None,
+    decode: Decode = None,
     profile: Annotated[
         str | None, Option(metavar="NAME", help="A capture-point profile, or a file: see points.")
     ] = None,
@@ -102,6 +107,7 @@ def command(
         "sample": parse_share(sample) if sample is not None else 1,
         "window_ns": None if window is None else window_of(window),
         "vxlan_ports": tuple(vxlan_port or ()),
+        "decode": tuple(decode or ()),
         "profile": profile,
         "slowest": slowest,
         "keep_rows": output_dir is not None,

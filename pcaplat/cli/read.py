@@ -9,7 +9,7 @@ from typing import IO, Annotated, Any, Literal
 from typer import Option
 
 from pcaplat.cli import note, standard_output
-from pcaplat.cli.merge import Captures, Inner, Outer, Ports
+from pcaplat.cli.merge import Captures, Decode, Inner, Outer, Ports
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import new_file, output
 
@@ -29,6 +29,10 @@ def command(
     bpf: Inner = None,
     bpf_outer: Outer = None,
     vxlan_port: Ports = None,
+    decode: Decode = None,
+    follow: Annotated[
+        bool, Option("--follow", help="Wait for what is still being written to CAPTURE.")
+    ] = False,
     strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
 ) -> None:
     """Decode captures: one row per frame, as packets.parquet has it."""
@@ -37,7 +41,11 @@ def command(
         "bpf": bpf,
         "bpf_outer": bpf_outer,
         "vxlan_ports": tuple(vxlan_port or ()),
+        "decode": tuple(decode or ()),
     }
+    if follow:
+        _follow(captures, file, format_ or "csv", options)
+        return
     if file:
         name = _format_of(file, format_)
         with new_file(file) as stream:
@@ -81,7 +89,37 @@ def _batches(
         with by_their_names(given):
             stream = pcaplat.read(paths, points=point_names(given), files=files, **options)
         yield from pa.RecordBatchReader.from_stream(stream)
-    for file, at_byte, text in stream.damage():
+    _tell(strict, stream.damage())
+
+
+def _follow(captures: Sequence[str], file: Path | None, name: str, options: dict[str, Any]) -> None:
+    if file:
+        raise OptionError("--follow never ends a file: leave out --output, and use standard output")
+    if len(captures) > 1:
+        raise OptionError("--follow reads one capture; run one pcaplat read for each")
+    with standard_output() as stream:
+        output(name).save_rows(_rows_as_they_come(captures[0], options, stream), stream.buffer)
+
+
+def _rows_as_they_come(capture: str, options: dict[str, Any], stream: IO[str]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    import pcaplat
+    from pcaplat.captures import parse_live, point_names
+
+    strict = options.pop("strict")
+    given = parse_live(capture)
+    [point] = point_names([given])
+    following = pcaplat.follow(given.path, point=point, file=given.name, **options)
+    while rows := following.rows():
+        yield from pa.RecordBatchReader.from_stream(rows)
+        stream.flush()
+        _tell(strict, [(given.name, *damage) for damage in following.damage()])
+    _tell(strict, [(given.name, *damage) for damage in following.damage()])
+
+
+def _tell(strict: bool, damage: Sequence[tuple[str, int, str]]) -> None:
+    for file, at_byte, text in damage:
         if strict:
             raise InputError.damaged(f"{file}: byte {at_byte}", text)
         note(f"damaged-capture: {file}: byte {at_byte}: {text}", is_quiet=False)

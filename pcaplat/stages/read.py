@@ -19,6 +19,7 @@ def read(
     bpf: str | None = None,
     bpf_outer: str | None = None,
     vxlan_ports: Sequence[int] = (),
+    decode: Sequence[str] = (),
     batch_rows: int = 65_536,
 ) -> _native.PacketStream:
     """Read the frames of one or more captures.
@@ -30,6 +31,7 @@ def read(
         bpf: Only packets whose innermost packet passes, in libpcap's filter language.
         bpf_outer: Only frames that pass as they were captured.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
+        decode: What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built in.
         batch_rows: Rows of one Arrow batch.
 
     Returns:
@@ -40,7 +42,7 @@ def read(
         `damage()` lists what was wrong with the files: (file, byte, what).
 
     Raises:
-        InputError: A filter cannot be understood, or a file is no capture.
+        InputError: A filter or a `decode` cannot be understood, or a file is no capture.
         OSError: A file cannot be opened.
 
     Example:
@@ -52,10 +54,61 @@ def read(
     given = [captures] if isinstance(captures, str | PathLike) else captures
     paths = [fspath(one) for one in given]
     names = list(points) if points is not None else paths
-    settings = _native.Settings(
-        filter=bpf, filter_outer=bpf_outer, udp_ports=[(port, "vxlan") for port in vxlan_ports]
-    )
+    settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
     called = list(files) if files is not None else paths
     rows = zip(paths, called, names, strict=True)
     origins = [(path, file, [name], [None]) for path, file, name in rows]
     return _native.PacketStream(origins, settings, batch_rows=batch_rows)
+
+
+def follow(
+    capture: str | PathLike[str],
+    *,
+    point: str | None = None,
+    file: str | None = None,
+    bpf: str | None = None,
+    bpf_outer: str | None = None,
+    vxlan_ports: Sequence[int] = (),
+    decode: Sequence[str] = (),
+) -> _native.Follow:
+    """Read the frames of a capture that is still being written.
+
+    A thread reads and waits for more where the file ends. When another file takes its place, as
+    after a rotation, or the file begins anew, reading goes on with that; frame numbers then start
+    at 1 again. A pipe is read to its end.
+
+    Args:
+        capture: A path, of a pipe too; "-" for standard input.
+        point: Name of the capture point; the path by default.
+        file: What the capture is called in the column `file`; the path by default.
+        bpf: As for `read`, and so the others.
+        bpf_outer: Only frames that pass as they were captured.
+        vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
+        decode: What is decoded as what, as in `udp.port=8472:vxlan`.
+
+    Returns:
+        `rows()` waits for rows and gives those that came since the last call, as `read` does, or
+        None when there will be no more; `damage()` lists what was found to be wrong since: (byte,
+        what). Ctrl-C interrupts the waiting.
+
+    Raises:
+        InputError: A filter or a `decode` cannot be understood; from `rows`: it is no capture.
+        OSError: From `rows`: it cannot be opened.
+
+    Example:
+        >>> import polars
+        >>> following = follow("samples/vxlan/host1-up.pcap")
+        >>> packets = polars.DataFrame(following.rows())
+        >>> packets["frame"][0]
+        1
+    """
+    path = fspath(capture)
+    settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
+    return _native.Follow(path, file or path, point or path, settings)
+
+
+def _settings(
+    bpf: str | None, bpf_outer: str | None, vxlan_ports: Sequence[int], decode: Sequence[str]
+) -> _native.Settings:
+    tunnels = [f"udp.port={port}:vxlan" for port in vxlan_ports]
+    return _native.Settings(filter=bpf, filter_outer=bpf_outer, decode=[*tunnels, *decode])

@@ -1,9 +1,10 @@
 //! The packets table: one row per captured frame, as Arrow batches.
 
 mod columns;
+mod follow;
 
 use crate::error::{Error, Result};
-use crate::file::{Capture, Damage};
+use crate::file::{Capture, Damage, Frame};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::plan::Centre;
@@ -12,6 +13,7 @@ use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use columns::Columns;
+pub use follow::Follower;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -73,9 +75,35 @@ pub struct Batches {
     open: Option<(Capture, Option<Outcomes>)>,
     /// By file: what can be opened only once, and so is open already.
     pipes: Vec<Option<Capture>>,
+    rows: Rows,
+    damages: Damages,
+}
+
+/// What is used again from row to row.
+#[derive(Default)]
+struct Rows {
     packet: Packet,
     paths: HashMap<Vec<u8>, String>,
-    damages: Damages,
+}
+
+impl Rows {
+    /// Adds the row of a frame, if it is to have one; `of_run` is what a matching made of it.
+    fn put(
+        &mut self,
+        reading: &Reading,
+        origin: &Origin,
+        frame: &Frame<'_>,
+        of_run: Option<(u8, i64)>,
+        columns: &mut Columns,
+    ) {
+        let seen = reading.see(frame, &mut self.packet);
+        let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
+        if status != Status::Excluded as u8 {
+            columns.put_frame(origin, frame);
+            columns.put_outcome(status, trajectory);
+            columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
+        }
+    }
 }
 
 impl Batches {
@@ -99,8 +127,7 @@ impl Batches {
             batch_rows: batch_rows.max(1),
             file: 0,
             open: None,
-            packet: Packet::new(),
-            paths: HashMap::new(),
+            rows: Rows::default(),
             damages: Damages::default(),
         })
     }
@@ -172,16 +199,11 @@ impl Batches {
             let Some(frame) = capture.next_frame() else {
                 return true;
             };
-            let seen = self.reading.see(&frame, &mut self.packet);
             let of_run = outcomes
                 .as_mut()
                 .and_then(|outcomes| outcomes.next_outcome());
-            let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
-            if status != Status::Excluded as u8 {
-                columns.put_frame(origin, &frame);
-                columns.put_outcome(status, trajectory);
-                columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
-            }
+            self.rows
+                .put(&self.reading, origin, &frame, of_run, columns);
         }
         false
     }

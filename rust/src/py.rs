@@ -7,6 +7,7 @@
 )]
 
 mod attend;
+mod formats;
 mod frame;
 mod matched;
 mod planned;
@@ -30,7 +31,7 @@ use sampled::sample_dict;
 use settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stream::PacketStream;
+use stream::{Follow, PacketStream};
 
 /// Little-endian, as numpy reads them in place.
 fn numbers(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyBytes> {
@@ -127,10 +128,12 @@ fn write_merged(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Settings>()?;
     module.add_class::<PacketStream>()?;
+    module.add_class::<Follow>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
     module.add_function(wrap_pyfunction!(attribute, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
+    module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
     module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;
     Ok(())

@@ -163,7 +163,7 @@ fn assert_lawful(link: u16, bytes: &[u8], n_wire: usize) {
 }
 
 fn is_layer(name: &str) -> bool {
-    LAYERS.iter().any(|(layer, _)| *layer == name)
+    LAYERS.iter().any(|layer| layer.name == name)
 }
 
 #[test]

@@ -9,14 +9,15 @@ use super::input::Input;
 type Decoder = Box<dyn Read + Send>;
 
 /// A way to compress files.
-struct Codec {
-    name: &'static str,
+pub struct Codec {
+    /// Its name.
+    pub name: &'static str,
     magic: &'static [u8],
     decode: fn(Input) -> Result<Decoder>,
 }
 
 /// Every codec there is.
-static CODECS: [Codec; 5] = [
+pub static CODECS: [Codec; 5] = [
     codec("gzip", &[0x1f, 0x8b], |input| {
         Ok(Box::new(flate2::bufread::MultiGzDecoder::new(input)))
     }),
@@ -59,7 +60,14 @@ pub(super) fn undo(mut input: Input) -> Result<(Input, Option<&'static str>)> {
     else {
         return Ok((input, None));
     };
-    Ok((Input::new((codec.decode)(input)?), Some(codec.name)))
+    let is_live = input.is_live();
+    let plain = (codec.decode)(input)?;
+    let plain = if is_live {
+        Input::live(plain)
+    } else {
+        Input::new(plain)
+    };
+    Ok((plain, Some(codec.name)))
 }
 
 fn xz(input: Input) -> Result<Decoder> {

@@ -13,6 +13,8 @@ pub(super) struct Input {
     end: usize,
     dropped_bytes: u64,
     is_at_end: bool,
+    /// What is not there yet may take long to come.
+    is_live: bool,
     failure: Option<Error>,
 }
 
@@ -25,8 +27,21 @@ impl Input {
             end: 0,
             dropped_bytes: 0,
             is_at_end: false,
+            is_live: false,
             failure: None,
         }
+    }
+
+    /// The same of a source that is still being written.
+    pub(super) fn live(source: Box<dyn Read + Send>) -> Self {
+        Self {
+            is_live: true,
+            ..Self::new(source)
+        }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
     }
 
     /// Where in the source the window starts.
@@ -49,6 +64,16 @@ impl Input {
     #[inline]
     pub(super) fn fill(&mut self, n_bytes: usize) -> bool {
         self.end - self.start >= n_bytes || self.refill(n_bytes)
+    }
+
+    /// Makes the window as long if that can be had without waiting for what is not written yet; false
+    /// if it is not.
+    #[cold]
+    pub(super) fn fill_ahead(&mut self, n_bytes: usize) -> bool {
+        if self.is_live {
+            return self.end - self.start >= n_bytes;
+        }
+        self.fill(n_bytes)
     }
 
     /// The next `n_bytes`, which must be in the window, and moves past them.
@@ -82,7 +107,7 @@ impl Input {
     ) -> bool {
         let mut first_at = step;
         while self.fill(1) {
-            let is_more = self.fill(2 * look_bytes);
+            let is_more = self.fill_ahead(2 * look_bytes);
             let window = self.window();
             let end = if is_more {
                 window.len() - look_bytes

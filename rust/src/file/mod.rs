@@ -6,20 +6,26 @@
 mod compressed;
 mod counted;
 mod findings;
+mod frame;
 mod input;
 mod order;
 mod stranger;
+mod tail;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+pub use compressed::{CODECS, Codec};
 use counted::Counted;
 use findings::Findings;
+pub use frame::{Damage, Direction, Frame, Interface, NO_LINK};
 use input::Input;
+pub use tail::Successor;
+use tail::Tail;
 
 macro_rules! formats {
     ($($name:ident),+) => {
@@ -69,68 +75,6 @@ const MAGIC_BYTES: usize = 8;
 /// As much of a file is looked at where no magic tells: more than any record of such a format has.
 const SENSE_BYTES: usize = 64 << 10;
 
-/// One record of a capture file, borrowed from the reader's buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// Number within the file, from 1, as Wireshark counts.
-    pub number: u64,
-    /// The file's own time, ns since 1970; 0 where the record has none (`has_time`).
-    pub t_ns: i64,
-    /// False for records without a stamp (pcapng simple packet blocks, blocks that are no packets).
-    pub has_time: bool,
-    /// Index into [`Capture::interfaces`].
-    pub interface: u32,
-    /// Link type (`LINKTYPE_…`); `NO_LINK` for a record that Wireshark lists but that is no packet.
-    pub link: u16,
-    /// Length on the wire.
-    pub wire_bytes: u32,
-    /// Octets of frame check sequence at the end of the wire frame (0 if none or not known).
-    pub fcs_bytes: u8,
-    /// Which way the frame went, as the file says it.
-    pub direction: Direction,
-    /// The captured bytes.
-    pub bytes: &'a [u8],
-}
-
-/// Which way a frame passed the interface that saw it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Direction {
-    /// The file does not say.
-    #[default]
-    Unknown,
-    /// The interface received it.
-    In,
-    /// The interface sent it.
-    Out,
-}
-
-/// The link type of a record that is no packet.
-pub const NO_LINK: u16 = u16::MAX;
-
-/// What the file says of one of its interfaces; classic pcap has exactly one.
-#[derive(Clone, Debug, Default)]
-pub struct Interface {
-    /// `if_name`, where given.
-    pub name: Option<String>,
-    /// Link type.
-    pub link: u16,
-    /// Declared resolution of the stamps, ns (0.001 for ps).
-    pub resolution_ns: f64,
-    /// Declared snap length, 0 if unlimited.
-    pub snap_bytes: u32,
-    /// Packets the capturing system says it dropped (ISB `ifdrop` + `osdrop`, EPB drop counts).
-    pub n_dropped: Option<u64>,
-}
-
-/// Damage that ended, or interrupted, the reading of a file.
-#[derive(Clone, Debug)]
-pub struct Damage {
-    /// Where, in the decompressed file.
-    pub at_byte: u64,
-    /// What was wrong.
-    pub text: String,
-}
-
 /// What a format does after its file header: one record after the other.
 trait Records: Send {
     /// The next frame; `None` where the file ends, or damage makes going on impossible.
@@ -170,10 +114,31 @@ impl Capture {
     /// # Errors
     /// As [`Capture::open`].
     pub fn from_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
+        Self::from_input(input, Input::new, path)
+    }
+
+    /// Opens what is still being written at `path`, or `-`: its end is waited for, until `is_over`.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn follow(path: &Path, is_over: Arc<AtomicBool>) -> Result<(Self, Successor)> {
+        let (tail, successor) = Tail::open(path, is_over).map_err(|source| Error::Io {
+            path: path.into(),
+            source,
+        })?;
+        let capture = Self::from_input(Box::new(tail), Input::live, path)?;
+        Ok((capture, successor))
+    }
+
+    fn from_input(
+        source: Box<dyn Read + Send>,
+        input: fn(Box<dyn Read + Send>) -> Input,
+        path: &Path,
+    ) -> Result<Self> {
         let n_bytes_read = Arc::<AtomicU64>::default();
-        let counted = Counted::new(input, Arc::clone(&n_bytes_read));
+        let counted = Counted::new(source, Arc::clone(&n_bytes_read));
         let (mut input, codec) =
-            compressed::undo(Input::new(Box::new(counted))).map_err(|source| Error::Io {
+            compressed::undo(input(Box::new(counted))).map_err(|source| Error::Io {
                 path: path.into(),
                 source,
             })?;
@@ -268,7 +233,7 @@ fn format_of(input: &mut Input) -> Option<&'static Format> {
     if let Some(known) = formats.find(|format| format.has_magic(input.window())) {
         return Some(known);
     }
-    input.fill(SENSE_BYTES);
+    input.fill_ahead(SENSE_BYTES);
     let mut formats = FORMATS.iter();
     formats.find(|format| format.makes_sense(input.window()))
 }

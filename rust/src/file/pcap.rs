@@ -56,7 +56,7 @@ impl Pcap {
     /// Moves past the file header and settles what it leaves open.
     fn begin(&mut self, input: &mut Input, findings: &mut Findings) {
         input.take(self.header.n_bytes);
-        input.fill(layout::LOOK_AHEAD_BYTES);
+        input.fill_ahead(layout::LOOK_AHEAD_BYTES);
         self.record_header_bytes = layout::record_header_bytes(&self.header, input.window());
         if layout::holds_ns(&self.header, self.record_header_bytes, input.window()) {
             self.header.fraction_ns = 1;

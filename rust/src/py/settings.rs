@@ -4,14 +4,14 @@ use super::{pyclass, pymethods};
 use crate::filter::Filter;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
-use crate::wire::{Decoder, Parent};
+use crate::wire::{Decoder, parse_decode};
 
-/// How captures are read: filters, ports, and the bytes that enter identities.
+/// How captures are read: filters, what is decoded as what, and the bytes that enter identities.
 #[pyclass(frozen, module = "pcaplat._native")]
 pub(super) struct Settings {
     filter: Option<String>,
     filter_outer: Option<String>,
-    udp_ports: Vec<(u16, String)>,
+    decode: Vec<String>,
     one_in: u64,
     prefixes: Prefixes,
     libpcap: Option<String>,
@@ -20,11 +20,11 @@ pub(super) struct Settings {
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, udp_ports=Vec::new(), one_in=1, prefixes=None, libpcap=None))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None))]
     fn new(
         filter: Option<String>,
         filter_outer: Option<String>,
-        udp_ports: Vec<(u16, String)>,
+        decode: Vec<String>,
         one_in: u64,
         prefixes: Option<Vec<u32>>,
         libpcap: Option<String>,
@@ -33,7 +33,7 @@ impl Settings {
         Self {
             filter,
             filter_outer,
-            udp_ports,
+            decode,
             one_in,
             prefixes: prefixes.unwrap_or(WHOLE),
             libpcap,
@@ -43,18 +43,15 @@ impl Settings {
 
 impl Settings {
     pub(super) fn reading(&self) -> crate::error::Result<Reading> {
-        let ports: Vec<(Parent, &str)> = self
-            .udp_ports
-            .iter()
-            .map(|(port, name)| (Parent::UdpDst(*port), name.as_str()))
-            .collect();
+        let claims = self.decode.iter().map(|text| parse_decode(text));
+        let claims = claims.collect::<crate::error::Result<Vec<_>>>()?;
         let compile = |text: &Option<String>| {
             text.as_deref()
                 .map(|text| Filter::new(text, self.libpcap.as_deref()))
                 .transpose()
         };
         Ok(Reading {
-            decoder: Decoder::new(&ports)?,
+            decoder: Decoder::new(&claims)?,
             filter: compile(&self.filter)?,
             filter_outer: compile(&self.filter_outer)?,
             prefixes: self.prefixes,

@@ -6,9 +6,10 @@ use super::{
 };
 use crate::error::Error;
 use crate::file::Damage;
-use crate::packets::{Batches, Damages, Origin};
-use arrow_array::RecordBatchIterator;
+use crate::packets::{Batches, Damages, Follower, Origin};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -18,9 +19,11 @@ type OriginValues = (PathBuf, String, Vec<String>, Vec<Option<Knots>>);
 /// The packets table of some files as a one-shot Arrow stream.
 #[pyclass(frozen, module = "pcaplat._native")]
 pub(super) struct PacketStream {
-    batches: Mutex<Option<Batches>>,
+    batches: Mutex<Option<Rows>>,
     damages: Damages,
 }
+
+type Rows = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 #[pymethods]
 impl PacketStream {
@@ -45,7 +48,7 @@ impl PacketStream {
         let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {
             damages: batches.damages(),
-            batches: Mutex::new(Some(batches)),
+            batches: Mutex::new(Some(Box::new(batches))),
         })
     }
 
@@ -78,5 +81,50 @@ impl PacketStream {
             FFI_ArrowArrayStream::new(Box::new(reader)),
             c"arrow_array_stream",
         )
+    }
+}
+
+/// The packets table of a capture that is still being written, in parts as they come.
+#[pyclass(frozen, module = "pcaplat._native")]
+pub(super) struct Follow {
+    follower: Follower,
+}
+
+#[pymethods]
+impl Follow {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        name: String,
+        point: String,
+        settings: &Settings,
+    ) -> PyResult<Self> {
+        let reading = settings.reading().map_err(|error| raise(py, error))?;
+        let origin = Origin {
+            path,
+            name,
+            points: vec![point],
+            clocks: vec![],
+        };
+        let follower = Follower::start(reading, origin);
+        Ok(Self { follower })
+    }
+
+    /// The rows that came since, as soon as there are some; none when the capture has ended.
+    fn rows(&self, py: Python<'_>) -> PyResult<Option<PacketStream>> {
+        let progress = Progress::default();
+        let found = attend(py, &progress, None, || self.follower.rows(&progress))?;
+        let stream = |rows| PacketStream {
+            batches: Mutex::new(Some(Box::new(std::iter::once(Ok(rows))))),
+            damages: Damages::default(),
+        };
+        Ok(found.map(stream))
+    }
+
+    /// What was found to be wrong since this was asked last: byte, what.
+    fn damage(&self) -> Vec<(u64, String)> {
+        let found = self.follower.damage().into_iter();
+        found.map(|damage| (damage.at_byte, damage.text)).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Link types that are not read, and what to do about them.
 
-use super::{ALL, Parent};
+use super::{LAYERS, Parent};
+use crate::file::NO_LINK;
 
 /// Numbers from and to, what they are, and what to do.
 struct Unread {
@@ -13,7 +14,7 @@ const CAPTURE_ON_ETHERNET: &str = "capture on an Ethernet or virtual interface";
 const CAPTURE_BEHIND_RADIO: &str =
     "capture behind the access point, or on the station without monitor mode";
 const NOT_IP: &str = "it carries no packets of a network path";
-const NAME_THE_LAYER: &str = "say what it carries, as in link=147:ethernet";
+const NAME_THE_LAYER: &str = "say what it carries, as in --decode link=147:ethernet";
 
 static UNREAD: [Unread; 24] = [
     unread((6, 6), "token ring", CAPTURE_ON_ETHERNET),
@@ -70,11 +71,11 @@ const fn unread(links: (u16, u16), what: &'static str, remedy: &'static str) -> 
     }
 }
 
-/// Why frames of a link type are not decoded, and what to do; none for those that are.
+/// Why frames of a link type are not decoded, and what to do; none for those that are, or that are no packets.
 #[must_use]
 pub fn why_unread(link: u16) -> Option<String> {
     let parent = Parent::Link(link);
-    if ALL.iter().any(|layer| layer.parents.contains(&parent)) {
+    if link == NO_LINK || LAYERS.iter().any(|layer| layer.parents.contains(&parent)) {
         return None;
     }
     let mut known = UNREAD.iter();
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_read_needs_no_reason() {
-        for link in [0, 1, 9, 50, 101, 113, 178, 197, 276] {
+        for link in [0, 1, 9, 50, 101, 113, 178, 197, 276, NO_LINK] {
             assert_eq!(why_unread(link), None);
         }
     }
@@ -105,7 +106,7 @@ mod tests {
                 127,
                 "802.11 with radiotap header) is not read; capture behind",
             ),
-            (148, "link=147:ethernet"),
+            (148, "--decode link=147:ethernet"),
             (227, "SocketCAN"),
             (299, "link type 299 is not read"),
         ] {

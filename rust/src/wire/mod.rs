@@ -22,14 +22,13 @@ pub use decoder::Decoder;
 pub use links::why_unread;
 pub use names::{layer_name, layer_path};
 pub use packet::{MAX_LAYERS, Packet, Reason, Stop};
-pub use parent::Parent;
+pub use parent::{Parent, parse_decode};
 
 macro_rules! layers {
     ($($name:ident),* $(,)?) => {
         $(mod $name;)*
-        static ALL: &[&Layer] = &[$(&$name::LAYER),*];
-        /// Name and specification of every layer.
-        pub static LAYERS: &[(&str, &str)] = &[$(($name::LAYER.name, $name::LAYER.spec)),*];
+        /// Every layer.
+        pub static LAYERS: &[&Layer] = &[$(&$name::LAYER),*];
     };
 }
 
@@ -41,10 +40,13 @@ layers![
 ];
 
 /// One protocol.
-struct Layer {
-    name: &'static str,
-    spec: &'static str,
-    parents: &'static [Parent],
+pub struct Layer {
+    /// What paths and users call it.
+    pub name: &'static str,
+    /// Where it is specified.
+    pub spec: &'static str,
+    /// What it is found behind.
+    pub parents: &'static [Parent],
     /// Does what stands at the cursor look like this protocol? Asked where a guess led here.
     fit: fn(Cursor<'_>) -> Fit,
     /// Pass the header.

@@ -1,11 +1,11 @@
 //! Layers by id and by name.
 
-use super::{ALL, Layer, MAX_LAYERS, Packet};
+use super::{LAYERS, Layer, MAX_LAYERS, Packet};
 use crate::error::{Error, Result};
 
 #[inline]
 pub(super) fn layer(id: u8) -> Option<&'static Layer> {
-    ALL.get(usize::from(id).wrapping_sub(1)).copied()
+    LAYERS.get(usize::from(id).wrapping_sub(1)).copied()
 }
 
 /// The name of a layer; empty for an id that no layer has.
@@ -22,11 +22,13 @@ pub fn layer_path(packet: &Packet) -> String {
 }
 
 pub(super) fn id_of(name: &str) -> Result<u8> {
-    let found = (1..).zip(ALL).find(|(_, layer)| layer.name == name);
+    let found = (1..).zip(LAYERS).find(|(_, layer)| layer.name == name);
     found.map(|(id, _)| id).ok_or_else(|| {
-        let nearest = nearest(ALL.iter().map(|layer| layer.name), name);
+        let names: Vec<&str> = LAYERS.iter().map(|layer| layer.name).collect();
+        let nearest = nearest(names.iter().copied(), name);
+        let known = names.join(", ");
         Error::Argument(format!(
-            "no layer is called {name:?}; did you mean {nearest:?}?"
+            "no layer is called {name:?}; did you mean {nearest:?}? There are: {known}"
         ))
     })
 }
@@ -64,7 +66,7 @@ mod tests {
 
     #[test]
     fn no_two_layers_have_the_same_name() {
-        for (id, layer) in (1..).zip(ALL) {
+        for (id, layer) in (1..).zip(LAYERS) {
             assert_eq!(id_of(layer.name).ok(), Some(id), "{}", layer.name);
         }
     }
@@ -75,7 +77,7 @@ mod tests {
             panic!("a wrong name was accepted")
         };
         assert!(
-            text.contains("\"vxlam\"") && text.ends_with("\"vxlan\"?"),
+            text.contains("\"vxlam\"; did you mean \"vxlan\"? There are: ah, "),
             "{text}"
         );
     }

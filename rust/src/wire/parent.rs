@@ -2,6 +2,7 @@
 
 use super::names::nearest;
 use crate::error::{Error, Result};
+use std::fmt;
 
 /// How a layer is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,22 @@ pub enum Parent {
     UdpSrc(u16),
     /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
     Length,
+}
+
+impl fmt::Display for Parent {
+    /// As a user would write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(link) => write!(f, "link={link}"),
+            Self::EtherType(ether_type) => write!(f, "ethertype=0x{ether_type:04x}"),
+            Self::GreProtocol(protocol) => write!(f, "gre.proto=0x{protocol:04x}"),
+            Self::IpProtocol(protocol) => write!(f, "ip.proto={protocol}"),
+            Self::TcpDst(port) => write!(f, "tcp.port={port}"),
+            Self::UdpDst(port) => write!(f, "udp.port={port}"),
+            Self::UdpSrc(port) => write!(f, "udp.srcport={port}"),
+            Self::Length => f.write_str("an IEEE 802.3 length"),
+        }
+    }
 }
 
 /// What a user writes before `=`, and the parent it makes of the number behind it.
@@ -50,10 +67,11 @@ impl Parent {
     pub fn parse(text: &str) -> Result<Self> {
         let (kind, number) = text.split_once('=').unwrap_or((text, ""));
         let Some((_, parent)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-            let names = KINDS.iter().map(|(name, _)| *name);
-            let nearest = nearest(names, kind);
+            let names = KINDS.map(|(name, _)| name);
+            let nearest = nearest(names.into_iter(), kind);
+            let known = names.join(", ");
             return Err(Error::Argument(format!(
-                "nothing is reached by {kind:?}; did you mean {nearest:?}?"
+                "nothing is reached by {kind:?}; did you mean {nearest:?}? There are: {known}"
             )));
         };
         number_of(number).and_then(parent).ok_or_else(|| {
@@ -63,6 +81,20 @@ impl Parent {
             ))
         })
     }
+}
+
+/// What `udp.port=8472:vxlan` says: how a layer is reached, and which.
+///
+/// # Errors
+/// [`Error::Argument`] as of [`Parent::parse`], or if no layer is named; whether there is one of that
+/// name, the decoder tells.
+pub fn parse_decode(text: &str) -> Result<(Parent, &str)> {
+    let Some((parent, layer)) = text.split_once(':').filter(|(_, layer)| !layer.is_empty()) else {
+        return Err(Error::Argument(format!(
+            "{text:?} does not say what is decoded as what; write it like udp.port=8472:vxlan"
+        )));
+    };
+    Ok((Parent::parse(parent.trim())?, layer.trim()))
 }
 
 fn number_of(text: &str) -> Option<u16> {
@@ -95,13 +127,31 @@ mod tests {
             ("link=147", Parent::Link(147)),
         ] {
             assert_eq!(Parent::parse(text).ok(), Some(parent), "{text}");
+            assert_eq!(Parent::parse(&parent.to_string()).ok(), Some(parent));
+        }
+    }
+
+    #[test]
+    fn says_which_layer_follows() {
+        let (parent, layer) = parse_decode("udp.port=8472:vxlan").unwrap();
+        assert_eq!((parent, layer), (Parent::UdpDst(8472), "vxlan"));
+        for text in [
+            "udp.port=8472",
+            "udp.port=8472:",
+            ":vxlan",
+            "",
+            "udp.port=x:vxlan",
+        ] {
+            assert!(parse_decode(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn offers_the_nearest_word() {
-        assert!(refusal("upd.port=8472").ends_with("did you mean \"udp.port\"?"));
-        assert!(refusal("ip.protocol=4").ends_with("did you mean \"ip.proto\"?"));
+        assert!(
+            refusal("upd.port=8472").contains("did you mean \"udp.port\"? There are: udp.port, ")
+        );
+        assert!(refusal("ip.protocol=4").contains("did you mean \"ip.proto\"?"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which layer follows what: built once from the parents that every layer names.
 
 use super::names::id_of;
-use super::{ALL, Parent};
+use super::{LAYERS, Parent};
 use crate::error::Result;
 
 /// The id of no layer.
@@ -53,12 +53,12 @@ impl Tables {
             udp_sources: Vec::new(),
             llc: NONE,
         };
-        for (id, layer) in (1..).zip(ALL) {
+        for (id, layer) in (1..).zip(LAYERS) {
             let parents = layer.parents.iter();
             parents.for_each(|parent| tables.claim(*parent, id));
         }
         // What is said of GRE alone goes before what is said of every `EtherType`.
-        for (id, layer) in (1..).zip(ALL) {
+        for (id, layer) in (1..).zip(LAYERS) {
             let parents = layer.parents.iter();
             let of_gre = parents.filter(|parent| matches!(parent, Parent::GreProtocol(_)));
             of_gre.for_each(|parent| tables.claim(*parent, id));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn no_two_layers_claim_the_same_parent() {
-        let parents: Vec<Parent> = ALL
+        let parents: Vec<Parent> = LAYERS
             .iter()
             .flat_map(|layer| layer.parents)
             .copied()

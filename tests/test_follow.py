@@ -1,0 +1,197 @@
+"""`pcaplat read --follow`: files that grow, files that are replaced, and pipes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import pcaplat
+from pcaplat.errors import InputError
+from tests.conftest import ROOT
+from tests.test_process import PCAPLAT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SAMPLE = ROOT / "samples" / "vxlan" / "host1-up.pcap"
+WHOLE = SAMPLE.read_bytes()
+N_FRAMES = 328
+PATIENCE_S = 30
+WRITER = """
+import sys, time
+source, target, n_bytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with open(source, "rb") as whole, open(target, "wb", buffering=0) as out:
+    while piece := whole.read(n_bytes):
+        out.write(piece)
+        time.sleep(0.02)
+"""
+
+
+class Following:
+    """A running `pcaplat read --follow`, and what it has printed."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.out = folder / "rows.csv"
+        with self.out.open("wb") as out:
+            self.process = subprocess.Popen(
+                [*PCAPLAT, "read", "--follow", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=subprocess.PIPE,
+            )
+
+    def frames(self) -> list[int]:
+        lines = self.out.read_text().splitlines(keepends=True)[1:]
+        return [int(line.split(",")[2]) for line in lines if line.endswith("\n")]
+
+    def wait_for(self, is_there: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not is_there():
+            assert time.monotonic() < end, self.frames()
+            assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.02)
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_S)
+
+    def busy_s(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def following(folder: Path, *arguments: str) -> Iterator[Following]:
+    running = Following(folder, *arguments)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.communicate()
+
+
+def write_slowly(target: Path, n_bytes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", WRITER, str(SAMPLE), str(target), str(n_bytes)])
+
+
+def expected() -> list[int]:
+    return list(range(1, N_FRAMES + 1))
+
+
+def test_rows_come_while_the_file_grows(tmp_path: Path) -> None:
+    path = tmp_path / "live.pcap"
+    path.write_bytes(b"")
+    with following(tmp_path, f"vnic={path}") as running:
+        path.write_bytes(WHOLE[:3001])
+        running.wait_for(lambda: len(running.frames()) > 1)
+        before = len(running.frames())
+        with path.open("ab") as out:
+            out.write(WHOLE[3001:])
+        running.wait_for(lambda: len(running.frames()) >= N_FRAMES)
+        assert running.interrupt() == 130
+        assert running.process.communicate()[1] == b""
+        assert before < N_FRAMES
+        assert running.frames() == expected()
+        assert pl.read_csv(running.out)["point"].unique().to_list() == ["vnic"]
+
+
+def test_a_writing_process_is_followed_whatever_its_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "live.pcap"
+    path.touch()
+    with following(tmp_path, str(path)) as running:
+        writer = write_slowly(path, 4099)
+        running.wait_for(lambda: len(running.frames()) >= N_FRAMES)
+        assert writer.wait(PATIENCE_S) == 0
+        assert running.frames() == expected()
+        assert running.interrupt() == 130
+
+
+def test_waiting_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "live.pcap"
+    path.write_bytes(WHOLE)
+    with following(tmp_path, str(path)) as running:
+        running.wait_for(lambda: len(running.frames()) == N_FRAMES)
+        busy_s, began = running.busy_s(), time.monotonic()
+        time.sleep(1)
+        assert running.busy_s() - busy_s < 0.5 * (time.monotonic() - began)
+
+
+@pytest.mark.parametrize("how", ["renamed", "rewritten"])
+def test_a_file_that_takes_its_place_is_read_from_its_start(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "live.pcap"
+    path.write_bytes(WHOLE)
+    with following(tmp_path, str(path)) as running:
+        running.wait_for(lambda: len(running.frames()) == N_FRAMES)
+        if how == "renamed":
+            other = tmp_path / "next.pcap"
+            other.write_bytes(WHOLE[:3000])
+            other.replace(path)
+        else:
+            path.write_bytes(WHOLE[:3000])
+        running.wait_for(lambda: len(running.frames()) > N_FRAMES + 1)
+        assert running.frames()[: N_FRAMES + 2] == [*expected(), 1, 2]
+
+
+def test_a_pipe_that_nobody_writes_to_can_be_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with following(tmp_path, str(path)) as running:
+        running.wait_for(lambda: running.busy_s() > 0.1)
+        time.sleep(0.5)
+        assert running.interrupt() == 130
+
+
+def test_a_pipe_is_read_as_it_is_written_and_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with following(tmp_path, str(path)) as running:
+        with path.open("wb", buffering=0) as pipe:
+            pipe.write(WHOLE[:3000])
+            running.wait_for(lambda: len(running.frames()) > 1)
+            pipe.write(WHOLE[3000:-1])
+        assert running.process.wait(PATIENCE_S) == 0
+        assert running.frames() == expected()[:-1]
+        assert b"damaged-capture" in running.process.communicate()[1]
+
+
+def test_standard_input_is_followed_compressed_too(tmp_path: Path) -> None:
+    with following(tmp_path, "vnic=-") as running:
+        running.process.communicate(gzip.compress(WHOLE), PATIENCE_S)
+        assert running.process.returncode == 0
+        assert running.frames() == expected()
+
+
+def test_what_is_no_capture_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "text.pcap"
+    path.write_text("this is no capture\n")
+    with pytest.raises(InputError, match="not a capture: text"):
+        pcaplat.follow(path).rows()
+    with pytest.raises(FileNotFoundError):
+        pcaplat.follow(tmp_path / "nothing.pcap").rows()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((str(SAMPLE), "-o", "x.csv"), b"leave out --output"),
+        ((str(SAMPLE), "-"), b"run one pcaplat read for each"),
+        ((str(SAMPLE), "--decode", "udp.port=1:x"), b"no layer is called"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(
+    tmp_path: Path, arguments: tuple[str, ...], words: bytes
+) -> None:
+    with following(tmp_path, *arguments) as running:
+        _, said = running.process.communicate(timeout=PATIENCE_S)
+        assert running.process.returncode == 2
+        assert words in said
