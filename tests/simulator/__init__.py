@@ -1,0 +1,29 @@
+"""A path whose truth is known: packets go along it both ways, and wrong clocks record them.
+
+It shares no code with what it is to test. `run(scenario)` gives captures to save, and the truth.
+"""
+
+from tests.simulator.outcome import Outcome, run
+from tests.simulator.scenario import (
+    START_NS,
+    Clock,
+    Link,
+    Point,
+    Scenario,
+    Traffic,
+    Translation,
+    Tunnel,
+)
+
+__all__ = [
+    "START_NS",
+    "Clock",
+    "Link",
+    "Outcome",
+    "Point",
+    "Scenario",
+    "Traffic",
+    "Translation",
+    "Tunnel",
+    "run",
+]

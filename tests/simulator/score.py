@@ -1,0 +1,177 @@
+"""How right a merge was: its pairs, its statuses and its figures against the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tests.simulator.truth import CLASSES, Truth
+
+if TYPE_CHECKING:
+    import pcaplat
+    from tests.simulator.pieces import Flags
+    from tests.simulator.scenario import Numbers
+
+
+class Counts(NamedTuple):
+    """Steps of wire segments from point to point: how many there are, and what became of them."""
+
+    n: int
+    n_found: int
+    n_ambiguous: int
+
+    @property
+    def recall(self) -> float:
+        """The share that was found."""
+        return self.n_found / self.n if self.n else 1.0
+
+    @property
+    def ambiguous(self) -> float:
+        """The share that was called ambiguous."""
+        return self.n_ambiguous / self.n if self.n else 0.0
+
+
+@dataclass
+class Score:
+    """A merge beside the truth."""
+
+    truth: Truth
+    result: pcaplat.Result
+
+    def _numbers(self, table: pl.DataFrame, prefix: str = "") -> Numbers:
+        """Frames, as numbers over all points."""
+        outcome = self.truth.outcome
+        found = np.full(len(table), -1, np.int64)
+        files = np.array([Path(name).name.split(".")[0] for name in table[f"{prefix}file"]])
+        frame = table[f"{prefix}frame"].to_numpy() - 1
+        for name, place in outcome.files.items():
+            mine = files == name
+            number = self.truth.starts[place.points] + place.rows
+            found[mine] = number[frame[mine]]
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """The frames that were said to carry the same packet."""
+        table = self.result.matches.collect()
+        return self._numbers(table, "up_"), self._numbers(table, "down_")
+
+    @cached_property
+    def n_shared(self) -> Numbers:
+        """Per pair, how many wire segments are really in both frames."""
+        truth, (up, down) = self.truth, self.pairs
+        point = np.searchsorted(truth.starts, down, "right") - 1
+        each, start = truth.joined("n_pieces")[up], truth.joined("start")[up]
+        at_point = np.searchsorted(truth.starts, up, "right") - 1
+        shift = np.cumsum([0, *(len(r.members) for r in truth.outcome.records)])
+        members = np.concatenate([r.members for r in truth.outcome.records])
+        row = np.repeat(np.arange(len(up)), each)
+        within = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
+        piece = members[(start + shift[at_point])[row] + within]
+        is_shared = (truth.seen[piece, point[row]] == down[row]) & (
+            truth.seen[piece, at_point[row]] == up[row]
+        )
+        return np.bincount(row, is_shared, len(up)).astype(np.int64)
+
+    @cached_property
+    def n_wrong(self) -> int:
+        """Wire segments in pairs of frames that share none."""
+        n_pieces, (up, down) = self.truth.joined("n_pieces"), self.pairs
+        least = np.minimum(n_pieces[up], n_pieces[down])
+        return int(least[self.n_shared == 0].sum())
+
+    @property
+    def precision(self) -> float:
+        """The share of what was paired that was paired rightly."""
+        n_right = int(self.n_shared.sum())
+        return n_right / (n_right + self.n_wrong) if n_right + self.n_wrong else 1.0
+
+    @cached_property
+    def _steps(self) -> Numbers:
+        """Pairs as single numbers."""
+        up, down = self.pairs
+        return up * int(self.truth.starts[-1]) + down
+
+    @cached_property
+    def found(self) -> Flags:
+        """Per true step whether it was found."""
+        edges = self.truth.edges
+        return np.isin(edges.up * int(self.truth.starts[-1]) + edges.down, self._steps)
+
+    @property
+    def n_jumps(self) -> int:
+        """Right pairs that leave out a point which saw the packet."""
+        edges = self.truth.edges
+        steps = self._steps[self.n_shared > 0]
+        return int((~np.isin(steps, edges.up * int(self.truth.starts[-1]) + edges.down)).sum())
+
+    @cached_property
+    def status(self) -> Any:  # noqa: ANN401 - an array of strings
+        """Per frame what became of it."""
+        table = self.result.packets.select("file", "frame", "status").collect()
+        found = np.full(int(self.truth.starts[-1]), "", dtype="U12")
+        found[self._numbers(table)] = table["status"].to_numpy()
+        return found
+
+    def counts(self) -> dict[str, Counts]:
+        """Per class of traffic, and for `all`."""
+        edges = self.truth.edges
+        of_class = self.truth.class_of[edges.piece]
+        unsure = (self.status[edges.up] == "ambiguous") | (self.status[edges.down] == "ambiguous")
+        unsure &= ~self.found
+        given = {"all": np.ones(len(of_class), bool)}
+        given |= {name: of_class == at for at, name in enumerate(CLASSES)}
+        return {
+            name: Counts(int(mine.sum()), int(self.found[mine].sum()), int(unsure[mine].sum()))
+            for name, mine in given.items()
+            if mine.any()
+        }
+
+    @property
+    def n_copies_missed(self) -> int:
+        """Copies that were not called so, and originals that were."""
+        return int(((self.status == "duplicate") != self.truth.joined("is_copy")).sum())
+
+    @cached_property
+    def point_of(self) -> dict[str, int]:
+        """Per point of the result the point that most of its frames are of."""
+        table = self.result.packets.select("point", "file", "frame").collect()
+        point = np.searchsorted(self.truth.starts, self._numbers(table), "right") - 1
+        named = pl.DataFrame({"name": table["point"], "point": point})
+        counted = named.group_by("name", "point").len().sort("len")
+        return dict(zip(counted["name"].to_list(), counted["point"].to_list(), strict=True))
+
+    @property
+    def path(self) -> list[int]:
+        """The path found, as numbers of points."""
+        return [self.point_of[name] for name in self.result.document["path"]]
+
+    def segments(self) -> list[tuple[dict[str, Any], int, int, bool]]:
+        """Rows of the summary with the points they are about and the direction, in true terms."""
+        rows = []
+        for row in self.result.document["segments"]:
+            near, far = self.point_of[row["near"]], self.point_of[row["far"]]
+            forward = row["direction"] == "forward"
+            hops = self.truth.outcome.scenario.hop_of
+            if hops[near] > hops[far]:
+                near, far, forward = far, near, not forward
+            rows.append((row, near, far, forward))
+        return rows
+
+    def errors_ns(self) -> dict[str, float]:
+        """The largest error of any segment's mean, median and 99th percentile, whole packets."""
+        worst = {"mean_ns": 0.0, "p50_ns": 0.0, "p99_ns": 0.0}
+        for row, near, far, forward in self.segments():
+            hop = self.truth.hop(near, far, forward=forward)
+            true_ns = hop.latencies_ns[row["class"]]
+            if len(true_ns) < 100 or row["mean_ns"] is None:
+                continue
+            values = (true_ns.mean(), *np.quantile(true_ns, (0.5, 0.99)))
+            for name, value in zip(worst, values, strict=True):
+                worst[name] = max(worst[name], abs(row[name] - float(value)))
+        return worst

@@ -1,0 +1,169 @@
+"""The truth in numbers: which frames carry the same piece, and what each segment did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tests.simulator.pieces import KINDS, UDP
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.simulator.outcome import Outcome
+    from tests.simulator.pieces import Flags
+    from tests.simulator.scenario import Numbers
+
+CLASSES = (*KINDS, "identical", "coalesced", "fragment")
+IDENTICAL, COALESCED, FRAGMENT = range(len(KINDS), len(CLASSES))
+
+
+class Edges(NamedTuple):
+    """Per piece two frames that carry it, at points that recorded it one after the other."""
+
+    piece: Numbers
+    up: Numbers  # frames numbered over all points
+    down: Numbers
+
+
+class Hop(NamedTuple):
+    """What happened between two points in one direction, as true figures."""
+
+    latencies_ns: dict[str, Numbers]  # by class: packet, first-byte, last-byte
+    lost_at_ns: Numbers
+    n_reordered: int
+
+
+@dataclass
+class Truth:
+    """What an outcome's captures should be recognised as."""
+
+    outcome: Outcome
+
+    @cached_property
+    def starts(self) -> Numbers:
+        """The number of each point's first frame, over all points."""
+        return np.cumsum([0, *(len(r.frames) for r in self.outcome.records)])
+
+    def joined(self, column: str) -> NDArray[np.int64]:
+        """A column of all frames."""
+        return np.concatenate([r.frames[column] for r in self.outcome.records])
+
+    @cached_property
+    def seen(self) -> Numbers:
+        """Per piece and point the original frame that carries it, or -1."""
+        records, n = self.outcome.records, len(self.outcome.journey.pieces)
+        found = np.full((n, len(records)), -1, np.int64)
+        for at, (frames, members) in enumerate(records):
+            rows = np.flatnonzero(~frames["is_copy"] & (frames["part"] == frames["n_parts"] - 1))
+            each = frames["n_pieces"][rows]
+            ends = np.cumsum(each)
+            within = np.arange(each.sum()) - np.repeat(ends - each, each)
+            pieces = members[np.repeat(frames["start"][rows], each) + within]
+            found[pieces, at] = np.repeat(rows, each) + self.starts[at]
+        return found
+
+    @cached_property
+    def forward(self) -> Flags:
+        """Per piece which way it goes."""
+        return np.asarray(self.outcome.journey.pieces["forward"])
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Every piece's steps from point to point."""
+        parts = [np.zeros((3, 0), np.int64)]
+        order = np.argsort(self.outcome.scenario.hop_of, kind="stable")
+        for forward in (True, False):
+            last = np.where(self.forward == forward, -1, -2)
+            for at in order[:: 1 if forward else -1]:
+                here = np.where(last == -2, -1, self.seen[:, at])
+                both = np.flatnonzero((here >= 0) & (last >= 0))
+                parts.append(np.stack([both, last[both], here[both]]))
+                last = np.where(here >= 0, here, last)
+        return Edges(*np.concatenate(parts, axis=1))
+
+    @cached_property
+    def class_of(self) -> Numbers:
+        """Per piece its class, an index of `CLASSES`."""
+        pieces, flows = self.outcome.journey.pieces, self.outcome.flows
+        found = flows["kind"][pieces["flow"]].astype(np.int64)
+        found[self.is_identical] = IDENTICAL
+        sizes = self.joined("n_pieces")
+        in_many = ((self.seen >= 0) & (sizes[self.seen] > 1)).any(axis=1)
+        found[in_many] = COALESCED
+        is_cut = (pieces["total"] > pieces["size"]) & (found == UDP)
+        found[is_cut | (in_many & (flows["kind"][pieces["flow"]] == UDP))] = FRAGMENT
+        return np.asarray(found)
+
+    @cached_property
+    def is_identical(self) -> Flags:
+        """Per piece whether another one has the same bytes wherever both are seen."""
+        pieces, traffic = self.outcome.journey.pieces, self.outcome.scenario.traffic
+        flows = self.outcome.flows[pieces["flow"]]
+        has_stamp = (flows["kind"] < UDP) & traffic.has_tcp_stamps
+        is_numbered = (flows["kind"] != UDP) | (pieces["offset"] > 0)
+        columns = (
+            pieces["flow"],
+            pieces["forward"],
+            np.where(is_numbered, pieces["number"], 0),
+            pieces["ack"],
+            pieces["total"],
+            pieces["body"],
+            pieces["quotes"],
+            np.where(has_stamp, pieces["value"], 0),
+            np.where(flows["version"] == 4, pieces["ident"], 0),
+        )
+        _, back, times = np.unique(
+            np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True
+        )
+        return np.asarray((times[back] > 1) & (pieces["copy_of"] < 0))
+
+    def hop(self, near: int, far: int, *, forward: bool) -> Hop:
+        """The truth about two points and one direction."""
+        up, down = (near, far) if forward else (far, near)
+        times_ns, hops = self.outcome.journey.times_ns, self.outcome.scenario.hop_of
+        original = self.outcome.journey.pieces["copy_of"] < 0
+        mine = (self.forward == forward) & (self.seen[:, up] >= 0) & original
+        branch = self.outcome.scenario.points[down].branch
+        if branch is not None:
+            mine &= self.outcome.journey.branch == branch
+        lost = mine & (times_ns[:, hops[down]] < 0)
+        both = np.flatnonzero(mine & (self.seen[:, down] >= 0))
+        return Hop(
+            self._latencies(both, up, down),
+            times_ns[lost, hops[up]],
+            self._n_reordered(both, hops[up], hops[down]),
+        )
+
+    def _latencies(self, pieces: Numbers, up: int, down: int) -> dict[str, Numbers]:
+        pairs = np.unique(self.seen[pieces][:, [up, down]], axis=0)
+        frame_ns, frame_pieces = self.joined("time_ns"), self.joined("first")
+        first = frame_pieces[pairs]
+        number = self.outcome.journey.pieces["number"][first]
+        offset = self.outcome.journey.pieces["offset"][first]
+        start = number + offset
+        end = start + self.joined("size")[pairs]
+        took_ns = frame_ns[pairs[:, 1]] - frame_ns[pairs[:, 0]]
+        starts, ends = start[:, 0] == start[:, 1], end[:, 0] == end[:, 1]
+        return {
+            "packet": took_ns[starts & ends],
+            "first-byte": took_ns[starts & ~ends],
+            "last-byte": took_ns[~starts & ends],
+        }
+
+    def _n_reordered(self, pieces: Numbers, up_hop: int, down_hop: int) -> int:
+        """Packets of a flow that arrive after one that was sent later (RFC 4737, section 3)."""
+        times_ns, flow = self.outcome.journey.times_ns, self.outcome.journey.pieces["flow"]
+        order = pieces[np.lexsort((times_ns[pieces, up_hop], flow[pieces]))]
+        place = np.arange(len(order))
+        arrived = np.lexsort((times_ns[order, down_hop], flow[order]))
+        newest = np.maximum.accumulate(place[arrived]) if len(order) else place
+        return int((place[arrived] < newest).sum())
+
+    def covered_ns(self) -> tuple[int, int]:
+        """The time that all points cover: loss is counted in it alone."""
+        times_ns = [r.frames["time_ns"] for r in self.outcome.records]
+        return max(int(t.min()) for t in times_ns), min(int(t.max()) for t in times_ns)
