@@ -17,6 +17,7 @@ __all__ = [
 
 _Path: TypeAlias = str | PathLike[str]
 _Knots: TypeAlias = tuple[Sequence[int], Sequence[int], float]
+_Questions: TypeAlias = Sequence[tuple[str, Sequence[tuple[tuple[int, int], int]], int]]
 _Tell: TypeAlias = Callable[[int], None] | None
 
 IS_DEBUG_BUILD: bool
@@ -38,7 +39,9 @@ class Settings:
 class PacketStream:
     def __new__(
         cls,
-        origins: Sequence[tuple[_Path, str, Sequence[str], Sequence[_Knots | None]]],
+        origins: Sequence[
+            tuple[_Path, str, Sequence[str], Sequence[_Knots | None], _Questions | None]
+        ],
         settings: Settings,
         *,
         outcomes_in: _Path | None = None,
@@ -67,7 +70,14 @@ def match_files(
 ) -> dict[str, Any]: ...
 def attribute(spills: Sequence[_Path], is_reverse: bool, clock: _Knots) -> dict[str, Any]: ...
 def write_merged(
-    points: Sequence[tuple[str, Sequence[_Path], int | None, Sequence[tuple[int, int]]]],
+    points: Sequence[
+        tuple[
+            str,
+            Sequence[tuple[_Path, int | None, _Questions | None]],
+            Sequence[tuple[int, int]],
+        ]
+    ],
+    settings: Settings,
     out: _Path,
     tell: _Tell = None,
 ) -> int: ...

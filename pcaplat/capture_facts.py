@@ -6,6 +6,7 @@ from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.errors import InputError
+from pcaplat.found_points import Found
 from pcaplat.path import Point, Warn
 
 LINKS = {
@@ -41,21 +42,17 @@ LINKS = {
 
 
 def capture_rows(
-    captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
-    points: Sequence[Point],
-    point_of: Sequence[Sequence[int | None]],
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], found: Found
 ) -> list[dict[str, Any]]:
-    """One row per file and interface, as in summary.json."""
+    """One row per file and point, as in summary.json."""
     rows = []
-    for capture, of_file, points_here in zip(captures, facts, point_of, strict=True):
-        for one in of_file["interfaces"]:
-            point = points_here[one["interface"]]
+    for file, (capture, of_file) in enumerate(zip(captures, facts, strict=True)):
+        for name, one, (n_frames, n_undecoded) in found.rows(file, of_file["interfaces"]):
             row = {
                 "file": capture.name,
-                "point": points[point].name if point is not None else stem(capture.name),
-                "n_frames": one["n_frames"],
-                "n_undecoded": one["n_undecoded"],
+                "point": name,
+                "n_frames": n_frames,
+                "n_undecoded": n_undecoded,
                 "resolution_ns": resolution_ns(one),
                 "link": LINKS.get(one["link"], f"link type {one['link']}"),
                 "is_truncated": of_file["is_truncated"],

@@ -131,35 +131,6 @@ def stem(name: str) -> str:
     return path.name
 
 
-def find_points(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> tuple[list[Point], list[list[int | None]]]:
-    """Tell which points there are, and for each file and interface which one it is of.
-
-    A file with one interface is one point; one with several is several, `STEM/INTERFACE`. Several
-    files given for one point are consecutive files of one capture.
-    """
-    names = point_names(captures)
-    sources: dict[str, list[tuple[int, int]]] = {}
-    seen: dict[str, list[Mapping[str, Any]]] = {}
-    for file, (name, of_file) in enumerate(zip(names, facts, strict=True)):
-        interfaces = of_file["interfaces"]
-        for one in interfaces:
-            label = one["name"] or f"if{one['interface']}"
-            full = name if len(interfaces) == 1 else f"{name}/{label}"
-            sources.setdefault(full, []).append((file, one["interface"]))
-            seen.setdefault(full, []).append(one)
-    points = [_point(name, tuple(sources[name]), seen[name]) for name in sources]
-    point_of: list[list[int | None]] = [
-        [None] * (1 + max((one["interface"] for one in of_file["interfaces"]), default=-1))
-        for of_file in facts
-    ]
-    for i, point in enumerate(points):
-        for file, interface in point.sources:
-            point_of[file][interface] = i
-    return points, point_of
-
-
 def point_names(captures: Sequence[Capture]) -> list[str]:
     """Name the point of each capture: as given, else by its file.
 
@@ -185,23 +156,6 @@ def _in_folder(name: str) -> str:
 def _with_suffix(name: str) -> str:
     path = Path(name)
     return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
-
-
-def _point(
-    name: str, sources: tuple[tuple[int, int], ...], interfaces: Sequence[Mapping[str, Any]]
-) -> Point:
-    return Point(
-        name=name,
-        sources=sources,
-        resolution_ns=max(resolution_ns(one) for one in interfaces),
-        first_t_ns=min(one["first_t_ns"] for one in interfaces),
-        last_t_ns=max(one["last_t_ns"] for one in interfaces),
-        disorder_ns=max(one["disorder_ns"] for one in interfaces),
-        n_frames=sum(one["n_frames"] for one in interfaces),
-        n_undecoded=sum(one["n_undecoded"] for one in interfaces),
-        is_decoded=any(is_decoded(one) for one in interfaces),
-        snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
-    )
 
 
 def is_decoded(interface: Mapping[str, Any]) -> bool:

@@ -70,9 +70,38 @@ class Band:
         return self.lo_ns, self.hi_ns, self.density, self.lost_frac, self.phantom_frac
 
 
+Question = tuple[str, list[tuple[Ends, int]], int]
+"""A dimension (rust/src/vantage.rs), where each of its values leads (a part of the file, or below 0
+a later question), and the part that has all other values."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """How a file that holds several capture points is divided into parts.
+
+    `parts` has the interface and the label of every part that the survey saw frames of; what is of
+    none of the points it found is a part without a label. Parts are numbered from 0 to `n_parts`.
+    """
+
+    questions: list[Question]
+    parts: dict[int, tuple[int, str]]
+    n_parts: int
+
+    def parts_of(self, interface: int) -> dict[int, str]:
+        """Give the parts of an interface, with their labels."""
+        return {part: label for part, (of, label) in self.parts.items() if of == interface}
+
+
+def questions_of(division: Division | None) -> list[Question] | None:
+    """Give the questions of a division, as the core takes them; None where there is none."""
+    return division.questions if division else None
+
+
 @dataclass(frozen=True)
 class Point:
-    """A capture point: its name, its sources (file index, interface), facts about its stamps.
+    """A capture point: its name, its sources (file index, part of it), facts about its stamps.
+
+    A part is an interface of the file, unless a `Division` says otherwise.
 
     `snap_bytes` is the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
     whether frames of any of its link types can be read.

@@ -11,7 +11,7 @@ from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, offset_centre
 from pcaplat.errors import InputError
 from pcaplat.match_table import MatchTable
-from pcaplat.path import Findings, Knots
+from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
 from pcaplat.spill import Spill, rows_in_order
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 16
+
+Origin = tuple[str, str, list[str], list[Knots | None], list[Question] | None]
+"""A file of the packets table, as the core takes it."""
+
+MergeFile = tuple[str, int | None, list[Question] | None]
+"""A file, which part of it is meant (None: all of it), and how it is divided."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,17 @@ class Run:
     clocks: Clocks
     reference: int
     point_of: Sequence[Sequence[int | None]]
+    divisions: Sequence[Division | None]
+    names: Sequence[str]
     rows: Sequence[str]
     spill: Spill
     n_slowest: int
 
-    def origins(self) -> list[tuple[str, str, list[str], list[Knots | None]]]:
-        """Per file its path and name, and per interface its point and that point's clock.
+    def origins(self) -> list[Origin]:
+        """Per file its path, name and division, and per part its point and that point's clock.
 
-        Where a clock cannot be related there is none, so there is no aligned time either.
+        Where a clock cannot be related there is none, so there is no aligned time either. Frames
+        that are of no point of their file are of its clock.
         """
         clocks = {
             point: centre.native()
@@ -46,15 +55,41 @@ class Run:
             if (centre := offset_centre(self.clocks, point, self.reference))
         }
         origins = []
-        for capture, of_file in zip(self.captures, self.point_of, strict=True):
-            of_interface = list(of_file) or [None]
-            names = [
-                capture.name if point is None else self.findings.name(point)
-                for point in of_interface
-            ]
-            known = [None if point is None else clocks.get(point) for point in of_interface]
-            origins.append((capture.path, capture.name, names, known))
+        files = zip(self.captures, self.names, self.divisions, self.point_of, strict=True)
+        for capture, name, division, of_file in files:
+            of_part = list(of_file) or [None]
+            points = [name if point is None else self.findings.name(point) for point in of_part]
+            known = [None if point is None else clocks.get(point) for point in of_part]
+            of_file_clock = next(filter(None, known), None)
+            known = [one or (of_file_clock if division else None) for one in known]
+            questions = questions_of(division)
+            origins.append((capture.path, capture.name, points, known, questions))
         return origins
+
+    def files_of(self, sources: Sequence[Ends]) -> list[MergeFile]:
+        """Say which frames of which files are a point's."""
+        files: list[MergeFile] = []
+        for file, part in sources:
+            division = self.divisions[file]
+            is_whole = division is None and len(self.point_of[file]) == 1
+            only = None if is_whole else part
+            files.append((self.captures[file].path, only, questions_of(division)))
+        return files
+
+    def points_in(self, name: str) -> list[int]:
+        """Give the points of the files that were given for one."""
+        files = zip(self.names, self.point_of, strict=True)
+        return [point for own, at in files if own == name for point in at if point is not None]
+
+    def rest_of(self, name: str) -> list[MergeFile]:
+        """Say which frames of divided files are of none of their points."""
+        sources = [
+            (file, part)
+            for file, (own, at) in enumerate(zip(self.names, self.point_of, strict=True))
+            for part, point in enumerate(at)
+            if own == name and point is None
+        ]
+        return self.files_of(sources)
 
 
 class Result:
@@ -159,18 +194,21 @@ class Result:
     def write_merged(self, path: Path) -> None:
         """Write every frame of every capture, in aligned time order, into one pcapng file."""
         run = self._run
-        points: list[tuple[str, list[str], int | None, list[tuple[int, int]]]] = []
+        points = []
         for i, point in enumerate(run.findings.points):
-            # A clock that cannot be bounded: as if its usual difference were all clock.
-            usual = run.findings.centres[0][i]
-            centre = offset_centre(run.clocks, i, run.reference) or usual
-            knots = list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))
-            files = [run.captures[file].path for file, _ in point.sources]
-            is_shared = any(len(run.point_of[file]) > 1 for file, _ in point.sources)
-            points.append((point.name, files, point.sources[0][1] if is_shared else None, knots))
+            points.append((point.name, run.files_of(point.sources), self._knots(i)))
         order = {name: at for at, name in enumerate(self.document["path"])}
         points.sort(key=lambda one: order.get(one[0], len(order)))
-        _native.write_merged(points, path)
+        captured = {row["point"] for row in self.document["captures"]}
+        for name in captured - {point.name for point in run.findings.points}:
+            points += [(name, run.rest_of(name), self._knots(i)) for i in run.points_in(name)[:1]]
+        _native.write_merged(points, run.settings, path)
+
+    def _knots(self, point: int) -> list[tuple[int, int]]:
+        """A clock that cannot be bounded: as if its usual difference were all clock."""
+        usual = self._run.findings.centres[0][point]
+        centre = offset_centre(self._run.clocks, point, self._run.reference) or usual
+        return list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))
 
 
 def _frame(rows: list[dict[str, Any]], table: "tables.Table") -> "pl.DataFrame":

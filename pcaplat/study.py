@@ -12,8 +12,9 @@ from pcaplat.capture_facts import (
     warn_of_files,
     warn_of_overlap,
 )
-from pcaplat.captures import clock_domains, find_points, parse_captures, point_index
+from pcaplat.captures import clock_domains, parse_captures, point_index, point_names
 from pcaplat.errors import EvidenceError, InputError
+from pcaplat.found_points import Found, find_points, interfaces_of
 from pcaplat.job import Job, Options, Progress
 from pcaplat.path import Findings, Point
 from pcaplat.points import load_profile
@@ -23,7 +24,7 @@ from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import summarize, warning_rows
-from pcaplat.stages.survey import Sample, survey
+from pcaplat.stages.survey import Sample, divide, survey
 from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
@@ -124,13 +125,15 @@ def merge(
 def _merge(job: Job) -> Result:
     sampled = job.sample()
     facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
-    points, point_of = find_points(job.captures, facts)
+    names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+    divisions, part = divide(sampled["packets"], sampled["flows"], names, interfaces)
+    points, point_of = find_points(job.captures, facts, divisions)
     _check(job, facts, points)
     job = job.ordered(points)
     domains = clock_domains(points, job.options.same_clock)
     warnings = [*job.warnings, *warn_of_files(job.captures, facts)]
     warnings += warn_of_overlap(job.captures, facts, points)
-    sample = Sample.of(sampled["packets"], sampled["flows"])
+    sample = Sample.of(sampled["packets"], sampled["flows"], divisions, part)
     try:
         findings = survey(sample, points, job.options.path, domains)
     except EvidenceError as problem:
@@ -138,14 +141,17 @@ def _merge(job: Job) -> Result:
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     window_ns = job.options.window_ns
-    plan = plan_matching(findings, domains, point_of, window_ns=window_ns, range_ns=range_ns)
+    plan = plan_matching(
+        findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
+    )
     matched = job.match(settings, plan)
     clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
     segments = attribute(findings, clocks, measured_links(findings)[0], matched["links"])
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
-    document["captures"] = capture_rows(job.captures, facts, points, point_of)
+    files = Found(points, point_of, divisions, names, dict(matched["parts"]))
+    document["captures"] = capture_rows(job.captures, facts, files)
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]
     run = Run(
@@ -155,6 +161,8 @@ def _merge(job: Job) -> Result:
         clocks=clocks,
         reference=reference,
         point_of=point_of,
+        divisions=divisions,
+        names=names,
         rows=matched["rows"],
         spill=job.spill,
         n_slowest=job.options.slowest,
@@ -195,5 +203,5 @@ def _accuracy_ns(points: Sequence[Point], options: Options) -> dict[int, int]:
 
 def _n_by_status(matched: Mapping[str, Any]) -> dict[str, int]:
     """Frames of all points, by status."""
-    columns = zip(*matched["counts"], strict=True)
+    columns = zip(*matched["counts"], matched["elsewhere"], strict=True)
     return dict(zip(matched["statuses"], map(sum, columns), strict=True))

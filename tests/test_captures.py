@@ -13,13 +13,13 @@ import pytest
 from pcaplat.captures import (
     Capture,
     clock_domains,
-    find_points,
     parse_captures,
     point_index,
     resolution_ns,
     stem,
 )
 from pcaplat.errors import InputError
+from pcaplat.found_points import find_points
 from tests.captures_by_hand import Facts, facts, interface
 
 if TYPE_CHECKING:

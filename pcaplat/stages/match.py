@@ -10,7 +10,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 
 from collections.abc import Mapping, Sequence
 
-from pcaplat.path import Band, Findings
+from pcaplat.path import Band, Division, Findings, questions_of
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""
@@ -31,6 +31,7 @@ def plan_matching(
     findings: Findings,
     domains: Sequence[int],
     point_of: Sequence[Sequence[int | None]],
+    divisions: Sequence[Division | None] = (),
     *,
     window_ns: int | None = None,
     range_ns: tuple[int | None, int | None] = (None, None),
@@ -40,7 +41,8 @@ def plan_matching(
     Args:
         findings: What the survey found.
         domains: Clock domain of each point.
-        point_of: Per file and interface, the point.
+        point_of: Per file and part of it, the point.
+        divisions: How each file is divided.
         window_ns: How long a packet may take between neighbours; from the bands if not given.
         range_ns: Start and end of the reference time that is asked for.
 
@@ -55,6 +57,7 @@ def plan_matching(
     low, high = range_ns
     return {
         "point_of": [list(of_file) for of_file in point_of],
+        "divisions": [questions_of(one) for one in divisions],
         "position": findings.places,
         "component": _component_of(findings),
         "domain": list(domains),

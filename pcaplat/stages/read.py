@@ -57,7 +57,7 @@ def read(
     settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
     called = list(files) if files is not None else paths
     rows = zip(paths, called, names, strict=True)
-    origins = [(path, file, [name], [None]) for path, file, name in rows]
+    origins = [(path, file, [name], [None], None) for path, file, name in rows]
     return _native.PacketStream(origins, settings, batch_rows=batch_rows)
 
 

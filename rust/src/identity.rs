@@ -105,6 +105,12 @@ fn fold_address(digest: u64, address: u128) -> u64 {
     fold(fold(digest, address as u64), (address >> 64) as u64)
 }
 
+/// An address as one number, to recognise it by.
+#[must_use]
+pub fn address_hash(address: u128) -> u64 {
+    fold_address(0, address)
+}
+
 /// Up to eight octets as a number, those that were captured.
 fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
     let part = bytes.get(from..to.min(bytes.len())).unwrap_or(&[]);

@@ -10,8 +10,11 @@ mod writer;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::vantage::Division;
+use crate::wire::Decoder;
 use source::Source;
 use writer::Writer;
 
@@ -21,12 +24,21 @@ pub struct MergePoint {
     /// What its interface is called.
     pub name: String,
     /// Its capture; several are consecutive files of one.
-    pub files: Vec<PathBuf>,
-    /// Only the frames of this interface of the files, where one file holds several points.
-    pub interface: Option<u32>,
+    pub files: Vec<MergeFile>,
     /// Its clock's offset: knots (raw time, offset to subtract), both ns, in order of time; see
     /// [`crate::instant::offset_ns`].
     pub clock: Vec<(i64, i64)>,
+}
+
+/// A file, and which of its frames are a point's.
+#[derive(Clone, Debug, Default)]
+pub struct MergeFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Only the frames that this part of it saw, where one file holds several points.
+    pub part: Option<u32>,
+    /// How the file is divided, if its parts are not just its interfaces.
+    pub division: Option<Arc<Division>>,
 }
 
 /// So many frames go by between two questions whether to stop.
@@ -45,11 +57,12 @@ const N_FRAMES_PER_QUESTION: u64 = 1 << 14;
 /// file cannot be read or written. Damage in a file ends that file, not the merge.
 pub fn write_merged(
     points: &[MergePoint],
+    decoder: &Decoder,
     out: &Path,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<u64> {
     let part = part_of(out);
-    let written = write_part(points, &part, cancelled);
+    let written = write_part(points, decoder, &part, cancelled);
     let done = written.and_then(|n_frames| {
         std::fs::rename(&part, out).map_err(|source| io(out, source))?;
         Ok(n_frames)
@@ -68,11 +81,16 @@ fn part_of(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-fn write_part(points: &[MergePoint], part: &Path, cancelled: &dyn Fn() -> bool) -> Result<u64> {
+fn write_part(
+    points: &[MergePoint],
+    decoder: &Decoder,
+    part: &Path,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<u64> {
     let failed = |source| io(part, source);
     let mut sources = points
         .iter()
-        .map(Source::open)
+        .map(|point| Source::open(point, decoder))
         .collect::<Result<Vec<_>>>()?;
     let mut writer = Writer::new(File::create(part).map_err(failed)?).map_err(failed)?;
     for (id, source) in sources.iter().enumerate() {

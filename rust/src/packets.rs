@@ -9,6 +9,7 @@ use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::plan::Centre;
 use crate::reading::{Reading, Seen};
+use crate::vantage::{Division, part_of};
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -25,10 +26,12 @@ pub struct Origin {
     pub path: PathBuf,
     /// What it is called in the table.
     pub name: String,
-    /// Capture point by interface; the last one holds for interfaces beyond.
+    /// Capture point by part of the file; the last one holds for parts beyond.
     pub points: Vec<String>,
-    /// Clock offset against the reference by interface, over raw time; `None` if not known.
+    /// Clock offset against the reference by part, over raw time; `None` if not known.
     pub clocks: Vec<Option<Centre>>,
+    /// How the file is divided, if its parts are not just its interfaces.
+    pub division: Option<Division>,
 }
 
 /// Columns and types of the table (the contract's packets.parquet).
@@ -99,7 +102,8 @@ impl Rows {
         let seen = reading.see(frame, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status != Status::Excluded as u8 {
-            columns.put_frame(origin, frame);
+            let part = part_of(origin.division.as_ref(), frame, &self.packet);
+            columns.put_frame(origin, part, frame);
             columns.put_outcome(status, trajectory);
             columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
         }

@@ -2,7 +2,10 @@
 
 mod centre;
 
+use crate::file::Frame;
 use crate::hashed::HashedMap;
+use crate::vantage::{Division, part_of};
+use crate::wire::Packet;
 pub use centre::Centre;
 
 /// Which way a packet travels on the path.
@@ -73,8 +76,10 @@ impl Band {
 /// The survey's findings.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Per file and interface: the capture point, if any.
+    /// Per file and part of it: the capture point, if any.
     pub point_of: Vec<Vec<Option<u16>>>,
+    /// Per file: how it is divided, if its parts are not just its interfaces.
+    pub divisions: Vec<Option<Division>>,
     /// Per point: its place in the path, forward.
     pub position: Vec<u32>,
     /// Per point: points of different components share no packet.
@@ -113,6 +118,17 @@ impl Plan {
     #[must_use]
     pub fn n_points(&self) -> usize {
         self.position.len()
+    }
+
+    /// The part of a file that saw a frame, and the capture point that it is.
+    #[must_use]
+    #[inline]
+    pub fn seen_by(&self, file: usize, frame: &Frame<'_>, packet: &Packet) -> (u32, Option<u16>) {
+        let division = self.divisions.get(file).and_then(Option::as_ref);
+        let part = part_of(division, frame, packet);
+        let of_file = self.point_of.get(file);
+        let point = of_file.and_then(|of| of.get(part as usize));
+        (part, point.copied().flatten())
     }
 
     /// Raw time as reference time, if the packet goes in `direction`.

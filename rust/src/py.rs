@@ -17,13 +17,13 @@ mod stream;
 
 use crate::attribute::latencies;
 use crate::matching::{Options, match_files as run_match};
-use crate::merged::{MergePoint, write_merged as run_write_merged};
+use crate::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::plan::Direction;
 use crate::reading::Progress;
 use crate::sample::sample as run_sample;
 use attend::{attend, raise};
 use matched::{histogram_dict, matched_dict};
-use planned::{Knots, centre, plan_of};
+use planned::{Knots, Questions, centre, division, plan_of};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
@@ -99,27 +99,45 @@ fn attribute(
     histogram_dict(py, &histogram)
 }
 
-/// A point of merged.pcapng: name, files, interface of the files, clock knots.
-type MergeValues = (String, Vec<PathBuf>, Option<u32>, Vec<(i64, i64)>);
+/// A file, the part of it that is meant, and how it is divided.
+type FileValues = (PathBuf, Option<u32>, Option<Questions>);
+
+/// A point of merged.pcapng: name, files, clock knots.
+type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
+
+fn merge_point((name, files, clock): MergeValues) -> PyResult<MergePoint> {
+    let file = |(path, part, questions): FileValues| {
+        let division = questions.map(division).transpose()?.map(Arc::new);
+        Ok(MergeFile {
+            path,
+            part,
+            division,
+        })
+    };
+    Ok(MergePoint {
+        name,
+        files: files.into_iter().map(file).collect::<PyResult<_>>()?,
+        clock,
+    })
+}
 
 /// Writes merged.pcapng and returns how many frames it holds.
 #[pyfunction]
-#[pyo3(signature = (points, out, tell=None))]
+#[pyo3(signature = (points, settings, out, tell=None))]
 fn write_merged(
     py: Python<'_>,
     points: Vec<MergeValues>,
+    settings: &Settings,
     out: PathBuf,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let point = |(name, files, interface, clock): MergeValues| MergePoint {
-        name,
-        files,
-        interface,
-        clock,
-    };
-    let points: Vec<MergePoint> = points.into_iter().map(point).collect();
+    let points: Vec<MergePoint> = points
+        .into_iter()
+        .map(merge_point)
+        .collect::<PyResult<_>>()?;
+    let decoder = settings.decoder().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
-    let job = || run_write_merged(&points, &out, &|| progress.is_cancelled());
+    let job = || run_write_merged(&points, &decoder, &out, &|| progress.is_cancelled());
     attend(py, &progress, tell.as_ref(), job)
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::file::Damage;
 use crate::identity::{Identity, Prefixes, WHOLE};
 use crate::reading::{Progress, Reading, for_each_file};
+use crate::vantage::Vantage;
 use selection::{Selection, select};
 use std::path::PathBuf;
 
@@ -17,16 +18,12 @@ use std::path::PathBuf;
 pub struct Row {
     /// What it is recognised by.
     pub identity: Identity,
-    /// Interface of the file.
-    pub interface: u32,
+    /// Where within the file it was seen.
+    pub vantage: Vantage,
     /// Frame number.
     pub frame: u64,
     /// The file's time.
     pub t_ns: i64,
-    /// Tunnels around it.
-    pub depth: u8,
-    /// Innermost TTL.
-    pub ttl: u8,
     /// Bytes of the TCP segment, header included; 0 for anything else.
     pub tcp_bytes: u32,
 }

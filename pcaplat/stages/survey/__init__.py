@@ -1,14 +1,16 @@
 """Survey: which points share packets, in what order, how far apart their clocks, how long it takes.
 
-    sample → path, coarse clocks, bands, window
+    sample → points, path, coarse clocks, bands, window
 
 The sample holds the same packets of every point (hash-based selection, RFC 5475 §6.2). What is
 unique at two points relates them without any clock (`relations`); changes of direction tell how
-far apart they are (`orient`, `order`); medians over time tell where latencies lie (`centres`).
+far apart they are (`orient`, `order`); what one file saw twice, and how the sights differ, tells
+which points it holds (`splitting`); medians over time tell where latencies lie (`centres`).
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.sights import Sample, Sights
+from pcaplat.stages.survey.splitting import divide
 
-__all__ = ["Sample", "Sights", "survey"]
+__all__ = ["Sample", "Sights", "divide", "survey"]

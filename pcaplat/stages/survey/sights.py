@@ -1,12 +1,12 @@
 """The survey's sample: what each point saw of the same few packets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
-from pcaplat.path import Bools, Ints, Point
+from pcaplat.path import Bools, Division, Ints, Point
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""
@@ -59,8 +59,9 @@ def among(values: Ints, ascending: Ints) -> Bools:
 class Sample:
     """The same packets of every point, and how their flows began.
 
-    `source` has the file index and the interface of each packet as rows. `flows` are columns: file,
-    interface, flow, pair, first_t_ns, is_first_toward, opens.
+    `source` has the file index of each packet, and the part of the file that saw it, as rows.
+    `flows` are columns: file, interface, flow, pair, first_t_ns, is_first_toward, opens; where a
+    file is divided, one of the interface's parts stands for it.
     """
 
     packets: Sights
@@ -68,21 +69,40 @@ class Sample:
     flows: Mapping[str, Ints]
 
     @classmethod
-    def of(cls, packets: Mapping[str, bytes], flows: Mapping[str, bytes]) -> "Sample":
-        """Read the columns that an engine's `sample` gives, without copying them."""
+    def of(
+        cls,
+        packets: Mapping[str, bytes],
+        flows: Mapping[str, bytes],
+        divisions: Sequence[Division | None] = (),
+        part: Ints | None = None,
+    ) -> "Sample":
+        """Read the columns that an engine's `sample` gives, without copying them.
+
+        Args:
+            packets: Selected packets.
+            flows: Selected flows.
+            divisions: How each file is divided.
+            part: The part of its file that saw each packet; by default its interface.
+        """
         columns = {name: np.frombuffer(column, dtype="<i8") for name, column in packets.items()}
         columns |= {name: columns[name] != 0 for name in FLAGS}
+        began = {name: np.frombuffer(column, dtype="<i8") for name, column in flows.items()}
+        at = began["interface"].copy()
+        for file, division in enumerate(divisions):
+            for interface in np.unique(at[began["file"] == file]) if division else ():
+                here = (began["file"] == file) & (began["interface"] == interface)
+                at[here] = next(iter(division.parts_of(interface)), interface) if division else 0
         return cls(
             Sights(**{one.name: columns[one.name] for one in fields(Sights)}),
-            np.stack((columns["file"], columns["interface"]), axis=1),
-            {name: np.frombuffer(column, dtype="<i8") for name, column in flows.items()},
+            np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
+            began | {"interface": at},
         )
 
     def seen_at(self, point: Point) -> Sights:
         """Give what one point saw."""
         mask = np.zeros(len(self.packets), dtype=np.bool_)
-        for file, interface in point.sources:
-            mask |= (self.source[:, 0] == file) & (self.source[:, 1] == interface)
+        for file, part in point.sources:
+            mask |= (self.source[:, 0] == file) & (self.source[:, 1] == part)
         return self.packets.at(mask)
 
 

@@ -42,6 +42,10 @@ pub struct Matched {
     pub totals: Totals,
     /// Frames per point and status.
     pub counts: Vec<[u64; 7]>,
+    /// Frames of divided files that no point saw, by status.
+    pub elsewhere: [u64; 7],
+    /// Per file, if it is divided: frames by part, and how many of them were not decoded.
+    pub parts: Vec<(usize, Vec<[u64; 2]>)>,
 }
 
 /// Matches the frames of all files.
@@ -134,7 +138,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
             Ok(one) => {
                 all.totals.merge(one.totals);
                 all.losses.merge(one.losses);
-                all.counts.merge(&one.counts);
+                all.counts.merge(one.counts);
             }
             Err(error) => failures.push(error),
         }
@@ -147,6 +151,8 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
     Ok(Matched {
         totals: all.totals,
         counts: all.counts.of_point,
+        elsewhere: all.counts.elsewhere,
+        parts: all.counts.parts,
     })
 }
 
@@ -159,7 +165,7 @@ fn decode(
     let mut packet = Packet::new();
     let read = read_frames(path, progress, |frame| {
         let seen = reading.see(frame, &mut packet);
-        stage.take(frame, &seen)
+        stage.take(frame, &packet, &seen)
     });
     match read {
         Ok(_) => stage.finish(),

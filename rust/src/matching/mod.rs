@@ -115,16 +115,25 @@ pub const STATUSES: [&str; 7] = [
     "excluded",
 ];
 
+/// Frames by status.
+type ByStatus = [u64; STATUSES.len()];
+
 /// Frames per point and status.
 #[derive(Debug)]
 struct Counts {
-    of_point: Vec<[u64; STATUSES.len()]>,
+    of_point: Vec<ByStatus>,
+    /// Frames of divided files that no point saw.
+    elsewhere: ByStatus,
+    /// Per file: frames by part, and how many of them were not decoded.
+    parts: Vec<(usize, Vec<[u64; 2]>)>,
 }
 
 impl Counts {
     fn of_points(n: usize) -> Self {
         Self {
             of_point: vec![[0; STATUSES.len()]; n],
+            elsewhere: [0; STATUSES.len()],
+            parts: Vec::new(),
         }
     }
 
@@ -136,10 +145,18 @@ impl Counts {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
-        let theirs = other.of_point.iter().flatten();
-        for (total, n) in self.of_point.iter_mut().flatten().zip(theirs) {
+    fn add_elsewhere(&mut self, status: Status) {
+        if let Some(count) = self.elsewhere.get_mut(status as usize) {
+            *count += 1;
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        let theirs = other.of_point.iter().chain([&other.elsewhere]);
+        let ours = self.of_point.iter_mut().chain([&mut self.elsewhere]);
+        for (total, n) in ours.flatten().zip(theirs.flatten()) {
             *total += n;
         }
+        self.parts.extend(other.parts);
     }
 }

@@ -7,6 +7,7 @@ use crate::file::Frame;
 use crate::identity::Identity;
 use crate::plan::{Direction, Plan};
 use crate::reading::Seen;
+use crate::wire::Packet;
 use std::sync::mpsc::SyncSender;
 
 /// Frames of one block.
@@ -34,6 +35,8 @@ pub(super) struct Stage<'a> {
     least_ns: i64,
     until_ns: i64,
     counts: Counts,
+    /// Frames by part, and how many of them were not decoded, where the file is divided.
+    parts: Vec<[u64; 2]>,
 }
 
 impl<'a> Stage<'a> {
@@ -43,6 +46,8 @@ impl<'a> Stage<'a> {
         to: &'a [SyncSender<Block>],
         outbox: Option<Outbox>,
     ) -> Self {
+        let division = plan.divisions.get(file).and_then(Option::as_ref);
+        let of_file = plan.point_of.get(file).filter(|_| division.is_some());
         Self {
             file,
             plan,
@@ -53,16 +58,17 @@ impl<'a> Stage<'a> {
             least_ns: AT_THE_END_NS,
             until_ns: i64::MIN,
             counts: Counts::of_points(plan.n_points()),
+            parts: vec![[0; 2]; of_file.map_or(0, Vec::len)],
         }
     }
 
     #[inline]
-    pub(super) fn take(&mut self, frame: &Frame<'_>, seen: &Seen) -> Result<()> {
-        let of_file = self.plan.point_of.get(self.file);
-        let point = of_file
-            .and_then(|of| of.get(frame.interface as usize))
-            .copied()
-            .flatten();
+    pub(super) fn take(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) -> Result<()> {
+        let (part, point) = self.plan.seen_by(self.file, frame, packet);
+        if let Some([n_frames, n_undecoded]) = self.parts.get_mut(part as usize) {
+            *n_frames += 1;
+            *n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
+        }
         match (seen, point) {
             (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity),
             (Seen::Packet(_), None) => self.leave(frame, point, Status::Unmatched),
@@ -107,8 +113,9 @@ impl<'a> Stage<'a> {
     }
 
     fn leave(&mut self, frame: &Frame<'_>, point: Option<u16>, status: Status) {
-        if let Some(point) = point {
-            self.counts.add(point, status);
+        match point {
+            Some(point) => self.counts.add(point, status),
+            None => self.counts.add_elsewhere(status),
         }
         if let Some(outbox) = &mut self.outbox {
             let frame = FrameId::new(self.file, frame.number);
@@ -147,6 +154,7 @@ impl<'a> Stage<'a> {
     /// Sends the rest and returns the counts of frames that went to no partition.
     pub(super) fn finish(mut self) -> Result<Counts> {
         self.send_until(AT_THE_END_NS)?;
+        self.counts.parts.push((self.file, self.parts));
         Ok(self.counts)
     }
 }

@@ -1,12 +1,12 @@
 //! The frames of one capture point, aligned and in order.
 
-use std::path::PathBuf;
-
-use super::MergePoint;
 use super::sorter::{Sorter, Waiting};
+use super::{MergeFile, MergePoint};
 use crate::error::Result;
 use crate::file::{Capture, Frame, NO_LINK};
 use crate::instant;
+use crate::vantage::part_of;
+use crate::wire::{Decoder, Packet};
 
 /// What a point without any frame or interface is taken for: Ethernet.
 const DEFAULT_LINK: u16 = 1;
@@ -14,19 +14,23 @@ const DEFAULT_LINK: u16 = 1;
 /// A capture point being read.
 pub(super) struct Source<'a> {
     point: &'a MergePoint,
-    later_files: std::slice::Iter<'a, PathBuf>,
-    capture: Option<Capture>,
+    decoder: &'a Decoder,
+    later_files: std::slice::Iter<'a, MergeFile>,
+    capture: Option<(Capture, &'a MergeFile)>,
+    packet: Packet,
     sorter: Sorter,
     last_ns: i64,
     first_link: Option<u16>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn open(point: &'a MergePoint) -> Result<Self> {
+    pub(super) fn open(point: &'a MergePoint, decoder: &'a Decoder) -> Result<Self> {
         let mut source = Self {
             point,
+            decoder,
             later_files: point.files.iter(),
             capture: None,
+            packet: Packet::new(),
             sorter: Sorter::default(),
             last_ns: 0,
             first_link: None,
@@ -59,19 +63,18 @@ impl<'a> Source<'a> {
     /// Reads on until the sorter is full or there is nothing left.
     fn fill(&mut self) -> Result<()> {
         while !self.sorter.is_full() {
-            let Some(capture) = &mut self.capture else {
-                let Some(path) = self.later_files.next() else {
+            let Some((capture, file)) = &mut self.capture else {
+                let Some(file) = self.later_files.next() else {
                     break;
                 };
-                self.capture = Some(Capture::open(path)?);
+                self.capture = Some((Capture::open(&file.path)?, file));
                 continue;
             };
             let Some(frame) = capture.next_frame() else {
                 self.end_file();
                 continue;
             };
-            if frame.link == NO_LINK || self.point.interface.is_some_and(|id| id != frame.interface)
-            {
+            if frame.link == NO_LINK || !is_of(file, self.decoder, &frame, &mut self.packet) {
                 continue;
             }
             self.last_ns = aligned_ns(&self.point.clock, &frame).unwrap_or(self.last_ns);
@@ -83,11 +86,31 @@ impl<'a> Source<'a> {
 
     /// An empty file still knows its link type.
     fn end_file(&mut self) {
-        let interfaces = self.capture.as_ref().map_or(&[][..], Capture::interfaces);
-        let wanted = interfaces.get(self.point.interface.unwrap_or(0) as usize);
-        self.first_link = self.first_link.or(wanted.map(|found| found.link));
-        self.capture = None;
+        if let Some((capture, file)) = self.capture.take() {
+            let interfaces = capture.interfaces();
+            let interface = file.part.filter(|_| file.division.is_none()).unwrap_or(0);
+            let wanted = interfaces.get(interface as usize);
+            self.first_link = self.first_link.or(wanted.map(|found| found.link));
+        }
     }
+}
+
+/// Whether a frame is the point's; where that takes more than its interface, it is decoded.
+fn is_of(file: &MergeFile, decoder: &Decoder, frame: &Frame<'_>, packet: &mut Packet) -> bool {
+    let Some(part) = file.part else {
+        return true;
+    };
+    if file.division.is_some() {
+        let Frame {
+            link,
+            bytes,
+            wire_bytes,
+            fcs_bytes,
+            ..
+        } = *frame;
+        decoder.decode(link, bytes, wire_bytes, fcs_bytes, packet);
+    }
+    part == part_of(file.division.as_deref(), frame, packet)
 }
 
 /// pcapng has no negative times unless an offset says so, which few readers heed.

@@ -34,11 +34,11 @@ pub(super) struct Columns {
 
 impl Columns {
     /// What the file says of a frame.
-    pub(super) fn put_frame(&mut self, origin: &Origin, frame: &Frame<'_>) {
+    pub(super) fn put_frame(&mut self, origin: &Origin, part: u32, frame: &Frame<'_>) {
         let last = origin.points.len().saturating_sub(1);
-        let interface = last.min(frame.interface as usize);
-        let point = origin.points.get(interface).map_or("", String::as_str);
-        let clock = origin.clocks.get(interface).and_then(Option::as_ref);
+        let part = last.min(part as usize);
+        let point = origin.points.get(part).map_or("", String::as_str);
+        let clock = origin.clocks.get(part).and_then(Option::as_ref);
         let clock = clock.filter(|_| frame.has_time);
         let aligned_ns = clock.map(|clock| frame.t_ns.saturating_sub(clock.at(frame.t_ns)));
         let captured_bytes = i64::try_from(frame.bytes.len()).unwrap_or(i64::MAX);
@@ -132,6 +132,7 @@ mod tests {
             name: "x".into(),
             points: vec![],
             clocks: vec![],
+            division: None,
         };
         let frame = Frame {
             number: 1,
@@ -144,7 +145,7 @@ mod tests {
             direction: Direction::Unknown,
             bytes: &[],
         };
-        columns.put_frame(&origin, &frame);
+        columns.put_frame(&origin, 9, &frame);
         columns.put_outcome(200, -1);
         columns.put_packet(&Packet::new(), "");
         let batch = columns.finish().unwrap();

@@ -12,6 +12,12 @@ pub(super) fn matched_dict<'py>(
     matched: &Matched,
 ) -> PyResult<Bound<'py, PyDict>> {
     let counts: Vec<Vec<u64>> = matched.counts.iter().map(|of| of.to_vec()).collect();
+    let mut parts: Vec<(usize, Vec<Vec<u64>>)> = matched
+        .parts
+        .iter()
+        .map(|(file, parts)| (*file, parts.iter().map(|of| of.to_vec()).collect()))
+        .collect();
+    parts.sort_unstable_by_key(|(file, _)| *file);
     let links = PyList::empty(py);
     for (tallies, spills) in matched.totals.links.iter().zip(&matched.totals.spills) {
         let both = PyList::empty(py);
@@ -23,6 +29,8 @@ pub(super) fn matched_dict<'py>(
     let out = PyDict::new(py);
     out.set_item("statuses", STATUSES.to_vec())?;
     out.set_item("counts", counts)?;
+    out.set_item("elsewhere", matched.elsewhere.to_vec())?;
+    out.set_item("parts", parts)?;
     out.set_item("links", links)?;
     out.set_item("least", least_list(py, matched)?)?;
     out.set_item("rows", texts(&matched.totals.rows))?;

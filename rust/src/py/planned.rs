@@ -4,6 +4,7 @@ use super::{
     Bound, FromPyObject, PyAnyMethods, PyDict, PyDictMethods, PyErr, PyKeyError, PyResult,
 };
 use crate::plan::{Band, Centre, Plan};
+use crate::vantage::{Dimension, Division, Question, Step, Value};
 
 /// Knots (raw times, offsets) and the slope outside them.
 pub(super) type Knots = (Vec<i64>, Vec<i64>, f64);
@@ -39,6 +40,37 @@ fn item<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     value.extract().map_err(Into::into)
 }
 
+/// A dimension, where its values lead (below 0: to the question of that number, else to a part of
+/// the file), and the part that has all others.
+type Asked = (String, Vec<(Value, i64)>, u32);
+
+/// The questions of a division.
+pub(super) type Questions = Vec<Asked>;
+
+fn step(target: i64) -> Step {
+    match u32::try_from(target) {
+        Ok(part) => Step::At(part),
+        Err(_) => Step::Ask(usize::try_from(target.saturating_neg()).unwrap_or(usize::MAX)),
+    }
+}
+
+/// How a file is divided.
+pub(super) fn division(questions: Questions) -> PyResult<Division> {
+    let question = |(name, steps, otherwise): Asked| {
+        let dimension = Dimension::named(&name).ok_or_else(|| PyKeyError::new_err(name))?;
+        let steps = steps.into_iter().map(|(value, to)| (value, step(to)));
+        Ok(Question {
+            dimension,
+            steps: steps.collect(),
+            otherwise,
+        })
+    };
+    let questions = questions.into_iter().map(question);
+    Ok(Division {
+        questions: questions.collect::<PyResult<_>>()?,
+    })
+}
+
 /// The plan that `pcaplat/stages/match.py` wrote.
 pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
     let centres = |name| -> PyResult<Vec<Centre>> {
@@ -53,9 +85,14 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
             .map(band)
             .collect())
     };
+    let divisions = item::<Vec<Option<Questions>>>(dict, "divisions")?
+        .into_iter()
+        .map(|questions| questions.map(division).transpose())
+        .collect::<PyResult<_>>()?;
     let pairs: Vec<(i64, bool)> = item(dict, "toward_is_forward")?;
     Ok(Plan {
         point_of: item(dict, "point_of")?,
+        divisions,
         position: item(dict, "position")?,
         component: item(dict, "component")?,
         domain: item(dict, "domain")?,

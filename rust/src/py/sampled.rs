@@ -41,9 +41,8 @@ fn index(file: usize) -> i64 {
 }
 
 fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Row>; 12] = [
+    let columns: [Column<Row>; 22] = [
         ("file", |file, _| index(file)),
-        ("interface", |_, row| row.interface.into()),
         ("key", |_, row| row.identity.key.cast_signed()),
         ("pair", |_, row| row.identity.pair.cast_signed()),
         ("flow", |_, row| row.identity.flow.cast_signed()),
@@ -51,9 +50,20 @@ fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, 
         ("is_directed", |_, row| row.identity.directed.into()),
         ("copy_tag", |_, row| row.identity.copy_tag.into()),
         ("t_ns", |_, row| row.t_ns),
-        ("depth", |_, row| row.depth.into()),
-        ("ttl", |_, row| row.ttl.into()),
         ("tcp_bytes", |_, row| row.tcp_bytes.into()),
+        ("interface", |_, row| row.vantage.interface.into()),
+        ("port", |_, row| row.vantage.port),
+        ("direction", |_, row| row.vantage.direction.into()),
+        ("depth", |_, row| row.vantage.depth.into()),
+        ("tunnel", |_, row| row.vantage.tunnel),
+        ("vlans", |_, row| row.vantage.vlans),
+        ("outer_src_mac", |_, row| row.vantage.outer_macs[0]),
+        ("outer_dst_mac", |_, row| row.vantage.outer_macs[1]),
+        ("inner_src_mac", |_, row| row.vantage.inner_macs[0]),
+        ("inner_dst_mac", |_, row| row.vantage.inner_macs[1]),
+        ("outer_ttl", |_, row| row.vantage.outer_ttl.into()),
+        ("ttl", |_, row| row.vantage.ttl.into()),
+        ("source", |_, row| row.vantage.source),
     ];
     columns_dict(py, rows, &columns)
 }

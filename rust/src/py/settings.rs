@@ -42,16 +42,20 @@ impl Settings {
 }
 
 impl Settings {
-    pub(super) fn reading(&self) -> crate::error::Result<Reading> {
+    pub(super) fn decoder(&self) -> crate::error::Result<Decoder> {
         let claims = self.decode.iter().map(|text| parse_decode(text));
         let claims = claims.collect::<crate::error::Result<Vec<_>>>()?;
+        Decoder::new(&claims)
+    }
+
+    pub(super) fn reading(&self) -> crate::error::Result<Reading> {
         let compile = |text: &Option<String>| {
             text.as_deref()
                 .map(|text| Filter::new(text, self.libpcap.as_deref()))
                 .transpose()
         };
         Ok(Reading {
-            decoder: Decoder::new(&claims)?,
+            decoder: self.decoder()?,
             filter: compile(&self.filter)?,
             filter_outer: compile(&self.filter_outer)?,
             prefixes: self.prefixes,

@@ -1,8 +1,8 @@
 //! The packets table as an Arrow stream.
 
 use super::{
-    Bound, Knots, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, centre, pyclass,
-    pymethods, raise,
+    Bound, Knots, Progress, PyAny, PyCapsule, PyResult, Python, Questions, Settings, attend,
+    centre, division, pyclass, pymethods, raise,
 };
 use crate::error::Error;
 use crate::file::Damage;
@@ -13,8 +13,14 @@ use arrow_schema::ArrowError;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// A file of the packets table: path, name, points and clocks by interface.
-type OriginValues = (PathBuf, String, Vec<String>, Vec<Option<Knots>>);
+/// A file of the packets table: path, name, points and clocks by part, and how it is divided.
+type OriginValues = (
+    PathBuf,
+    String,
+    Vec<String>,
+    Vec<Option<Knots>>,
+    Option<Questions>,
+);
 
 /// The packets table of some files as a one-shot Arrow stream.
 #[pyclass(frozen, module = "pcaplat._native")]
@@ -37,13 +43,16 @@ impl PacketStream {
         batch_rows: usize,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
-        let origin = |(path, name, points, clocks): OriginValues| Origin {
-            path,
-            name,
-            points,
-            clocks: clocks.into_iter().map(|knots| knots.map(centre)).collect(),
+        let origin = |(path, name, points, clocks, questions): OriginValues| {
+            Ok(Origin {
+                path,
+                name,
+                points,
+                clocks: clocks.into_iter().map(|knots| knots.map(centre)).collect(),
+                division: questions.map(division).transpose()?,
+            })
         };
-        let origins = origins.into_iter().map(origin).collect();
+        let origins = origins.into_iter().map(origin).collect::<PyResult<_>>()?;
         let open = || Batches::open(reading, origins, outcomes_in, batch_rows);
         let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {
@@ -106,6 +115,7 @@ impl Follow {
             name,
             points: vec![point],
             clocks: vec![],
+            division: None,
         };
         let follower = Follower::start(reading, origin);
         Ok(Self { follower })

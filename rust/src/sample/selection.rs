@@ -6,6 +6,7 @@ use crate::file::Frame;
 use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::vantage::Vantage;
 use crate::wire::Packet;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -92,11 +93,9 @@ impl Selection {
         if identity.key <= self.level {
             self.rows.push(Row {
                 identity,
-                interface: frame.interface,
+                vantage: Vantage::of(frame, packet),
                 frame: frame.number,
                 t_ns: frame.t_ns,
-                depth: packet.depth,
-                ttl: packet.ttl,
                 tcp_bytes: if packet.protocol == TCP {
                     packet.transport_wire_bytes
                 } else {

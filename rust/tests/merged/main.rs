@@ -12,7 +12,8 @@ mod tshark;
 use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{Capture, Interface};
-use pcaplat_core::merged::{MergePoint, write_merged};
+use pcaplat_core::merged::{MergeFile, MergePoint, write_merged};
+use pcaplat_core::wire::Decoder;
 
 const S: i64 = 1_000_000_000;
 
@@ -42,13 +43,24 @@ fn pcap(path: &Path, link: u32, times_ns: &[i64]) {
 fn point(name: &str, file: PathBuf) -> MergePoint {
     MergePoint {
         name: name.to_owned(),
-        files: vec![file],
+        files: vec![whole(file)],
         ..MergePoint::default()
     }
 }
 
+fn whole(path: PathBuf) -> MergeFile {
+    MergeFile {
+        path,
+        ..MergeFile::default()
+    }
+}
+
+fn decoder() -> Decoder {
+    Decoder::new(&[]).unwrap()
+}
+
 fn merge(points: &[MergePoint], out: &Path) -> u64 {
-    write_merged(points, out, &|| false).unwrap()
+    write_merged(points, &decoder(), out, &|| false).unwrap()
 }
 
 /// The times and points of all frames, and the interfaces.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use pcaplat_core::error::Error;
-use pcaplat_core::merged::{MergePoint, write_merged};
+use pcaplat_core::merged::{MergeFile, MergePoint, write_merged};
 
-use crate::{S, folder, merge, pcap, point, read};
+use crate::{S, decoder, folder, merge, pcap, point, read, whole};
 
 #[test]
 fn frames_are_in_aligned_order_and_interfaces_named() {
@@ -49,7 +49,7 @@ fn consecutive_files_are_one_point_and_link_types_have_their_interfaces() {
     pcap(&names[2], 276, &[]);
     let [first, second, empty] = names;
     let rotated = MergePoint {
-        files: vec![first, second],
+        files: vec![whole(first), whole(second)],
         ..point("a", PathBuf::new())
     };
     let out = folder.join("merged.pcapng");
@@ -72,8 +72,11 @@ fn one_interface_of_a_file_is_a_point() {
     let [a, b, both] = names;
     merge(&[point("a", a), point("b", b)], &both);
     let only = MergePoint {
-        interface: Some(1),
-        ..point("only b", both)
+        files: vec![MergeFile {
+            part: Some(1),
+            ..whole(both)
+        }],
+        ..point("only b", PathBuf::new())
     };
     let out = folder.join("merged.pcapng");
     assert_eq!(merge(&[only], &out), 1);
@@ -114,9 +117,14 @@ fn an_interrupted_or_impossible_merge_leaves_nothing() {
     pcap(&file, 1, &[1, 2, 3]);
     let out = folder.join("merged.pcapng");
     let good = point("a", file);
-    let interrupted = write_merged(std::slice::from_ref(&good), &out, &|| true);
+    let interrupted = write_merged(std::slice::from_ref(&good), &decoder(), &out, &|| true);
     assert!(matches!(interrupted, Err(Error::Interrupted)));
-    let missing = write_merged(&[good, point("b", folder.join("b"))], &out, &|| false);
+    let missing = write_merged(
+        &[good, point("b", folder.join("b"))],
+        &decoder(),
+        &out,
+        &|| false,
+    );
     assert!(matches!(missing, Err(Error::Io { path, .. }) if path == folder.join("b")));
     let left: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()

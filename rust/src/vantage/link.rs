@@ -1,0 +1,199 @@
+//! What the link layer says of where a frame was seen.
+//!
+//! Spec: `LINKTYPE_LINUX_SLL`, `LINKTYPE_LINUX_SLL2`, `LINKTYPE_NFLOG`, `LINKTYPE_PKTAP`, IEEE 802.3.
+
+use crate::file::Frame;
+
+const ETHERNET: u16 = 1;
+const SLL: u16 = 113;
+const SLL2: u16 = 276;
+const NFLOG: u16 = 239;
+const PKTAP: [u16; 2] = [258, 149];
+
+/// `PACKET_OUTGOING` of `packet(7)`; all other types were received.
+const OUTGOING: u8 = 4;
+const IPV4: u64 = 0x0800;
+const IPV6: u64 = 0x86dd;
+const TAGS: [u64; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
+/// More tags than any network stacks.
+const MAX_TAGS: usize = 4;
+const VLAN_ID: u64 = 0x0fff;
+/// `NFULA_IFINDEX_INDEV` and `NFULA_IFINDEX_OUTDEV` of `linux/netfilter/nfnetlink_log.h`.
+const IN_DEVICE: u64 = 4;
+const OUT_DEVICE: u64 = 5;
+const MAX_ATTRIBUTES: usize = 32;
+/// `PTH_FLAG_DIR_IN` and `PTH_FLAG_DIR_OUT`.
+const PKTAP_DIRECTION: u8 = 3;
+
+/// What an Ethernet header says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ethernet {
+    /// Source and destination; a group is no place, so it counts as 0.
+    pub(super) macs: [i64; 2],
+    /// Twelve bits a tag.
+    pub(super) vlans: i64,
+    /// Where the tags end, and what follows.
+    network_at: usize,
+    ether_type: u64,
+}
+
+/// What the outermost header says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) port: i64,
+    pub(super) direction: u8,
+    pub(super) ethernet: Ethernet,
+    pub(super) ttl: u8,
+}
+
+/// Big-endian, as far as it was captured.
+fn number(bytes: &[u8], at: usize, n: usize) -> Option<u64> {
+    let octets = bytes.get(at..at.checked_add(n)?)?;
+    Some(
+        octets
+            .iter()
+            .fold(0, |value, octet| value << 8 | u64::from(*octet)),
+    )
+}
+
+fn signed(value: Option<u64>) -> i64 {
+    value.map_or(-1, u64::cast_signed)
+}
+
+/// Reads the outermost header of a frame.
+pub(super) fn read(frame: &Frame<'_>) -> Link {
+    let bytes = frame.bytes;
+    let none = Link {
+        port: -1,
+        ..Link::default()
+    };
+    match frame.link {
+        ETHERNET => {
+            let ethernet = ethernet(bytes, 0);
+            let ttl = ttl(bytes, ethernet.network_at, ethernet.ether_type);
+            Link {
+                ethernet,
+                ttl,
+                ..none
+            }
+        }
+        SLL => Link {
+            direction: way(number(bytes, 0, 2)),
+            ttl: ttl(bytes, 16, number(bytes, 14, 2).unwrap_or(0)),
+            ..none
+        },
+        SLL2 => Link {
+            port: signed(number(bytes, 4, 4)),
+            direction: way(number(bytes, 10, 1)),
+            ttl: ttl(bytes, 20, number(bytes, 0, 2).unwrap_or(0)),
+            ..none
+        },
+        NFLOG => nflog(bytes),
+        link if PKTAP.contains(&link) => Link {
+            port: name_as_number(bytes.get(12..36).unwrap_or_default()),
+            direction: bytes.get(36).map_or(0, |flags| flags & PKTAP_DIRECTION) % 3,
+            ..none
+        },
+        _ => none,
+    }
+}
+
+fn way(packet_type: Option<u64>) -> u8 {
+    packet_type.map_or(0, |kind| if kind == u64::from(OUTGOING) { 2 } else { 1 })
+}
+
+fn ttl(bytes: &[u8], at: usize, ether_type: u64) -> u8 {
+    let octet = match ether_type {
+        IPV4 => at + 8,
+        IPV6 => at + 7,
+        _ => return 0,
+    };
+    bytes.get(octet).copied().unwrap_or(0)
+}
+
+/// The Ethernet header at a place, if there is one.
+pub(super) fn ethernet(bytes: &[u8], at: usize) -> Ethernet {
+    let Some(header) = bytes.get(at..).filter(|header| header.len() >= 14) else {
+        return Ethernet::default();
+    };
+    let mac = |at| match number(header, at, 6) {
+        Some(mac) if mac >> 40 & 1 == 0 => mac.cast_signed(),
+        _ => 0,
+    };
+    let (mut type_at, mut vlans) = (12, 0);
+    let mut ether_type = number(header, type_at, 2).unwrap_or(0);
+    for _ in 0..MAX_TAGS {
+        let Some(tag) = number(header, type_at + 2, 2).filter(|_| TAGS.contains(&ether_type))
+        else {
+            break;
+        };
+        // a priority tag has id 0 and is a tag nevertheless
+        vlans = vlans << 13 | 1 << 12 | (tag & VLAN_ID).cast_signed();
+        type_at += 4;
+        ether_type = number(header, type_at, 2).unwrap_or(0);
+    }
+    Ethernet {
+        macs: [mac(6), mac(0)],
+        vlans,
+        network_at: at + type_at + 2,
+        ether_type,
+    }
+}
+
+/// The device a packet came in by, else the one it leaves by. Lengths and types are in the order of
+/// the machine that captured: the one in which the attributes fit.
+fn nflog(bytes: &[u8]) -> Link {
+    let found = devices(bytes, true).or_else(|| devices(bytes, false));
+    let (came_in, leaves) = found.unwrap_or((None, None));
+    Link {
+        port: signed(came_in.or(leaves)),
+        direction: match (came_in, leaves) {
+            (Some(_), None) => 1,
+            (None, Some(_)) => 2,
+            _ => 0,
+        },
+        ..Link::default()
+    }
+}
+
+type Devices = (Option<u64>, Option<u64>);
+
+fn devices(bytes: &[u8], is_little: bool) -> Option<Devices> {
+    let (mut at, mut found) = (4, (None, None));
+    for _ in 0..MAX_ATTRIBUTES {
+        if at + 4 > bytes.len() {
+            break;
+        }
+        let read = |at| {
+            let value = number(bytes, at, 2)?;
+            Some(if is_little {
+                value >> 8 | (value & 0xff) << 8
+            } else {
+                value
+            })
+        };
+        let (n_bytes, kind) = (read(at)?, read(at + 2)?);
+        let n_bytes = usize::try_from(n_bytes).ok().filter(|n| *n >= 4)?;
+        match kind {
+            IN_DEVICE => found.0 = number(bytes, at + 4, 4),
+            OUT_DEVICE => found.1 = number(bytes, at + 4, 4),
+            _ => {}
+        }
+        at = at.checked_add(n_bytes.next_multiple_of(4))?;
+    }
+    (at >= bytes.len()).then_some(found)
+}
+
+/// The last eight characters of a name; numbers that interfaces have are smaller.
+fn name_as_number(name: &[u8]) -> i64 {
+    let end = name.iter().position(|octet| *octet == 0);
+    let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+    let tail = name.get(name.len().saturating_sub(8)..).unwrap_or_default();
+    if tail.is_empty() {
+        return -1;
+    }
+    let number = tail
+        .iter()
+        .fold(0, |value, octet| value << 8 | u64::from(*octet & 0x7f));
+    number.cast_signed()
+}
