@@ -35,11 +35,11 @@ class Repeats:
     def among(cls, columns: Columns, rows: Ints) -> "Repeats":
         """Find those among some rows of the sample."""
         rows = rows[columns["is_directed"][rows] != 0]
-        key, t_ns = columns["key"][rows], columns["t_ns"][rows]
-        by = np.lexsort((t_ns, key))
-        key, t_ns, rows = key[by], t_ns[by], rows[by]
-        is_same = (key[1:] == key[:-1]) & (t_ns[1:] - t_ns[:-1] <= WITHIN_NS)
-        at = np.flatnonzero(is_same)
+        key, file, t_ns = (columns[name][rows] for name in ("key", "file", "t_ns"))
+        by = np.lexsort((t_ns, file, key))
+        key, file, t_ns, rows = key[by], file[by], t_ns[by], rows[by]
+        is_same = (key[1:] == key[:-1]) & (file[1:] == file[:-1])
+        at = np.flatnonzero(is_same & (t_ns[1:] - t_ns[:-1] <= WITHIN_NS))
         return cls(key[at], rows[at], rows[at + 1])
 
     def alike_in(self, value: Ints) -> "Repeats":

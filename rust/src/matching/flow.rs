@@ -43,7 +43,7 @@ pub struct Matched {
     /// Frames per point and status.
     pub counts: Vec<[u64; 7]>,
     /// Frames of divided files that no point saw, by status.
-    pub elsewhere: [u64; 7],
+    pub elsewhere: Vec<u64>,
     /// Per file, if it is divided: frames by part, and how many of them were not decoded.
     pub parts: Vec<(usize, Vec<[u64; 2]>)>,
 }
@@ -151,7 +151,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
     Ok(Matched {
         totals: all.totals,
         counts: all.counts.of_point,
-        elsewhere: all.counts.elsewhere,
+        elsewhere: all.counts.elsewhere.to_vec(),
         parts: all.counts.parts,
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn matched_dict<'py>(
     let out = PyDict::new(py);
     out.set_item("statuses", STATUSES.to_vec())?;
     out.set_item("counts", counts)?;
-    out.set_item("elsewhere", matched.elsewhere.to_vec())?;
+    out.set_item("elsewhere", matched.elsewhere.clone())?;
     out.set_item("parts", parts)?;
     out.set_item("links", links)?;
     out.set_item("least", least_list(py, matched)?)?;

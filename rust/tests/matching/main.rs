@@ -31,7 +31,7 @@ fn the_truth_comes_out() {
     let folder = Folder::new("truth");
     let capture = simulate(30_000, 1);
     let files = write_all(&folder, &capture);
-    let Matched { totals, counts } = run(&folder.0, &files, plan(), 2);
+    let Matched { totals, counts, .. } = run(&folder.0, &files, plan(), 2);
     for segment in 0..2 {
         for side in 0..2 {
             let link = &totals.links[segment][side];

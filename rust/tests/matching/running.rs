@@ -47,7 +47,7 @@ pub(crate) fn run(folder: &Path, files: &[PathBuf], plan: Plan, n_partitions: us
             &options,
             &Progress::default(),
         );
-        done.send(matched)
+        done.send(matched).is_ok()
     });
     wait.recv_timeout(Duration::from_secs(120))
         .expect("hangs")
@@ -83,7 +83,7 @@ pub(crate) struct Said {
 }
 
 pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> Said {
-    let Matched { totals, counts } = run(&folder.0, files, plan(), n_partitions);
+    let Matched { totals, counts, .. } = run(&folder.0, files, plan(), n_partitions);
     let Totals {
         links,
         least,

@@ -75,14 +75,14 @@ fn a_lab_run_is_merged_in_order() {
         "switch-any",
     ];
     let mut points = stems.map(|stem| point(stem, lab.join(stem).with_extension("pcap")));
-    if !points[0].files[0].exists() {
+    if !points[0].files[0].path.exists() {
         return;
     }
     points[3].clock = vec![(0, -37 * S)];
     let out = folder("lab").join("merged.pcapng");
     let n_frames: u64 = points
         .iter()
-        .map(|point| n_frames_of(&point.files[0]))
+        .map(|point| n_frames_of(&point.files[0].path))
         .sum();
     assert_eq!(merge(&points, &out), n_frames);
     let Some(frames) = listed(&out) else { return };
@@ -90,7 +90,7 @@ fn a_lab_run_is_merged_in_order() {
     assert!(frames.is_sorted_by_key(|(t_ns, _)| *t_ns));
     for (stem, point) in stems.iter().zip(&points) {
         let n_listed = frames.iter().filter(|(_, name)| name == stem).count();
-        assert_eq!(n_listed as u64, n_frames_of(&point.files[0]), "{stem}");
+        assert_eq!(n_listed as u64, n_frames_of(&point.files[0].path), "{stem}");
     }
 }
 
