@@ -7,7 +7,7 @@ from typing import Any
 from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
-from pcaplat.path import Point, Warn
+from pcaplat.path import Division, Point, Warn
 
 LINKS = {
     0: "null",
@@ -134,16 +134,19 @@ def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Wa
 
 
 def warn_of_overlap(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], points: Sequence[Point]
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    points: Sequence[Point],
+    divisions: Sequence[Division | None],
 ) -> list[Warn]:
     """Say where files of one point are not one after the other, as those of a rotation are."""
     found = []
     for point in points:
         files = sorted(
             (one["first_t_ns"], one["last_t_ns"], one["disorder_ns"], captures[file].name)
-            for file, interface in point.sources
+            for file, part in point.sources
             for one in facts[file]["interfaces"]
-            if one["interface"] == interface
+            if one["interface"] == _interface_of(divisions[file], part)
         )
         for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
             if first_ns < last_ns - disorder_ns:
@@ -154,3 +157,8 @@ def warn_of_overlap(
                 )
                 found.append(Warn("overlapping-files", point.name, text))
     return found
+
+
+def _interface_of(division: Division | None, part: int) -> int:
+    interface, _ = division.parts.get(part, (part, "")) if division else (part, "")
+    return interface

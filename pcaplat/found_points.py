@@ -65,6 +65,7 @@ def find_points(
     """
     sources: dict[str, list[tuple[int, int]]] = {}
     seen: dict[str, list[Mapping[str, Any]]] = {}
+    rest: set[str] = set()
     point_of: list[list[int | None]] = []
     known = divisions or [None] * len(captures)
     rows = zip(point_names(captures), facts, known, strict=True)
@@ -78,8 +79,12 @@ def find_points(
             for part, own in _parts_of(division, one["interface"]).items():
                 full = "/".join(filter(None, (name, "-".join(filter(None, (*base, own))))))
                 sources.setdefault(full, []).append((file, part))
+                if division and division.parts.get(part, (0, "x"))[1] == "":
+                    rest.add(full)
                 seen.setdefault(full, []).append(one)
-    points = [_point(name, tuple(sources[name]), seen[name]) for name in sources]
+    points = [
+        _point(name, tuple(sources[name]), seen[name], is_rest=name in rest) for name in sources
+    ]
     for i, point in enumerate(points):
         for file, part in point.sources:
             point_of[file][part] = i
@@ -93,7 +98,11 @@ def _parts_of(division: Division | None, interface: int) -> dict[int, str]:
 
 
 def _point(
-    name: str, sources: tuple[tuple[int, int], ...], interfaces: Sequence[Mapping[str, Any]]
+    name: str,
+    sources: tuple[tuple[int, int], ...],
+    interfaces: Sequence[Mapping[str, Any]],
+    *,
+    is_rest: bool,
 ) -> Point:
     return Point(
         name=name,
@@ -106,4 +115,5 @@ def _point(
         n_undecoded=sum(one["n_undecoded"] for one in interfaces),
         is_decoded=any(is_decoded(one) for one in interfaces),
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
+        is_rest=is_rest,
     )

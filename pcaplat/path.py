@@ -104,7 +104,8 @@ class Point:
     A part is an interface of the file, unless a `Division` says otherwise.
 
     `snap_bytes` is the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
-    whether frames of any of its link types can be read.
+    whether frames of any of its link types can be read. `is_rest`: it has what is of none of the
+    points that a file was divided into.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Point:
     n_undecoded: int = 0
     snap_bytes: int = 0
     is_decoded: bool = True
+    is_rest: bool = False
 
     @property
     def cut_ns(self) -> float:

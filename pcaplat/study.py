@@ -132,7 +132,7 @@ def _merge(job: Job) -> Result:
     job = job.ordered(points)
     domains = clock_domains(points, job.options.same_clock)
     warnings = [*job.warnings, *warn_of_files(job.captures, facts)]
-    warnings += warn_of_overlap(job.captures, facts, points)
+    warnings += warn_of_overlap(job.captures, facts, points, divisions)
     sample = Sample.of(sampled["packets"], sampled["flows"], divisions, part)
     try:
         findings = survey(sample, points, job.options.path, domains)

@@ -92,7 +92,7 @@ def test_files_of_one_point_that_overlap_are_told(start_ns: int, n: int) -> None
     before = facts(interface(last_t_ns=900, disorder_ns=disorder_ns))
     found = [facts(interface(first_t_ns=start_ns, last_t_ns=2_000)), before]
     points, _ = find_points(captures, found)
-    warnings = warn_of_overlap(captures, found, points)
+    warnings = warn_of_overlap(captures, found, points, [None] * len(captures))
     assert [(one.code, one.point) for one in warnings] == [("overlapping-files", "up")] * n
     assert all("up0 and up1 cover the same time" in one.text for one in warnings)
 

@@ -87,7 +87,14 @@ def _unrelated(
 ) -> Iterator[Warn]:
     related = {point for component in components for point in component}
     for i, point in enumerate(points):
-        if i not in related:
+        if i not in related and point.is_rest:
+            text = (
+                "holds what is of none of the points that the file was divided into, or of an "
+                "unknown one of them: it was seen once, and nothing else of its sender or network "
+                "was seen at two; it is compared with nothing"
+            )
+            yield Warn("unplaced-frames", point.name, text)
+        elif i not in related:
             why = reasons.get(i) or (
                 "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
                 "shows layers)?"

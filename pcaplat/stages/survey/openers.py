@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pcaplat.path import Point
-from pcaplat.stages.survey.sights import Sample
+from pcaplat.stages.survey.sights import ANY_PART, Sample
 
 Starts = dict[int, int]
 """Per point the raw time at which the time that all points cover starts, ns."""
@@ -35,7 +35,9 @@ def count_openers(
         starts_ns: When the common time starts; points that are not in it do not count.
         toward: Whether packets from the smaller address go forward, by address pair.
     """
-    start_of = {source: start for i, start in starts_ns.items() for source in points[i].sources}
+    sources = [(*source, start) for i, start in starts_ns.items() for source in points[i].sources]
+    start_of = {(file, ANY_PART): start for file, _, start in sources}
+    start_of |= {(file, part): start for file, part, start in sources}
     by_syn: dict[int, bool] = {}
     by_first: dict[int, bool] = {}
     under_way: set[int] = set()

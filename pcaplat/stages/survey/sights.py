@@ -11,6 +11,9 @@ from pcaplat.path import Bools, Division, Ints, Point
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""
 
+ANY_PART = -1
+"""Flows of divided files began somewhere in the file; its points share a clock."""
+
 FLAGS = ("is_toward", "is_directed")
 
 
@@ -61,7 +64,7 @@ class Sample:
 
     `source` has the file index of each packet, and the part of the file that saw it, as rows.
     `flows` are columns: file, interface, flow, pair, first_t_ns, is_first_toward, opens; where a
-    file is divided, one of the interface's parts stands for it.
+    file is divided, the interface is `ANY_PART`.
     """
 
     packets: Sights
@@ -88,10 +91,8 @@ class Sample:
         columns |= {name: columns[name] != 0 for name in FLAGS}
         began = {name: np.frombuffer(column, dtype="<i8") for name, column in flows.items()}
         at = began["interface"].copy()
-        for file, division in enumerate(divisions):
-            for interface in np.unique(at[began["file"] == file]) if division else ():
-                here = (began["file"] == file) & (began["interface"] == interface)
-                at[here] = next(iter(division.parts_of(interface)), interface) if division else 0
+        divided = [file for file, division in enumerate(divisions) if division]
+        at[np.isin(began["file"], divided)] = ANY_PART
         return cls(
             Sights(**{one.name: columns[one.name] for one in fields(Sights)}),
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),

@@ -160,7 +160,7 @@ def _label(dimension: str, value: int, at: int) -> str:
 def _port_name(value: int) -> str:
     if value < NUMBERS:
         return f"if{value}"
-    return value.to_bytes(8, "big").lstrip(b"\0").decode("ascii", "replace")
+    return value.to_bytes(8, "big").rstrip(b"\0").decode("ascii", "replace")
 
 
 @dataclass

@@ -192,8 +192,7 @@ fn name_as_number(name: &[u8]) -> i64 {
     if tail.is_empty() {
         return -1;
     }
-    let number = tail
-        .iter()
-        .fold(0, |value, octet| value << 8 | u64::from(*octet & 0x7f));
+    let padded = tail.iter().chain(std::iter::repeat(&0)).take(8);
+    let number = padded.fold(0, |value, octet| value << 8 | u64::from(*octet & 0x7f));
     number.cast_signed()
 }

@@ -1,0 +1,228 @@
+"""Files that hold several capture points: they are divided, and those that hold one are not."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import pcaplat
+from pcaplat.errors import InputError
+from tests.shelf import CAPTURES, lab_set
+from tests.split_by_hand import (
+    ETHERNET,
+    NFLOG,
+    PKTAP,
+    RAW,
+    SLL,
+    SLL2,
+    Look,
+    Written,
+    in_vxlan,
+    nflog,
+    pktap,
+    plain,
+    raw,
+    routed,
+    sll,
+    sll2,
+    write,
+    write_link,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIVIDED: dict[str, tuple[list[Look], int, list[str]]] = {
+    "tunnel": ([plain, partial(in_vxlan, 7)], ETHERNET, ["inner", "outer"]),
+    "two tunnels": (
+        [plain, partial(in_vxlan, 7), partial(in_vxlan, 8)],
+        ETHERNET,
+        ["inner", "outer-tunnel7", "outer-tunnel8"],
+    ),
+    "router": ([partial(routed, 0), partial(routed, 1)], ETHERNET, ["hop1", "hop2"]),
+    "router of one address": (
+        [partial(routed, 0, gateway=5), partial(routed, 1, gateway=5)],
+        ETHERNET,
+        ["hop1", "hop2"],
+    ),
+    "router between VLANs": (
+        [partial(routed, 0, tags=(10,)), partial(routed, 1, tags=(20,))],
+        ETHERNET,
+        ["hop1", "hop2"],
+    ),
+    "router, no link layer": ([partial(raw, 0), partial(raw, 1)], RAW, ["hop1", "hop2"]),
+    "any": ([partial(sll2, 4, 0), partial(sll2, 9, 1)], SLL2, ["if4", "if9"]),
+    "any, old": ([partial(sll, 0), partial(sll, 1)], SLL, ["hop1", "hop2"]),
+    "nflog": ([partial(nflog, 0), partial(nflog, 1)], NFLOG, ["if2", "if3"]),
+    "pktap": ([partial(pktap, "en0"), partial(pktap, "utun3")], PKTAP, ["en0", "utun3"]),
+}
+
+
+def merged(written: Written) -> tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]:
+    with pcaplat.merge([written.path]) as result:
+        return result.document, result.packets.collect(), result.matches.collect()
+
+
+@pytest.mark.parametrize("kind", DIVIDED)
+def test_every_frame_is_of_the_place_that_saw_it(kind: str, tmp_path: Path) -> None:
+    looks, link, labels = DIVIDED[kind]
+    written = write(tmp_path / "a.pcap", looks, link=link)
+    document, packets, matches = merged(written)
+    names = [f"a/{label}" for label in labels]
+    assert document["path"] == names
+    assert packets["point"].to_list() == [names[place] for place in written.places]
+    assert packets["status"].unique().to_list() == ["matched"]
+    rows = {(row["point"], row["n_frames"]) for row in document["captures"]}
+    assert rows == {(name, 120) for name in names}
+    assert document["matching"]["n_frames"] == len(written.places)
+    true = {
+        (written.numbers[up], written.numbers[down])
+        for up, down in zip(matches["up_frame"] - 1, matches["down_frame"] - 1, strict=True)
+    }
+    assert true == {(number, number) for number in range(120)}
+    assert len(matches) == 120 * (len(looks) - 1)
+    for up, down, ns in matches.select("up_frame", "down_frame", "latency_ns").iter_rows():
+        assert ns == written.t_ns[down - 1] - written.t_ns[up - 1]
+
+
+NOT_DIVIDED: dict[str, tuple[list[Look], int]] = {
+    "a mirror that doubles": ([plain, plain], ETHERNET),
+    "both ways of one interface": ([partial(sll2, 4, 0)], SLL2),
+    "one place behind a router": ([partial(routed, 1)], ETHERNET),
+    "tunnels for some hosts": (
+        [lambda sent: in_vxlan(7, sent) if sent.src.endswith(".1") else plain(sent)],
+        ETHERNET,
+    ),
+    "other TTLs by flow": (
+        [lambda sent: raw(sent.number % 7 % 2, sent)],
+        RAW,
+    ),
+    "other VLANs by direction": (
+        [lambda sent: routed(0, sent, tags=(10 if sent.is_forward else 20,))],
+        ETHERNET,
+    ),
+    "other tunnels by direction": (
+        [lambda sent: in_vxlan(7 if sent.is_forward else 8, sent)],
+        ETHERNET,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_DIVIDED)
+def test_a_file_of_one_point_stays_whole(kind: str, tmp_path: Path) -> None:
+    looks, link = NOT_DIVIDED[kind]
+    written = write(tmp_path / "a.pcap", looks, link=link)
+    with pytest.raises(InputError, match=r"one capture point alone \(a\)"):
+        pcaplat.merge([written.path])
+
+
+def test_a_divided_file_is_the_files_it_holds(tmp_path: Path) -> None:
+    looks: list[Look] = [partial(sll2, index, i) for i, index in enumerate((2, 5))]
+    both = write(tmp_path / "any.pcap", looks, link=SLL2)
+    frames = _frames(both.path)
+    for place in (0, 1):
+        own = [one for one, at in zip(frames, both.places, strict=True) if at == place]
+        write_link(tmp_path / f"{place}.pcap", own, SLL2)
+    document, _, _ = merged(both)
+    apart = [f"any/if{index}={tmp_path / name}" for index, name in ((2, "0.pcap"), (5, "1.pcap"))]
+    with pytest.raises(InputError, match="slash"):
+        pcaplat.merge(apart)
+    named = [f"if{index}={tmp_path / name}" for index, name in ((2, "0.pcap"), (5, "1.pcap"))]
+    with pcaplat.merge(named, same_clock=["all"]) as result:
+        for table in ("segments", "round_trips"):
+            alone = [
+                row | {end: f"any/{row[end]}" for end in ("near", "far")}
+                for row in result.document[table]
+            ]
+            assert alone == document[table]
+
+
+def _frames(path: Path) -> list[tuple[int, bytes]]:
+    data, at, found = path.read_bytes(), 24, []
+    while at < len(data):
+        seconds, ns, n, _ = (
+            int.from_bytes(data[at + i : at + i + 4], "little") for i in (0, 4, 8, 12)
+        )
+        found.append((seconds * 10**9 + ns, data[at + 16 : at + 16 + n]))
+        at += 16 + n
+    return found
+
+
+def test_a_rotated_capture_is_divided_alike(tmp_path: Path) -> None:
+    looks: list[Look] = [partial(routed, 0), partial(routed, 1)]
+    whole = write(tmp_path / "a.pcap", looks)
+    frames = _frames(whole.path)
+    write_link(tmp_path / "a0.pcap", frames[:200], ETHERNET)
+    write_link(tmp_path / "a1.pcap", frames[200:], ETHERNET)
+    files = [f"tap={tmp_path / name}" for name in ("a0.pcap", "a1.pcap")]
+    with pcaplat.merge(files, path=["tap/hop2", "tap/hop1"]) as result:
+        assert result.document["path"] == ["tap/hop2", "tap/hop1"]
+        found = result.packets.collect()["point"].to_list()
+        rows = [(row["point"], row["n_frames"]) for row in result.document["captures"]]
+    assert found == [f"tap/hop{place + 1}" for place in whole.places]
+    assert sorted(rows) == [
+        ("tap/hop1", 20),
+        ("tap/hop1", 100),
+        ("tap/hop2", 20),
+        ("tap/hop2", 100),
+    ]
+
+
+def test_what_cannot_be_placed_stays_at_the_file(tmp_path: Path) -> None:
+    """A sender that was never seen before and after the router may be on either side."""
+    looks: list[Look] = [partial(raw, 0), partial(raw, 1)]
+    whole = write(tmp_path / "a.pcap", looks, link=RAW)
+    frames = _frames(whole.path)
+    stranger = frames[0][1][:12] + bytes((192, 0, 2, 1)) + frames[0][1][16:]
+    write_link(tmp_path / "a.pcap", [*frames, (frames[-1][0] + 5, stranger)], RAW)
+    document, packets, _ = merged(whole)
+    assert packets["point"].to_list()[-1] == "a"
+    assert packets["status"].to_list()[-1] == "unmatched"
+    assert {row["point"]: row["n_frames"] for row in document["captures"]} == {
+        "a/hop1": 120,
+        "a/hop2": 120,
+        "a": 1,
+    }
+    assert document["matching"]["n_frames"] == 241
+
+
+def test_merged_pcapng_has_an_interface_for_each_place(tmp_path: Path) -> None:
+    looks, link, _ = DIVIDED["router, no link layer"]
+    written = write(tmp_path / "a.pcap", looks, link=link)
+    with pcaplat.merge([written.path]) as result:
+        result.write_merged(tmp_path / "m.pcapng")
+    again = pl.DataFrame(pcaplat.read(tmp_path / "m.pcapng"))
+    assert again["t_ns"].to_list() == sorted(written.t_ns)
+    with pcaplat.merge([tmp_path / "m.pcapng"]) as result:
+        assert result.document["path"] == ["m/a/hop1", "m/a/hop2"]
+
+
+LAB = lab_set("vxlan")
+NEEDS_LAB = pytest.mark.skipif(not LAB.exists(), reason="needs the lab's captures")
+
+
+@NEEDS_LAB
+def test_captures_of_any_interface_have_the_path_of_the_lab() -> None:
+    files = [LAB / f"{host}-any.pcap" for host in ("switch", "host2", "host1")]
+    with pcaplat.merge([str(one) for one in files], same_clock=["all"]) as result:
+        assert result.document["path"] == [
+            *("host1-any/if2", "host1-any/if5", "host1-any/if3"),
+            *("switch-any/if2", "switch-any/if3"),
+            *("host2-any/if3", "host2-any/if5", "host2-any/if2"),
+        ]
+        whole = [row for row in result.document["segments"] if row["far"] == "host2-any/if2"]
+        matching = result.document["matching"]
+    ends = [row for row in whole if row["near"] == "host1-any/if2"]
+    assert {row["direction"]: row["n"] for row in ends} == {"forward": 2255, "reverse": 1753}
+    assert matching["n_matched"] == matching["n_frames"] == 2 * 12_024 + 8_016
+
+
+@NEEDS_LAB
+def test_no_capture_of_one_point_in_the_lab_is_divided() -> None:
+    for path in sorted((CAPTURES / "lab").glob("*/*.pcap")):
+        if not path.stem.endswith("-any"):
+            with pytest.raises(InputError, match="one capture point alone"):
+                pcaplat.merge([path], keep_rows=False)
