@@ -1,6 +1,6 @@
 """Captures that hold several capture points, written by hand, with the place of every frame.
 
-Clients on one side, servers on the other, requests and answers. What is between them is passed by
+Clients on one side, servers on the other; each request is answered. What is between them is passed by
 every packet: `Place.frame` says how a packet looks there.
 """
 
@@ -36,7 +36,8 @@ class Sent:
 
     def ip(self, hops: int = 0) -> bytes:
         """The packet, some routers later."""
-        payload = udp((4000 + self.number % 7, 5000), struct.pack(">Q", self.number) * 4)
+        ports = (4000 + self.number // 2 % 7, 5000)[:: 1 if self.is_forward else -1]
+        payload = udp(ports, struct.pack(">Q", self.number) * 4)
         head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0, self.ttl - hops, UDP, 0)
         ends = (bytes(map(int, end.split("."))) for end in (self.src, self.dst))
         return head + b"".join(ends) + payload
@@ -129,10 +130,12 @@ def write(
 ) -> Written:
     """Write a capture of packets that pass the places in order, or in reverse."""
     chance = np.random.default_rng(seed)
+    client, server = CLIENTS[0], SERVERS[0]
     records = []
     for number in range(n_packets):
-        client, server = CLIENTS[chance.integers(3)], SERVERS[chance.integers(2)]
         is_forward = number % 2 == 0
+        if is_forward:
+            client, server = CLIENTS[chance.integers(3)], SERVERS[chance.integers(2)]
         ends = (client, server) if is_forward else (server, client)
         sent = Sent(*ends, number, is_forward, 64 if is_forward else 128)
         order = range(len(looks)) if is_forward else range(len(looks) - 1, -1, -1)
