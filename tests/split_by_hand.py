@@ -1,7 +1,7 @@
 """Captures that hold several capture points, written by hand, with the place of every frame.
 
-Clients on one side, servers on the other; each request is answered. What is between them is passed by
-every packet: `Place.frame` says how a packet looks there.
+Clients on one side, servers on the other; each request is answered. Every packet passes all places
+between them, and looks at each as its `Look` says.
 """
 
 from __future__ import annotations
