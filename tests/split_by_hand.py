@@ -36,8 +36,10 @@ class Sent:
 
     def ip(self, hops: int = 0) -> bytes:
         """The packet, some routers later."""
-        ports = (4000 + self.number // 2 % 7, 5000)[:: 1 if self.is_forward else -1]
-        payload = udp(ports, struct.pack(">Q", self.number) * 4)
+        port = 4000 + self.number // 2 % 7
+        payload = udp(
+            (port, 5000) if self.is_forward else (5000, port), struct.pack(">Q", self.number) * 4
+        )
         head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0, self.ttl - hops, UDP, 0)
         ends = (bytes(map(int, end.split("."))) for end in (self.src, self.dst))
         return head + b"".join(ends) + payload
