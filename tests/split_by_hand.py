@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.simulate_packets import UDP, udp
+from tests.frames_by_hand import UDP, udp
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pcaplat
-from tests.simulate import Link, Outcome, Point, Scenario, run
+from tests.simulator import Clock, Link, Outcome, Point, Scenario, Traffic, Tunnel, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +21,11 @@ NAMES = ("alpha", "bravo", "charlie")
 BASE = Scenario(
     points=(
         Point("alpha"),
-        Point("bravo", offset_ns=5_000_000),
-        Point("charlie", offset_ns=-7_000_000),
+        Point("bravo", Clock(5_000_000)),
+        Point("charlie", Clock(-7_000_000)),
     ),
     links=(Link(lost_share=0.01), Link(forward_ns=5_000, reverse_ns=4_000)),
-    n_transactions=140,
+    traffic=Traffic(400, ip6_share=0.2),
 )
 DAY_NS = 86_400 * 10**9
 SHIFTS_NS = (37 * 10**9, 5 * 3_600 * 10**9, 69 * DAY_NS, -(37 * 10**9), 12_345)
@@ -40,11 +40,11 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("laws")
 
 
-def saved(outcome: Outcome, scratch: Path, suffix: str = ".pcap") -> list[Path]:
+def saved(outcome: Outcome, scratch: Path) -> list[Path]:
     """The captures of an outcome, in a folder nothing else uses."""
     folder = scratch / str(len(list(scratch.iterdir())))
     folder.mkdir()
-    return outcome.save(folder, suffix=suffix)
+    return outcome.save(folder)
 
 
 def merged(files: list[Path], path: list[str] | None = None) -> pcaplat.Result:
@@ -89,7 +89,9 @@ def test_order_of_the_files_changes_nothing(
 def test_a_tunnel_around_the_packets_changes_no_match(
     base: pcaplat.Result, scratch: Path, wrapped: set[str]
 ) -> None:
-    points = tuple(replace(point, in_vxlan=point.name in wrapped) for point in BASE.points)
+    points = tuple(
+        replace(p, tunnel=Tunnel("vxlan") if p.name in wrapped else None) for p in BASE.points
+    )
     again = merged(saved(run(replace(BASE, points=points)), scratch))
     assert matches(again) == matches(base)
 
@@ -105,8 +107,9 @@ def offsets_ns(result: pcaplat.Result) -> dict[str, float]:
 def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(
     base: pcaplat.Result, scratch: Path, shift_ns: int, shifted: str
 ) -> None:
+    shifts_ns = {shifted: shift_ns}
     points = tuple(
-        replace(p, offset_ns=p.offset_ns + shift_ns * (p.name == shifted)) for p in BASE.points
+        replace(p, clock=Clock(p.clock.offset_ns + shifts_ns.get(p.name, 0))) for p in BASE.points
     )
     again = merged(saved(run(replace(BASE, points=points)), scratch))
     assert matches(again) == matches(base)
@@ -121,7 +124,8 @@ def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(
 
 
 def test_pcapng_says_what_pcap_says(base: pcaplat.Result, scratch: Path) -> None:
-    again = merged(saved(base_outcome(), scratch, suffix=".pcapng"))
+    points = tuple(replace(p, kind="pcapng") for p in BASE.points)
+    again = merged(saved(run(replace(BASE, points=points)), scratch))
     assert matches(again) == matches(base)
     assert again.document["segments"] == base.document["segments"]
 

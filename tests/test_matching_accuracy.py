@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import pcaplat
-from tests.simulator import run
-from tests.simulator.effects import EFFECTS, scenario
-from tests.simulator.score import Score
-from tests.simulator.truth import Truth
+from tests.simulator.__main__ import scored
+from tests.simulator.effects import EFFECTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,26 +38,19 @@ KEEP_IDENTITY = (
     "snap 128, vxlan",
     "mirror drops 20 %",
     "ECMP",
+    "2 points",
+    "8 points",
     "LAG, packet by packet",
     "clocks apart",
     "stamps of 1 us",
     "file formats",
     "files unsorted",
 )
-WRONG_CLOCKS = {"clocks apart", "a clock is set", "everything"}
-
-
-def scored(name: str, folder: Path, n_packets: int = 2_000, seed: int = 1) -> Score:
-    """Simulate, save, merge, and put the result beside the truth."""
-    outcome = run(scenario(name, n_packets, seed))
-    files = [str(file) for file in outcome.save(folder)]
-    same_clock = [] if name in WRONG_CLOCKS else ["all"]
-    return Score(Truth(outcome), pcaplat.merge(files, same_clock=same_clock))
 
 
 @pytest.mark.parametrize("name", KEEP_IDENTITY)
 def test_what_keeps_its_identity_is_found(name: str, tmp_path: Path) -> None:
-    score = scored(name, tmp_path)
+    score = scored(name, tmp_path, 2_000)
     assert score.n_wrong == 0
     assert score.n_jumps == 0
     assert score.n_copies_missed == 0

@@ -13,7 +13,7 @@ import pcaplat
 from pcaplat.errors import InputError
 from pcaplat.tables import PACKETS
 from tests.conftest import ROOT
-from tests.simulate_packets import UDP, ip, udp, vxlan, write_pcap
+from tests.frames_by_hand import UDP, ip, udp, vxlan, write_pcap
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import pcaplat
 from tests.oracle import Oracle
-from tests.simulate import START_NS, Link, Outcome, Point, Scenario, run
+from tests.simulator import (
+    START_NS,
+    Clock,
+    Link,
+    Outcome,
+    Point,
+    Scenario,
+    Score,
+    Traffic,
+    Truth,
+    Tunnel,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +32,8 @@ if TYPE_CHECKING:
 SEEDS = range(1, 7)
 SECOND_NS = 10**9
 EDGE_NS = 15_000
+OVERLAY = Tunnel("vxlan")
+DIRECTIONS = ("forward", "reverse")
 
 
 def merged(
@@ -35,9 +51,8 @@ def wrong_clocks(seed: int) -> Scenario:
     points = tuple(
         Point(
             name,
-            chance.randrange(-40 * SECOND_NS, 40 * SECOND_NS),
-            chance.uniform(-30, 30),
-            in_vxlan=name == "up",
+            Clock(chance.randrange(-40 * SECOND_NS, 40 * SECOND_NS), chance.uniform(-30, 30)),
+            tunnel=OVERLAY if name == "up" else None,
         )
         for name in ("vm", "up", "mirror", "far")
     )
@@ -45,30 +60,21 @@ def wrong_clocks(seed: int) -> Scenario:
         Link(2_000 + chance.randrange(30_000), 2_000 + chance.randrange(30_000), 800)
         for _ in range(3)
     )
-    return Scenario(points, links, n_transactions=250, gap_ns=400_000, seed=seed)
+    return Scenario(points, links, Traffic(900, gap_ns=400_000), seed=seed)
 
 
 def true_latencies_ns(outcome: Outcome, result: pcaplat.Result) -> list[tuple[float, float, int]]:
     """Per match: the interval reported, and how long the packet took."""
-    packet_of = outcome.packet_of()
-    place = {point.name: at for at, point in enumerate(outcome.scenario.points)}
-    columns = ("up_point", "up_frame", "down_point", "down_frame", "latency_lo_ns", "latency_hi_ns")
-    rows = []
-    for up, up_frame, down, down_frame, low_ns, high_ns in (
-        result.matches.select(columns).collect().iter_rows()
-    ):
-        packet = packet_of[up, up_frame]
-        assert packet == packet_of[down, down_frame]
-        at_ns = outcome.passages[packet].at_ns
-        rows.append((low_ns, high_ns, at_ns[place[down]] - at_ns[place[up]]))
-    return rows
+    score = Score(Truth(outcome), result)
+    assert score.n_wrong == 0
+    return score.intervals_ns()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_true_latencies_lie_in_their_intervals(seed: int, tmp_path: Path) -> None:
     outcome = run(wrong_clocks(seed))
     rows = true_latencies_ns(outcome, merged(outcome, tmp_path, seed))
-    n_possible = sum(len(hop.latencies_ns) for hop in outcome.hops().values())
+    n_possible = len(Truth(outcome).edges.piece)
     assert len(rows) > 0.99 * n_possible
     outside = [row for row in rows if not row[0] <= row[2] <= row[1]]
     assert not outside, f"{len(outside)} of {len(rows)}, such as (lo, hi, true) {outside[0]}"
@@ -91,13 +97,14 @@ def test_intervals_are_no_wider_than_the_round_trip_leaves_open(seed: int, tmp_p
 def test_true_clocks_lie_in_their_intervals(seed: int, tmp_path: Path) -> None:
     scenario = wrong_clocks(seed)
     result = merged(run(scenario), tmp_path, seed)
-    points = {point.name: point for point in scenario.points}
+    points = {point.name: point.clock for point in scenario.points}
     n_checked = 0
     for clock in result.document["clocks"]:
         point, reference = points[clock["point"]], points[clock["reference"]]
         rate = 1 + reference.drift_ppm * 1e-6
         true_ns = START_NS + (clock["at_ns"] - reference.offset_ns - START_NS) / rate
-        offset_ns = point.stamp_ns(round(true_ns)) - reference.stamp_ns(round(true_ns))
+        at_ns = np.array([round(true_ns)])
+        offset_ns = int((point.stamps_ns(at_ns) - reference.stamps_ns(at_ns))[0])
         assert abs(clock["offset_ns"] - offset_ns) <= clock["half_width_ns"] + 2
         if point is not reference:
             drift_ppm = point.drift_ppm - reference.drift_ppm
@@ -112,14 +119,11 @@ def test_two_way_contribution_needs_no_clock(seed: int, tmp_path: Path) -> None:
     outcome = run(wrong_clocks(seed))
     result = merged(outcome, tmp_path, seed)
     found = {(row["near"], row["far"]): row for row in result.document["round_trips"]}
-    hops = outcome.hops()
-    for near, far, direction in hops:
-        if direction == "forward":
-            ways = [hops[near, far, way].latencies_ns for way in ("forward", "reverse")]
-            mean_ns = sum(sum(way) / len(way) for way in ways)
-            row = found[near, far]
-            # drift times the difference of the mean forward and reverse times is what is left
-            assert abs(row["mean_ns"] - mean_ns) <= max(row["mean_half_width_ns"], 25)
+    for (near, far), row in found.items():
+        hops = [Truth(outcome).named(near, far, way) for way in DIRECTIONS]
+        mean_ns = sum(float(hop.packets_ns.mean()) for hop in hops)
+        # drift times the difference of the mean forward and reverse times is what is left
+        assert abs(row["mean_ns"] - mean_ns) <= max(row["mean_half_width_ns"], 25)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -130,14 +134,18 @@ def test_path_is_found_whatever_the_names_and_clocks(
     chance = random.Random(seed * 10 + n_points)  # noqa: S311 - the same draw every time
     names = [f"p{chance.getrandbits(24):06x}" for _ in range(n_points)]
     points = tuple(
-        Point(n, chance.randrange(-SECOND_NS, SECOND_NS), in_vxlan=chance.random() < 0.4)
+        Point(
+            n,
+            Clock(chance.randrange(-SECOND_NS, SECOND_NS)),
+            tunnel=OVERLAY if chance.random() < 0.4 else None,
+        )
         for n in names
     )
     links = tuple(
         Link(1_000 + chance.randrange(9_000), 1_000 + chance.randrange(9_000), 300)
         for _ in points[1:]
     )
-    outcome = run(Scenario(points, links, n_transactions=120, seed=seed))
+    outcome = run(Scenario(points, links, Traffic(300, gap_ns=60_000), seed=seed))
     document = merged(outcome, tmp_path, seed).document
     assert document["path"] == names
     assert document["path_inferred"] is True
@@ -147,26 +155,32 @@ LOSSY = (Link(lost_share=0.02), Link(reverse_ns=9_000, held_share=0.06), Link(lo
 EVENTFUL = Scenario(
     points=(
         Point("vm"),
-        Point("up", 3_000_000, in_vxlan=True),
-        Point("mirror", -2_000_000, copied_share=0.05),
-        Point("far", 999),
+        Point("up", Clock(3_000_000), tunnel=OVERLAY),
+        Point("mirror", Clock(-2_000_000), copied_share=0.05),
+        Point("far", Clock(999)),
     ),
     links=LOSSY,
-    n_transactions=240,
-    burst=3,
+    # IPv6 repeats acknowledgments, and frames of no protocol we know are not said to be lost
+    traffic=Traffic(
+        1_500,
+        gap_ns=60_000,
+        shares=(("tcp", 0.4), ("bulk", 0.2), ("udp", 0.3), ("icmp", 0.1)),
+        ip6_share=0.0,
+    ),
 )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_loss_and_reordering_are_counted_as_they_happened(seed: int, tmp_path: Path) -> None:
-    outcome = run(Scenario(EVENTFUL.points, LOSSY, n_transactions=240, burst=3, seed=seed))
+    outcome = run(replace(EVENTFUL, seed=seed))
     found = {
         (r["near"], r["far"], r["direction"]): r
         for r in merged(outcome, tmp_path, seed).document["segments"]
     }
-    for key, hop in outcome.hops().items():
-        row, covered_ns = found[key], outcome.covered_ns()
-        assert (row["n"], row["n_reordered"]) == (len(hop.latencies_ns), hop.n_reordered), key
+    truth, covered_ns = Truth(outcome), Truth(outcome).covered_ns()
+    for key, row in found.items():
+        hop = truth.named(*key)
+        assert (row["n"], row["n_reordered"]) == (len(hop.packets_ns), hop.n_reordered), key
         # clocks that are unsure by some µs leave open what happened at the very ends
         least, most = (hop.n_lost(covered_ns, margin_ns) for margin_ns in (-EDGE_NS, EDGE_NS))
         assert least <= row["n_lost"] <= most, key
@@ -175,46 +189,51 @@ def test_loss_and_reordering_are_counted_as_they_happened(seed: int, tmp_path: P
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_copies_of_a_mirror_are_called_copies(seed: int, tmp_path: Path) -> None:
-    outcome = run(Scenario(EVENTFUL.points, LOSSY, n_transactions=240, burst=3, seed=seed))
+    outcome = run(replace(EVENTFUL, seed=seed))
     result = merged(outcome, tmp_path, seed)
-    columns = ("point", "frame", "status", "trajectory_id")
-    rows = list(result.packets.select(columns).collect().iter_rows())
-    called = {(point, frame) for point, frame, status, _ in rows if status == "duplicate"}
-    names = [point.name for point in outcome.scenario.points]
-    copies = {
-        (names[p], n)
-        for p, capture in enumerate(outcome.seen)
-        for n, s in enumerate(capture, 1)
-        if s.is_copy
-    }
-    assert called == copies
-    trajectory, packet_of = {(p, f): t for p, f, _, t in rows}, outcome.packet_of()
-    originals = {
-        packet_of[key]: trajectory[key]
-        for key in packet_of
-        if key not in copies and key[0] == "mirror"
-    }
-    assert all(trajectory[key] == originals[packet_of[key]] for key in copies)
+    score = Score(Truth(outcome), result)
+    is_copy = score.truth.joined("is_copy")
+    assert is_copy.sum() > 40
+    assert np.array_equal(score.status == "duplicate", is_copy)
+    first = score.truth.joined("first")
+    mirror = slice(*score.truth.starts[2:4])
+    trajectories = dict(zip(first[mirror], score.trajectory[mirror], strict=True))
+    copies = np.flatnonzero(is_copy)
+    assert all(score.trajectory[at] == trajectories[first[at]] for at in copies)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_packets_that_repeat_themselves_are_never_mistaken(seed: int, tmp_path: Path) -> None:
-    points = (Point("vm", SECOND_NS), Point("up", in_vxlan=True), Point("far", -SECOND_NS))
-    links = (Link(tail_ns=300, lost_share=0.01), Link(6_000, 5_000, 300, lost_share=0.01))
-    outcome = run(
-        Scenario(points, links, n_transactions=420, gap_ns=12_000, has_twins=True, seed=seed)
+    points = (
+        Point("vm", Clock(SECOND_NS)),
+        Point("up", tunnel=OVERLAY),
+        Point("far", Clock(-SECOND_NS)),
     )
-    rows = true_latencies_ns(
-        outcome, merged(outcome, tmp_path, seed)
-    )  # asserts that each pair is one packet
-    n_possible = sum(len(hop.latencies_ns) for hop in outcome.hops().values())
-    assert len(rows) > 0.99 * n_possible
+    links = (Link(tail_ns=300, lost_share=0.01), Link(6_000, 5_000, 300, lost_share=0.01))
+    repeating = Traffic(
+        840,
+        gap_ns=12_000,
+        shares=(("tcp", 0.4), ("udp", 0.3), ("icmp", 0.3)),
+        n_at_once=7,
+        ip6_share=0.5,
+        constant_share=1.0,
+    )
+    outcome = run(Scenario(points, links, repeating, seed=seed))
+    truth = Truth(outcome)
+    assert truth.is_identical.sum() > 50
+    rows = true_latencies_ns(outcome, merged(outcome, tmp_path, seed))
+    assert len(rows) > 0.99 * len(truth.edges.piece)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_coarse_stamps_of_one_clock_keep_their_intervals(seed: int, tmp_path: Path) -> None:
-    points = (Point("vm", resolution_ns=1_000), Point("up"), Point("far", resolution_ns=1_000))
-    outcome = run(Scenario(points, (Link(), Link(7_000, 2_000)), n_transactions=200, seed=seed))
+    coarse = Clock(resolution_ns=1_000)
+    points = (
+        Point("vm", coarse, kind="pcap-us"),
+        Point("up"),
+        Point("far", coarse, kind="pcap-us"),
+    )
+    outcome = run(Scenario(points, (Link(), Link(7_000, 2_000)), Traffic(500), seed=seed))
     rows = true_latencies_ns(outcome, merged(outcome, tmp_path, seed, same_clock=["all"]))
     assert len(rows) > 300
     assert all(low_ns <= true_ns <= high_ns for low_ns, high_ns, true_ns in rows)
@@ -225,14 +244,14 @@ def test_coarse_stamps_of_one_clock_keep_their_intervals(seed: int, tmp_path: Pa
 def test_the_oracle_itself_recovers_the_truth(seed: int, tmp_path: Path) -> None:
     points = (
         Point("vm"),
-        Point("up", in_vxlan=True),
+        Point("up", tunnel=OVERLAY),
         Point("mirror", copied_share=0.05),
         Point("far"),
     )
-    outcome = run(Scenario(points, LOSSY, n_transactions=240, burst=3, seed=seed))
+    outcome = run(replace(EVENTFUL, points=points, seed=seed))
     files = dict(zip((p.name for p in points), outcome.save(tmp_path), strict=True))
-    hops = outcome.hops()
+    truth = Truth(outcome)
     for segment in Oracle(files).segments():
-        hop = hops[segment.near, segment.far, segment.direction]
-        assert segment.latencies_ns == sorted(hop.latencies_ns)
-        assert segment.n_lost == hop.n_lost(outcome.covered_ns())
+        hop = truth.named(segment.near, segment.far, segment.direction)
+        assert segment.latencies_ns == sorted(hop.packets_ns.tolist())
+        assert segment.n_lost == hop.n_lost(truth.covered_ns())

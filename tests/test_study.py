@@ -13,15 +13,26 @@ import pytest
 import pcaplat
 from pcaplat import study
 from pcaplat.errors import EvidenceError, InputError
-from tests.simulate import START_NS, Link, Outcome, Point, Scenario, run
-from tests.simulate_packets import UDP, ip, udp, write_pcap
+from tests.frames_by_hand import UDP, ip, udp, write_pcap
+from tests.simulator import (
+    START_NS,
+    Clock,
+    Link,
+    Point,
+    Scenario,
+    Traffic,
+    Truth,
+    Tunnel,
+    run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
 SECOND_NS = 10**9
-THREE = Scenario((Point("vm"), Point("up", in_vxlan=True), Point("far")), (Link(), Link(7_000)))
+WATCHERS = (Point("vm"), Point("up", tunnel=Tunnel("vxlan")), Point("far"))
+THREE = Scenario(WATCHERS, (Link(), Link(7_000)))
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +57,6 @@ def files(folder: Path, *names: str) -> list[str]:
 
 def codes(document: dict[str, Any]) -> list[str]:
     return [warning["code"] for warning in document["warnings"]]
-
-
-def one_way(outcome: Outcome) -> Outcome:
-    """Leave out what goes in reverse."""
-    numbers = {n for n, passage in enumerate(outcome.passages) if passage.forward}
-    seen = [[s for s in capture if s.packet in numbers] for capture in outcome.seen]
-    return Outcome(outcome.scenario, outcome.passages, seen)
 
 
 class TestTooLittle:
@@ -113,19 +117,19 @@ class TestOptions:
 
     @pytest.mark.parametrize("reference", ["vm", "up", "far"])
     def test_times_are_given_on_the_reference_clock(self, tmp_path: Path, reference: str) -> None:
-        watchers = (Point("vm"), Point("up", 37 * SECOND_NS), Point("far", -5 * SECOND_NS, 20))
+        watchers = (
+            Point("vm"),
+            Point("up", Clock(37 * SECOND_NS)),
+            Point("far", Clock(-5 * SECOND_NS, 20)),
+        )
         outcome = run(Scenario(watchers, (Link(), Link())))
         result = pcaplat.merge(outcome.save(tmp_path), reference=reference)
         of_reference = next(p for p in watchers if p.name == reference)
         packets = result.packets.collect()
-        for point, capture in zip(watchers, outcome.seen, strict=True):
+        for point in watchers:
             rows = packets.filter(point=point.name).sort("frame")
-            true_ns = [
-                of_reference.stamp_ns(outcome.passages[s.packet].at_ns[place])
-                for s in capture
-                for place in [watchers.index(point)]
-            ]
-            off_ns = np.abs(rows["aligned_ns"].to_numpy() - np.array(true_ns))
+            true_ns = of_reference.clock.stamps_ns(outcome.true_ns(point.name))
+            off_ns = np.abs(rows["aligned_ns"].to_numpy() - true_ns)
             assert off_ns.max() < 8_000  # half a round trip and what drift leaves open
 
     def test_an_unknown_point_of_accuracy(self, three: Path) -> None:
@@ -151,9 +155,10 @@ class TestOptions:
 
 class TestOneDirection:
     def test_clocks_are_one_way_and_latencies_unknown(self, tmp_path: Path) -> None:
-        watchers = (Point("a", 3 * SECOND_NS, 15.0), Point("b"))
-        scenario = Scenario(watchers, (Link(tail_ns=2_000),), n_transactions=4_000)
-        outcome = one_way(run(scenario))
+        watchers = (Point("a", Clock(3 * SECOND_NS, 15.0)), Point("b"))
+        spread = Traffic(8_000, gap_ns=60_000)
+        scenario = Scenario(watchers, (Link(tail_ns=2_000),), spread, is_one_way=True)
+        outcome = run(scenario)
         result = pcaplat.merge(outcome.save(tmp_path), path=["a", "b"])
         (row,) = result.document["segments"]
         assert row["direction"] == "forward"
@@ -163,15 +168,17 @@ class TestOneDirection:
         assert (other["quality"], other["offset_ns"]) == ("one-way", None)
         assert other["drift_ppm"] == pytest.approx(-15.0, abs=0.5)
         packets = result.packets.collect()
-        assert packets.filter(point="b")["aligned_ns"].null_count() == len(outcome.seen[1])
+        assert packets.filter(point="b")["aligned_ns"].null_count() == len(
+            outcome.records[1].frames
+        )
         assert packets.filter(point="a")["aligned_ns"].null_count() == 0
         assert result.matches.select("latency_ns").collect()["latency_ns"].is_null().all()
 
     def test_under_one_clock_they_are_latencies(self, tmp_path: Path) -> None:
-        outcome = one_way(run(Scenario((Point("a"), Point("b")), (Link(),))))
+        outcome = run(Scenario((Point("a"), Point("b")), (Link(),), is_one_way=True))
         document = pcaplat.merge(outcome.save(tmp_path), same_clock=["all"]).document
         (row,) = document["segments"]
-        truth = sorted(outcome.hops()["a", "b", "forward"].latencies_ns)
+        truth = np.sort(Truth(outcome).named("a", "b", "forward").packets_ns)
         assert row["min_ns"] == truth[0]
         assert row["max_ns"] == truth[-1]
         assert row["p50_ns"] == pytest.approx(truth[(len(truth) - 1) // 2], rel=6e-4)
@@ -179,19 +186,19 @@ class TestOneDirection:
 
 class TestWarnings:
     def test_a_clock_that_counts_tai_is_named(self, tmp_path: Path) -> None:
-        watchers = (Point("a"), Point("b", 37 * SECOND_NS))
+        watchers = (Point("a"), Point("b", Clock(37 * SECOND_NS)))
         document = pcaplat.merge(run(Scenario(watchers, (Link(),))).save(tmp_path)).document
         assert "clock-offset" in codes(document)
 
     def test_early_arrivals_under_a_wrongly_declared_clock(self, tmp_path: Path) -> None:
-        watchers = (Point("a"), Point("b", -50_000))
+        watchers = (Point("a"), Point("b", Clock(-50_000)))
         paths = run(Scenario(watchers, (Link(),))).save(tmp_path)
         document = pcaplat.merge(paths, same_clock=["all"]).document
         (text,) = [w["text"] for w in document["warnings"] if w["code"] == "negative-latency"]
         assert "(100 %, by up to" in text
 
     def test_coarse_stamps_are_named(self, tmp_path: Path) -> None:
-        watchers = (Point("a", resolution_ns=1000), Point("b"))
+        watchers = (Point("a", Clock(resolution_ns=1000), kind="pcap-us"), Point("b"))
         paths = run(Scenario(watchers, (Link(),))).save(tmp_path)
         document = pcaplat.merge(paths, same_clock=["all"]).document
         (text,) = [w["text"] for w in document["warnings"] if w["code"] == "coarse-resolution"]
@@ -253,11 +260,12 @@ def test_matches_are_the_same_every_time(three: Path) -> None:
 
 @pytest.mark.parametrize("reference", ["vm", "far"])
 def test_a_part_of_the_time_is_asked_for_in_reference_time(tmp_path: Path, reference: str) -> None:
-    watchers = (Point("vm"), Point("far", 37 * SECOND_NS))
-    outcome = run(Scenario(watchers, (Link(),)))
+    watchers = (Point("vm"), Point("far", Clock(37 * SECOND_NS)))
+    in_pairs = Traffic(400, gap_ns=60_000, shares=(("udp", 0.5), ("icmp", 0.5)))
+    outcome = run(Scenario(watchers, (Link(),), in_pairs))
     paths = outcome.save(tmp_path)
     place = [p.name for p in watchers].index(reference)
-    stamps = sorted(s.stamp_ns for s in outcome.seen[place])
+    stamps = np.sort(outcome.files[watchers[place].name].stamps_ns).tolist()
     cut_ns = (stamps[99] + stamps[100]) // 2
     since = f"{cut_ns // SECOND_NS}.{cut_ns % SECOND_NS:09d}"
     before, after = (
@@ -266,7 +274,7 @@ def test_a_part_of_the_time_is_asked_for_in_reference_time(tmp_path: Path, refer
         ]
         for start, end in ((None, since), (since, None))
     )
-    assert before + after == sum(map(len, outcome.seen))
+    assert before + after == sum(len(record.frames) for record in outcome.records)
     # one packet may be on its way at the cut
     assert abs(before - 200) <= 4
     relative = pcaplat.merge(paths, reference=reference, start="+0s").document

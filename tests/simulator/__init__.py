@@ -14,6 +14,8 @@ from tests.simulator.scenario import (
     Translation,
     Tunnel,
 )
+from tests.simulator.score import Score
+from tests.simulator.truth import Truth
 
 __all__ = [
     "START_NS",
@@ -22,8 +24,10 @@ __all__ = [
     "Outcome",
     "Point",
     "Scenario",
+    "Score",
     "Traffic",
     "Translation",
+    "Truth",
     "Tunnel",
     "run",
 ]

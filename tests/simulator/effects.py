@@ -116,6 +116,29 @@ def only(*kinds: str) -> tuple[tuple[str, float], ...]:
     return tuple((kind, 1 / len(kinds)) for kind in kinds)
 
 
+def long_path(n_points: int) -> Effect:
+    """So many points, every third one of them in a tunnel, behind routers of their own."""
+
+    def effect(scenario: Scenario) -> Scenario:
+        overlay = Tunnel("vxlan")
+        points = tuple(
+            Point(f"p{at}", tunnel=overlay if at % 3 == 1 else None, routers=at // 2)
+            for at in range(n_points)
+        )
+        there = tuple(Link(1_000 + 700 * at, 2_000 + 300 * at) for at in range(n_points - 1))
+        return replace(scenario, points=points, links=there)
+
+    return effect
+
+
+def weak(n_idents: int) -> Effect:
+    """Identities of so many values, and points that miss a packet now and then."""
+    few = traffic(
+        shares=only("udp"), ip6_share=0.0, constant_share=0.8, idents="random", n_idents=n_idents
+    )
+    return together(few, LOSS)
+
+
 ROUTED = each("routers", 0, 1, 1, 2, 2)
 LOSS = links(lost_share=0.01)
 CUT = together(
@@ -154,12 +177,17 @@ EFFECTS: dict[str, Effect] = {
     "identical packets, loss": together(
         TWINS, LOSS, traffic(shares=only("udp", "icmp"), ip6_share=0.5)
     ),
-    "nothing but identical packets, loss": together(
-        TWINS, LOSS, traffic(shares=only("udp"), n_at_once=3, gap_ns=120_000)
+    "flows of identical packets only, loss": together(
+        TWINS,
+        LOSS,
+        traffic(shares=(("udp", 0.2), ("tcp", 0.5), ("icmp", 0.3)), ip6_share=0.5, gap_ns=60_000),
     ),
     "pure ACKs, loss": together(LOSS, traffic(idents="zero", shares=only("bulk"))),
     "resent byte for byte": together(NO_NUMBERS, LOSS, traffic(shares=only("tcp", "bulk"))),
     "IP ID wraps": traffic(idents="wraps", constant_share=1.0, shares=only("udp"), ip6_share=0.0),
+    "heartbeats": together(
+        NO_NUMBERS, LOSS, traffic(shares=only("udp", "tcp"), constant_share=1.0, is_regular=True)
+    ),
     "mirror copies": at(("leaf",), copied_share=1.0),
     "some copies": at(("leaf", "spine"), copied_share=0.05),
     "doubled on the way": links(doubled_share=0.01),
@@ -194,6 +222,8 @@ EFFECTS: dict[str, Effect] = {
     "mirror drops 20 %": at(("leaf", "spine"), missed_share=0.2),
     "ECMP": parallel("flow"),
     "LAG, packet by packet": parallel("packet"),
+    "2 points": long_path(2),
+    "8 points": long_path(8),
     "clocks apart": each(
         "clock",
         Clock(),
@@ -222,6 +252,8 @@ EVERYTHING = (
     "file formats",
     "files unsorted",
 )
+ALL = (*EFFECTS, "everything")
+WRONG_CLOCKS = {"clocks apart", "a clock is set", "everything"}
 
 
 def scenario(name: str, n_packets: int = 2_000, seed: int = 1) -> Scenario:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tests.simulator.pieces import ETHER, SYN, UDP
+
 if TYPE_CHECKING:
     from tests.simulator.pieces import Table
     from tests.simulator.scenario import Numbers, Point, Scenario
@@ -32,12 +34,14 @@ class Recorded(NamedTuple):
     members: Numbers
 
 
-def record(scenario: Scenario, at: int, journey: Journey) -> Recorded:
+def record(scenario: Scenario, at: int, journey: Journey, flows: Table) -> Recorded:
     """What the point number `at` sees of everything that passes."""
     point, hop = scenario.points[at], scenario.hop_of[at]
     is_there = journey.times_ns[:, hop] >= 0
     if point.branch is not None:
         is_there &= journey.branch == point.branch
+    if scenario.is_one_way:
+        is_there &= journey.pieces["forward"]
     seen = np.flatnonzero(is_there)
     units = _units(scenario, hop, journey)[seen]
     pieces = journey.pieces
@@ -50,8 +54,33 @@ def record(scenario: Scenario, at: int, journey: Journey) -> Recorded:
     frames["size"] = np.add.reduceat(pieces["size"][seen], starts) if len(seen) else 0
     frames["time_ns"] = journey.times_ns[frames["first"], hop]
     frames["n_parts"] = 1
-    frames["is_copy"] = pieces["copy_of"][frames["first"]] >= 0
+    original = pieces["copy_of"][frames["first"]]
+    frames["is_copy"] = (original >= 0) & (journey.times_ns[original, hop] >= 0)
+    if point.tunnel and point.tunnel.mtu:
+        frames = _in_parts(point.tunnel.mtu, frames, _outer_bytes(scenario, frames, pieces, flows))
     return Recorded(_observed(point, frames, scenario.chance("record", at)), seen)
+
+
+def _outer_bytes(scenario: Scenario, frames: Table, pieces: Table, flows: Table) -> Numbers:
+    """How long outer IP packets of VXLAN are."""
+    mine = pieces[frames["first"]]
+    flow = flows[mine["flow"]]
+    tcp = 20 + 12 * scenario.traffic.has_tcp_stamps + 4 * (mine["flags"] & SYN > 0)
+    transport = np.where(flow["kind"] < UDP, tcp, 8)
+    network = np.where(flow["version"] == 4, 20, 40)
+    inner = np.where(flow["kind"] == ETHER, 6, network + transport) + frames["size"]
+    return np.asarray(20 + 8 + 8 + 14 + inner)
+
+
+def _in_parts(mtu: int, frames: Table, n_bytes: Numbers) -> Table:
+    """Packets that are too long as fragments, one after the other."""
+    step = (mtu - 20) & ~7
+    n_parts = np.where(n_bytes > mtu, -(-(n_bytes - 20) // step), 1)
+    parts = np.repeat(frames, n_parts)
+    parts["n_parts"] = np.repeat(n_parts, n_parts)
+    parts["part"] = np.arange(len(parts)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    parts["time_ns"] += 700 * parts["part"]
+    return parts
 
 
 def _units(scenario: Scenario, hop: int, journey: Journey) -> Numbers:

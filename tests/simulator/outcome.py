@@ -67,6 +67,13 @@ class Outcome:
         order = np.argsort(by, kind="stable")
         return Place(point[order], row[order], stamps_ns[order])
 
+    def true_ns(self, name: str) -> Numbers:
+        """When each frame of a file really passed."""
+        place = self.files[name]
+        times_ns = [record.frames["time_ns"] for record in self.records]
+        starts = np.cumsum([0, *map(len, times_ns)])
+        return np.asarray(np.concatenate(times_ns)[starts[place.points] + place.rows])
+
     def path_of(self, folder: Path, name: str) -> Path:
         """Where the file of that name is saved."""
         first = self.scenario.points[int(self.first_point[name])]
@@ -106,5 +113,5 @@ class Outcome:
 def run(scenario: Scenario) -> Outcome:
     """Send the traffic, let the points record it."""
     flows, journey = send_everything(scenario)
-    records = [record(scenario, at, journey) for at in range(len(scenario.points))]
+    records = [record(scenario, at, journey, flows) for at in range(len(scenario.points))]
     return Outcome(scenario, flows, journey, records)

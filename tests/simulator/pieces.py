@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KINDS = ("tcp", "bulk", "udp", "icmp", "ether")
 TCP, BULK, UDP, ICMP, ETHER = range(len(KINDS))
 SYN, SYN_ACK, ACK, PSH_ACK = 0x02, 0x12, 0x10, 0x18
+FLOWS_A_HOST = 4
 POOL_BYTES = 1_000_003  # payloads are cut from so many random bytes, round and round
 
 FLOW = np.dtype(
@@ -106,7 +107,7 @@ def make_flows(scenario: Scenario, n_flows: int) -> Table:
 
 def _addresses(flows: Table, side: int) -> NDArray[np.uint8]:
     """10.SIDE.0.HOST or fd00:SIDE::HOST, four flows to a host."""
-    host = flows["slot"] // 4 + 1
+    host = flows["slot"] // FLOWS_A_HOST + 1
     made = np.zeros((len(flows), 16), np.uint8)
     made[:, 14], made[:, 15] = host >> 8, host & 255
     is_6 = flows["version"] == 6

@@ -115,7 +115,9 @@ class Traffic:
     )
     ip6_share: float = 0.4
     constant_share: float = 0.0  # of UDP flows: each of their packets has the same payload
-    idents: str = "flow"  # IP ID: counts by `flow`, by `host`, `wraps` fast, or is `zero`
+    is_regular: bool = False  # transactions come like clockwork
+    idents: str = "flow"  # IP ID: counts by `flow`, by `host`, `wraps` fast, is `zero` or `random`
+    n_idents: int = 65_536  # how many values it has where it is random
     has_tcp_stamps: bool = True
     super_bytes: int = 0  # longest super-segment of bulk data; 0: the card cuts nothing
     joined_bytes: int = 0  # longest joined segment
@@ -138,6 +140,7 @@ class Scenario:
     translation: Translation | None = None
     n_branches: int = 1
     branches_by: str = "flow"  # or by `packet`
+    is_one_way: bool = False  # points see only what goes forward
     seed: int = 1
 
     @cached_property

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pcaplat
     from tests.simulator.pieces import Flags
     from tests.simulator.scenario import Numbers
+    from tests.simulator.truth import Hop
+
+# clocks that are unsure by some us leave open what happened at the very ends
+EDGE_NS = 15_000
 
 
 class Counts(NamedTuple):
@@ -34,6 +38,22 @@ class Counts(NamedTuple):
     def ambiguous(self) -> float:
         """The share that was called ambiguous."""
         return self.n_ambiguous / self.n if self.n else 0.0
+
+
+class Figures(NamedTuple):
+    """One segment and direction: reported less true."""
+
+    mean_ns: float
+    p50_ns: float
+    p99_ns: float
+    mean_beyond_ns: float  # what no interval explains
+    n: int
+    n_lost: int
+    n_duplicated: int
+    n_reordered: int
+    n_truly_lost: int
+    n_truly_duplicated: int
+    n_truly_reordered: int
 
 
 @dataclass
@@ -59,7 +79,8 @@ class Score:
     def pairs(self) -> tuple[Numbers, Numbers]:
         """The frames that were said to carry the same packet."""
         table = self.result.matches.collect()
-        return self._numbers(table, "up_"), self._numbers(table, "down_")
+        whole = self.truth.whole
+        return whole[self._numbers(table, "up_")], whole[self._numbers(table, "down_")]
 
     @cached_property
     def n_shared(self) -> Numbers:
@@ -77,6 +98,13 @@ class Score:
             truth.seen[piece, at_point[row]] == up[row]
         )
         return np.bincount(row, is_shared, len(up)).astype(np.int64)
+
+    def intervals_ns(self) -> list[tuple[float, float, int]]:
+        """Per pair the latency's interval that was reported, and how long it really took."""
+        bounds = self.result.matches.select("latency_lo_ns", "latency_hi_ns").collect()
+        up, down = self.pairs
+        true_ns = self.truth.joined("time_ns")[down] - self.truth.joined("time_ns")[up]
+        return [(*row, int(ns)) for row, ns in zip(bounds.iter_rows(), true_ns, strict=True)]
 
     @cached_property
     def n_wrong(self) -> int:
@@ -116,6 +144,14 @@ class Score:
         table = self.result.packets.select("file", "frame", "status").collect()
         found = np.full(int(self.truth.starts[-1]), "", dtype="U12")
         found[self._numbers(table)] = table["status"].to_numpy()
+        return found
+
+    @cached_property
+    def trajectory(self) -> Numbers:
+        """Per frame its trajectory, or -1."""
+        table = self.result.packets.select("file", "frame", "trajectory_id").collect()
+        found = np.full(int(self.truth.starts[-1]), -1, np.int64)
+        found[self._numbers(table)] = table["trajectory_id"].fill_null(-1).to_numpy()
         return found
 
     def counts(self) -> dict[str, Counts]:
@@ -163,15 +199,39 @@ class Score:
             rows.append((row, near, far, forward))
         return rows
 
-    def errors_ns(self) -> dict[str, float]:
-        """The largest error of any segment's mean, median and 99th percentile, whole packets."""
-        worst = {"mean_ns": 0.0, "p50_ns": 0.0, "p99_ns": 0.0}
+    @cached_property
+    def figures(self) -> list[Figures]:
+        """Segments whose whole packets are many enough to compare."""
+        covered_ns, made = self.truth.covered_ns(), []
         for row, near, far, forward in self.segments():
             hop = self.truth.hop(near, far, forward=forward)
             true_ns = hop.latencies_ns[row["class"]]
-            if len(true_ns) < 100 or row["mean_ns"] is None:
-                continue
-            values = (true_ns.mean(), *np.quantile(true_ns, (0.5, 0.99)))
-            for name, value in zip(worst, values, strict=True):
-                worst[name] = max(worst[name], abs(row[name] - float(value)))
-        return worst
+            if row["class"] == "packet" and len(true_ns) >= 100 and row["mean_ns"] is not None:
+                made.append(_figures(row, hop, true_ns, covered_ns))
+        return made
+
+    def worst_ns(self, figure: str) -> float:
+        """The largest error of a figure over all segments."""
+        return max((abs(getattr(row, figure)) for row in self.figures), default=0.0)
+
+
+def _figures(
+    row: dict[str, Any], hop: Hop, true_ns: Numbers, covered_ns: tuple[int, int]
+) -> Figures:
+    mean_ns = row["mean_ns"] - float(true_ns.mean())
+    p50_ns, p99_ns = np.quantile(true_ns, (0.5, 0.99), method="inverted_cdf")
+    known_ns = (row["clock_half_width_ns"] or 0.0) + 1
+    bounds = tuple(hop.n_lost(covered_ns, margin_ns) for margin_ns in (-EDGE_NS, 0, EDGE_NS))
+    return Figures(
+        mean_ns,
+        row["p50_ns"] - float(p50_ns),
+        row["p99_ns"] - float(p99_ns),
+        max(0.0, abs(mean_ns) - known_ns),
+        row["n"] - len(true_ns),
+        row["n_lost"] - min(max(row["n_lost"], bounds[0]), bounds[2]),
+        row["n_duplicated"] - hop.n_duplicated,
+        row["n_reordered"] - hop.n_reordered,
+        bounds[1],
+        hop.n_duplicated,
+        hop.n_reordered,
+    )

@@ -180,7 +180,7 @@ def _doubled(scenario: Scenario, journey: Journey) -> Journey:
 
 
 def _number(scenario: Scenario, pieces: Table, flows: Table) -> None:
-    """Give IP IDs in the order of sending: `flow`, `host`, `wraps` or `zero`."""
+    """Give IP IDs in the order of sending: each in its manner."""
     how = scenario.traffic.idents
     counts = _counts(pieces)
     order = np.argsort(pieces["sent_ns"], kind="stable")
@@ -190,6 +190,8 @@ def _number(scenario: Scenario, pieces: Table, flows: Table) -> None:
     first = group * 7_919 % 65_536 if how == "flow" else 0
     step = {"wraps": 1_024, "zero": 0}.get(how, 1)
     ident = first * (how == "flow") + 1 + rank * step if step else np.zeros_like(rank)
+    if how == "random":
+        ident = scenario.chance("idents").integers(1, scenario.traffic.n_idents + 1, len(rank))
     ident = np.where((pieces["flags"] == SYN_ACK) & (flows["kind"][pieces["flow"]] < UDP), 0, ident)
     is_long = (pieces["total"] > pieces["size"]) & (flows["kind"][pieces["flow"]] == UDP)
     # what is cut on the way has an ID of its own (RFC 6864), and all fragments the same

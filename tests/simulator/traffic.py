@@ -46,7 +46,9 @@ def talk(scenario: Scenario) -> Talk:
     """Lay out transactions: slots take turns, a flow lasts `n_turns` of them."""
     traffic, chance = scenario.traffic, scenario.chance("talk")
     n = max(traffic.n_at_once, round(traffic.n_packets / packets_a_transaction(traffic)))
-    at_ns = START_NS + np.cumsum(traffic.gap_ns // 2 + chance.integers(0, traffic.gap_ns, n))
+    gaps_ns = traffic.gap_ns // 2 + chance.integers(0, traffic.gap_ns, n)
+    gaps_ns[:] = traffic.gap_ns if traffic.is_regular else gaps_ns
+    at_ns = START_NS + np.cumsum(gaps_ns)
     number = np.arange(n)
     rounds, slot = number // traffic.n_at_once, number % traffic.n_at_once
     flow = rounds // traffic.n_turns * traffic.n_at_once + slot

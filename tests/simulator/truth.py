@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tests.simulator.pieces import KINDS, UDP
+from tests.simulator.pieces import ETHER, FLOWS_A_HOST, ICMP, KINDS, UDP
+from tests.simulator.scenario import START_NS
+from tests.simulator.wrapping import OPAQUE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tests.simulator.pieces import Flags
     from tests.simulator.scenario import Numbers
 
+DAY_NS = 86_400 * 10**9
 CLASSES = (*KINDS, "identical", "coalesced", "fragment")
 IDENTICAL, COALESCED, FRAGMENT = range(len(KINDS), len(CLASSES))
 
@@ -35,6 +38,17 @@ class Hop(NamedTuple):
     latencies_ns: dict[str, Numbers]  # by class: packet, first-byte, last-byte
     lost_at_ns: Numbers
     n_reordered: int
+    n_duplicated: int
+
+    @property
+    def packets_ns(self) -> Numbers:
+        """Latencies of whole packets."""
+        return self.latencies_ns["packet"]
+
+    def n_lost(self, covered_ns: tuple[int, int], margin_ns: int = 0) -> int:
+        """Losses inside the time that all points cover, give or take a margin at either end."""
+        first_ns, last_ns = covered_ns[0] - margin_ns, covered_ns[1] + margin_ns
+        return int(((self.lost_at_ns >= first_ns) & (self.lost_at_ns <= last_ns)).sum())
 
 
 @dataclass
@@ -53,6 +67,19 @@ class Truth:
         return np.concatenate([r.frames[column] for r in self.outcome.records])
 
     @cached_property
+    def whole(self) -> Numbers:
+        """Per frame itself, or of fragments of an outer packet the last one."""
+        first, parts, copies = (self.joined(name) for name in ("first", "part", "is_copy"))
+        point = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        order = np.lexsort((parts, copies, first, point))
+        place = np.arange(len(order))
+        is_last = (parts == self.joined("n_parts") - 1)[order]
+        last = np.where(is_last, place, len(place) - 1)[::-1]
+        found = np.empty_like(order)
+        found[order] = order[np.minimum.accumulate(last)[::-1]]
+        return found
+
+    @cached_property
     def seen(self) -> Numbers:
         """Per piece and point the original frame that carries it, or -1."""
         records, n = self.outcome.records, len(self.outcome.journey.pieces)
@@ -63,7 +90,20 @@ class Truth:
             ends = np.cumsum(each)
             within = np.arange(each.sum()) - np.repeat(ends - each, each)
             pieces = members[np.repeat(frames["start"][rows], each) + within]
+            copy_of = self.outcome.journey.pieces["copy_of"][pieces]
+            pieces = np.where(copy_of >= 0, copy_of, pieces)
             found[pieces, at] = np.repeat(rows, each) + self.starts[at]
+        return found
+
+    @cached_property
+    def copies(self) -> Numbers:
+        """Per piece and point how many later copies of it were recorded."""
+        found = np.zeros_like(self.seen)
+        for at, (frames, members) in enumerate(self.outcome.records):
+            rows = frames[frames["is_copy"] & (frames["part"] == 0)]
+            pieces = members[rows["start"]]
+            copy_of = self.outcome.journey.pieces["copy_of"][pieces]
+            np.add.at(found[:, at], np.where(copy_of >= 0, copy_of, pieces), 1)
         return found
 
     @cached_property
@@ -109,7 +149,7 @@ class Truth:
             pieces["flow"],
             pieces["forward"],
             np.where(is_numbered, pieces["number"], 0),
-            pieces["ack"],
+            np.where(flows["kind"] < UDP, pieces["ack"], 0),
             pieces["total"],
             pieces["body"],
             pieces["quotes"],
@@ -120,6 +160,11 @@ class Truth:
             np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True
         )
         return np.asarray((times[back] > 1) & (pieces["copy_of"] < 0))
+
+    def named(self, near: str, far: str, direction: str) -> Hop:
+        """The truth about two points by their names, and a direction."""
+        names = [point.name for point in self.outcome.scenario.points]
+        return self.hop(names.index(near), names.index(far), forward=direction == "forward")
 
     def hop(self, near: int, far: int, *, forward: bool) -> Hop:
         """The truth about two points and one direction."""
@@ -136,6 +181,7 @@ class Truth:
             self._latencies(both, up, down),
             times_ns[lost, hops[up]],
             self._n_reordered(both, hops[up], hops[down]),
+            int((self.copies[both, down] - self.copies[both, up]).clip(0).sum()),
         )
 
     def _latencies(self, pieces: Numbers, up: int, down: int) -> dict[str, Numbers]:
@@ -156,12 +202,27 @@ class Truth:
 
     def _n_reordered(self, pieces: Numbers, up_hop: int, down_hop: int) -> int:
         """Packets of a flow that arrive after one that was sent later (RFC 4737, section 3)."""
-        times_ns, flow = self.outcome.journey.times_ns, self.outcome.journey.pieces["flow"]
-        order = pieces[np.lexsort((times_ns[pieces, up_hop], flow[pieces]))]
-        place = np.arange(len(order))
-        arrived = np.lexsort((times_ns[order, down_hop], flow[order]))
-        newest = np.maximum.accumulate(place[arrived]) if len(order) else place
-        return int((place[arrived] < newest).sum())
+        times_ns, (_, stream) = (
+            self.outcome.journey.times_ns[pieces],
+            np.unique(self._stream[pieces], return_inverse=True),
+        )
+        sent_ns = times_ns[:, up_hop] - START_NS
+        order = np.lexsort((sent_ns, times_ns[:, down_hop], stream))
+        sent = (stream * DAY_NS + sent_ns)[order]
+        return int((sent < np.maximum.accumulate(sent)).sum()) if len(sent) else 0
+
+    @cached_property
+    def _stream(self) -> Numbers:
+        """Per piece the flow that can be told.
+
+        All of an opaque tunnel is one, all non-IP frames of a link, all ICMP of two addresses.
+        """
+        flow = self.outcome.journey.pieces["flow"]
+        tunnels = [p.tunnel.kind for p in self.outcome.scenario.points if p.tunnel]
+        kind, version = (self.outcome.flows[name][flow] for name in ("kind", "version"))
+        hosts = -2 - 2 * (self.outcome.flows["slot"][flow] // FLOWS_A_HOST) - (version == 6)
+        told = np.where(kind == ICMP, hosts, np.where(kind == ETHER, -1, flow))
+        return np.asarray(told if OPAQUE.isdisjoint(tunnels) else np.full_like(flow, -1))
 
     def covered_ns(self) -> tuple[int, int]:
         """The time that all points cover: loss is counted in it alone."""

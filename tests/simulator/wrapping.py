@@ -24,7 +24,7 @@ def ethernet(ethertype: int, forward: Flags, *, place: int, vlan: int = 0) -> By
     """Ethernet headers: MAC addresses tell the stretch between routers, and the direction."""
     n, side = len(forward), forward.astype(np.int64)
     place = 0 if ethertype == OTHER else place  # which no router lets through
-    target, source = 0x0200_0000_0000 + 4 * place + side, 0x0200_0000_0002 + 4 * place - side
+    target, source = 0x0200_0000_0000 + 4 * place + side, 0x0200_0000_0001 + 4 * place - side
     if not vlan:
         return header("662", target, source, ethertype, n=n)
     return header("66222", target, source, 0x8100, vlan, ethertype, n=n)
@@ -56,8 +56,9 @@ def tunnelled(
     n_bytes = between.shape[1] + inner.shape[1] + size
     protocol = _protocol(tunnel)
     if protocol == UDP_PROTOCOL:
-        source = np.where(forward, 49_152, 53_000) + flow % 3_000
         port = np.full(len(forward), tunnel.port or PORTS[tunnel.kind])
+        source = np.where(forward, 49_152, 53_000) + flow % 3_000
+        source = port if tunnel.kind == "wireguard" else source
         between = np.hstack([udp((source, port), n_bytes + 8), between])
         n_bytes = n_bytes + 8
     ends = _ends(forward)

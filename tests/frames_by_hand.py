@@ -1,4 +1,4 @@
-"""The bytes of simulated packets, and the capture files that hold them, written by hand."""
+"""Single frames made by hand, and a file to hold them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
+UDP = 17
 VXLAN_PORT = 4789
 
 
@@ -42,20 +42,9 @@ def ip(src: str, dst: str, protocol: int, ident: int, ttl: int, payload: bytes) 
     return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x0800, header + payload)
 
 
-def tcp(ports: tuple[int, int], seq: int, ack: int, flags: int, payload: bytes) -> bytes:
-    """A TCP segment without options (RFC 9293)."""
-    return struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 8192, 0, 0) + payload
-
-
 def udp(ports: tuple[int, int], payload: bytes) -> bytes:
     """A UDP datagram (RFC 768)."""
     return struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload
-
-
-def echo(kind: int, ident: int, sequence: int, payload: bytes) -> bytes:
-    """An ICMP or ICMPv6 echo; `kind` tells request from reply (RFC 792, RFC 4443)."""
-    bare = struct.pack(">BBHHH", kind, 0, 0, ident, sequence) + payload
-    return bare[:2] + checksum(bare).to_bytes(2) + bare[4:]
 
 
 def vxlan(frame: bytes, ident: int, *, forward: bool) -> bytes:
@@ -66,32 +55,10 @@ def vxlan(frame: bytes, ident: int, *, forward: bool) -> bytes:
     return ip(src, dst, UDP, ident & 0xFFFF, 64, udp((50_000 + forward, VXLAN_PORT), inner))
 
 
-def write_pcap(path: Path, records: list[tuple[int, bytes]], *, nanoseconds: bool = True) -> None:
-    """A pcap file in little-endian order."""
-    unit_ns = 1 if nanoseconds else 1000
-    magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
+def write_pcap(path: Path, records: list[tuple[int, bytes]]) -> None:
+    """A pcap file of nanoseconds, little-endian."""
     with path.open("wb") as file:
-        file.write(struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 262_144, 1))
+        file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
         for stamp_ns, data in records:
-            seconds, rest_ns = divmod(stamp_ns, 10**9)
-            file.write(
-                struct.pack("<IIII", seconds, rest_ns // unit_ns, len(data), len(data)) + data
-            )
-
-
-def write_pcapng(path: Path, records: list[tuple[int, bytes]]) -> None:
-    """A pcapng file with one section, one interface, nanoseconds."""
-    resolution = struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
-    blocks = [
-        _block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
-        _block(1, struct.pack("<HHI", 1, 0, 262_144) + resolution),
-    ]
-    for stamp_ns, data in records:
-        head = struct.pack("<IIIII", 0, stamp_ns >> 32, stamp_ns & 0xFFFFFFFF, len(data), len(data))
-        blocks.append(_block(6, head + data + bytes(-len(data) % 4)))
-    path.write_bytes(b"".join(blocks))
-
-
-def _block(kind: int, body: bytes) -> bytes:
-    size = (12 + len(body)).to_bytes(4, "little")
-    return kind.to_bytes(4, "little") + size + body + size
+            head = struct.pack("<IIII", *divmod(stamp_ns, 10**9), len(data), len(data))
+            file.write(head + data)
