@@ -4,11 +4,25 @@ Alignment makes these values; attribution and the results use them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pcaplat.path import Centre, Ends, Floats, Ints, Warn
+
+
+@dataclass(frozen=True)
+class Step:
+    """A clock was set by `size_ns`, between packets that only the one and the other explain."""
+
+    before_ns: int
+    after_ns: int
+    size_ns: int
+
+    @property
+    def t_ns(self) -> int:
+        """When, as far as can be told."""
+        return self.before_ns + (self.after_ns - self.before_ns + 1) // 2
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,7 @@ class Relation:
     drift_ppm: float | None
     drift_half_width_ppm: float | None
     n: Floats
+    steps: Sequence[Step] = ()
 
     @property
     def is_known(self) -> bool:
@@ -69,7 +84,14 @@ class Clocks:
     one_way_ppm: Mapping[Ends, tuple[float, float]]
     related: Mapping[int, int]
     is_raw: frozenset[Ends]
+    steps: Mapping[int, Sequence[Step]]
     warnings: list[Warn]
+
+    @property
+    def middle(self) -> int:
+        """Which knot stands for the middle of the common time, before a step if one is there."""
+        middle_ns = self.knots_ns[0] + (self.knots_ns[-1] - self.knots_ns[0]) // 2
+        return int(np.searchsorted(self.knots_ns, middle_ns, side="right")) - 1
 
     def relation(self, near: int, far: int) -> Relation:
         """Relate the far point's clock to the near point's."""
@@ -81,9 +103,16 @@ class Clocks:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
         value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
-        drift, width = _drift(self.knots_ns, value, lo, hi)
+        steps = self._steps(a, b)
+        drift, width = _drift(self.knots_ns, value, lo, hi, sum(step.size_ns for step in steps))
         base_ns = self.base_ns[b] - self.base_ns[a]
-        return Relation("bounded", base_ns, self.knots_ns, value, lo, hi, drift, width, self.n)
+        found = (value, lo, hi, drift, width, self.n, steps)
+        return Relation("bounded", base_ns, self.knots_ns, *found)
+
+    def _steps(self, a: int, b: int) -> list[Step]:
+        """Steps of the second clock against the first: a step of the first shows negated."""
+        mirrored = [replace(step, size_ns=-step.size_ns) for step in self.steps.get(a, ())]
+        return sorted([*mirrored, *self.steps.get(b, ())], key=lambda step: step.t_ns)
 
     def root(self, point: int) -> int:
         """Give the point whose clock the times of a point's component are given in."""
@@ -97,11 +126,13 @@ class Clocks:
         return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
 
 
-def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
-    """Mean drift over the capture, ppm, and its half-width from the interval's ends."""
+def _drift(
+    knots_ns: Ints, value: Floats, lo: Floats, hi: Floats, stepped_ns: int
+) -> tuple[float, float]:
+    """Mean drift, steps left out, ppm, and its half-width from the interval's ends."""
     span_ns = float(max(int(knots_ns[-1] - knots_ns[0]), 1))
-    drift = (value[-1] - value[0]) / span_ns
-    most, least = (hi[-1] - lo[0]) / span_ns, (lo[-1] - hi[0]) / span_ns
+    drift = (value[-1] - value[0] - stepped_ns) / span_ns
+    most, least = (hi[-1] - lo[0] - stepped_ns) / span_ns, (lo[-1] - hi[0] - stepped_ns) / span_ns
     return float(drift * 1e6), float(max(most - drift, drift - least) * 1e6)
 
 

@@ -97,8 +97,10 @@ CONSTANTS = [
     ("match", "longer than 1480 bytes", "USUAL_TCP_BYTES", "1480"),
     ("align", "each of 2048 bins", "N_BINS", "2048"),
     ("align", "Evaluated at 257 knots", "N_KNOTS", "257"),
-    ("align", "at least 1 ppm", "LEAST_DRIFT_PPM", "1.0"),
-    ("align", "= 10 ppm, times 3", "WANDER_PPM", "10.0"),
+    ("align", "at least 1 ppm", "LEAST_DRIFT", "1e-6"),
+    ("align", "windows of about 120 packets", "PACKETS", "120"),
+    ("align", "more than two resolutions and 500 ns", "LEAST_STEP_NS", "500.0"),
+    ("align", "fewer than 12 bounds", "FEWEST", "12"),
     ("summarize", "exact below 2¹¹ ns", "PRECISION_BITS", "11"),
     ("summarize", "1.96 √", "Z_95", "1.96"),
 ]

@@ -19,6 +19,7 @@ from pcaplat.stages.align.bounds import Bounds, all_bounds, packets_by_knot
 from pcaplat.stages.align.doubts import doubts_of_clocks
 from pcaplat.stages.align.interval import bound_all, close
 from pcaplat.stages.align.one_way import one_way_drifts
+from pcaplat.stages.align.steps import steps_of_clocks, with_steps
 from pcaplat.stages.align.value import values_in
 
 __all__ = ["Bounds", "align"]
@@ -55,9 +56,11 @@ def align(
     knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
     bounds = all_bounds(findings, domains, base_ns, least)
-    upper = close(bound_all(bounds, knots_ns, max(domains) + 1))
+    steps = steps_of_clocks(bounds, findings, domains)
+    knots_ns = with_steps(knots_ns, steps)
+    upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps))
     upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {})
-    value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns)
+    value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(
         knots_ns=knots_ns,
         domain=domains,
@@ -68,7 +71,8 @@ def align(
         one_way_ppm=one_way_drifts(bounds),
         related=related,
         is_raw=is_raw,
-        warnings=doubts + doubts_of_clocks(findings, domains, upper, is_raw),
+        steps=steps,
+        warnings=doubts + doubts_of_clocks(findings, domains, upper, is_raw, steps),
     )
 
 

@@ -19,6 +19,13 @@ class Bounds:
     most_ns: Ints
     n: Ints
 
+    def within(self, first_ns: int | None, last_ns: int | None) -> "Bounds":
+        """Those of a stretch of time, its ends included; None is no limit."""
+        is_in = np.ones(len(self.t_ns), dtype=bool)
+        is_in &= True if first_ns is None else self.t_ns >= first_ns
+        is_in &= True if last_ns is None else self.t_ns <= last_ns
+        return Bounds(self.t_ns[is_in], self.most_ns[is_in], self.n[is_in])
+
     @classmethod
     def joined(cls, parts: Sequence["Bounds"]) -> "Bounds":
         """Put the bounds of several pairs of points together."""

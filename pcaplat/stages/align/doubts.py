@@ -1,9 +1,10 @@
 """What may mislead about the clocks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pcaplat.clocks import Step
 from pcaplat.path import Ends, Findings, Floats, Warn
 from pcaplat.units import format_ns
 
@@ -19,11 +20,16 @@ NEAR_HOUR_NS = 2 * SECOND_NS
 
 
 def doubts_of_clocks(
-    findings: Findings, domains: Sequence[int], upper: Floats, is_raw: frozenset[Ends]
+    findings: Findings,
+    domains: Sequence[int],
+    upper: Floats,
+    is_raw: frozenset[Ends],
+    steps: Mapping[int, Sequence[Step]],
 ) -> list[Warn]:
-    """Say which clocks are suspiciously apart, contradict themselves, or were taken for equal."""
+    """Say which clocks are far apart, were set, contradict each other, or pass for equal."""
     return [
         *_apart(findings, domains),
+        *_stepped(findings, domains, steps),
         *_contradicted(findings, domains, upper),
         *_raw(findings, is_raw),
     ]
@@ -62,6 +68,24 @@ def _name_of(offset_ns: int) -> str | None:
     if 0 < n_hours <= DAY_NS // HOUR_NS and abs(size_ns - n_hours * HOUR_NS) <= NEAR_HOUR_NS:
         return "whole hours, as where a time zone was taken for UTC"
     return "set apart, or captured at different times" if size_ns > DAY_NS else None
+
+
+def _stepped(
+    findings: Findings, domains: Sequence[int], steps: Mapping[int, Sequence[Step]]
+) -> Iterator[Warn]:
+    start_ns, _ = findings.cover(findings.components[0])
+    for clock, of in steps.items():
+        points = [point for point in findings.along if domains[point] == clock]
+        names = ", ".join(findings.name(point) for point in points)
+        for step in of:
+            text = (
+                f"the clock of {names} was set by {format_ns(step.size_ns)}, "
+                f"{format_ns(step.t_ns - start_ns)} after all points began (to "
+                f"± {format_ns((step.after_ns - step.before_ns) / 2)}); latencies follow it, but "
+                "packets within that time may be off by the step: leave it out with "
+                "--from or --to where they matter"
+            )
+            yield Warn("clock-step", findings.name(points[0]), text)
 
 
 def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> Iterator[Warn]:

@@ -1,34 +1,32 @@
 """The interval in which a clock's offset lies, over time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.path import Ends, Floats, Ints
+from pcaplat.clocks import Step
+from pcaplat.path import Bools, Ends, Floats, Ints
+from pcaplat.stages.align.baseline import Baseline, fit_baseline
 from pcaplat.stages.align.bounds import Bounds
-
-LEAST_DRIFT_PPM = 1.0
-"""A clock that seems not to drift may still do so by this much."""
-
-WANDER_PPM = 10.0
-"""How fast bounds loosen at first where no straight line fits between them."""
-
-MOST_DRIFT = 1e-2
-"""No clock drifts faster than this, ns per ns."""
-
-PPM = 1e-6
+from pcaplat.stages.align.windows import Both, windows_of
 
 
-def bound_all(bounds: Mapping[Ends, Bounds], knots_ns: Ints, n_domains: int) -> Floats:
+def bound_all(
+    bounds: Mapping[Ends, Bounds],
+    knots_ns: Ints,
+    n_domains: int,
+    steps: Mapping[int, Sequence[Step]],
+) -> Floats:
     """Upper bounds of every clock against every other at every knot, by [knot, of, against], ns.
 
-    Infinite where no packets bound one.
+    Infinite where no packets bound one. Bounds on either side of a clock's step are separate.
     """
     upper = np.full((len(knots_ns), n_domains, n_domains), np.inf)
     upper[:, range(n_domains), range(n_domains)] = 0.0
     for (a, b), forward in bounds.items():
         if a < b and (b, a) in bounds:
-            lo, hi = bound_pair(forward, bounds[b, a], knots_ns)
+            both = sorted({*steps.get(a, ()), *steps.get(b, ())}, key=lambda step: step.before_ns)
+            lo, hi = bound_pair(forward, bounds[b, a], knots_ns, both)
             upper[:, a, b], upper[:, b, a] = hi, -lo
     return upper
 
@@ -41,77 +39,70 @@ def close(upper: Floats) -> Floats:
     return closed
 
 
-def bound_pair(forward: Bounds, reverse: Bounds, knots_ns: Ints) -> tuple[Floats, Floats]:
+def bound_pair(
+    forward: Bounds, reverse: Bounds, knots_ns: Ints, steps: Sequence[Step] = ()
+) -> tuple[Floats, Floats]:
     """Least and most that the second clock of `forward` is ahead of its first, at every knot, ns.
 
-    Bounds loosen with the distance in time, after the drift that fits them is taken out.
+    While a step may have been or not, both sides of it hold.
     """
+    lo, hi = np.full(len(knots_ns), np.inf), np.full(len(knots_ns), -np.inf)
+    starts = [None, *(step.after_ns for step in steps)]
+    ends = [*(step.before_ns for step in steps), None]
+    may_start = [None, *(step.before_ns for step in steps)]
+    may_end = [*(step.after_ns for step in steps), None]
+    for start, end, first, last in zip(starts, ends, may_start, may_end, strict=True):
+        here = _between(knots_ns, first, last)
+        stretch = forward.within(start, end), reverse.within(start, end)
+        least, most = _bound_stretch(*stretch, knots_ns[here])
+        lo[here], hi[here] = np.minimum(lo[here], least), np.maximum(hi[here], most)
+    return lo, hi
+
+
+def _between(t_ns: Ints, first: int | None, last: int | None) -> Bools:
+    """Which times lie between two, both excluded; None is no limit."""
+    is_inside = np.ones(len(t_ns), dtype=bool)
+    is_inside &= True if first is None else t_ns > first
+    is_inside &= True if last is None else t_ns < last
+    return is_inside
+
+
+def _bound_stretch(forward: Bounds, reverse: Bounds, knots_ns: Ints) -> tuple[Floats, Floats]:
+    """Bound a stretch without steps; they loosen with the distance in time from a baseline."""
+    if not (len(forward.t_ns) and len(reverse.t_ns) and len(knots_ns)):
+        nothing = np.full(len(knots_ns), np.inf)
+        return -nothing, nothing
     base_ns, t0 = int(forward.most_ns[0]), int(knots_ns[0])
     x, f = _floats(forward.t_ns - t0), _floats(forward.most_ns - base_ns)
     y, r = _floats(reverse.t_ns - t0), _floats(-reverse.most_ns - base_ns)
-    drift, loosening = fit_drift(x, f, y, r)
     knots = _floats(knots_ns - t0)
+    start, end = min(x.min(), y.min(), 0.0), max(x.max(), y.max(), knots[-1])
+    baseline = fit_baseline(x, f, y, r, (start, max(end, start + 1)))
+    windows = windows_of(Both(x, f, y, r, forward.n, reverse.n))
+    baseline = baseline.loosened(windows) if windows else baseline
+    f, r = f - baseline.at(x), r - baseline.at(y)
     while True:
-        hi = _cone(knots, x, f - drift * x, loosening)
-        lo = -_cone(knots, y, drift * y - r, loosening)
-        if np.all(hi >= lo) or loosening > MOST_DRIFT:
-            return lo + drift * knots + base_ns, hi + drift * knots + base_ns
-        loosening *= 3
+        hi, lo = _cone(baseline, knots, x, f), -_cone(baseline, knots, y, -r)
+        looser = baseline.looser(knots[hi < lo]) if np.any(hi < lo) else None
+        if looser is None:
+            level = baseline.at(knots) + base_ns
+            return lo + level, hi + level
+        baseline = looser
 
 
 def _floats(values: Ints) -> Floats:
     return values.astype(np.float64)
 
 
-def fit_drift(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, float]:
-    """Give a drift to take out, and how fast the bounds loosen after that, ns per ns.
-
-    The gap between the bounds `f` at `x` above and `r` at `y` below is concave in the drift, so the
-    drifts that leave it open form an interval. A drift of 0 is taken where it is among them.
-    """
-
-    def gap(drift: float) -> float:
-        return float(np.min(f - drift * x) - np.max(r - drift * y))
-
-    best = _widest(gap)
-    if gap(best) < 0:
-        return best, WANDER_PPM * PPM
-    least, most = _edge(gap, best, -MOST_DRIFT), _edge(gap, best, MOST_DRIFT)
-    drift = 0.0 if least <= 0 <= most else (least + most) / 2
-    at_least = LEAST_DRIFT_PPM * PPM
-    return drift, max(drift - least, most - drift, at_least) + at_least
-
-
-def _widest(gap: Callable[[float], float]) -> float:
-    """The drift that leaves most room between the bounds."""
-    low, high = -MOST_DRIFT, MOST_DRIFT
-    for _ in range(80):
-        third = (high - low) / 3
-        if gap(low + third) < gap(high - third):
-            low += third
-        else:
-            high -= third
-    return (low + high) / 2
-
-
-def _edge(gap: Callable[[float], float], inside: float, outside: float) -> float:
-    """Where the gap closes, between a drift that fits and one that does not."""
-    if gap(outside) >= 0:
-        return outside
-    for _ in range(60):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if gap(middle) >= 0 else (inside, middle)
-    return inside
-
-
-def _cone(knots: Floats, x: Floats, f: Floats, loosening: float) -> Floats:
+def _cone(baseline: Baseline, knots: Floats, x: Floats, f: Floats) -> Floats:
     """Lowest of all bounds at each knot, each loosened by its distance in time: O(n log n)."""
     by = np.argsort(x, kind="stable")
     x, f = x[by], f[by]
-    before = np.minimum.accumulate(f - loosening * x)
-    after = np.minimum.accumulate((f + loosening * x)[::-1])[::-1]
+    reach, reached = baseline.reach(x), baseline.reach(knots)
+    before = np.minimum.accumulate(f - reach)
+    after = np.minimum.accumulate((f + reach)[::-1])[::-1]
     at = np.searchsorted(x, knots, side="right")
-    from_before = np.where(at > 0, before[np.maximum(at - 1, 0)] + loosening * knots, np.inf)
+    from_before = np.where(at > 0, before[np.maximum(at - 1, 0)] + reached, np.inf)
     later = np.minimum(at, len(x) - 1)
-    from_after = np.where(at < len(x), after[later] - loosening * knots, np.inf)
+    from_after = np.where(at < len(x), after[later] - reached, np.inf)
     return np.asarray(np.minimum(from_before, from_after))

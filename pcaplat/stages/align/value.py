@@ -1,11 +1,12 @@
 """The value that is taken in each clock's interval: a convention, and it is said which."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pcaplat.clocks import Step
 from pcaplat.path import Ends, Findings, Floats, Ints
-from pcaplat.stages.align.interval import fit_drift
+from pcaplat.stages.align.baseline import fit_drift
 
 
 def values_in(
@@ -14,6 +15,7 @@ def values_in(
     base_ns: Sequence[int],
     upper: Floats,
     knots_ns: Ints,
+    steps: Mapping[int, Sequence[Step]],
 ) -> tuple[Floats, dict[int, int], frozenset[Ends]]:
     """Take a value for each clock, neighbour by neighbour along the path.
 
@@ -39,21 +41,32 @@ def values_in(
                 continue
             known = domains[before]
             lo_ns, hi_ns = -upper[:, new, known], upper[:, known, new]
+            both = [*steps.get(known, ()), *steps.get(new, ())]
             fits = base_ns[new] == base_ns[known] and np.all((lo_ns <= 0) & (hi_ns >= 0))
-            step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns)
+            step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns, both)
             is_raw |= {(before, point)} if fits else set()
             value[:, new] = value[:, known] + step_ns
             related[new] = related[known]
     return value, related, frozenset(is_raw)
 
 
-def _middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats) -> Floats:
+def _middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats, steps: Sequence[Step]) -> Floats:
+    """The middle, stretch by stretch between steps."""
+    stretch = np.searchsorted(np.sort([step.t_ns for step in steps]), knots_ns, side="right")
+    value = np.empty(len(knots_ns))
+    for one in np.unique(stretch):
+        here = stretch == one
+        value[here] = _middle_line(knots_ns[here], lo_ns[here], hi_ns[here])
+    return value
+
+
+def _middle_line(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats) -> Floats:
     """The middle line of those that stay inside throughout, else the middle at each knot.
 
     A line leaves no wobble of the bounds in a sum of means there and back.
     """
     x = (knots_ns - knots_ns[0]).astype(np.float64)
-    drift, _ = fit_drift(x, hi_ns, x, lo_ns)
+    drift = fit_drift(x, hi_ns, x, lo_ns)[0]
     most, least = np.min(hi_ns - drift * x), np.max(lo_ns - drift * x)
     return (lo_ns + hi_ns) / 2 if least > most else (least + most) / 2 + drift * x
 

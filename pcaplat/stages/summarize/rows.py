@@ -80,7 +80,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
 
 def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
     """One row per point: its clock against the reference, in the middle of the common time."""
-    middle = len(clocks.knots_ns) // 2
+    middle = clocks.middle
     points = [*findings.along, *findings.alone]
     return [_clock_row(findings, clocks, point, reference, middle) for point in points]
 
@@ -100,7 +100,7 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
         "drift_ppm": relation.drift_ppm,
         "drift_half_width_ppm": relation.drift_half_width_ppm,
         "quality": relation.kind,
-        "steps": [],
+        "steps": [{"t_ns": one.t_ns, "step_ns": one.size_ns} for one in relation.steps],
     }
 
 

@@ -1,0 +1,186 @@
+"""How one clock runs against another: lines between its bounds, as few as fit.
+
+One line where one fits. Where none does, the clock wanders or was slewed, and the time is halved
+until a line fits each part; so a slew of 500 ppm loosens no bound outside of it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pcaplat.path import Floats
+from pcaplat.stages.align.windows import AROUND, Windows, differences, medians, usual
+
+LEAST_DRIFT = 1e-6
+"""A clock that seems not to drift may still do so by this much, ns per ns."""
+
+WANDER = 1e-5
+"""How fast bounds loosen at first where no straight line fits between them."""
+
+MOST_DRIFT = 1e-2
+"""No clock drifts faster than this."""
+
+CLEAR = 3
+"""What the middle moves counts beyond this many times what it usually moves."""
+
+FEWEST = 12
+"""Bounds of one direction that a part of the time needs to be a part."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the time with one line: drift and level at its middle, and the drifts that fit."""
+
+    start: float
+    end: float
+    drift: float
+    level: float
+    least: float
+    most: float
+
+    @property
+    def middle(self) -> float:
+        """The middle of its time."""
+        return (self.start + self.end) / 2
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The lines joined: values at `times`, and how fast bounds loosen between these, ns per ns."""
+
+    times: Floats
+    values: Floats
+    loosening: Floats
+
+    def at(self, t: Floats) -> Floats:
+        """The value at any time."""
+        return np.asarray(np.interp(t, self.times, self.values))
+
+    def reach(self, t: Floats) -> Floats:
+        """How far a bound has loosened since the first time: a clock of its own."""
+        total = np.concatenate([[0.0], np.cumsum(self.loosening * np.diff(self.times))])
+        return np.asarray(np.interp(t, self.times, total))
+
+    def loosened(self, windows: Windows) -> "Baseline":
+        """Loosen by what the middle moves beside the baseline while the path stays as it is."""
+        dx = differences(windows.middle - self.at(windows.centres))
+        queued = medians(windows.width - windows.quiet)
+        queues = (queued[AROUND:] + queued[:-AROUND]) / 2
+        excess = np.abs(dx - np.median(dx)) - queues - CLEAR * usual(dx)
+        first, last = windows.edges[: len(dx)], windows.edges[2 * AROUND :]
+        moved = excess > 0
+        rates = (
+            excess[moved]
+            / (windows.centres[AROUND:][: len(dx)] - windows.centres[: len(dx)])[moved]
+        )
+        least = np.zeros(len(self.loosening))
+        for start, end, rate in zip(first[moved], last[moved], rates, strict=True):
+            span = slice(*np.searchsorted(self.times, (start, end), side="right") - (1, 0))
+            least[span] = np.maximum(least[span], rate)
+        return replace(self, loosening=np.minimum(self.loosening + least, MOST_DRIFT))
+
+    def looser(self, where: Floats) -> "Baseline | None":
+        """Loosen three times as fast in the parts that hold one of these times, if it helps."""
+        at = np.searchsorted(self.times, where, side="right") - 1
+        held = np.zeros(len(self.loosening), dtype=bool)
+        held[np.clip(at, 0, len(held) - 1)] = True
+        held &= self.loosening < MOST_DRIFT
+        loosening = np.where(held, 3 * self.loosening, self.loosening)
+        return replace(self, loosening=loosening) if held.any() else None
+
+
+def fit_baseline(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]) -> Baseline:
+    """Fit lines between the bounds `f` at `x` above and `r` at `y` below, over a span of time."""
+    parts = list(_parts(x, f, y, r, span))
+    if len(parts) == 1:
+        (one,) = parts
+        ends = np.array(span)
+        half = max(one.drift - one.least, one.most - one.drift, LEAST_DRIFT) + LEAST_DRIFT
+        return Baseline(ends, one.level + one.drift * (ends - one.middle), np.array([half]))
+    parts = _bent(parts)
+    times = [span[0], *(part.middle for part in parts), span[1]]
+    first, last = parts[0], parts[-1]
+    values = [part.level for part in parts]
+    values.insert(0, first.level - first.drift * (first.middle - span[0]))
+    values.append(last.level + last.drift * (span[1] - last.middle))
+    slopes = np.diff(values) / np.diff(times)
+    around = [first, *parts, last]
+    off = [max(part.most - slope, slope - part.least) for part, slope in _beside(around, slopes)]
+    loosening = np.maximum(np.reshape(off, (-1, 2)).max(axis=1), LEAST_DRIFT) + LEAST_DRIFT
+    return Baseline(np.array(times), np.array(values), np.minimum(loosening, MOST_DRIFT))
+
+
+def _bent(parts: list[Part]) -> list[Part]:
+    """A line may bend within a part: it drifts as those beside it do, for a while."""
+    around = [parts[0], *parts, parts[-1]]
+    drifts = [part.drift for part in around]
+    return [
+        replace(
+            part,
+            least=min(part.least, *drifts[at : at + 3]),
+            most=max(part.most, *drifts[at : at + 3]),
+        )
+        for at, part in enumerate(parts)
+    ]
+
+
+def _beside(around: list[Part], slopes: Floats) -> Iterator[tuple[Part, float]]:
+    """Each slope between two parts, with the one and the other."""
+    for at, slope in enumerate(slopes.tolist()):
+        yield around[at], slope
+        yield around[at + 1], slope
+
+
+def _parts(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]) -> Iterator[Part]:
+    drift, least, most, room = fit_drift(x, f, y, r)
+    middle = sum(span) / 2
+    early, late = x < middle, y < middle
+    is_long = min(early.sum(), late.sum(), (~early).sum(), (~late).sum()) >= FEWEST
+    if room < 0 and is_long:
+        yield from _parts(x[early], f[early], y[late], r[late], (span[0], middle))
+        yield from _parts(x[~early], f[~early], y[~late], r[~late], (middle, span[1]))
+        return
+    top = np.min(f - drift * (x - middle))
+    bottom = np.max(r - drift * (y - middle))
+    yield Part(*span, drift, float(top + bottom) / 2, least, most)
+
+
+def fit_drift(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, float, float, float]:
+    """Give a drift, the least and the most that fit, and the room that is left between the bounds.
+
+    The gap between the bounds is concave in the drift, so the drifts that leave it open form an
+    interval. A drift of 0 is taken where it is among them.
+    """
+
+    def gap(drift: float) -> float:
+        return float(np.min(f - drift * x) - np.max(r - drift * y))
+
+    best = _widest(gap)
+    room = gap(best)
+    if room < 0:
+        return best, best - WANDER, best + WANDER, room
+    least, most = _edge(gap, best, -MOST_DRIFT), _edge(gap, best, MOST_DRIFT)
+    return 0.0 if least <= 0 <= most else (least + most) / 2, least, most, room
+
+
+def _widest(gap: Callable[[float], float]) -> float:
+    """The drift that leaves most room between the bounds."""
+    low, high = -MOST_DRIFT, MOST_DRIFT
+    for _ in range(80):
+        third = (high - low) / 3
+        if gap(low + third) < gap(high - third):
+            low += third
+        else:
+            high -= third
+    return (low + high) / 2
+
+
+def _edge(gap: Callable[[float], float], inside: float, outside: float) -> float:
+    """Where the gap closes, between a drift that fits and one that does not."""
+    if gap(outside) >= 0:
+        return outside
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if gap(middle) >= 0 else (inside, middle)
+    return inside

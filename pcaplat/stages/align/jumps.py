@@ -1,0 +1,165 @@
+"""Where one clock was set against another, told from changes of the path and from slews.
+
+What moves the middle between the bounds and leaves their distance is a clock; what moves the
+distance is a path or a queue.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.clocks import Step
+from pcaplat.path import Floats
+from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.windows import (
+    AROUND,
+    LASTS,
+    Both,
+    Windows,
+    differences,
+    usual,
+    windows_between,
+    windows_of,
+)
+
+CLEAR = 10
+"""A step moves the middle by this many times what it usually moves."""
+
+CLEAR_WIDTH = 3
+"""A path moves the width by more than this many times what it usually moves."""
+
+LEAST_STEP_NS = 500.0
+"""Smaller steps are left to the interval, which they hardly move."""
+
+NEAR = 2
+"""Windows on either side of where a step shows most, in which it is."""
+
+FINER = 25
+"""Edges of the finer windows about a step."""
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A step as one pair of clocks shows it, and the times between which it must be, ns."""
+
+    step: Step
+    start: int
+    end: int
+
+    def is_near(self, other: "Jump") -> bool:
+        """Whether both may be the same event."""
+        return self.start <= other.end and other.start <= self.end
+
+
+def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
+    """Find where the second clock of `forward` was set against its first.
+
+    Args:
+        forward: Bounds of the second clock against the first, from above.
+        reverse: Bounds of the first against the second, from above.
+        cut_ns: How coarse the stamps are, both together.
+    """
+    t0 = int(forward.t_ns[0])
+    both = _without_drift(_both(forward, reverse, t0))
+    windows = windows_of(both)
+    found: list[Jump] = []
+    if windows is None:
+        return found
+    for at, size in _jumps(windows, cut_ns):
+        if not _is_gradual(both, windows, at, size):
+            before, after = (t0 + round(t) for t in _place(both, windows, at, size))
+            # about a step, times on the other clock are off by as much; packets are on their way
+            off = round(abs(size) + float(np.median(windows.width)))
+            start, end = (t0 + round(windows.edge(at + side)) for side in (-NEAR, NEAR))
+            found.append(Jump(Step(before - off, after + off, round(size)), start, end))
+    return found
+
+
+def _both(forward: Bounds, reverse: Bounds, t0: int) -> Both:
+    base = int(forward.most_ns[0])
+    x, f = (forward.t_ns - t0).astype(np.float64), (forward.most_ns - base).astype(np.float64)
+    y, r = (reverse.t_ns - t0).astype(np.float64), (-reverse.most_ns - base).astype(np.float64)
+    return Both(x, f, y, r, forward.n, reverse.n)
+
+
+def _without_drift(both: Both) -> Both:
+    """Less the median slope over quarters of the time: a step lies in a part of those only."""
+    windows = windows_of(both)
+    if windows is None:
+        return both
+    t, middle = windows.edges[:-1], windows.middle
+    apart = len(t) // 4
+    return both.without(
+        float(np.median((middle[apart:] - middle[:-apart]) / (t[apart:] - t[:-apart])))
+    )
+
+
+def _jumps(windows: Windows, cut_ns: float) -> Iterator[tuple[int, float]]:
+    """Boundaries of windows at which the middle jumps and the width stays, largest first."""
+    dx, ds = differences(windows.middle), differences(windows.width)
+    least = max(CLEAR * usual(dx), 2 * cut_ns, LEAST_STEP_NS)
+    left = np.abs(dx)
+    while left.max() > least:
+        at = int(np.argmax(left))
+        boundary, size = at + AROUND, float(dx[at])
+        is_clock = abs(ds[at]) < max(abs(size) / 2, CLEAR_WIDTH * usual(ds))
+        if is_clock and _is_abrupt(windows.middle, boundary) and _lasts(windows, boundary, size):
+            yield boundary, size
+        left[max(at - AROUND, 0) : at + AROUND + 1] = 0
+
+
+def _is_abrupt(middle: Floats, at: int) -> bool:
+    """A slew goes on for windows; a step is over in one."""
+    before, after = middle[at - AROUND : at], middle[at : at + AROUND]
+    size = abs(float(np.median(after) - np.median(before)))
+    return float(max(np.ptp(before[:-1]), np.ptp(after[1:]))) < size / 4
+
+
+def _lasts(windows: Windows, at: int, size: float) -> bool:
+    """Queues there and back that end and begin at once look like a step; they pass."""
+    far = LASTS * AROUND
+    change = windows.level(at + 1, at + far) - windows.level(at - far, at - 1)
+    return abs(change - size) < abs(size) / 2
+
+
+def _is_gradual(both: Both, windows: Windows, at: int, size: float) -> bool:
+    """A slew that is over within windows: finer ones show the clock in between, a step never."""
+    fine = windows_between(
+        both, np.linspace(windows.edge(at - NEAR), windows.edge(at + NEAR), FINER)
+    )
+    width = float(np.median(windows.width[at - AROUND : at + AROUND]))
+    level = (fine.middle - windows.level(at - AROUND, at - 1)) / size
+    is_quiet = np.abs(fine.width - width) < abs(size) / 4
+    return int(np.sum(is_quiet & (level > 1 / 4) & (level < 3 / 4))) > 1
+
+
+def _place(both: Both, windows: Windows, at: int, size: float) -> tuple[float, float]:
+    """The last packet that only the clock before explains, and the first that only that after.
+
+    After a step up, packets forward cannot be as quick as those before; before it, packets in
+    reverse not as quick as those after.
+    """
+    forward, reverse = (both.x, both.f), (both.y, -both.r)
+    early, late = (forward, reverse) if size > 0 else (reverse, forward)
+    near = windows.edge(at - NEAR), windows.edge(at + NEAR)
+    before = windows.edge(at - AROUND), near[0]
+    after = near[1], windows.edge(at + AROUND)
+    last = _quicker(early, near, _least(early, after) - abs(size) / 2)
+    first = _quicker(late, near, _least(late, before) - abs(size) / 2)
+    ends = last.max(initial=near[0]), first.min(initial=near[1])
+    return float(min(ends)), float(max(ends))
+
+
+Side = tuple[Floats, Floats]
+"""Times and bounds of one direction."""
+
+
+def _quicker(side: Side, span: tuple[float, float], limit: float) -> Floats:
+    t, values = side
+    return t[(t >= span[0]) & (t < span[1]) & (values < limit)]
+
+
+def _least(side: Side, span: tuple[float, float]) -> float:
+    t, values = side
+    return float(values[(t >= span[0]) & (t < span[1])].min(initial=np.inf))

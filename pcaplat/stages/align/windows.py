@@ -1,0 +1,133 @@
+"""Windows of time: the middle between the bounds of two clocks, and how far these are apart.
+
+The middle moves with the clock, the distance with the path (Paxson 1998 sees a clock as changes of
+opposite sign in the two directions).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.path import Floats, Ints
+
+PACKETS = 120
+"""Packets of both directions that a window needs for its least latencies to be steady."""
+
+FEWEST_PACKETS = 24
+"""Of few packets, windows hold fewer, rather than be too few to tell anything."""
+
+AROUND = 4
+"""Windows on either side that are compared."""
+
+LASTS = 4
+"""Times as many windows tell what passes from what stays."""
+
+FEWEST_WINDOWS = 2 * AROUND + 2
+MOST_WINDOWS = 400
+
+
+@dataclass(frozen=True)
+class Both:
+    """Bounds `f` at times `x` from above and `r` at `y` from below, for `n` and `m` packets."""
+
+    x: Floats
+    f: Floats
+    y: Floats
+    r: Floats
+    n: Ints
+    m: Ints
+
+    def without(self, drift: float) -> "Both":
+        """The same less a drift."""
+        return Both(
+            self.x, self.f - drift * self.x, self.y, self.r - drift * self.y, self.n, self.m
+        )
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of time by their edges, and the least upper and greatest lower bound in each."""
+
+    edges: Floats
+    top: Floats
+    bottom: Floats
+
+    @property
+    def centres(self) -> Floats:
+        """Middles of the windows' time."""
+        return (self.edges[1:] + self.edges[:-1]) / 2
+
+    @property
+    def middle(self) -> Floats:
+        """Moves with the clock."""
+        return (self.top + self.bottom) / 2
+
+    @property
+    def width(self) -> Floats:
+        """Moves with the path: the least time there and back."""
+        return self.top - self.bottom
+
+    @property
+    def quiet(self) -> Floats:
+        """The least width about each window: what is wider waits in queues."""
+        about = LASTS * AROUND
+        padded = np.pad(self.width, about, mode="edge")
+        return np.asarray(
+            np.lib.stride_tricks.sliding_window_view(padded, 2 * about + 1).min(axis=1)
+        )
+
+    def edge(self, at: int) -> float:
+        """An edge, the first or last one beyond the ends."""
+        return float(self.edges[min(max(at, 0), len(self.edges) - 1)])
+
+    def level(self, start: int, end: int) -> float:
+        """The middle over several windows: one without a queue is enough in each direction."""
+        span = slice(max(start, 0), max(end, 0))
+        return float(self.top[span].min() + self.bottom[span].max()) / 2
+
+
+def windows_of(both: Both) -> Windows | None:
+    """Windows of equally many packets that hold both directions; None if that gives too few."""
+    t, n = np.concatenate([both.x, both.y]), np.concatenate([both.n, both.m])
+    by = np.argsort(t, kind="stable")
+    packets = int(np.clip(n.sum() // (3 * FEWEST_WINDOWS), FEWEST_PACKETS, PACKETS))
+    n_windows = int(min(n.sum() // packets, len(t) // 4, MOST_WINDOWS))
+    if n_windows < FEWEST_WINDOWS:
+        return None
+    total = np.cumsum(n[by])
+    cuts = np.searchsorted(total, np.arange(1, n_windows) * total[-1] / n_windows)
+    edges = np.unique(np.concatenate([[t.min()], t[by][cuts], [t.max() + 1]]))
+    windows = windows_between(both, edges)
+    return windows if len(windows.top) >= FEWEST_WINDOWS else None
+
+
+def windows_between(both: Both, edges: Floats) -> Windows:
+    """Windows between edges, those that hold both directions; each ends where the next starts."""
+    top = _extreme(np.minimum, both.x, both.f, edges, np.inf)
+    bottom = _extreme(np.maximum, both.y, both.r, edges, -np.inf)
+    is_full = np.isfinite(top) & np.isfinite(bottom)
+    return Windows(np.append(edges[:-1][is_full], edges[-1]), top[is_full], bottom[is_full])
+
+
+def _extreme(which: np.ufunc, t: Floats, values: Floats, edges: Floats, none: float) -> Floats:
+    found = np.full(len(edges) - 1, none)
+    at = np.searchsorted(edges, t, side="right") - 1
+    is_in = (at >= 0) & (at < len(found))
+    which.at(found, at[is_in], values[is_in])
+    return found
+
+
+def medians(values: Floats) -> Floats:
+    """Median of each so many windows in a row."""
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(values, AROUND), axis=1))
+
+
+def differences(values: Floats) -> Floats:
+    """Median of the windows after each boundary less that of those before."""
+    found = medians(values)
+    return np.asarray(found[AROUND:] - found[:-AROUND])
+
+
+def usual(values: Floats) -> float:
+    """Median distance from the median."""
+    return float(np.median(np.abs(values - np.median(values))))
