@@ -111,6 +111,25 @@ def pktap(name: str, sent: Sent) -> bytes:
     return head + plain(sent)
 
 
+def in_gre(key: int, sent: Sent) -> bytes:
+    """A mirror's copy of a frame, as VMware and others send it: Ethernet in GRE with a key."""
+    inner = struct.pack(">HHI", 0x2000, 0x6558, key) + plain(sent)
+    outer = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(inner), 0, 0, 64, 47, 0)
+    return ether(
+        mac("192.0.2.1"), mac("192.0.2.2"), outer + bytes((192, 0, 2, 1, 192, 0, 2, 2)) + inner
+    )
+
+
+def marked(side: int, sent: Sent) -> bytes:
+    """A mirror that marks what comes in and what goes out, whichever way it goes."""
+    return in_gre(256 if sent.is_forward == (side == 0) else 512, sent)
+
+
+def keepalive(side: int, sent: Sent) -> bytes:
+    """Sent in a tunnel to who sends it back bare, whichever way it goes (GRE keepalives)."""
+    return in_vxlan(7, sent) if sent.is_forward == (side == 0) else plain(sent)
+
+
 @dataclass(frozen=True)
 class Written:
     """A capture, and for every frame the place that saw it and the packet's number."""
@@ -148,6 +167,25 @@ def write(
     write_link(path, [(t_ns, data) for t_ns, data, _, _ in records], link)
     _, _, places, numbers = zip(*records, strict=True)
     return Written(path, list(places), list(numbers), [record[0] for record in records])
+
+
+def write_flags(path: Path, records: list[tuple[int, bytes]], flags: list[int]) -> None:
+    """A pcapng file whose frames say which way they went (`epb_flags`)."""
+    resolution = struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)
+    blocks = [
+        block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
+        block(1, struct.pack("<HHI", 1, 0, 262_144) + resolution),
+    ]
+    for (t_ns, data), way in zip(records, flags, strict=True):
+        head = struct.pack("<IIIII", 0, t_ns >> 32, t_ns & 0xFFFFFFFF, len(data), len(data))
+        option = struct.pack("<HHIHH", 2, 4, way, 0, 0)
+        blocks.append(block(6, head + data + bytes(-len(data) % 4) + option))
+    path.write_bytes(b"".join(blocks))
+
+
+def block(kind: int, body: bytes) -> bytes:
+    size = (12 + len(body)).to_bytes(4, "little")
+    return kind.to_bytes(4, "little") + size + body + size
 
 
 def write_link(path: Path, records: list[tuple[int, bytes]], link: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ from tests.split_by_hand import (
     Look,
     Written,
     in_vxlan,
+    keepalive,
+    marked,
     nflog,
     pktap,
     plain,
@@ -29,6 +33,7 @@ from tests.split_by_hand import (
     sll,
     sll2,
     write,
+    write_flags,
     write_link,
 )
 
@@ -54,6 +59,11 @@ DIVIDED: dict[str, tuple[list[Look], int, list[str]]] = {
         ["hop1", "hop2"],
     ),
     "router, no link layer": ([partial(raw, 0), partial(raw, 1)], RAW, ["hop1", "hop2"]),
+    "a mirror that marks in and out": (
+        [partial(marked, 0), partial(marked, 1)],
+        ETHERNET,
+        ["hop1", "hop2"],
+    ),
     "any": ([partial(sll2, 4, 0), partial(sll2, 9, 1)], SLL2, ["if4", "if9"]),
     "any, old": ([partial(sll, 0), partial(sll, 1)], SLL, ["hop1", "hop2"]),
     "nflog": ([partial(nflog, 0), partial(nflog, 1)], NFLOG, ["if2", "if3"]),
@@ -92,6 +102,7 @@ NOT_DIVIDED: dict[str, tuple[list[Look], int]] = {
     "a mirror that doubles": ([plain, plain], ETHERNET),
     "both ways of one interface": ([partial(sll2, 4, 0)], SLL2),
     "one place behind a router": ([partial(routed, 1)], ETHERNET),
+    "bare answers to a tunnel": ([partial(keepalive, 0), partial(keepalive, 1)], ETHERNET),
     "tunnels for some hosts": (
         [lambda sent: in_vxlan(7, sent) if sent.src.endswith(".1") else plain(sent)],
         ETHERNET,
@@ -171,6 +182,18 @@ def test_a_rotated_capture_is_divided_alike(tmp_path: Path) -> None:
     ]
 
 
+def test_in_and_out_of_one_interface_are_two_places(tmp_path: Path) -> None:
+    """A bridge port that every packet enters and leaves (`epb_flags`)."""
+    whole = write(tmp_path / "a.pcap", [plain, plain])
+    frames = _frames(whole.path)
+    flags = [1 + at % 2 for at in range(len(frames))]
+    write_flags(tmp_path / "b.pcapng", frames, flags)
+    with pcaplat.merge([tmp_path / "b.pcapng"]) as result:
+        assert result.document["path"] == ["b/hop1", "b/hop2"]
+        found = result.packets.collect()["point"].to_list()
+    assert found == [f"b/hop{place + 1}" for place in whole.places]
+
+
 def test_what_cannot_be_placed_stays_at_the_file(tmp_path: Path) -> None:
     """A sender that was never seen before and after the router may be on either side."""
     looks: list[Look] = [partial(raw, 0), partial(raw, 1)]
@@ -226,3 +249,61 @@ def test_no_capture_of_one_point_in_the_lab_is_divided() -> None:
         if not path.stem.endswith("-any"):
             with pytest.raises(InputError, match="one capture point alone"):
                 pcaplat.merge([path], keep_rows=False)
+
+
+PUBLIC = CAPTURES / "public"
+TWICE = {
+    "arkime+arkime/tests/pcap/http-post-upload.pcap": 17,
+    "chrissanders+packets/ppa1e/double-vision.pcap": 4,
+    "deepflowio+deepflow/agent/resources/test/common/vmware-gre-teb.pcap": 18,
+    "ntop+nDPI/tests/cfgs/default/pcap/fix2.pcap": 887,
+}
+"""Captures of two places of a path, and how many packets both of them saw (tshark)."""
+
+FIELDS = (
+    "frame.number",
+    "ip.src",
+    "ip.dst",
+    "ip.id",
+    "ip.len",
+    "tcp.seq_raw",
+    "icmp.seq",
+    "icmp.type",
+)
+
+
+def seen_twice(path: Path) -> set[tuple[int, int]]:
+    """Pairs of frames that hold one innermost packet, as tshark reads them."""
+    command = ["tshark", "-r", str(path), "-Tfields", "-o", "tcp.analyze_sequence_numbers:FALSE"]
+    for field in FIELDS:
+        command += ["-e", field]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    frames: dict[tuple[str, ...], list[int]] = {}
+    for line in text.splitlines():
+        number, *rest = line.split("\t")
+        inner = tuple(value.split(",")[-1] for value in rest)
+        if inner[0]:
+            frames.setdefault(inner, []).append(int(number))
+    return {(one, other) for one, other, *_ in (same for same in frames.values() if len(same) == 2)}
+
+
+@pytest.mark.skipif(not PUBLIC.exists(), reason="needs the public captures")
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@pytest.mark.parametrize("name", TWICE)
+def test_public_captures_of_two_places_match_what_tshark_sees_twice(name: str) -> None:
+    with pcaplat.merge([PUBLIC / name]) as result:
+        pairs = result.matches.select("up_frame", "down_frame").collect().iter_rows()
+        found = {(min(pair), max(pair)) for pair in pairs}
+        assert [point.rpartition("/")[2] for point in result.document["path"]] == ["hop1", "hop2"]
+    assert found == seen_twice(PUBLIC / name)
+    assert len(found) == TWICE[name]
+
+
+@pytest.mark.skipif(not PUBLIC.exists(), reason="needs the public captures")
+def test_tunnels_of_overlapping_networks_are_kept_apart() -> None:
+    folder = "zeek+zeek/doc/advanced/devel/plugins/connkey-vxlan-fivetuple-plugin-src/Traces"
+    with pcaplat.merge([PUBLIC / folder / "vxlan-overlapping-http-get.pcap"]) as result:
+        of_tunnel = result.packets.select("point", "tunnel_id").unique().collect().sort("point")
+    labels = [point.rpartition("/")[2] for point in of_tunnel["point"]]
+    assert labels == ["inner", "outer-tunnel4242", "outer-tunnel4711"]
+    assert of_tunnel["tunnel_id"].to_list() == [None, 4242, 4711]
