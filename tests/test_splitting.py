@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,14 @@ from tests.split_by_hand import (
     RAW,
     SLL,
     SLL2,
+    START_NS,
     Look,
+    Sent,
     Written,
+    ether,
     in_vxlan,
     keepalive,
+    mac,
     marked,
     nflog,
     pktap,
@@ -54,7 +59,7 @@ DIVIDED: dict[str, tuple[list[Look], int, list[str]]] = {
         ["hop1", "hop2"],
     ),
     "router between VLANs": (
-        [partial(routed, 0, tags=(10,)), partial(routed, 1, tags=(20,))],
+        [partial(routed, 0, tags=(20,)), partial(routed, 1, tags=(10,))],
         ETHERNET,
         ["hop1", "hop2"],
     ),
@@ -130,6 +135,53 @@ def test_a_file_of_one_point_stays_whole(kind: str, tmp_path: Path) -> None:
         pcaplat.merge([written.path])
 
 
+def test_what_chance_can_do_divides_nothing(tmp_path: Path) -> None:
+    """A packet in another VLAN now and then, broadcasts in all, a resend on another way."""
+    looks: list[Look] = [partial(routed, 0, tags=(10,))]
+    frames = _frames(write(tmp_path / "a.pcap", looks).path)
+    for t_ns, data in frames[:2]:
+        frames.append((t_ns + 5_000, data.replace(b"\x00\x0a\x08\x00", b"\x00\x0b\x08\x00")))
+    sent = Sent("10.0.1.1", "255.255.255.255", 7, is_forward=True)
+    for at in range(50):
+        broadcast = replace(sent, number=1000 + at)
+        for vlan in (10, 11):
+            t_ns = START_NS + at * 1_000_000 + vlan
+            frames.append((t_ns, ether(mac(sent.src), b"\xff" * 6, broadcast.ip(), (vlan,))))
+    for number in range(2000, 2020):
+        again = Sent("10.0.1.1", "10.0.2.1", number, is_forward=True)
+        for vlan, later_ns in ((10, 0), (11, 200_000_000)):
+            data = ether(mac(again.src), mac(again.dst), again.ip(), (vlan,))
+            frames.append((START_NS + number * 1_000_000 + later_ns, data))
+    write_link(tmp_path / "a.pcap", frames, ETHERNET)
+    with pytest.raises(InputError, match=r"one capture point alone \(a\)"):
+        pcaplat.merge([tmp_path / "a.pcap"])
+
+
+def test_three_networks_around_a_router_have_no_two_sides(tmp_path: Path) -> None:
+    hosts = ("10.0.1.1", "10.0.2.1", "10.0.3.1")
+    frames = []
+    for number in range(120):
+        ends = hosts[number % 3], hosts[(number + 1 + number // 60) % 3]
+        sent = Sent(*ends, number, is_forward=True)
+        t_ns = START_NS + number * 100_000
+        frames += [(t_ns, sent.ip()), (t_ns + 3_000, sent.ip(hops=1))]
+    write_link(tmp_path / "a.pcap", frames, RAW)
+    with pytest.raises(InputError, match=r"one capture point alone \(a\)"):
+        pcaplat.merge([tmp_path / "a.pcap"])
+
+
+def test_every_interface_of_a_divided_file_is_a_point(tmp_path: Path) -> None:
+    looks: list[Look] = [partial(sll2, 4, 0), partial(sll2, 9, 1)]
+    whole = write(tmp_path / "a.pcap", looks, link=SLL2)
+    frames = _frames(whole.path)
+    alone = Sent("127.0.0.1", "127.0.0.2", 999, is_forward=True)
+    frames.append((frames[-1][0] + 5, sll2(1, 0, alone)))
+    write_link(tmp_path / "a.pcap", frames, SLL2)
+    document, packets, _ = merged(whole)
+    assert packets["point"].to_list()[-1] == "a/if1"
+    assert document["path"] == ["a/if4", "a/if9"]
+
+
 def test_a_divided_file_is_the_files_it_holds(tmp_path: Path) -> None:
     looks: list[Look] = [partial(sll2, index, i) for i, index in enumerate((2, 5))]
     both = write(tmp_path / "any.pcap", looks, link=SLL2)
@@ -197,19 +249,34 @@ def test_in_and_out_of_one_interface_are_two_places(tmp_path: Path) -> None:
 def test_what_cannot_be_placed_stays_at_the_file(tmp_path: Path) -> None:
     """A sender that was never seen before and after the router may be on either side."""
     looks: list[Look] = [partial(raw, 0), partial(raw, 1)]
+    frames = _frames(write(tmp_path / "a.pcap", looks, link=RAW).path)
+    t_ns = frames[-1][0]
+    strange = [
+        (t_ns + 10_000 * number, Sent("192.0.2.1", "10.0.2.1", number, is_forward=True).ip())
+        for number in range(20)
+    ]
+    write_link(tmp_path / "a.pcap", [*frames, *strange, (t_ns, b"\x45\x00")], RAW)
+    elsewhere = [(at_ns + 4_000, data) for at_ns, data in [*frames[::2], *strange]]
+    write_link(tmp_path / "b.pcap", elsewhere, RAW)
+    with pcaplat.merge([tmp_path / name for name in ("a.pcap", "b.pcap")]) as result:
+        packets, document = result.packets.collect(), result.document
+    here = packets.filter(pl.col("file").str.ends_with("a.pcap"))
+    assert here["point"].to_list()[240:] == ["a"] * 21
+    assert here["status"].to_list()[240:] == ["matched"] * 20 + ["undecoded"]
+    rows = {row["point"]: row["n_frames"] for row in document["captures"]}
+    assert rows == {"a/hop1": 120, "a/hop2": 120, "a": 21, "b": 140}
+    assert document["matching"]["n_frames"] == 401
+
+
+def test_what_is_at_no_point_counts(tmp_path: Path) -> None:
+    looks: list[Look] = [partial(raw, 0), partial(raw, 1)]
     whole = write(tmp_path / "a.pcap", looks, link=RAW)
     frames = _frames(whole.path)
-    stranger = frames[0][1][:12] + bytes((192, 0, 2, 1)) + frames[0][1][16:]
-    write_link(tmp_path / "a.pcap", [*frames, (frames[-1][0] + 5, stranger)], RAW)
+    write_link(tmp_path / "a.pcap", [*frames, (frames[-1][0], b"\x45\x00")], RAW)
     document, packets, _ = merged(whole)
     assert packets["point"].to_list()[-1] == "a"
-    assert packets["status"].to_list()[-1] == "unmatched"
-    assert {row["point"]: row["n_frames"] for row in document["captures"]} == {
-        "a/hop1": 120,
-        "a/hop2": 120,
-        "a": 1,
-    }
-    assert document["matching"]["n_frames"] == 241
+    assert [row["n_undecoded"] for row in document["captures"]] == [0, 0, 1]
+    assert document["matching"]["n_undecoded"] == 1
 
 
 def test_merged_pcapng_has_an_interface_for_each_place(tmp_path: Path) -> None:
