@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +11,6 @@ import pytest
 
 import pcaplat
 from pcaplat.errors import InputError
-from tests.shelf import CAPTURES, lab_set
 from tests.split_by_hand import (
     ETHERNET,
     NFLOG,
@@ -139,7 +136,7 @@ def test_what_chance_can_do_divides_nothing(tmp_path: Path) -> None:
     """A packet in another VLAN now and then, broadcasts in all, a resend on another way."""
     looks: list[Look] = [partial(routed, 0, tags=(10,))]
     frames = _frames(write(tmp_path / "a.pcap", looks).path)
-    for t_ns, data in frames[:2]:
+    for t_ns, data in frames[:4:2]:
         frames.append((t_ns + 5_000, data.replace(b"\x00\x0a\x08\x00", b"\x00\x0b\x08\x00")))
     sent = Sent("10.0.1.1", "255.255.255.255", 7, is_forward=True)
     for at in range(50):
@@ -246,6 +243,18 @@ def test_in_and_out_of_one_interface_are_two_places(tmp_path: Path) -> None:
     assert found == [f"b/hop{place + 1}" for place in whole.places]
 
 
+def test_two_places_under_one_name_are_not_told_apart(tmp_path: Path) -> None:
+    """Files of one point are consecutive; what another file saw divides none."""
+    looks, link, _ = DIVIDED["router between VLANs"]
+    whole = write(tmp_path / "a.pcap", looks)
+    frames = _frames(whole.path)
+    for place in (0, 1):
+        own = [one for one, at in zip(frames, whole.places, strict=True) if at == place]
+        write_link(tmp_path / f"{place}.pcap", own, link)
+    with pytest.raises(InputError, match=r"one capture point alone \(x\)"):
+        pcaplat.merge([f"x={tmp_path / '0.pcap'}", f"x={tmp_path / '1.pcap'}"])
+
+
 def test_what_cannot_be_placed_stays_at_the_file(tmp_path: Path) -> None:
     """A sender that was never seen before and after the router may be on either side."""
     looks: list[Look] = [partial(raw, 0), partial(raw, 1)]
@@ -288,89 +297,3 @@ def test_merged_pcapng_has_an_interface_for_each_place(tmp_path: Path) -> None:
     assert again["t_ns"].to_list() == sorted(written.t_ns)
     with pcaplat.merge([tmp_path / "m.pcapng"]) as result:
         assert result.document["path"] == ["m/a/hop1", "m/a/hop2"]
-
-
-LAB = lab_set("vxlan")
-NEEDS_LAB = pytest.mark.skipif(not LAB.exists(), reason="needs the lab's captures")
-
-
-@NEEDS_LAB
-def test_captures_of_any_interface_have_the_path_of_the_lab() -> None:
-    files = [LAB / f"{host}-any.pcap" for host in ("switch", "host2", "host1")]
-    with pcaplat.merge([str(one) for one in files], same_clock=["all"]) as result:
-        assert result.document["path"] == [
-            *("host1-any/if2", "host1-any/if5", "host1-any/if3"),
-            *("switch-any/if2", "switch-any/if3"),
-            *("host2-any/if3", "host2-any/if5", "host2-any/if2"),
-        ]
-        whole = [row for row in result.document["segments"] if row["far"] == "host2-any/if2"]
-        matching = result.document["matching"]
-    ends = [row for row in whole if row["near"] == "host1-any/if2"]
-    assert {row["direction"]: row["n"] for row in ends} == {"forward": 2255, "reverse": 1753}
-    assert matching["n_matched"] == matching["n_frames"] == 2 * 12_024 + 8_016
-
-
-@NEEDS_LAB
-def test_no_capture_of_one_point_in_the_lab_is_divided() -> None:
-    for path in sorted((CAPTURES / "lab").glob("*/*.pcap")):
-        if not path.stem.endswith("-any"):
-            with pytest.raises(InputError, match="one capture point alone"):
-                pcaplat.merge([path], keep_rows=False)
-
-
-PUBLIC = CAPTURES / "public"
-TWICE = {
-    "arkime+arkime/tests/pcap/http-post-upload.pcap": 17,
-    "chrissanders+packets/ppa1e/double-vision.pcap": 4,
-    "deepflowio+deepflow/agent/resources/test/common/vmware-gre-teb.pcap": 18,
-    "ntop+nDPI/tests/cfgs/default/pcap/fix2.pcap": 887,
-}
-"""Captures of two places of a path, and how many packets both of them saw (tshark)."""
-
-FIELDS = (
-    "frame.number",
-    "ip.src",
-    "ip.dst",
-    "ip.id",
-    "ip.len",
-    "tcp.seq_raw",
-    "icmp.seq",
-    "icmp.type",
-)
-
-
-def seen_twice(path: Path) -> set[tuple[int, int]]:
-    """Pairs of frames that hold one innermost packet, as tshark reads them."""
-    command = ["tshark", "-r", str(path), "-Tfields", "-o", "tcp.analyze_sequence_numbers:FALSE"]
-    for field in FIELDS:
-        command += ["-e", field]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    frames: dict[tuple[str, ...], list[int]] = {}
-    for line in text.splitlines():
-        number, *rest = line.split("\t")
-        inner = tuple(value.split(",")[-1] for value in rest)
-        if inner[0]:
-            frames.setdefault(inner, []).append(int(number))
-    return {(one, other) for one, other, *_ in (same for same in frames.values() if len(same) == 2)}
-
-
-@pytest.mark.skipif(not PUBLIC.exists(), reason="needs the public captures")
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
-@pytest.mark.parametrize("name", TWICE)
-def test_public_captures_of_two_places_match_what_tshark_sees_twice(name: str) -> None:
-    with pcaplat.merge([PUBLIC / name]) as result:
-        pairs = result.matches.select("up_frame", "down_frame").collect().iter_rows()
-        found = {(min(pair), max(pair)) for pair in pairs}
-        assert [point.rpartition("/")[2] for point in result.document["path"]] == ["hop1", "hop2"]
-    assert found == seen_twice(PUBLIC / name)
-    assert len(found) == TWICE[name]
-
-
-@pytest.mark.skipif(not PUBLIC.exists(), reason="needs the public captures")
-def test_tunnels_of_overlapping_networks_are_kept_apart() -> None:
-    folder = "zeek+zeek/doc/advanced/devel/plugins/connkey-vxlan-fivetuple-plugin-src/Traces"
-    with pcaplat.merge([PUBLIC / folder / "vxlan-overlapping-http-get.pcap"]) as result:
-        of_tunnel = result.packets.select("point", "tunnel_id").unique().collect().sort("point")
-    labels = [point.rpartition("/")[2] for point in of_tunnel["point"]]
-    assert labels == ["inner", "outer-tunnel4242", "outer-tunnel4711"]
-    assert of_tunnel["tunnel_id"].to_list() == [None, 4242, 4711]

@@ -21,6 +21,8 @@ const VLAN_ID: u64 = 0x0fff;
 /// `NFULA_IFINDEX_INDEV` and `NFULA_IFINDEX_OUTDEV` of `linux/netfilter/nfnetlink_log.h`.
 const IN_DEVICE: u64 = 4;
 const OUT_DEVICE: u64 = 5;
+/// `NFULA_PAYLOAD`.
+const PAYLOAD: u64 = 9;
 const MAX_ATTRIBUTES: usize = 32;
 /// `PTH_FLAG_DIR_IN` and `PTH_FLAG_DIR_OUT`.
 const PKTAP_DIRECTION: u8 = 3;
@@ -174,6 +176,10 @@ fn devices(bytes: &[u8], is_little: bool) -> Option<Devices> {
         };
         let (n_bytes, kind) = (read(at)?, read(at + 2)?);
         let n_bytes = usize::try_from(n_bytes).ok().filter(|n| *n >= 4)?;
+        // a packet may be cut by a snap length, what is before it may not
+        if kind != PAYLOAD && at + n_bytes > bytes.len() {
+            return None;
+        }
         match kind {
             IN_DEVICE => found.0 = number(bytes, at + 4, 4),
             OUT_DEVICE => found.1 = number(bytes, at + 4, 4),
@@ -195,4 +201,98 @@ fn name_as_number(name: &[u8]) -> i64 {
     let padded = tail.iter().chain(std::iter::repeat(&0)).take(8);
     let number = padded.fold(0, |value, octet| value << 8 | u64::from(*octet & 0x7f));
     number.cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::Direction;
+
+    fn of(link: u16, bytes: &[u8]) -> Link {
+        read(&Frame {
+            number: 1,
+            t_ns: 0,
+            has_time: true,
+            interface: 0,
+            link,
+            wire_bytes: 0,
+            fcs_bytes: 0,
+            direction: Direction::Unknown,
+            bytes,
+        })
+    }
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u32> = text.chars().filter_map(|one| one.to_digit(16)).collect();
+        let octet = |pair: &[u32]| u8::try_from(pair[0] << 4 | pair[1]).unwrap();
+        digits.chunks_exact(2).map(octet).collect()
+    }
+
+    #[test]
+    fn cooked_captures_have_ports_and_ways() {
+        let sent = of(276, &hex("0800 0000 00000007 0001 04 06 0200000000010000"));
+        assert_eq!((sent.port, sent.direction), (7, 2));
+        let received = of(
+            113,
+            &hex("0003 0001 0006 0200000000010000 0800 4500000000000000 3f"),
+        );
+        assert_eq!(
+            (received.port, received.direction, received.ttl),
+            (-1, 1, 0x3f)
+        );
+    }
+
+    #[test]
+    fn tags_are_read_from_the_outside_and_priority_tags_count() {
+        let tagged = |tags: &str| {
+            let frame = hex(&format!(
+                "020000000002 020000000001 {tags} 0800 4500000000000000 40"
+            ));
+            of(1, &frame)
+        };
+        let plain = tagged("");
+        assert_eq!((plain.ethernet.vlans, plain.ttl), (0, 0x40));
+        assert_eq!(plain.ethernet.macs, [0x0200_0000_0001, 0x0200_0000_0002]);
+        let values = ["8100 0000", "8100 0007", "88a8 0001 8100 0007", "8100 e007"]
+            .map(|tags| tagged(tags).ethernet.vlans);
+        assert_eq!(values, [0x1000, 0x1007, 0x1001 << 13 | 0x1007, 0x1007]);
+    }
+
+    #[test]
+    fn a_group_is_no_place() {
+        let frame = hex("ffffffffffff 020000000001 0806");
+        assert_eq!(of(1, &frame).ethernet.macs, [0x0200_0000_0001, 0]);
+    }
+
+    #[test]
+    fn devices_are_read_in_either_order() {
+        let little = hex("02 00 0000  0800 0500 00000003  0800 0400 00000002");
+        let big = hex("02 00 0000  0008 0005 00000003");
+        assert_eq!((of(239, &little).port, of(239, &little).direction), (2, 0));
+        assert_eq!((of(239, &big).port, of(239, &big).direction), (3, 2));
+    }
+
+    #[test]
+    fn names_of_taps_are_numbers_that_no_index_reaches() {
+        let tap = |name: &str| {
+            let mut frame = vec![0; 12];
+            frame.extend(name.bytes());
+            frame.resize(40, 0);
+            of(258, &frame).port
+        };
+        assert_eq!(tap(""), -1);
+        assert!(tap("en0") > i64::from(u32::MAX));
+        assert_eq!(tap("en0").to_be_bytes(), *b"en0\0\0\0\0\0");
+        assert_eq!(tap("bridge100").to_be_bytes(), *b"ridge100");
+    }
+
+    #[test]
+    fn what_is_cut_is_not_known() {
+        for link in [1, 113, 276, 239, 258, 999] {
+            for n in 0..40 {
+                let _ = of(link, &vec![0xff; n]);
+            }
+        }
+        assert_eq!(of(276, &[0; 5]).port, -1);
+    }
 }
