@@ -37,6 +37,10 @@ LINKS = {
     258: "pktap",
     274: "mpacket",
     276: "linux-sll2",
+    281: "dsa-brcm",
+    282: "dsa-brcm-prepend",
+    284: "dsa",
+    285: "edsa",
 }
 """Names of the link types that are decoded, by LINKTYPE number (tcpdump.org/linktypes.html)."""
 

@@ -152,6 +152,26 @@ PACKETS = Table(
     ),
 )  # fmt: skip
 
+DETAILS = Table(
+    "details",
+    "further columns of packets, which `pcaplat read --details` gives; null: not known, or not there",
+    (
+        Column("interface", "Int32", "number of the interface in the file, from 0", is_nullable=True),
+        Column("link", "Int32", "LINKTYPE number of the frame; null: no packet", is_nullable=True),
+        _text("direction", "in or out, as the file says it", is_nullable=True),
+        _text("checksum", "layer 4, as the file says it: not-ready (offloaded) or valid", is_nullable=True),
+        Column("is_segmented_later", "Boolean", "whether the file says that the network card was to cut it (TSO)", is_nullable=True),
+        Column("packet_id", "Int64", "same number: the same packet, as the file says it (epb_packetid)", is_nullable=True),
+        _text("verdict", "what was decided about it, as the file says it: hardware, tc:N or xdp:N", is_nullable=True),
+        Column("ip_id", "Int64", "innermost IP identification", is_nullable=True),
+        Column("ttl", "Int32", "innermost TTL or hop limit", is_nullable=True),
+        Column("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
+        Column("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
+        Column("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),
+        _text("undecoded_because", "which layer could not be read, where, and why", is_nullable=True),
+    ),
+)  # fmt: skip
+
 MATCHES = Table(
     "matches",
     "one row per pair of frames that carry the same packet, at two points where it was seen one after the other",
@@ -268,4 +288,4 @@ SLOWEST = Table(
     ),
 )  # fmt: skip
 
-TABLES = (PACKETS, MATCHES, CAPTURES, CLOCKS, SEGMENTS, ROUND_TRIPS, WARNINGS, SLOWEST)
+TABLES = (PACKETS, DETAILS, MATCHES, CAPTURES, CLOCKS, SEGMENTS, ROUND_TRIPS, WARNINGS, SLOWEST)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 import pytest
+from scapy.all import IP, TCP, rdpcap
+from scapy.layers.vxlan import VXLAN
 
 import pcaplat
 from pcaplat.errors import InputError
-from pcaplat.tables import PACKETS
+from pcaplat.tables import DETAILS, PACKETS, Table
 from tests.conftest import ROOT
 from tests.frames_by_hand import UDP, ip, udp, vxlan, write_pcap
 
@@ -115,6 +117,30 @@ def test_what_cannot_be_decoded_as_said_is_told_with_the_nearest_right_name(
 ) -> None:
     with pytest.raises(InputError, match=words):
         pcaplat.read(SAMPLE, decode=[text])
+
+
+def test_details_are_what_scapy_reads(tmp_path: Path) -> None:
+    frame = pl.DataFrame(pcaplat.read(SAMPLE, details=True))
+    Table("packets with details", "", PACKETS.columns + DETAILS.columns).check(frame)
+    names = ["ip_id", "ttl", "tcp_seq", "tcp_ack", "payload_bytes"]
+    rows = frame.select(names).rows()
+    tcp = 0
+    for row, packet in zip(rows, rdpcap(str(SAMPLE)), strict=True):
+        inner = packet[VXLAN][IP] if VXLAN in packet and IP in packet[VXLAN] else None
+        if inner is None or TCP not in inner:
+            continue
+        segment = inner[TCP]
+        n_payload = inner.len - 4 * inner.ihl - 4 * segment.dataofs
+        assert row == (inner.id, inner.ttl, segment.seq, segment.ack, n_payload)
+        tcp += 1
+    assert tcp > 100
+    cut = tmp_path / "cut.pcap"
+    write_pcap(cut, [(T_NS, vxlan(INNER, 1, forward=True)[:60])])
+    whole = bytearray(cut.read_bytes())
+    whole[36:40] = struct.pack("<I", 500)  # on the wire
+    cut.write_bytes(whole)
+    (why,) = pl.DataFrame(pcaplat.read(cut, details=True))["undecoded_because"]
+    assert why == "ethernet at byte 50 needs 14 bytes; the capture kept 10"
 
 
 def test_batches_are_as_large_as_asked_and_read_once() -> None:

@@ -30,6 +30,9 @@ def command(
     bpf_outer: Outer = None,
     vxlan_port: Ports = None,
     decode: Decode = None,
+    details: Annotated[
+        bool, Option("--details", help="Further columns: IP ID, TTL, TCP numbers, marks of pcapng.")
+    ] = False,
     follow: Annotated[
         bool, Option("--follow", help="Wait for what is still being written to CAPTURE.")
     ] = False,
@@ -42,6 +45,7 @@ def command(
         "bpf_outer": bpf_outer,
         "vxlan_ports": tuple(vxlan_port or ()),
         "decode": tuple(decode or ()),
+        "details": details,
     }
     if follow:
         _follow(captures, file, format_ or "csv", options)

@@ -20,6 +20,7 @@ def read(
     bpf_outer: str | None = None,
     vxlan_ports: Sequence[int] = (),
     decode: Sequence[str] = (),
+    details: bool = False,
     batch_rows: int = 65_536,
 ) -> _native.PacketStream:
     """Read the frames of one or more captures.
@@ -32,6 +33,7 @@ def read(
         bpf_outer: Only frames that pass as they were captured.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
         decode: What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built in.
+        details: Give the further columns of pcaplat.tables.DETAILS too.
         batch_rows: Rows of one Arrow batch.
 
     Returns:
@@ -58,7 +60,7 @@ def read(
     called = list(files) if files is not None else paths
     rows = zip(paths, called, names, strict=True)
     origins = [(path, file, [name], [None], None) for path, file, name in rows]
-    return _native.PacketStream(origins, settings, batch_rows=batch_rows)
+    return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
 
 
 def follow(
@@ -70,6 +72,7 @@ def follow(
     bpf_outer: str | None = None,
     vxlan_ports: Sequence[int] = (),
     decode: Sequence[str] = (),
+    details: bool = False,
 ) -> _native.Follow:
     """Read the frames of a capture that is still being written.
 
@@ -85,6 +88,7 @@ def follow(
         bpf_outer: Only frames that pass as they were captured.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
         decode: What is decoded as what, as in `udp.port=8472:vxlan`.
+        details: Give the further columns of pcaplat.tables.DETAILS too.
 
     Returns:
         `rows()` waits for rows and gives those that came since the last call, as `read` does, or
@@ -104,7 +108,7 @@ def follow(
     """
     path = fspath(capture)
     settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
-    return _native.Follow(path, file or path, point or path, settings)
+    return _native.Follow(path, file or path, point or path, settings, details=details)
 
 
 def _settings(

@@ -1,6 +1,7 @@
 //! The packets table: one row per captured frame, as Arrow batches.
 
 mod columns;
+mod details;
 mod follow;
 
 use crate::error::{Error, Result};
@@ -34,15 +35,15 @@ pub struct Origin {
     pub division: Option<Division>,
 }
 
-/// Columns and types of the table (the contract's packets.parquet).
+/// Columns and types of the table (the contract's packets.parquet), and of the further ones.
 #[must_use]
-pub fn schema() -> Arc<Schema> {
+pub fn schema(has_details: bool) -> Arc<Schema> {
     let text = |name| Field::new(name, DataType::Utf8, false);
     let maybe_text = |name| Field::new(name, DataType::Utf8, true);
     let long = |name| Field::new(name, DataType::Int64, false);
     let maybe_long = |name| Field::new(name, DataType::Int64, true);
     let maybe_int = |name| Field::new(name, DataType::Int32, true);
-    Arc::new(Schema::new(vec![
+    let mut fields = vec![
         text("point"),
         text("file"),
         long("frame"),
@@ -60,7 +61,11 @@ pub fn schema() -> Arc<Schema> {
         maybe_long("tunnel_id"),
         long("wire_bytes"),
         long("captured_bytes"),
-    ]))
+    ];
+    if has_details {
+        fields.extend(details::fields());
+    }
+    Arc::new(Schema::new(fields))
 }
 
 /// What was wrong with the files read so far, each damage with its file's name; filled while
@@ -74,6 +79,7 @@ pub struct Batches {
     /// Where the outcomes of a run are, if there was one.
     outcomes_in: Option<PathBuf>,
     batch_rows: usize,
+    has_details: bool,
     file: usize,
     open: Option<(Capture, Option<Outcomes>)>,
     /// By file: what can be opened only once, and so is open already.
@@ -90,7 +96,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds the row of a frame, if it is to have one; `of_run` is what a matching made of it.
+    /// Adds the row of a frame and is true, if it is to have one; `of_run` is what a matching made
+    /// of it.
     fn put(
         &mut self,
         reading: &Reading,
@@ -98,15 +105,18 @@ impl Rows {
         frame: &Frame<'_>,
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
-    ) {
+    ) -> bool {
         let seen = reading.see(frame, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
-        if status != Status::Excluded as u8 {
-            let part = part_of(origin.division.as_ref(), frame, &self.packet);
-            columns.put_frame(origin, part, frame);
-            columns.put_outcome(status, trajectory);
-            columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
+        if status == Status::Excluded as u8 {
+            return false;
         }
+        let part = part_of(origin.division.as_ref(), frame, &self.packet);
+        columns.put_frame(origin, part, frame);
+        columns.put_outcome(status, trajectory);
+        columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
+        columns.put_details(frame, &self.packet);
+        true
     }
 }
 
@@ -121,6 +131,7 @@ impl Batches {
         origins: Vec<Origin>,
         outcomes_in: Option<PathBuf>,
         batch_rows: usize,
+        has_details: bool,
     ) -> Result<Self> {
         let pipes = origins.iter().map(|origin| opened_pipe(&origin.path));
         Ok(Self {
@@ -129,6 +140,7 @@ impl Batches {
             origins,
             outcomes_in,
             batch_rows: batch_rows.max(1),
+            has_details,
             file: 0,
             open: None,
             rows: Rows::default(),
@@ -143,7 +155,7 @@ impl Batches {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let mut columns = Columns::default();
+        let mut columns = Columns::new(self.has_details);
         while columns.n_rows < self.batch_rows {
             if self.file >= self.origins.len() {
                 break;
@@ -206,8 +218,10 @@ impl Batches {
             let of_run = outcomes
                 .as_mut()
                 .and_then(|outcomes| outcomes.next_outcome());
-            self.rows
-                .put(&self.reading, origin, &frame, of_run, columns);
+            let rows = &mut self.rows;
+            if rows.put(&self.reading, origin, &frame, of_run, columns) {
+                columns.put_marks(capture.marks());
+            }
         }
         false
     }

@@ -9,7 +9,7 @@ use crate::erf::{Content, HEADER_BYTES, METADATA, PADDING, Record};
 pub(super) const FORMAT: Format = Format {
     name: "erf",
     spec: "Endace erf types reference",
-    sign: Sign::Sense(is_chain),
+    sign: Sign::Sense(|head| is_chain(None, head)),
     open,
 };
 
@@ -17,6 +17,8 @@ pub(super) const FORMAT: Format = Format {
 const LINK: u16 = 197;
 /// As many records have to make sense.
 const N_RECORDS: usize = 20;
+/// Records that follow damage are looked for in so much of a file.
+const LOOK_AHEAD_BYTES: usize = 64 << 10;
 /// After so many, one that does not is damage.
 const N_PROOF: usize = 3;
 /// How far stamps may go back, and jump ahead, from record to record.
@@ -25,10 +27,10 @@ const MAX_AHEAD_NS: i64 = 366 * 86_400 * 1_000_000_000;
 /// 2^-32 s.
 const RESOLUTION_NS: f64 = 1e9 / 4_294_967_296.0;
 
-/// Do records follow each other, up to the end of `head`? One alone has to end exactly there.
-fn is_chain(head: &[u8]) -> bool {
+/// Do records follow each other, up to the end of `head`, and a record of `last_ns`? One alone has
+/// to end exactly there.
+fn is_chain(mut last_ns: Option<i64>, head: &[u8]) -> bool {
     let mut rest = head;
-    let mut last_ns = None;
     for n_before in 0..N_RECORDS {
         let Some(header) = rest.first_chunk() else {
             return n_before > 1 || (n_before == 1 && rest.is_empty());
@@ -56,10 +58,15 @@ fn is_fill(header: &[u8; HEADER_BYTES]) -> bool {
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature of every format")]
 fn open(_: &mut Input, _: &mut Findings) -> Opened {
-    Ok(Box::new(Erf { ports: Vec::new() }))
+    Ok(Box::new(Erf {
+        ports: Vec::new(),
+        last_ns: None,
+    }))
 }
 
 struct Erf {
+    /// Stamp of the record before.
+    last_ns: Option<i64>,
     /// Link type and port of each interface, in the order in which they appeared.
     ports: Vec<(u16, u8)>,
 }
@@ -90,30 +97,61 @@ impl Erf {
     }
 }
 
-/// The next record that holds something, whole in the window.
-fn next_record(input: &mut Input, findings: &mut Findings) -> Option<Record> {
-    loop {
-        if !input.fill(HEADER_BYTES) {
-            findings.ended(input, HEADER_BYTES, "a record header");
-            return None;
+impl Erf {
+    /// The next record that holds something, whole in the window.
+    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<Record> {
+        loop {
+            if !input.fill(HEADER_BYTES) {
+                findings.ended(input, HEADER_BYTES, "a record header");
+                return None;
+            }
+            let record = Record::read(input.window().first_chunk()?);
+            if !record.is_plausible() {
+                self.pass_damage(record, input, findings)?;
+                continue;
+            }
+            if !input.fill(record.n_bytes) {
+                self.pass_lie(record, input, findings)?;
+                continue;
+            }
+            if record.kind != PADDING {
+                self.last_ns = Some(record.t_ns);
+                return Some(record);
+            }
+            input.take(record.n_bytes);
         }
-        let record = Record::read(input.window().first_chunk()?);
-        if !record.is_plausible() {
-            let (kind, n_bytes) = (record.kind, record.n_bytes);
-            let text = format!(
-                "a record of type {kind} and {n_bytes} bytes is none; what came before is used"
-            );
-            findings.damaged(input.at_byte(), text);
-            return None;
-        }
-        if !input.fill(record.n_bytes) {
+    }
+
+    /// Moves from a record that is none to where records go on.
+    #[cold]
+    fn pass_damage(
+        &self,
+        record: Record,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
+        let at_byte = input.at_byte();
+        let last_ns = self.last_ns;
+        let is_found = input.seek(1, LOOK_AHEAD_BYTES, |window| is_chain(last_ns, window));
+        let (kind, n_bytes) = (record.kind, record.n_bytes);
+        let what = format!("a record of type {kind} and {n_bytes} bytes is none");
+        findings.lost(at_byte, &what, input, is_found);
+        is_found.then_some(())
+    }
+
+    /// A record that is longer than the file is the last, unless others follow within its bytes.
+    #[cold]
+    fn pass_lie(&self, record: Record, input: &mut Input, findings: &mut Findings) -> Option<()> {
+        let at_byte = input.at_byte();
+        let is_found = input.seek_here(1, |window| is_chain(self.last_ns, window));
+        if is_found {
+            let n_bytes = record.n_bytes;
+            let what = format!("a record claims {n_bytes} bytes, but others follow earlier");
+            findings.lost(at_byte, &what, input, true);
+        } else {
             findings.ended(input, record.n_bytes, "a record");
-            return None;
         }
-        if record.kind != PADDING {
-            return Some(record);
-        }
-        input.take(record.n_bytes);
+        is_found.then_some(())
     }
 }
 
@@ -130,7 +168,7 @@ fn frame_of(record: Record, bytes: &[u8]) -> (u16, Content, usize) {
             let n_held = record.n_bytes - content.at;
             (link, content, n_held.min(record.wire_bytes.into()))
         }
-        None if record.kind == METADATA => (NO_LINK, whole, 0),
+        None if record.kind == METADATA => (NO_LINK, whole, record.n_bytes),
         None => (LINK, whole, record.n_bytes),
     }
 }
@@ -141,7 +179,7 @@ impl Records for Erf {
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {
-        let record = next_record(input, findings)?;
+        let record = self.next_record(input, findings)?;
         let (link, content, n_captured) = frame_of(record, input.window());
         let interface = self.interface(link, record.interface, findings);
         Self::count_lost(record, interface, findings);

@@ -1,5 +1,7 @@
 //! What reading a capture file gives: frames, what is known of their interfaces, and damage.
 
+use std::fmt;
+
 /// One record of a capture file, borrowed from the reader's buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
@@ -33,6 +35,52 @@ pub enum Direction {
     In,
     /// The interface sent it.
     Out,
+}
+
+/// What a file says of how the system that captured a frame dealt with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The same number: the same packet, seen at several interfaces (pcapng `epb_packetid`).
+    pub packet_id: Option<u64>,
+    /// Its layer-4 checksum.
+    pub checksum: Checksum,
+    /// Whether the network card was to cut it into segments, where the file tells.
+    pub is_offloaded: Option<bool>,
+    /// What was decided about it.
+    pub verdict: Option<Verdict>,
+}
+
+/// What is known of a layer-4 checksum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksum {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It was still to be computed: the bytes hold a part of it.
+    NotReady,
+    /// It was found to be right.
+    Valid,
+}
+
+/// Who decided about a packet, and what (pcapng `epb_verdict`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// 0 hardware, 1 eBPF at TC, 2 eBPF at XDP.
+    pub by: u8,
+    /// As they number it; hardware's verdicts have no common form.
+    pub value: Option<u64>,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.by {
+            0 => f.write_str("hardware")?,
+            1 => f.write_str("tc")?,
+            2 => f.write_str("xdp")?,
+            other => write!(f, "{other}")?,
+        }
+        self.value.map_or(Ok(()), |value| write!(f, ":{value}"))
+    }
 }
 
 /// The link type of a record that is no packet.

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 pub use compressed::{CODECS, Codec};
 use counted::Counted;
 use findings::Findings;
-pub use frame::{Damage, Direction, Frame, Interface, NO_LINK};
+pub use frame::{Checksum, Damage, Direction, Frame, Interface, Marks, NO_LINK, Verdict};
 use input::Input;
 pub use tail::Successor;
 use tail::Tail;
@@ -83,6 +83,11 @@ trait Records: Send {
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>>;
+
+    /// What the file says of how the last frame was dealt with.
+    fn marks(&self) -> Option<Marks> {
+        None
+    }
 }
 
 /// One open capture file.
@@ -175,6 +180,12 @@ impl Capture {
         let frame = self.records.next_frame(&mut self.input, &mut self.findings);
         self.is_over = frame.is_none();
         frame
+    }
+
+    /// What the file says of how the last frame was dealt with; nothing where it says nothing.
+    #[must_use]
+    pub fn marks(&self) -> Option<Marks> {
+        self.records.marks()
     }
 
     /// All interfaces seen so far; an interface of a later section follows those of earlier ones.

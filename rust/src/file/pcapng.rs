@@ -12,7 +12,7 @@ mod interface;
 mod packet;
 
 use super::input::Input;
-use super::{Damage, Findings, Format, Frame, Opened, Records, Sign};
+use super::{Damage, Findings, Format, Frame, Marks, Opened, Records, Sign};
 use block::{Block, Sections};
 use interface::Local;
 use packet::Record;
@@ -33,6 +33,7 @@ fn open(input: &mut Input, _: &mut Findings) -> Opened {
         sections: Sections { order },
         first_interface: 0,
         interfaces: Vec::new(),
+        marks: None,
     }))
 }
 
@@ -42,6 +43,8 @@ struct Pcapng {
     /// Index among all interfaces of this section's interface 0.
     first_interface: usize,
     interfaces: Vec<Local>,
+    /// Of the last packet.
+    marks: Option<Marks>,
 }
 
 impl Records for Pcapng {
@@ -50,6 +53,7 @@ impl Records for Pcapng {
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {
+        self.marks = None;
         let (record, n_bytes) = loop {
             let block = self.sections.next_block(input, findings)?;
             let bytes = input.window().get(..block.n_bytes)?;
@@ -72,6 +76,10 @@ impl Records for Pcapng {
             direction: record.direction,
             bytes: input.take(n_bytes).get(held).unwrap_or_default(),
         })
+    }
+
+    fn marks(&self) -> Option<Marks> {
+        self.marks
     }
 }
 
@@ -157,6 +165,7 @@ impl Pcapng {
         findings: &mut Findings,
     ) -> Result<Record, String> {
         let options = packet::options(self.sections.order, claim, bytes)?;
+        self.marks = options.marks;
         let local = self.local(claim.interface)?;
         let t_ns = claim.ticks.map(|ticks| local.scale.instant_ns(ticks));
         let record = Record {

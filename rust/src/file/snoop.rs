@@ -28,6 +28,11 @@ const US_PER_S: u32 = 1_000_000;
 /// A longer record is none: packets end at 64 KiB, even with all that segmentation offload joins.
 const MAX_RECORD_BYTES: u32 = 1 << 20;
 /// Datalinks of RFC 1761 §4 and their link types: IEEE 802.3, token ring, Ethernet, FDDI.
+/// Records that follow damage are looked for in steps of so many bytes: RFC 1761 §2 pads them.
+const STEP_BYTES: usize = 4;
+const LOOK_AHEAD_BYTES: usize = 2 << 20;
+/// How far stamps may lie apart from record to record.
+const MAX_GAP_S: u32 = 86_400;
 static LINKS: [(u32, u16); 4] = [(0, 1), (2, 6), (4, 1), (8, 10)];
 
 fn open(input: &mut Input, findings: &mut Findings) -> Opened {
@@ -56,11 +61,16 @@ fn open(input: &mut Input, findings: &mut Findings) -> Opened {
         snap_bytes: 0,
         n_dropped: None,
     });
-    Ok(Box::new(Snoop { link: *link }))
+    Ok(Box::new(Snoop {
+        link: *link,
+        last_seconds: None,
+    }))
 }
 
 struct Snoop {
     link: u16,
+    /// Of the record before.
+    last_seconds: Option<u32>,
 }
 
 /// A record header.
@@ -92,29 +102,91 @@ impl Record {
     }
 }
 
+/// Do two records, or the last one, stand at the start of `window`?
+fn goes_on(last_seconds: Option<u32>, window: &[u8]) -> bool {
+    let mut near_s = last_seconds;
+    let mut rest = window;
+    for n_before in 0..2 {
+        let is_end = n_before == 1 && rest.is_empty();
+        let Some(record) = Record::read(rest) else {
+            return is_end;
+        };
+        let since_s = record.seconds.abs_diff(near_s.unwrap_or(record.seconds));
+        let is_record = record.is_possible()
+            && (1..=record.wire).contains(&record.captured)
+            && record.microseconds < US_PER_S
+            && since_s < MAX_GAP_S;
+        if !is_record {
+            return false;
+        }
+        near_s = Some(record.seconds);
+        rest = rest.get(record.n_bytes as usize..).unwrap_or_default();
+    }
+    true
+}
+
+impl Snoop {
+    /// The next record that is whole in the window.
+    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<Record> {
+        loop {
+            if !input.fill(RECORD_HEADER_BYTES) {
+                findings.ended(input, RECORD_HEADER_BYTES, "a record header");
+                return None;
+            }
+            let record = Record::read(input.window())?;
+            if !record.is_possible() {
+                self.pass_damage(&record, input, findings)?;
+            } else if input.fill(record.n_bytes as usize) {
+                self.last_seconds = Some(record.seconds);
+                return Some(record);
+            } else {
+                self.pass_lie(&record, input, findings)?;
+            }
+        }
+    }
+
+    /// Moves from a record that is none to where records go on.
+    #[cold]
+    fn pass_damage(
+        &self,
+        record: &Record,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
+        let at_byte = input.at_byte();
+        let (captured, n_bytes) = (record.captured, record.n_bytes);
+        let last_seconds = self.last_seconds;
+        let is_found = input.seek(STEP_BYTES, LOOK_AHEAD_BYTES, |window| {
+            goes_on(last_seconds, window)
+        });
+        let what = format!("a record of {n_bytes} bytes claims {captured} captured ones");
+        findings.lost(at_byte, &what, input, is_found);
+        is_found.then_some(())
+    }
+
+    /// A record that is longer than the file is the last, unless others follow within its bytes.
+    #[cold]
+    fn pass_lie(&self, record: &Record, input: &mut Input, findings: &mut Findings) -> Option<()> {
+        let at_byte = input.at_byte();
+        let n_bytes = record.n_bytes as usize;
+        let is_found = input.seek_here(STEP_BYTES, |window| goes_on(self.last_seconds, window));
+        if is_found {
+            let what = format!("a record claims {n_bytes} bytes, but others follow earlier");
+            findings.lost(at_byte, &what, input, true);
+        } else {
+            findings.ended(input, n_bytes, "a record");
+        }
+        is_found.then_some(())
+    }
+}
+
 impl Records for Snoop {
     fn next_frame<'a>(
         &mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {
-        if !input.fill(RECORD_HEADER_BYTES) {
-            findings.ended(input, RECORD_HEADER_BYTES, "a record header");
-            return None;
-        }
-        let record = Record::read(input.window())?;
-        if !record.is_possible() {
-            let (captured, n_bytes) = (record.captured, record.n_bytes);
-            findings.damaged(
-                input.at_byte(),
-                format!("a record of {n_bytes} bytes claims {captured} captured ones; what came before is used"),
-            );
-            return None;
-        }
-        if !input.fill(record.n_bytes as usize) {
-            findings.ended(input, record.n_bytes as usize, "a record");
-            return None;
-        }
+        let record = self.next_record(input, findings)?;
         if record.n_dropped > 0
             && let Some(interface) = findings.interfaces.first_mut()
         {

@@ -1,8 +1,9 @@
 //! The columns of the packets table in the making.
 
+use super::details::Details;
 use super::{Origin, schema};
 use crate::error::{Error, Result};
-use crate::file::Frame;
+use crate::file::{Frame, Marks};
 use crate::matching::STATUSES;
 use crate::wire::Packet;
 use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
@@ -30,9 +31,31 @@ pub(super) struct Columns {
     tunnel: Int64Builder,
     wire: Int64Builder,
     captured: Int64Builder,
+    details: Option<Details>,
 }
 
 impl Columns {
+    pub(super) fn new(has_details: bool) -> Self {
+        Self {
+            details: has_details.then(Details::default),
+            ..Self::default()
+        }
+    }
+
+    /// What stands in the further columns, if they are wanted; `put_marks` has to follow.
+    pub(super) fn put_details(&mut self, frame: &Frame<'_>, packet: &Packet) {
+        if let Some(details) = &mut self.details {
+            details.put(frame, packet);
+        }
+    }
+
+    /// What the file says of how the frame of the last row was dealt with.
+    pub(super) fn put_marks(&mut self, marks: Option<Marks>) {
+        if let Some(details) = &mut self.details {
+            details.put_marks(marks);
+        }
+    }
+
     /// What the file says of a frame.
     pub(super) fn put_frame(&mut self, origin: &Origin, part: u32, frame: &Frame<'_>) {
         let last = origin.points.len().saturating_sub(1);
@@ -81,7 +104,8 @@ impl Columns {
 
     /// The batch.
     pub(super) fn finish(mut self) -> Result<RecordBatch> {
-        let columns: Vec<ArrayRef> = vec![
+        let has_details = self.details.is_some();
+        let mut columns: Vec<ArrayRef> = vec![
             Arc::new(self.point.finish()),
             Arc::new(self.file.finish()),
             Arc::new(self.frame.finish()),
@@ -100,7 +124,8 @@ impl Columns {
             Arc::new(self.wire.finish()),
             Arc::new(self.captured.finish()),
         ];
-        RecordBatch::try_new(schema(), columns)
+        columns.extend(self.details.map(Details::finish).unwrap_or_default());
+        RecordBatch::try_new(schema(has_details), columns)
             .map_err(|error| Error::Argument(format!("packets table: {error}")))
     }
 }

@@ -6,7 +6,7 @@
 use super::columns::Columns;
 use super::{Origin, Rows};
 use crate::error::{Error, Result};
-use crate::file::{Capture, Damage, Frame};
+use crate::file::{Capture, Damage};
 use crate::reading::{Progress, Reading};
 use arrow_array::RecordBatch;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,7 @@ struct Shared {
     heap: Mutex<Heap>,
     is_changed: Condvar,
     is_over: Arc<AtomicBool>,
+    has_details: bool,
 }
 
 impl Shared {
@@ -45,6 +46,15 @@ impl Shared {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
+    /// The heap, when there is room for a row.
+    fn room(&self) -> MutexGuard<'_, Heap> {
+        let mut heap = self.heap();
+        while heap.columns.n_rows >= MAX_ROWS && !self.is_over() {
+            heap = self.wait(heap);
+        }
+        heap
+    }
+
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
@@ -56,8 +66,12 @@ pub struct Follower(Arc<Shared>);
 impl Follower {
     /// Starts to read what is at the origin's path, or on standard input if that is `-`.
     #[must_use]
-    pub fn start(reading: Reading, origin: Origin) -> Self {
-        let shared = Arc::<Shared>::default();
+    pub fn start(reading: Reading, origin: Origin, has_details: bool) -> Self {
+        let shared = Arc::new(Shared {
+            has_details,
+            ..Shared::default()
+        });
+        shared.heap().columns = Columns::new(has_details);
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
             let end = follow(&reading, &origin, &of_thread);
@@ -75,7 +89,8 @@ impl Follower {
         let mut heap = self.0.heap();
         loop {
             if heap.columns.n_rows > 0 {
-                let columns = std::mem::take(&mut heap.columns);
+                let empty = Columns::new(self.0.has_details);
+                let columns = std::mem::replace(&mut heap.columns, empty);
                 self.0.is_changed.notify_all();
                 return columns.finish().map(Some);
             }
@@ -110,7 +125,12 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
         let (mut capture, successor) = Capture::follow(&origin.path, Arc::clone(&shared.is_over))?;
         let mut n_told = 0;
         while let Some(frame) = capture.next_frame() {
-            put(&mut rows, reading, origin, &frame, shared);
+            let mut heap = shared.room();
+            if rows.put(reading, origin, &frame, None, &mut heap.columns) {
+                heap.columns.put_marks(capture.marks());
+            }
+            drop(heap);
+            shared.is_changed.notify_all();
             n_told = tell(&capture, n_told, shared);
             if shared.is_over() {
                 return Ok(());
@@ -121,16 +141,6 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
             return Ok(());
         }
     }
-}
-
-/// Adds the row of a frame, when there is room.
-fn put(rows: &mut Rows, reading: &Reading, origin: &Origin, frame: &Frame<'_>, shared: &Shared) {
-    let mut heap = shared.heap();
-    while heap.columns.n_rows >= MAX_ROWS && !shared.is_over() {
-        heap = shared.wait(heap);
-    }
-    rows.put(reading, origin, frame, None, &mut heap.columns);
-    shared.is_changed.notify_all();
 }
 
 /// Says what is wrong of which nothing was said.

@@ -27,6 +27,7 @@ type OriginValues = (
 pub(super) struct PacketStream {
     batches: Mutex<Option<Rows>>,
     damages: Damages,
+    has_details: bool,
 }
 
 type Rows = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -34,13 +35,14 @@ type Rows = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 #[pymethods]
 impl PacketStream {
     #[new]
-    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536))]
+    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536, details=false))]
     fn new(
         py: Python<'_>,
         origins: Vec<OriginValues>,
         settings: &Settings,
         outcomes_in: Option<PathBuf>,
         batch_rows: usize,
+        details: bool,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
         let origin = |(path, name, points, clocks, questions): OriginValues| {
@@ -53,11 +55,12 @@ impl PacketStream {
             })
         };
         let origins = origins.into_iter().map(origin).collect::<PyResult<_>>()?;
-        let open = || Batches::open(reading, origins, outcomes_in, batch_rows);
+        let open = || Batches::open(reading, origins, outcomes_in, batch_rows, details);
         let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {
             damages: batches.damages(),
             batches: Mutex::new(Some(Box::new(batches))),
+            has_details: details,
         })
     }
 
@@ -84,7 +87,7 @@ impl PacketStream {
             let text = "this stream was read already; call pcaplat.read again".to_owned();
             raise(py, Error::Argument(text))
         })?;
-        let reader = RecordBatchIterator::new(batches, crate::packets::schema());
+        let reader = RecordBatchIterator::new(batches, crate::packets::schema(self.has_details));
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(reader)),
@@ -97,17 +100,20 @@ impl PacketStream {
 #[pyclass(frozen, module = "pcaplat._native")]
 pub(super) struct Follow {
     follower: Follower,
+    has_details: bool,
 }
 
 #[pymethods]
 impl Follow {
     #[new]
+    #[pyo3(signature = (path, name, point, settings, *, details=false))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         name: String,
         point: String,
         settings: &Settings,
+        details: bool,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
         let origin = Origin {
@@ -117,8 +123,10 @@ impl Follow {
             clocks: vec![],
             division: None,
         };
-        let follower = Follower::start(reading, origin);
-        Ok(Self { follower })
+        Ok(Self {
+            follower: Follower::start(reading, origin, details),
+            has_details: details,
+        })
     }
 
     /// The rows that came since, as soon as there are some; none when the capture has ended.
@@ -128,6 +136,7 @@ impl Follow {
         let stream = |rows| PacketStream {
             batches: Mutex::new(Some(Box::new(std::iter::once(Ok(rows))))),
             damages: Damages::default(),
+            has_details: self.has_details,
         };
         Ok(found.map(stream))
     }

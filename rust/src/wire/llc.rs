@@ -19,10 +19,15 @@ pub(super) static LAYER: Layer = Layer {
 
 /// Smallest `EtherType` (IEEE 802.3 §3.2.6).
 const MIN_ETHER_TYPE: u16 = 1536;
+/// IPX without LLC starts with a checksum that is none.
+const NOVELL: [u8; 2] = [0xFF, 0xFF];
 const SNAP: [u8; 3] = [0xAA, 0xAA, 0x03];
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     walk.data_at = Some(walk.bytes.at());
+    if walk.bytes.peek() == Ok(&NOVELL) {
+        return Err(Halt::Declined);
+    }
     if *walk.bytes.peek()? != SNAP {
         return Ok(Next::Payload);
     }
@@ -42,6 +47,13 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
     use super::super::{Reason, layer_path};
+
+    #[test]
+    fn ipx_has_a_length_but_no_llc() {
+        let packet = read("ffffffffffff020000000001 0022 ffff00220002");
+        assert_eq!(layer_path(&packet), "ethernet");
+        assert_eq!((packet.network_at, packet.end_at, packet.stop), (14, 20, None));
+    }
 
     #[test]
     fn spanning_tree_is_data_without_padding() {

@@ -19,6 +19,8 @@ pub(super) static LAYER: Layer = Layer {
         Parent::EtherType(0x8848),
         Parent::IpProtocol(137),
         Parent::UdpDst(6635),
+        // before RFC 7510, and in Contrail still
+        Parent::UdpDst(51_234),
     ],
     fit: |_| Fit::Possible,
     decode,
@@ -136,6 +138,8 @@ mod tests {
             "c35019eb002a000003e82740 IU"
         );
         assert_udp(udp, "ethernet/ipv4/udp/mpls/ipv4/udp", -1);
+        let contrail = udp.replace("19eb", "c822");
+        assert_udp(&contrail, "ethernet/ipv4/udp/mpls/ipv4/udp", -1);
         assert_eq!((read(udp).depth, read(udp).outer_ip_id), (1, 0x1234));
         let ip = concat!(
             "02000000000d02000000000c080045000036123440004089a407c0000201c0000202",

@@ -1,8 +1,10 @@
 //! pcapng block by block: what no vector holds.
 
 use std::io::{Cursor, Read};
+use std::path::Path;
 
 use crate::{Direction, Reading, read, read_from};
+use pcaplat_core::file::{Capture, Checksum, Marks, NO_LINK};
 
 pub(crate) fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     let mut padded = body.to_vec();
@@ -127,6 +129,91 @@ fn a_packet_says_which_way_it_went() {
         Direction::Out,
     ];
     assert_eq!(directions, expected);
+}
+
+/// What is said of each packet of a file.
+fn marks(blocks: &[Vec<u8>]) -> Vec<Option<Marks>> {
+    let bytes = [section(), blocks.concat()].concat();
+    let source = Box::new(Cursor::new(bytes));
+    let mut capture = Capture::from_read(source, Path::new("test")).unwrap();
+    let mut found = Vec::new();
+    while capture.next_frame().is_some() {
+        found.push(capture.marks());
+    }
+    found
+}
+
+#[test]
+fn a_packet_says_what_is_to_be_done_to_it() {
+    let flags = |bits: u32| packet(0, 1, &[option(2, &bits.to_le_bytes())]);
+    let blocks = [
+        interface(&[]),
+        flags(1 << 9 | 1 << 11),
+        flags(1 << 10),
+        flags(1),
+        packet(0, 1, &[]),
+    ];
+    let said = |checksum, is_offloaded| {
+        Some(Marks {
+            checksum,
+            is_offloaded: Some(is_offloaded),
+            ..Marks::default()
+        })
+    };
+    let expected = [
+        said(Checksum::NotReady, true),
+        said(Checksum::Valid, false),
+        None,
+        None,
+    ];
+    assert_eq!(marks(&blocks), expected);
+}
+
+/// As Microsoft's etl2pcapng writes what pktmon saw: a component each an interface, in microseconds,
+/// the group of appearances as `epb_packetid`, drops as verdicts, other events as journal blocks.
+#[test]
+fn pktmon_names_components_and_packets() {
+    let seen = |interface, verdict: &[u8]| {
+        let comment = b"PID=4 TID=1 SrcPortId=2 SrcNicName=vm1";
+        let options = [
+            option(1, comment),
+            option(2, &2_u32.to_le_bytes()),
+            option(5, &0x0000_0005_0000_0007_u64.to_le_bytes()),
+            option(7, verdict),
+        ];
+        packet(interface, 1, &options)
+    };
+    let blocks = [
+        interface(&[option(2, b"vmswitch"), option(6, &[2, 0, 0, 0, 0, 1])]),
+        interface(&[option(2, b"NIC")]),
+        seen(0, &[2, 1, 0, 0, 0, 0, 0, 0, 0]),
+        block(9, b"MESSAGE=drop\n\0\0\0"),
+        seen(1, &[0, 0xde, 0xad]),
+        seen(1, &[]),
+    ];
+    let found = marks(&blocks);
+    let ids: Vec<_> = found
+        .iter()
+        .map(|one| one.and_then(|one| one.packet_id))
+        .collect();
+    let id = Some(0x0000_0005_0000_0007);
+    assert_eq!(ids, [id, None, id, id]);
+    let verdict_of = |one: &Option<Marks>| one.and_then(|one| one.verdict).map(|it| it.to_string());
+    let verdicts: Vec<_> = found.iter().map(verdict_of).collect();
+    assert_eq!(
+        verdicts,
+        [Some("xdp:1".into()), None, Some("hardware".into()), None]
+    );
+    let reading = file(&blocks);
+    let names: Vec<_> = reading
+        .interfaces
+        .iter()
+        .map(|one| one.name.clone())
+        .collect();
+    assert_eq!(names, [Some("vmswitch".into()), Some("NIC".into())]);
+    let links: Vec<_> = reading.rows.iter().map(|row| row.link).collect();
+    assert_eq!(links, [1, NO_LINK, 1, 1]);
+    assert_eq!(reading.rows[2].t_ns, Some(1000));
 }
 
 #[test]

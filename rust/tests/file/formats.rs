@@ -75,7 +75,7 @@ fn erf() {
     assert_eq!(reading.format, "erf");
     let rows: Vec<_> = reading.rows.iter().map(facts).collect();
     let frame = (Some(T_NS), 1, 64, 64);
-    let none = (None, u16::MAX, 0, 0);
+    let none = (None, u16::MAX, 0, 24);
     assert_eq!(rows, [frame, frame, (Some(T_NS), 228, 30, 30), none]);
     assert_eq!(reading.rows[0].fcs_bytes, 4);
     let interfaces: Vec<_> = reading.rows.iter().map(|row| row.interface).collect();
@@ -109,6 +109,66 @@ fn broken_erf_gives_what_came_before() {
     assert!(reading.damage[0].text.contains("type 127 and 15 bytes"));
     let cut = read(&hex(&format!("{T}{ERF}{T}{ERF}"))[..170]).unwrap();
     assert_eq!((cut.rows.len(), cut.is_truncated), (1, true));
+}
+
+/// `n_records` records of one second each, and where each starts.
+fn records(n_records: u32, record: impl Fn(u32) -> Vec<u8>) -> (Vec<u8>, Vec<usize>) {
+    let mut bytes = Vec::new();
+    let mut starts = Vec::new();
+    for i in 0..n_records {
+        starts.push(bytes.len());
+        bytes.extend(record(1_700_000_000 + i));
+    }
+    (bytes, starts)
+}
+
+fn erf_record(seconds: u32) -> Vec<u8> {
+    let seconds = hex_of(&seconds.to_le_bytes());
+    hex(&format!("38dd9a1f{seconds}{ERF}"))
+}
+
+fn snoop_record(seconds: u32) -> Vec<u8> {
+    let seconds = hex_of(&seconds.to_be_bytes());
+    hex(&format!(
+        "0000002c 0000002c 00000044 00000000 {seconds} 0001e240 EU"
+    ))
+}
+
+fn hex_of(bytes: &[u8]) -> String {
+    bytes.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+#[test]
+fn erf_and_snoop_go_on_behind_damage() {
+    let header = hex("736e6f6f70000000 00000002 00000004");
+    let lengths_at = [(Vec::new(), 8, 0), (header, 8, 1)];
+    for (header, length_at, which) in lengths_at {
+        let record: fn(u32) -> Vec<u8> = [erf_record, snoop_record][which];
+        let (records, starts) = records(40, record);
+        for lie in [[0, 0, 0, 1], [0, 0, 0xff, 0xff], [0xff; 4]] {
+            let mut bytes = [header.clone(), records.clone()].concat();
+            let at = header.len() + starts[20];
+            bytes[at + length_at..at + length_at + 4].copy_from_slice(&lie);
+            let reading = read(&bytes).unwrap();
+            let there: Vec<_> = reading.rows.iter().map(|row| row.t_ns.unwrap()).collect();
+            let n_before = there
+                .iter()
+                .take_while(|t_ns| **t_ns < T_NS + 20_000_000_000)
+                .count();
+            assert_eq!((n_before, there.len()), (20, 39), "{which} {lie:?}");
+            let [damage] = &reading.damage[..] else {
+                panic!("{which} {lie:?}: {:?}", reading.damage)
+            };
+            assert_eq!(damage.at_byte, at as u64);
+            let n_lost = starts[21] - starts[20];
+            assert!(
+                damage.text.contains(&format!("; {n_lost} bytes are lost")),
+                "{}",
+                damage.text
+            );
+            assert!(!reading.is_truncated);
+        }
+    }
 }
 
 #[test]

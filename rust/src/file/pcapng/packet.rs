@@ -1,11 +1,19 @@
 //! The three kinds of packet block.
 
-use super::super::{Direction, NO_LINK};
+use super::super::{Checksum, Direction, Marks, NO_LINK, Verdict};
 use super::super::order::Order;
 use super::block::{body_from, options as options_in};
 
 const EPB_FLAGS: u16 = 2;
 const EPB_DROPCOUNT: u16 = 4;
+const EPB_PACKETID: u16 = 5;
+const EPB_VERDICT: u16 = 7;
+
+const CHECKSUM_NOT_READY: u32 = 1 << 9;
+const CHECKSUM_VALID: u32 = 1 << 10;
+const SEGMENTATION_OFFLOADED: u32 = 1 << 11;
+/// By these and those above, a writer shows that it knows the bits at all.
+const OFFLOAD_BITS: u32 = CHECKSUM_NOT_READY | CHECKSUM_VALID | SEGMENTATION_OFFLOADED;
 /// The obsolete block's 16-bit count where it is not known.
 const UNKNOWN: u16 = u16::MAX;
 
@@ -110,6 +118,7 @@ pub(super) struct Options {
     pub(super) fcs_bytes: Option<u8>,
     pub(super) direction: Direction,
     pub(super) n_dropped: Option<u64>,
+    pub(super) marks: Option<Marks>,
 }
 
 /// The options behind the captured bytes, which must lie within the block.
@@ -132,18 +141,48 @@ pub(super) fn options(order: Order, claim: &Claim, bytes: &[u8]) -> Result<Optio
 
 fn read_options(order: Order, rest: &[u8]) -> Options {
     let mut found = Options::default();
+    let mut marks = Marks::default();
     for (code, value) in options_in(order, rest) {
         match code {
             EPB_FLAGS => {
                 let flags = order.u32_at(value, 0).unwrap_or_default();
                 found.fcs_bytes = fcs_bytes_of(flags);
                 found.direction = direction_of(flags);
+                marks.checksum = checksum_of(flags);
+                marks.is_offloaded = offload_of(flags);
             }
             EPB_DROPCOUNT => found.n_dropped = order.u64_at(value, 0),
+            EPB_PACKETID => marks.packet_id = order.u64_at(value, 0),
+            EPB_VERDICT => marks.verdict = verdict_of(order, value),
             _ => {}
         }
     }
+    found.marks = (marks != Marks::default()).then_some(marks);
     found
+}
+
+fn checksum_of(flags: u32) -> Checksum {
+    if flags & CHECKSUM_NOT_READY != 0 {
+        Checksum::NotReady
+    } else if flags & CHECKSUM_VALID != 0 {
+        Checksum::Valid
+    } else {
+        Checksum::Unknown
+    }
+}
+
+fn offload_of(flags: u32) -> Option<bool> {
+    (flags & OFFLOAD_BITS != 0).then_some(flags & SEGMENTATION_OFFLOADED != 0)
+}
+
+/// Of eBPF, 64 bits follow; of hardware, whatever it likes.
+fn verdict_of(order: Order, value: &[u8]) -> Option<Verdict> {
+    let by = *value.first()?;
+    let value = value.get(1..).and_then(|rest| order.u64_at(rest, 0));
+    Some(Verdict {
+        by,
+        value: value.filter(|_| by != 0),
+    })
 }
 
 /// Bits 5 to 8, in octets; 0 says nothing.

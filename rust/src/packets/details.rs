@@ -1,0 +1,138 @@
+//! Further columns for who looks closer: what the file says of a frame, and header fields.
+
+use crate::file::{Checksum, Direction, Frame, Marks, NO_LINK};
+use crate::wire::{Packet, Reason, layer_name};
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
+use arrow_schema::{DataType, Field};
+use std::sync::Arc;
+
+const TCP: i16 = 6;
+
+/// The columns' names and types.
+pub(super) fn fields() -> Vec<Field> {
+    let field = |name, kind| Field::new(name, kind, true);
+    vec![
+        field("interface", DataType::Int32),
+        field("link", DataType::Int32),
+        field("direction", DataType::Utf8),
+        field("checksum", DataType::Utf8),
+        field("is_segmented_later", DataType::Boolean),
+        field("packet_id", DataType::Int64),
+        field("verdict", DataType::Utf8),
+        field("ip_id", DataType::Int64),
+        field("ttl", DataType::Int32),
+        field("tcp_seq", DataType::Int64),
+        field("tcp_ack", DataType::Int64),
+        field("payload_bytes", DataType::Int64),
+        field("undecoded_because", DataType::Utf8),
+    ]
+}
+
+#[derive(Default)]
+pub(super) struct Details {
+    interface: Int32Builder,
+    link: Int32Builder,
+    direction: StringBuilder,
+    checksum: StringBuilder,
+    offload: BooleanBuilder,
+    packet_id: Int64Builder,
+    verdict: StringBuilder,
+    ip_id: Int64Builder,
+    ttl: Int32Builder,
+    seq: Int64Builder,
+    ack: Int64Builder,
+    payload: Int64Builder,
+    stop: StringBuilder,
+}
+
+impl Details {
+    /// What the frame and its innermost packet say.
+    pub(super) fn put(&mut self, frame: &Frame<'_>, packet: &Packet) {
+        self.interface
+            .append_option(i32::try_from(frame.interface).ok());
+        let link = (frame.link != NO_LINK).then_some(i32::from(frame.link));
+        self.link.append_option(link);
+        self.direction.append_option(match frame.direction {
+            Direction::In => Some("in"),
+            Direction::Out => Some("out"),
+            Direction::Unknown => None,
+        });
+        let is_ip = packet.stop.is_none() && packet.ip_version != 0;
+        let has_id = is_ip && (packet.ip_version == 4 || packet.fragment != 0);
+        self.ip_id
+            .append_option(has_id.then_some(i64::from(packet.ip_id)));
+        self.ttl
+            .append_option(is_ip.then_some(i32::from(packet.ttl)));
+        self.put_tcp(frame.bytes, packet, is_ip);
+        self.stop.append_option(why_stopped(packet));
+    }
+
+    fn put_tcp(&mut self, bytes: &[u8], packet: &Packet, is_ip: bool) {
+        let is_tcp = is_ip && packet.protocol == TCP && packet.src_port >= 0;
+        let header = if is_tcp { packet.transport(bytes) } else { &[] };
+        self.seq.append_option(long_at(header, 4));
+        self.ack.append_option(long_at(header, 8));
+        let n_header = header.get(12).map(|octet| i64::from(octet >> 4) * 4);
+        let wire_bytes = i64::from(packet.transport_wire_bytes);
+        self.payload
+            .append_option(n_header.map(|n_header| (wire_bytes - n_header).max(0)));
+    }
+
+    /// What the file says of the handling of the same frame.
+    pub(super) fn put_marks(&mut self, marks: Option<Marks>) {
+        let marks = marks.unwrap_or_default();
+        self.checksum.append_option(match marks.checksum {
+            Checksum::NotReady => Some("not-ready"),
+            Checksum::Valid => Some("valid"),
+            Checksum::Unknown => None,
+        });
+        self.offload.append_option(marks.is_offloaded);
+        self.packet_id
+            .append_option(marks.packet_id.map(u64::cast_signed));
+        self.verdict
+            .append_option(marks.verdict.map(|verdict| verdict.to_string()));
+    }
+
+    pub(super) fn finish(mut self) -> Vec<ArrayRef> {
+        vec![
+            Arc::new(self.interface.finish()),
+            Arc::new(self.link.finish()),
+            Arc::new(self.direction.finish()),
+            Arc::new(self.checksum.finish()),
+            Arc::new(self.offload.finish()),
+            Arc::new(self.packet_id.finish()),
+            Arc::new(self.verdict.finish()),
+            Arc::new(self.ip_id.finish()),
+            Arc::new(self.ttl.finish()),
+            Arc::new(self.seq.finish()),
+            Arc::new(self.ack.finish()),
+            Arc::new(self.payload.finish()),
+            Arc::new(self.stop.finish()),
+        ]
+    }
+}
+
+fn long_at(bytes: &[u8], at: usize) -> Option<i64> {
+    let octets = bytes.get(at..).and_then(<[u8]>::first_chunk)?;
+    Some(u32::from_be_bytes(*octets).into())
+}
+
+/// Layer, byte, and what was missing.
+fn why_stopped(packet: &Packet) -> Option<String> {
+    let stop = packet.stop?;
+    let (layer, at) = (layer_name(stop.layer), stop.at_byte);
+    let (needed, had) = (stop.needed, stop.had);
+    Some(match stop.reason {
+        Reason::SnapLength => {
+            format!("{layer} at byte {at} needs {needed} bytes; the capture kept {had}")
+        }
+        Reason::Truncated => {
+            format!("{layer} at byte {at} needs {needed} bytes; the frame has {had}")
+        }
+        Reason::Malformed => format!("{layer} at byte {at} has a value that it forbids"),
+        Reason::Unknown if layer.is_empty() => "its link type is not read".to_owned(),
+        Reason::Unknown => format!("{layer} at byte {at} is of a version that is not read"),
+        Reason::TooDeep => format!("too many layers up to byte {at}"),
+    })
+}
