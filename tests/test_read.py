@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 import pytest
-from scapy.all import IP, TCP, rdpcap
+from scapy.layers.inet import IP, TCP
 from scapy.layers.vxlan import VXLAN
+from scapy.utils import rdpcap
 
 import pcaplat
 from pcaplat.errors import InputError
