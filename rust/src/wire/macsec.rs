@@ -1,4 +1,4 @@
-//! MACsec: frames that are authenticated, and mostly encrypted.
+//! `MACsec`: frames that are authenticated, and mostly encrypted.
 //!
 //! Spec: IEEE 802.1AE §9.3. What is encrypted stays data of the frame; its packet number, the first
 //! of them that changes, tells frames apart.

