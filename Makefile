@@ -15,7 +15,7 @@ CRATE := --manifest-path rust/Cargo.toml
 RUST := $(shell find rust/src -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench docs format lock
+.PHONY: build demo test test-slow check bench docs accuracy format lock
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -59,6 +59,10 @@ bench: build
 docs: build
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/examples.py
+
+# some twenty minutes
+accuracy: build
+	$(BIN)/python -m tests.simulator
 
 format: .venv/installed
 	$(BIN)/ruff format

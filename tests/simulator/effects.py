@@ -126,7 +126,7 @@ def long_path(n_points: int) -> Effect:
             for at in range(n_points)
         )
         there = tuple(Link(1_000 + 700 * at, 2_000 + 300 * at) for at in range(n_points - 1))
-        return replace(scenario, points=points, links=there)
+        return NO_BRIDGED(replace(scenario, points=points, links=there))
 
     return effect
 
@@ -139,7 +139,8 @@ def weak(n_idents: int) -> Effect:
     return together(few, LOSS)
 
 
-ROUTED = each("routers", 0, 1, 1, 2, 2)
+NO_BRIDGED = traffic(shares=(("tcp", 0.4), ("bulk", 0.2), ("udp", 0.3), ("icmp", 0.1)))
+ROUTED = together(NO_BRIDGED, each("routers", 0, 1, 1, 2, 2))
 LOSS = links(lost_share=0.01)
 CUT = together(
     traffic(super_bytes=65_160), at(("vm", "far"), is_partial=True), at(("up",), is_padded=True)
@@ -182,12 +183,21 @@ EFFECTS: dict[str, Effect] = {
         LOSS,
         traffic(shares=(("udp", 0.2), ("tcp", 0.5), ("icmp", 0.3)), ip6_share=0.5, gap_ns=60_000),
     ),
+    "identical packets 60 us apart, loss": together(
+        TWINS,
+        LOSS,
+        traffic(shares=(("udp", 0.4), ("tcp", 0.6)), ip6_share=0.5, n_at_once=5, gap_ns=12_000),
+    ),
     "pure ACKs, loss": together(LOSS, traffic(idents="zero", shares=only("bulk"))),
     "resent byte for byte": together(NO_NUMBERS, LOSS, traffic(shares=only("tcp", "bulk"))),
     "IP ID wraps": traffic(idents="wraps", constant_share=1.0, shares=only("udp"), ip6_share=0.0),
     "heartbeats": together(
         NO_NUMBERS, LOSS, traffic(shares=only("udp", "tcp"), constant_share=1.0, is_regular=True)
     ),
+    "identities of 30 values, loss": weak(30),
+    "identities of 300 values, loss": weak(300),
+    "identities of 3,000 values, loss": weak(3_000),
+    "identities of 30,000 values, loss": weak(30_000),
     "mirror copies": at(("leaf",), copied_share=1.0),
     "some copies": at(("leaf", "spine"), copied_share=0.05),
     "doubled on the way": links(doubled_share=0.01),
@@ -235,6 +245,10 @@ EFFECTS: dict[str, Effect] = {
     "a clock is set": at(("leaf",), clock=Clock(5 * MS, 4.0, 300_000, 20 * MS)),
     "stamps of 1 us": at(("leaf", "far"), clock=Clock(resolution_ns=1_000), kind="pcap-us"),
     "file formats": each("kind", "pcap-swapped", "pcapng", "erf", "pcapng.gz", "pcap.xz"),
+    "file formats of 1 us": together(
+        at(NAMES, clock=Clock(resolution_ns=1_000)),
+        each("kind", "pcap-us", "snoop", "pcap-us.bz2", "snoop.gz", "pcap-us.xz"),
+    ),
     "files unsorted": each("order", "wobbling", "shuffled", "wobbling", "sorted", "shuffled"),
 }
 EVERYTHING = (

@@ -137,7 +137,7 @@ FORMATS: dict[str, Callable[[Recording], bytes]] = {
     "erf": _erf,
 }
 PACKINGS: dict[str, Callable[[bytes], bytes]] = {
-    "gz": lambda data: gzip.compress(data, 1),
+    "gz": lambda data: gzip.compress(data, 1, mtime=0),
     "bz2": bz2.compress,
     "xz": lambda data: lzma.compress(data, preset=0),
 }
