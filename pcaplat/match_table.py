@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Findings, Floats, Ints
-from pcaplat.spill import Rows, ends
+from pcaplat.spill import KINDS, Rows, ends, kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,11 +47,12 @@ class MatchTable:
             "down_file": words(files, rows["down"] >> NUMBER_BITS),
             "down_frame": pa.array(rows["down"] & number),
             "direction": words(("forward", "reverse"), (is_reverse != 0).astype(np.int64)),
-            "kind": words(("packet",), np.zeros(len(rows), dtype=np.int64)),
+            "kind": words(KINDS, kinds(rows["points"])),
             "latency_ns": latency,
             "latency_lo_ns": lo,
             "latency_hi_ns": hi,
-            "trajectory_id": pa.array(np.ascontiguousarray(rows["trajectory"])),
+            # what was cut or joined has none; a negative number orders its rows
+            "trajectory_id": pa.array(np.ascontiguousarray(rows["trajectory"]), mask=rows["trajectory"] < 0),
         }
 
     def _latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
@@ -71,6 +72,9 @@ class MatchTable:
             latency[at] = exact - np.rint(value)
             lo[at] = exact - most - self.findings.points[up].cut_ns
             hi[at] = exact - least + self.findings.points[down].cut_ns
+        is_overlap = kinds(rows["points"]) == KINDS.index("overlap")
+        for column in (latency, lo, hi):
+            column[is_overlap] = np.nan
         return latency, lo, hi
 
     def _clock_share(

@@ -51,7 +51,10 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Segment:
-    """One segment and direction, as measured."""
+    """One segment and direction, as measured, of packets or of one kind of cut and joined ones.
+
+    The bytes are those of TCP payload, of packets left whole, cut and joined together.
+    """
 
     near: int
     far: int
@@ -62,6 +65,9 @@ class Segment:
     n_reordered: int
     relation: Relation
     distribution: Distribution | None
+    kind: str = "packet"
+    matched_bytes: int = 0
+    lost_bytes: int = 0
 
     @property
     def is_absolute(self) -> bool:

@@ -40,12 +40,12 @@ def find_slowest(
 
 
 def _ranked(matches: pl.LazyFrame, document: Mapping[str, Any]) -> pl.LazyFrame:
-    """Matches of neighbours with a latency, and their rank from the slowest on."""
+    """Packets of neighbours with a latency, and their rank from the slowest on."""
     is_forward = pl.col("direction") == "forward"
     ends = pl.LazyFrame(document["edges"], schema={"near": pl.String, "far": pl.String})
     slower_first = pl.struct(-pl.col("latency_ns"), "trajectory_id").rank("ordinal")
     return (
-        matches.filter(pl.col("latency_ns").is_not_null())
+        matches.filter(pl.col("latency_ns").is_not_null(), pl.col("kind") == "packet")
         .with_columns(
             near=pl.when(is_forward).then("up_point").otherwise("down_point"),
             far=pl.when(is_forward).then("down_point").otherwise("up_point"),

@@ -22,7 +22,10 @@ LEAST_BLOCK_ROWS = 4096
 """More than one trajectory has pairs, so that every block takes the merge further."""
 
 POINT_BITS = 16
-"""Of a point in a row's `points`: up, down, then whether the direction is reverse."""
+"""Of a point in a row's `points`: up, down, then whether the direction is reverse, and the kind."""
+
+KINDS = ("packet", "first-byte", "last-byte", "overlap")
+"""Kinds of a pair, as rust/src/matching/ranges/mod.rs numbers them."""
 
 
 class Spill:
@@ -78,7 +81,12 @@ def _n(parts: Sequence[Rows]) -> int:
 def ends(points: Ints) -> tuple[Ints, Ints, Ints]:
     """Upstream point, downstream point, and whether the direction is reverse."""
     mask = (1 << POINT_BITS) - 1
-    return points & mask, points >> POINT_BITS & mask, points >> 2 * POINT_BITS
+    return points & mask, points >> POINT_BITS & mask, points >> 2 * POINT_BITS & 1
+
+
+def kinds(points: Ints) -> Ints:
+    """What the frames of each row have in common, as an index into `KINDS`."""
+    return points >> 2 * POINT_BITS + 1
 
 
 def _sorted(rows: Rows, place: Ints) -> Rows:

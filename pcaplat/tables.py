@@ -243,6 +243,8 @@ SEGMENTS = Table(
         _duration("p999_ns", "99.9 % took no longer"),
         _duration("max_ns", "greatest latency, exact"),
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
+        Column("matched_bytes", "Int64", "TCP payload seen at both ends: whole, cut and joined, the same for every class", "bytes"),
+        Column("lost_bytes", "Int64", "TCP payload seen going in and not coming out, likewise", "bytes"),
     ),
 )  # fmt: skip
 

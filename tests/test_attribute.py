@@ -24,7 +24,17 @@ HISTOGRAM = {
     "middles_ns": [10.0, 20.0],
     "counts": [1, 1],
 }
-NOTHING: dict[str, Any] = {"n": 0, "n_lost": 0, "n_duplicated": 0, "n_reordered": 0}
+NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0}
+NOTHING: dict[str, Any] = {
+    "n": 0,
+    "n_lost": 0,
+    "n_duplicated": 0,
+    "n_reordered": 0,
+    "matched_bytes": 0,
+    "lost_bytes": 0,
+    "first-byte": NO_ENDS,
+    "last-byte": NO_ENDS,
+}
 
 
 def counts(**given: object) -> dict[str, Any]:
@@ -47,6 +57,23 @@ def test_points_of_one_clock_need_no_alignment() -> None:
     assert found.is_absolute
     assert found.distribution
     assert found.distribution.mean_ns == 15
+
+
+def test_what_was_cut_is_segments_of_its_own() -> None:
+    findings = findings_of([0, 0])
+    clocks = align(findings, [0, 0], [])
+    first = {"n": 2, "n_lost": 1, "histogram": HISTOGRAM, "spills": []}
+    cut = {"first-byte": first, "last-byte": {"n": 0, "n_lost": 4}, "matched_bytes": 90}
+    found = attribute(findings, clocks, [(0, 1)], [[counts(n=2, **cut), counts(lost_bytes=7)]])
+    assert [(one.kind, one.n, one.n_lost, one.is_reverse) for one in found] == [
+        ("packet", 2, 0, False),
+        ("first-byte", 2, 1, False),
+        ("last-byte", 0, 4, False),
+    ]
+    assert {(one.matched_bytes, one.lost_bytes) for one in found} == {(90, 0)}
+    assert found[1].distribution
+    assert found[1].distribution.max_ns == 20
+    assert found[2].distribution is None
 
 
 def test_only_what_was_seen_is_a_segment() -> None:

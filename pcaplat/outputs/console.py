@@ -135,6 +135,7 @@ def _show_segments(console: Console, document: Row) -> None:
         *_optional("class", [printable(row["class"]) for row in rows], "packet"),
         Field("n", [format_count(row["n"]) for row in rows]),
         Field("lost", [format_frac(row["lost_frac"]) for row in rows], 1),
+        *_optional("lost bytes", _lost_bytes(rows), UNKNOWN, 1),
         *_optional("dup", [format_count(row["n_duplicated"]) for row in rows], "0", 4),
         *_optional("reord", [format_count(row["n_reordered"]) for row in rows], "0", 4),
         *(
@@ -154,6 +155,17 @@ def _show_segments(console: Console, document: Row) -> None:
     ]
     title = f"Latency of each segment, {unit}"
     _print_table(console, title, fields, _whole_rows(rows, document["path"]))
+
+
+def _lost_bytes(rows: Sequence[Row]) -> list[str]:
+    """Loss in bytes, where packets are cut and joined, so that packets lost cannot tell it."""
+    if all(row["class"] == "packet" for row in rows):
+        return [UNKNOWN] * len(rows)
+    totals = [row["matched_bytes"] + row["lost_bytes"] for row in rows]
+    return [
+        format_frac(row["lost_bytes"] / total if total else None)
+        for row, total in zip(rows, totals, strict=True)
+    ]
 
 
 def _show_round_trips(console: Console, rows: Sequence[Row], path: Sequence[str]) -> None:

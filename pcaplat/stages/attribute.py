@@ -8,7 +8,8 @@ Where the clocks cannot be related there is no latency, only its variation (RFC 
 See docs/stages/attribute.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from pcaplat import _native
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Centre, Ends, Findings
 from pcaplat.segments import Distribution, Segment
+
+CUT = ("first-byte", "last-byte")
+"""Classes of what was cut and joined on the way: the byte that is timed."""
 
 
 def attribute(
@@ -32,33 +36,53 @@ def attribute(
         clocks: How the clocks relate.
         links: The segments (near, far).
         measured: For each of them, forward and reverse, the core's counts: `n`, `histogram`,
-            `spills` and so on.
+            `spills` and so on; the same under the name of each class of what was cut.
 
     Returns:
-        One segment per link and direction that any packet or loss was seen in.
+        One segment per link, direction and class that any packet or loss was seen in.
     """
     found = []
     for (near, far), both in zip(links, measured, strict=True):
-        relation = clocks.relation(near, far)
         for is_reverse, counts in zip((False, True), both, strict=True):
-            if counts["n"] or counts["n_lost"]:
-                distribution = _distribution(
-                    findings, relation, (near, far), counts, is_reverse=is_reverse
-                )
-                found.append(
-                    Segment(
-                        near,
-                        far,
-                        is_reverse,
-                        counts["n"],
-                        counts["n_lost"],
-                        counts["n_duplicated"],
-                        counts["n_reordered"],
-                        relation,
-                        distribution,
-                    )
-                )
+            of_link = Segments(findings, clocks.relation(near, far), (near, far), is_reverse)
+            found += of_link.of(counts)
     return found
+
+
+@dataclass(frozen=True)
+class Segments:
+    """What was measured of one link and direction: packets, and what was cut and joined."""
+
+    findings: Findings
+    relation: Relation
+    ends: Ends
+    is_reverse: bool
+
+    def of(self, counts: Mapping[str, Any]) -> Iterator[Segment]:
+        """Give one segment for each class that was seen, or lost."""
+        yield from self._one("packet", counts, counts)
+        for kind in CUT:
+            yield from self._one(kind, counts[kind], counts)
+
+    def _one(
+        self, kind: str, own: Mapping[str, Any], counts: Mapping[str, Any]
+    ) -> Iterator[Segment]:
+        if own["n"] or own["n_lost"]:
+            yield Segment(
+                *self.ends,
+                self.is_reverse,
+                own["n"],
+                own["n_lost"],
+                own.get("n_duplicated", 0),
+                own.get("n_reordered", 0),
+                self.relation,
+                _distribution(
+                    self.findings, self.relation, self.ends, own, is_reverse=self.is_reverse
+                ),
+                kind,
+                counts["matched_bytes"],
+                counts["lost_bytes"],
+            )
 
 
 def _distribution(

@@ -5,6 +5,7 @@
 //! VLANs, TTL, type of service, TCP flags, window and urgent pointer, any checksum (RFC 5474 §3.2
 //! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
 
+use crate::range::Range;
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,10 +31,6 @@ const MINIMUM_PAYLOAD_BYTES: usize = 46;
 
 /// What a packet is recognised by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about one packet"
-)]
 pub struct Identity {
     /// The same number at every point.
     pub key: u64,
@@ -47,8 +44,8 @@ pub struct Identity {
     pub directed: bool,
     /// A TCP SYN without ACK: its sender opened the flow.
     pub opens: bool,
-    /// TCP with payload, which offload may cut or join on the way.
-    pub is_tcp_data: bool,
+    /// Of TCP: the payload bytes, which offload may cut or join on the way.
+    pub range: Range,
     /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
     pub copy_tag: u32,
 }
@@ -145,7 +142,7 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
-        is_tcp_data: has_tcp_data(packet, transport),
+        range: Range::of(packet, bytes),
         copy_tag: copy_tag(packet, bytes),
     }
 }
@@ -185,7 +182,7 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         toward: from <= to,
         directed: false,
         opens: false,
-        is_tcp_data: false,
+        range: Range::NONE,
         copy_tag: 0,
     }
 }
@@ -219,15 +216,6 @@ fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
         && transport
             .first()
             .is_some_and(|kind| matches!(kind, 130..=137 | 143))
-}
-
-fn has_tcp_data(packet: &Packet, transport: &[u8]) -> bool {
-    /// A header with time stamps (RFC 7323 §3.2), where the snap length leaves its own length unsaid.
-    const USUAL_HEADER_BYTES: u32 = 32;
-    let header_bytes = transport
-        .get(12)
-        .map_or(USUAL_HEADER_BYTES, |offset| u32::from(offset >> 4) * 4);
-    packet.protocol == TCP && packet.transport_wire_bytes > header_bytes
 }
 
 fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {

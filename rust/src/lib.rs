@@ -2,7 +2,8 @@
 //!
 //! From the outside in: [`file`] turns a capture file into frames; [`wire`] turns a frame into a
 //! [`wire::Packet`], the innermost packet it carries; [`identity`] turns that packet into the number
-//! all capture points agree on, [`vantage`] is where within its file it was seen; [`sample`] selects the same few packets everywhere for the survey;
+//! all capture points agree on, [`vantage`] is where within its file it was seen, [`range`] which bytes
+//! of its stream it carries; [`sample`] selects the same few packets everywhere for the survey;
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
 //! [`attribute`] takes the clocks' share out of what was measured between clocks; [`packets`] is the
 //! table of all frames, [`merged`] the file of all frames. [`instant`] does all arithmetic on time
@@ -25,6 +26,7 @@ pub mod packets;
 pub mod plan;
 #[cfg(feature = "python")]
 pub mod py;
+pub mod range;
 pub mod reading;
 pub mod sample;
 pub mod vantage;

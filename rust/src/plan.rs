@@ -94,7 +94,8 @@ pub struct Plan {
     pub toward_is_forward: HashedMap<bool>,
     /// Measured segments (near, far); the whole path may be among them.
     pub links: Vec<(u16, u16)>,
-    /// Per link: TCP changes its packet boundaries there, so its data is not lost when it is not found.
+    /// Per link: TCP changes its packet boundaries there. Data of which the snap length leaves untold
+    /// which bytes it carries is not lost there when it is not found.
     pub torn: Vec<bool>,
     /// Index into `links` of the whole path, if it is more than one segment.
     pub whole: Option<usize>,

@@ -22,7 +22,7 @@ def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
     Latencies are null where the clocks cannot be related; their variation, `pdv_p99_ns` (RFC 5481
     §4.2), stands instead.
     """
-    return [_ends(findings, one) | _counts(one) | _latencies(one) for one in segments]
+    return [_ends(findings, one) | _counts(one) | _latencies(one) | _bytes(one) for one in segments]
 
 
 def _ends(findings: Findings, one: Segment) -> Row:
@@ -30,7 +30,7 @@ def _ends(findings: Findings, one: Segment) -> Row:
         "near": findings.name(one.near),
         "far": findings.name(one.far),
         "direction": "reverse" if one.is_reverse else "forward",
-        "class": "packet",
+        "class": one.kind,
     }
 
 
@@ -42,6 +42,10 @@ def _counts(one: Segment) -> Row:
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
     }
+
+
+def _bytes(one: Segment) -> Row:
+    return {"matched_bytes": one.matched_bytes, "lost_bytes": one.lost_bytes}
 
 
 def _latencies(one: Segment) -> Row:
@@ -64,8 +68,9 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
     requests paired with responses and are null.
     """
     found = []
-    forward = {(one.near, one.far): one for one in segments if not one.is_reverse}
-    for back in segments:
+    packets = [one for one in segments if one.kind == "packet"]
+    forward = {(one.near, one.far): one for one in packets if not one.is_reverse}
+    for back in packets:
         to = forward.get((back.near, back.far))
         if not back.is_reverse or to is None or not to.distribution or not back.distribution:
             continue

@@ -18,6 +18,13 @@ impl Folded {
         self.0.clear();
     }
 
+    /// Those of these sights alone.
+    pub(super) fn of(&self, sights: &[Sight]) -> Self {
+        let is_one = |frame: FrameId| sights.iter().any(|sight| sight.frame == frame);
+        let mine = self.0.iter().filter(|(original, _)| is_one(*original));
+        Self(mine.copied().collect())
+    }
+
     /// The copies of one sight.
     pub(super) fn copies_of(&self, original: &Sight) -> impl Iterator<Item = &Sight> {
         let start = self.0.partition_point(|(frame, _)| *frame < original.frame);

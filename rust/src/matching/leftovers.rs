@@ -37,7 +37,7 @@ impl Piece {
     pub(super) fn hand_to(&self, sink: &mut dyn Sink, direction: Direction, folded: &Folded) {
         match self.sights.as_slice() {
             [alone] if self.has_doubtful_start || self.has_doubtful_end => {
-                sink.ambiguous(alone, folded);
+                sink.ambiguous(alone, direction, folded);
             }
             sights if self.has_doubtful_end => sink.unfinished(sights, direction, folded),
             sights => sink.trajectory(sights, direction, folded),

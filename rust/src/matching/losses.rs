@@ -1,6 +1,7 @@
 //! Losses: where packets were last seen, of address pairs that go farther otherwise.
 
 use super::Sight;
+use super::ranges::Lost;
 use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::HashMap;
@@ -13,8 +14,8 @@ struct End {
     is_reverse: bool,
     /// They had entered the whole path at its beginning.
     had_entered: bool,
-    /// It may go on in other packets where TCP is cut or joined.
-    is_tcp_data: bool,
+    /// Of streams that may be cut and joined, it is not told which bytes they carry.
+    is_untold: bool,
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
@@ -22,7 +23,7 @@ struct End {
 pub(super) struct Losses {
     /// Segments that packets of the pair crossed, by [`link_bit`].
     crossed: HashedMap<u128>,
-    n_ended: HashMap<End, u64>,
+    ended: HashMap<End, Lost>,
 }
 
 impl Losses {
@@ -33,8 +34,16 @@ impl Losses {
         }
     }
 
-    /// Notes a packet's last sight.
-    pub(super) fn note_end(&mut self, plan: &Plan, sights: &[Sight], direction: Direction) {
+    /// Notes what was not seen after a packet's last sight. Bytes of it may have entered the whole
+    /// path in another packet.
+    pub(super) fn note_end(
+        &mut self,
+        plan: &Plan,
+        sights: &[Sight],
+        direction: Direction,
+        lost: Lost,
+        has_entered: bool,
+    ) {
         let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
             return;
         };
@@ -44,22 +53,21 @@ impl Losses {
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));
         let had_entered = whole.is_some_and(|whole| {
             let (up, down) = ends(*whole, direction);
-            first.point == up && last.point != down
+            (has_entered || first.point == up) && last.point != down
         });
         let may_go_on = plan
             .links
             .iter()
             .any(|link| ends(*link, direction).0 == last.point);
         if (may_go_on || had_entered) && is_covered(plan, last) {
-            let is_reverse = direction == Direction::Reverse;
             let end = End {
                 pair: last.pair,
                 point: last.point,
-                is_reverse,
+                is_reverse: direction == Direction::Reverse,
                 had_entered,
-                is_tcp_data: last.is_tcp_data,
+                is_untold: last.range.has_bytes() && last.range.length().is_none(),
             };
-            *self.n_ended.entry(end).or_default() += 1;
+            self.ended.entry(end).or_default().add(lost);
         }
     }
 
@@ -68,19 +76,19 @@ impl Losses {
         for (pair, crossed) in other.crossed {
             *self.crossed.entry(pair).or_default() |= crossed;
         }
-        for (end, n) in other.n_ended {
-            *self.n_ended.entry(end).or_default() += n;
+        for (end, lost) in other.ended {
+            self.ended.entry(end).or_default().add(lost);
         }
     }
 
-    /// Packets lost per link and direction: on the segment after the last sight, if the address pair
+    /// What was lost per link and direction: on the segment after the last sight, if the address pair
     /// crosses it otherwise.
-    pub(super) fn count(&self, plan: &Plan) -> Vec<[u64; 2]> {
-        let mut n_lost = vec![[0; 2]; plan.links.len()];
-        for (end, n) in &self.n_ended {
+    pub(super) fn count(&self, plan: &Plan) -> Vec<[Lost; 2]> {
+        let mut total = vec![[Lost::default(); 2]; plan.links.len()];
+        for (end, lost) in &self.ended {
             let direction = Direction::of(!end.is_reverse);
             let crossed = self.crossed.get(&end.pair).copied().unwrap_or(0);
-            let is_torn = |index: usize| end.is_tcp_data && plan.torn.get(index) == Some(&true);
+            let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
             let goes_on =
                 |index: usize| crossed & link_bit(index, direction.index()) != 0 && !is_torn(index);
             let leads = |(index, link): &(usize, &(u16, u16))| {
@@ -98,13 +106,13 @@ impl Losses {
                 .whole
                 .filter(|whole| end.had_entered && goes_on(*whole));
             for index in segment.into_iter().chain(whole) {
-                let both = n_lost.get_mut(index);
-                if let Some(count) = both.and_then(|both| both.get_mut(direction.index())) {
-                    *count += n;
+                let both = total.get_mut(index);
+                if let Some(total) = both.and_then(|both| both.get_mut(direction.index())) {
+                    total.add(*lost);
                 }
             }
         }
-        n_lost
+        total
     }
 }
 
@@ -160,7 +168,14 @@ mod tests {
             }
         }
         losses.note_crossed(&seen, crossed);
-        losses.note_end(plan, &seen, Direction::Forward);
+        if let Some(last) = seen.last() {
+            losses.note_end(plan, &seen, Direction::Forward, Lost::whole(last), false);
+        }
+    }
+
+    fn n_lost(losses: &Losses, plan: &Plan) -> Vec<[u64; 2]> {
+        let all = losses.count(plan).into_iter();
+        all.map(|both| both.map(|lost| lost.n_packets)).collect()
     }
 
     #[test]
@@ -172,7 +187,7 @@ mod tests {
         note(&mut losses, &plan, 1, &[0, 1, 2], 0);
         note(&mut losses, &plan, 1, &[0, 2], 0);
         note(&mut losses, &plan, 1, &[1], 0);
-        assert_eq!(losses.count(&plan), [[1, 0], [1, 0], [2, 0], [3, 0]]);
+        assert_eq!(n_lost(&losses, &plan), [[1, 0], [1, 0], [2, 0], [3, 0]]);
     }
 
     #[test]
@@ -182,7 +197,7 @@ mod tests {
         note(&mut losses, &plan, 1, &[0, 1], 0);
         note(&mut losses, &plan, 2, &[0], 0);
         note(&mut losses, &plan, 3, &[0, 1, 2], 0);
-        assert_eq!(losses.count(&plan), [[0, 0]; 3]);
+        assert_eq!(n_lost(&losses, &plan), [[0, 0]; 3]);
     }
 
     #[test]
@@ -192,7 +207,7 @@ mod tests {
         note(&mut one, &plan, 1, &[0, 1, 2], 0);
         note(&mut other, &plan, 1, &[0, 1], 0);
         one.merge(other);
-        assert_eq!(one.count(&plan), [[0, 0], [1, 0], [1, 0]]);
+        assert_eq!(n_lost(&one, &plan), [[0, 0], [1, 0], [1, 0]]);
     }
 
     #[test]
@@ -204,7 +219,7 @@ mod tests {
         for at_ns in [99, 100, 200, 201, i64::MIN, i64::MAX] {
             note(&mut losses, &plan, 1, &[0], at_ns);
         }
-        assert_eq!(losses.count(&plan), [[2, 0]]);
+        assert_eq!(n_lost(&losses, &plan), [[2, 0]]);
     }
 
     #[test]
@@ -213,15 +228,21 @@ mod tests {
         let mut losses = Losses::default();
         let far = [sight(1, 1, 0)];
         losses.note_crossed(&far, link_bit(0, 1));
-        losses.note_end(&plan, &far, Direction::Reverse);
+        losses.note_end(&plan, &far, Direction::Reverse, Lost::whole(&far[0]), false);
         losses.note_crossed(&far, link_bit(0, 0));
-        losses.note_end(&plan, &far, Direction::Forward);
+        losses.note_end(&plan, &far, Direction::Forward, Lost::whole(&far[0]), false);
         let undirected = Sight {
             directed: false,
             ..far[0]
         };
-        losses.note_end(&plan, &[undirected], Direction::Reverse);
-        assert_eq!(losses.count(&plan), [[0, 1]]);
+        losses.note_end(
+            &plan,
+            &[undirected],
+            Direction::Reverse,
+            Lost::whole(&undirected),
+            false,
+        );
+        assert_eq!(n_lost(&losses, &plan), [[0, 1]]);
     }
 
     #[test]
@@ -229,6 +250,6 @@ mod tests {
         let plan = path(3);
         let mut losses = Losses::default();
         (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
-        assert_eq!((losses.crossed.len(), losses.n_ended.len()), (1000, 0));
+        assert_eq!((losses.crossed.len(), losses.ended.len()), (1000, 0));
     }
 }

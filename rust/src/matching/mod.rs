@@ -8,14 +8,18 @@ mod assign;
 mod components;
 mod copies;
 mod direction;
+mod ends;
 mod flow;
 mod leftovers;
+mod links;
 mod losses;
 pub mod outcome;
 mod partition;
 mod posterior;
+mod ranges;
 mod reordering;
 mod resolve;
+mod rows;
 mod spill;
 mod stage;
 mod tally;
@@ -24,6 +28,7 @@ mod testing;
 pub mod totals;
 mod window;
 
+use crate::range::Range;
 pub use flow::{Matched, Options, match_files};
 
 /// One sight of a packet at a point.
@@ -49,8 +54,8 @@ pub struct Sight {
     pub toward: bool,
     /// See [`crate::identity::Identity::directed`].
     pub directed: bool,
-    /// TCP with payload, which offload may cut or join on the way.
-    pub is_tcp_data: bool,
+    /// See [`crate::identity::Identity::range`].
+    pub range: Range,
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.
@@ -92,6 +97,8 @@ impl FrameId {
 pub enum Status {
     /// Seen at another point too.
     Matched = 0,
+    /// In pieces, or joined with others.
+    Coalesced = 1,
     /// A later copy at the same point.
     Duplicate = 2,
     /// More than one packet it may be.

@@ -3,6 +3,7 @@
 use super::copies::{COPIES_WITHIN_NS, Folded};
 use super::losses::Losses;
 use super::outcome::{Outbox, Outcome};
+use super::ranges::{Cut, Ending, Fate, Lost, Ranges, Said};
 use super::resolve::{Resolver, Sink};
 use super::tally::Tally;
 use super::totals::Totals;
@@ -17,6 +18,7 @@ pub(super) struct Partition {
     horizon_ns: i64,
     window: Window,
     resolver: Resolver,
+    ranges: Ranges,
     books: Books,
     scratch: Vec<Sight>,
 }
@@ -51,6 +53,7 @@ impl Partition {
             horizon_ns: plan.horizon_ns,
             window: Window::new(plan.horizon_ns, gap_ns.max(COPIES_WITHIN_NS)),
             resolver: Resolver::new(Arc::clone(plan), gap_ns),
+            ranges: Ranges::new(plan),
             books: Books {
                 tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
                 counts: Counts::of_points(plan.n_points()),
@@ -68,15 +71,26 @@ impl Partition {
 
     /// Decides everything to which nothing newer than `watermark_ns` can belong.
     pub(super) fn sweep(&mut self, watermark_ns: i64) {
-        let (resolver, books) = (&mut self.resolver, &mut self.books);
+        let Self {
+            resolver,
+            ranges,
+            books,
+            ..
+        } = self;
+        let mut intake = Intake { ranges, books };
         self.window
             .sweep(watermark_ns, &mut self.scratch, &mut |sights| {
-                resolver.resolve(sights, books);
+                resolver.resolve(sights, &mut intake);
             });
         // what is still to be decided has arrived within a horizon of the watermark, and is aligned
         // for its own direction within another
-        let settled_ns = watermark_ns.saturating_sub(self.horizon_ns.saturating_mul(2));
-        self.books.tally.settle(settled_ns);
+        let mut settled_ns = watermark_ns;
+        if watermark_ns < i64::MAX {
+            settled_ns = watermark_ns.saturating_sub(self.horizon_ns.saturating_mul(2));
+        }
+        self.ranges.settle(settled_ns, &mut self.books);
+        let told_ns = settled_ns.saturating_sub(self.ranges.lag_ns());
+        self.books.tally.settle(told_ns);
         // at once: others' outcomes wait for these
         if let Some(outbox) = &mut self.books.outbox {
             outbox.send();
@@ -94,25 +108,73 @@ impl Partition {
     }
 }
 
-impl Sink for Books {
+/// What whole-packet matching decided: where bytes may be in other packets, they are looked for.
+struct Intake<'a> {
+    ranges: &'a mut Ranges,
+    books: &'a mut Books,
+}
+
+impl Intake<'_> {
+    fn take(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, ending: Ending) {
+        if self.ranges.wants(sights, direction) {
+            return self.ranges.hold(sights, direction, folded, ending);
+        }
+        let status = match sights {
+            _ if ending == Ending::Ambiguous => Status::Ambiguous,
+            [_, _, ..] => Status::Matched,
+            _ => Status::Unmatched,
+        };
+        let is_known = ending == Ending::Known;
+        let lost = sights.last().filter(|_| is_known).map(Lost::whole);
+        let fate = Fate {
+            status,
+            lost,
+            has_entered: false,
+        };
+        self.books.packet(sights, direction, folded, fate);
+    }
+}
+
+impl Sink for Intake<'_> {
     fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.tally.count_end(sights, direction);
-        self.unfinished(sights, direction, folded);
+        self.take(sights, direction, folded, Ending::Known);
     }
 
     fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.tally.count(sights, direction, folded);
-        let (status, id) = match sights {
-            [first, _, ..] => (Status::Matched, Some(first.frame)),
-            _ => (Status::Unmatched, None),
-        };
-        for sight in sights {
-            self.decide(sight, status, id, folded);
-        }
+        self.take(sights, direction, folded, Ending::Unfinished);
     }
 
-    fn ambiguous(&mut self, sight: &Sight, folded: &Folded) {
-        self.decide(sight, Status::Ambiguous, None, folded);
+    fn ambiguous(&mut self, sight: &Sight, direction: Direction, folded: &Folded) {
+        self.take(
+            std::slice::from_ref(sight),
+            direction,
+            folded,
+            Ending::Ambiguous,
+        );
+    }
+}
+
+impl Said for Books {
+    fn pair(&mut self, cut: &Cut<'_>) {
+        self.tally.count_cut(cut);
+        self.tally.rows.keep_cut(cut);
+    }
+
+    fn whole_path(&mut self, cut: &Cut<'_>) {
+        self.tally.count_cut(cut);
+    }
+
+    fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate) {
+        self.tally.count(sights, direction, folded);
+        if let Some(lost) = fate.lost {
+            self.tally
+                .count_end(sights, direction, lost, fate.has_entered);
+        }
+        let id = sights.first().map(|first| first.frame);
+        let id = id.filter(|_| fate.status == Status::Matched);
+        for sight in sights {
+            self.decide(sight, fate.status, id, folded);
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) trait Sink {
     /// The same, of a packet whose further way cannot be told: it is not lost.
     fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
     /// A sight that may belong to more than one packet and stands in no match.
-    fn ambiguous(&mut self, sight: &Sight, folded: &Folded);
+    fn ambiguous(&mut self, sight: &Sight, direction: Direction, folded: &Folded);
 }
 
 /// Decides group after group.

@@ -102,7 +102,7 @@ impl<'a> Stage<'a> {
             point,
             toward: identity.toward,
             directed: identity.directed,
-            is_tcp_data: identity.is_tcp_data,
+            range: identity.range,
         };
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;

@@ -1,18 +1,19 @@
 //! What a partition counts of the packets it decided.
 
+use super::Sight;
 use super::copies::Folded;
+use super::ends::Ends;
+use super::links::Links;
 use super::losses::{Losses, link_bit};
+use super::ranges::{Cut, Lost};
 use super::reordering::Reordering;
+use super::rows::Rows;
 use super::spill::Spill;
 use super::totals::Totals;
-use super::{FrameId, Sight};
 use crate::error::Result;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Values of one spilled row.
-const ROW_VALUES: usize = 6;
 
 /// The counts of one partition in the making.
 pub(super) struct Tally {
@@ -21,9 +22,9 @@ pub(super) struct Tally {
     losses: Losses,
     reordering: Vec<[Reordering; 2]>,
     spills: Vec<[Option<Spill>; 2]>,
-    rows: Option<Spill>,
-    /// Per near × n + far.
-    link_of: Vec<Option<usize>>,
+    ends: Ends,
+    pub(super) rows: Rows,
+    links: Links,
 }
 
 impl Tally {
@@ -33,13 +34,8 @@ impl Tally {
         partition: usize,
         keep_rows: bool,
     ) -> Result<Self> {
-        let n = plan.n_points();
-        let mut link_of = vec![None; n * n];
         let mut spills = Vec::new();
         for (index, (near, far)) in plan.links.iter().enumerate() {
-            if let Some(slot) = link_of.get_mut(usize::from(*near) * n + usize::from(*far)) {
-                *slot = Some(index);
-            }
             let spill = |direction: &str| {
                 let name = format!("raw-{index}-{direction}-{partition}");
                 let is_apart = !plan.same_clock(*near, *far);
@@ -49,14 +45,14 @@ impl Tally {
             };
             spills.push([spill("forward")?, spill("reverse")?]);
         }
-        let rows = keep_rows.then(|| Spill::create(directory, &format!("rows-{partition}")));
         Ok(Self {
             totals: Totals::of_links(plan.links.len()),
             losses: Losses::default(),
             reordering: plan.links.iter().map(|_| Default::default()).collect(),
             spills,
-            rows: rows.transpose()?,
-            link_of,
+            ends: Ends::new(directory, partition),
+            rows: Rows::new(directory, partition, keep_rows)?,
+            links: Links::new(&plan),
             plan,
         })
     }
@@ -68,13 +64,14 @@ impl Tally {
             let [up, down] = two else { continue };
             crossed |= self.count_pair(up, down, direction, folded);
             if let Some(first) = sights.first() {
-                self.keep_row(up, down, direction, first.frame);
+                self.rows.keep(up, down, direction, first);
             }
         }
         if let [first, _, .., last] = sights
             && sights.len() > 2
             && self
-                .link(first, last, direction)
+                .links
+                .between(first, last, direction)
                 .is_some_and(|link| Some(link) == self.plan.whole)
         {
             crossed |= self.count_pair(first, last, direction, folded);
@@ -82,18 +79,32 @@ impl Tally {
         self.losses.note_crossed(sights, crossed);
     }
 
-    /// Counts where a packet ended, which may be a loss.
-    pub(super) fn count_end(&mut self, sights: &[Sight], direction: Direction) {
-        self.losses.note_end(&self.plan, sights, direction);
+    /// Counts what was not seen after a packet's last sight, which may be a loss.
+    pub(super) fn count_end(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        lost: Lost,
+        has_entered: bool,
+    ) {
+        let losses = &mut self.losses;
+        losses.note_end(&self.plan, sights, direction, lost, has_entered);
     }
 
-    fn link(&self, up: &Sight, down: &Sight, direction: Direction) -> Option<usize> {
-        let (near, far) = match direction {
-            Direction::Forward => (up.point, down.point),
-            Direction::Reverse => (down.point, up.point),
+    /// Counts two packets of a stream that was cut or joined between them.
+    pub(super) fn count_cut(&mut self, cut: &Cut<'_>) {
+        let side = cut.direction.index();
+        let Some(index) = self.links.between(cut.up, cut.down, cut.direction) else {
+            return;
         };
-        let index = usize::from(near) * self.plan.n_points() + usize::from(far);
-        self.link_of.get(index).copied().flatten()
+        let crossed = link_bit(index, side);
+        self.losses
+            .note_crossed(std::slice::from_ref(cut.up), crossed);
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.matched_bytes += cut.n_bytes;
+        }
+        let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
+        self.ends.count((index, side), cut, is_exact);
     }
 
     /// Counts one pair of sights and returns the bit of the segment it crossed.
@@ -109,12 +120,13 @@ impl Tally {
         if !is_exact {
             self.totals.note_least(&self.plan, direction, up, down);
         }
-        let Some(index) = self.link(up, down, direction) else {
+        let Some(index) = self.links.between(up, down, direction) else {
             return 0;
         };
         let side = direction.index();
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n += 1;
+            tally.matched_bytes += down.range.length().map_or(0, u64::from);
             if is_exact {
                 tally.histogram.add(raw_ns);
             }
@@ -130,16 +142,6 @@ impl Tally {
             reordering.push(up, down);
         }
         link_bit(index, side)
-    }
-
-    fn keep_row(&mut self, up: &Sight, down: &Sight, direction: Direction, id: FrameId) {
-        let Some(rows) = &mut self.rows else { return };
-        let is_reverse = i64::from(direction == Direction::Reverse);
-        let points = i64::from(up.point) | i64::from(down.point) << 16 | is_reverse << 32;
-        let raw_ns = down.t_ns.saturating_sub(up.t_ns);
-        let frames = [up, down].map(|sight| sight.frame.packed());
-        let row: [i64; ROW_VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id.packed()];
-        rows.write(row);
     }
 
     /// Puts in order what arrived before `until_ns`.
@@ -165,9 +167,8 @@ impl Tally {
         {
             paths.extend(spills.map(Spill::finish).transpose()?);
         }
-        self.totals
-            .rows
-            .extend(self.rows.map(Spill::finish).transpose()?);
+        self.ends.finish(&mut self.totals.links)?;
+        self.totals.rows.extend(self.rows.finish()?);
         Ok((self.totals, self.losses))
     }
 }
@@ -188,7 +189,9 @@ mod tests {
 
     fn count(tally: &mut Tally, sights: &[Sight], folded: &Folded) {
         tally.count(sights, Direction::Forward, folded);
-        tally.count_end(sights, Direction::Forward);
+        if let Some(last) = sights.last() {
+            tally.count_end(sights, Direction::Forward, Lost::whole(last), false);
+        }
     }
 
     fn seen(points: &[u16]) -> Vec<Sight> {
@@ -227,7 +230,9 @@ mod tests {
         let (totals, losses) = tally.finish().unwrap();
         assert_eq!(n_pairs(&totals), [0, 0, 1, 2]);
         let plan = path(4);
-        assert_eq!(losses.count(&plan), [[0, 0], [0, 0], [1, 0], [1, 0]]);
+        let n_lost = losses.count(&plan).into_iter();
+        let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.n_packets).collect();
+        assert_eq!(n_lost, [0, 0, 1, 1]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::copies::Folded;
 use super::resolve::Sink;
 use super::{FrameId, Sight};
 use crate::plan::{Band, Centre, Direction, Plan};
+use crate::range::Range;
 
 /// What a packet takes from one point to the next.
 pub(super) const SEGMENT_NS: i64 = 10_000;
@@ -26,7 +27,7 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
         point,
         toward: true,
         directed: true,
-        is_tcp_data: false,
+        range: Range::NONE,
     }
 }
 
@@ -96,7 +97,7 @@ impl Sink for Taken {
         self.trajectory(sights, direction, folded);
     }
 
-    fn ambiguous(&mut self, sight: &Sight, _folded: &Folded) {
+    fn ambiguous(&mut self, sight: &Sight, _direction: Direction, _folded: &Folded) {
         self.ambiguous.push(*sight);
     }
 }

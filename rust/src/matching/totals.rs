@@ -1,6 +1,7 @@
 //! Counts: latencies per segment and direction, loss, copies, reordering.
 
 use super::Sight;
+use super::ranges::Lost;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
 use std::collections::BTreeMap;
@@ -19,6 +20,25 @@ pub struct LinkTally {
     pub n_reordered: u64,
     /// Packets that entered and were never seen again.
     pub n_lost: u64,
+    /// Of streams that may be cut and joined: bytes seen at both ends.
+    pub matched_bytes: u64,
+    /// Bytes of such that entered and were never seen again.
+    pub lost_bytes: u64,
+    /// Of packets in pieces, by the byte that is timed: the first, the last.
+    pub ends: [EndTally; 2],
+}
+
+/// Counts of the first bytes, or the last, of packets that were cut or joined on the way.
+#[derive(Debug, Default)]
+pub struct EndTally {
+    /// Pairs.
+    pub n: u64,
+    /// Their latencies, between points that share a clock.
+    pub histogram: Histogram,
+    /// Bytes that were not seen again, of packets of which others were.
+    pub n_lost: u64,
+    /// Files of raw differences, between points that do not.
+    pub spills: Vec<PathBuf>,
 }
 
 /// The least latency residual of a time bin: the pair that bounds the clocks.
@@ -48,6 +68,15 @@ pub struct Totals {
     pub spills: Vec<[Vec<PathBuf>; 2]>,
     /// Files of all pairs, if rows are kept.
     pub rows: Vec<PathBuf>,
+}
+
+impl EndTally {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.n += other.n;
+        self.histogram.merge(&other.histogram);
+        self.n_lost += other.n_lost;
+        self.spills.extend(other.spills);
+    }
 }
 
 impl Least {
@@ -115,6 +144,11 @@ impl Totals {
             total.n_duplicated += one.n_duplicated;
             total.n_reordered += one.n_reordered;
             total.n_lost += one.n_lost;
+            total.matched_bytes += one.matched_bytes;
+            total.lost_bytes += one.lost_bytes;
+            for (total, one) in total.ends.iter_mut().zip(one.ends) {
+                total.merge(one);
+            }
         }
         for (key, bins) in other.least {
             let total = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
@@ -136,9 +170,13 @@ impl Totals {
     }
 
     /// Adds the losses of all partitions.
-    pub(super) fn add_losses(&mut self, n_lost: &[[u64; 2]]) {
-        for (total, n) in self.links.iter_mut().flatten().zip(n_lost.iter().flatten()) {
-            total.n_lost += n;
+    pub(super) fn add_losses(&mut self, losses: &[[Lost; 2]]) {
+        for (total, lost) in self.links.iter_mut().flatten().zip(losses.iter().flatten()) {
+            total.n_lost += lost.n_packets;
+            total.lost_bytes += lost.n_bytes;
+            for (end, n) in total.ends.iter_mut().zip(lost.n_ends) {
+                end.n_lost += n;
+            }
         }
     }
 }
@@ -185,7 +223,12 @@ mod tests {
         let mut total = Totals::of_links(2);
         total.merge(one(5, "a"));
         total.merge(one(4, "b"));
-        total.add_losses(&[[0, 0], [0, 9]]);
+        let lost = |n_packets| Lost {
+            n_packets,
+            n_ends: [1, 2],
+            n_bytes: 700,
+        };
+        total.add_losses(&[[lost(0); 2], [lost(0), lost(9)]]);
         let [forward, reverse] = &total.links[1];
         assert_eq!(
             (forward.n, forward.n_duplicated, forward.n_reordered),

@@ -2,7 +2,7 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::histogram::{Histogram, middle_ns};
-use crate::matching::totals::{Bins, LinkTally};
+use crate::matching::totals::{Bins, EndTally, LinkTally};
 use crate::matching::{Matched, STATUSES};
 use std::path::PathBuf;
 
@@ -52,10 +52,24 @@ fn link_dict<'py>(
     let dict = PyDict::new(py);
     dict.set_item("n", tally.n)?;
     dict.set_item("n_lost", tally.n_lost)?;
+    dict.set_item("matched_bytes", tally.matched_bytes)?;
+    dict.set_item("lost_bytes", tally.lost_bytes)?;
     dict.set_item("n_duplicated", tally.n_duplicated)?;
     dict.set_item("n_reordered", tally.n_reordered)?;
     dict.set_item("histogram", histogram_dict(py, &tally.histogram)?)?;
     dict.set_item("spills", texts(spills))?;
+    for (name, end) in ["first-byte", "last-byte"].into_iter().zip(&tally.ends) {
+        dict.set_item(name, end_dict(py, end)?)?;
+    }
+    Ok(dict)
+}
+
+fn end_dict<'py>(py: Python<'py>, end: &EndTally) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n", end.n)?;
+    dict.set_item("n_lost", end.n_lost)?;
+    dict.set_item("histogram", histogram_dict(py, &end.histogram)?)?;
+    dict.set_item("spills", texts(&end.spills))?;
     Ok(dict)
 }
 

@@ -1,0 +1,168 @@
+//! Streams that are cut and joined on the way: packets of different boundaries are paired where they
+//! carry the same bytes about the same time. Streaming, after whole-packet matching: it takes what
+//! that did not find everywhere along the path.
+//!
+//! It knows streams, starts and lengths; what those are of a protocol is said by [`crate::range`].
+
+mod batch;
+mod pairs;
+mod piece;
+mod spans;
+mod stream;
+mod ways;
+
+use super::copies::Folded;
+use super::{Sight, Status};
+use crate::hashed::HashedMap;
+use crate::plan::{Direction, Plan};
+pub(super) use piece::{Ending, Lost};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use stream::Stream;
+use ways::Ways;
+
+/// Bytes are looked for no farther than this from their usual time, half of the least time after
+/// which senders resend what was lost (200 ms in practice, RFC 6298 §2.4 says 1 s).
+const MOST_WITHIN_NS: i64 = 100_000_000;
+
+/// What two packets that carry the same bytes have in common; the numbers are those of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// All of their bytes: they are one packet.
+    Packet = 0,
+    /// The first byte.
+    FirstByte = 1,
+    /// The last, and not the first.
+    LastByte = 2,
+    /// Some bytes.
+    Overlap = 3,
+}
+
+/// Two packets that carry the same bytes, cut or joined between their points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut<'a> {
+    pub(super) up: &'a Sight,
+    pub(super) down: &'a Sight,
+    pub(super) direction: Direction,
+    pub(super) kind: Kind,
+    pub(super) n_bytes: u64,
+}
+
+/// Takes what is decided.
+pub(super) trait Said {
+    /// Of points where those bytes were seen one after the other.
+    fn pair(&mut self, cut: &Cut<'_>);
+    /// Of the ends of the whole path.
+    fn whole_path(&mut self, cut: &Cut<'_>);
+    /// What became of a packet.
+    fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate);
+}
+
+/// What became of a packet, besides its pairs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fate {
+    pub(super) status: Status,
+    /// `None`: that cannot be told.
+    pub(super) lost: Option<Lost>,
+    /// It, or some of its bytes, entered the whole path at its beginning.
+    pub(super) has_entered: bool,
+}
+
+/// The streams of one partition that are not decided yet.
+pub(super) struct Ranges {
+    plan: Arc<Plan>,
+    ways: [Ways; 2],
+    within_ns: i64,
+    streams: HashedMap<Stream>,
+    /// Streams by slice of time in which they may be decided.
+    due: BTreeMap<i64, Vec<u64>>,
+    now_ns: i64,
+}
+
+impl Ranges {
+    pub(super) fn new(plan: &Arc<Plan>) -> Self {
+        let ways = [Direction::Forward, Direction::Reverse].map(|way| Ways::new(plan, way));
+        Self {
+            ways,
+            within_ns: plan.wide_ns.clamp(1, MOST_WITHIN_NS),
+            plan: Arc::clone(plan),
+            streams: HashedMap::default(),
+            due: BTreeMap::new(),
+            now_ns: i64::MIN,
+        }
+    }
+
+    /// How long after it was due to be decided the last word about a packet may be said.
+    pub(super) fn lag_ns(&self) -> i64 {
+        self.within_ns.saturating_mul(stream::MOST_LAG)
+    }
+
+    /// Whether bytes of a packet may be found in other packets.
+    pub(super) fn wants(&self, sights: &[Sight], direction: Direction) -> bool {
+        let [ways, reverse] = &self.ways;
+        let ways = match direction {
+            Direction::Forward => ways,
+            Direction::Reverse => reverse,
+        };
+        sights.iter().any(|one| one.range.length().is_some()) && !ways.is_complete(sights)
+    }
+
+    /// Takes a packet of a stream.
+    pub(super) fn hold(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        folded: &Folded,
+        ending: Ending,
+    ) {
+        let Some(first) = sights.first() else { return };
+        let key = stream_of(first, direction);
+        let piece = piece::Piece::new(sights, folded, ending);
+        let stream = self.streams.entry(key).or_insert_with(|| {
+            let due_ns = piece.at_ns().max(self.now_ns);
+            let slice = self.due.entry(due_ns / self.within_ns).or_default();
+            slice.push(key);
+            Stream::new(direction)
+        });
+        stream.hold(piece);
+    }
+
+    /// Decides all to which nothing newer than `until_ns` can belong.
+    pub(super) fn settle(&mut self, until_ns: i64, to: &mut dyn Said) {
+        self.now_ns = self.now_ns.max(until_ns);
+        while let Some(slice) = self.due.first_entry()
+            && (until_ns == i64::MAX
+                || *slice.key() < (until_ns / self.within_ns).saturating_sub(1))
+        {
+            for key in slice.remove() {
+                let Some(stream) = self.streams.get_mut(&key) else {
+                    continue;
+                };
+                let ways = self.ways.get(stream.direction.index());
+                if let Some(ways) = ways {
+                    stream.decide(&self.plan, ways, self.within_ns, until_ns, to);
+                }
+                if stream.is_empty() {
+                    self.streams.remove(&key);
+                } else {
+                    let slice = self.due.entry(until_ns / self.within_ns).or_default();
+                    slice.push(key);
+                }
+            }
+        }
+    }
+}
+
+/// The stream that a packet is of: its flow, one way. Ways differ for a flow of which it is not known
+/// yet which way it goes.
+fn stream_of(sight: &Sight, direction: Direction) -> u64 {
+    const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
+    const REVERSE_MASK: u64 = 0xc2b2_ae3d_27d4_eb4f;
+    let way = if sight.toward { TOWARD_MASK } else { 0 };
+    let side = match direction {
+        Direction::Forward => 0,
+        Direction::Reverse => REVERSE_MASK,
+    };
+    sight.flow ^ way ^ side
+}

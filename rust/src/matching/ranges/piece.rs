@@ -1,0 +1,150 @@
+//! What whole-packet matching made of one packet of a stream, and what ranges add to it.
+
+use super::super::copies::Folded;
+use super::super::{Sight, Status};
+use super::spans::{Span, Spans};
+
+/// How whole-packet matching left a packet's last sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Ending {
+    /// Nothing after it was found.
+    Known,
+    /// It may have gone on in one of several: it is not lost.
+    Unfinished,
+    /// It may belong to more than one packet, and stands in no match.
+    Ambiguous,
+}
+
+/// A packet at one point or more, from the sender's side on, all of its bytes everywhere.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) sights: Vec<Sight>,
+    pub(super) folded: Folded,
+    pub(super) ending: Ending,
+    /// Its bytes, by numbers that do not wrap.
+    pub(super) bytes: Span,
+    /// It was there when its stream was last decided in part.
+    pub(super) is_old: bool,
+    /// What became of it was said; it stays for what others are told by.
+    pub(super) is_done: bool,
+    pub(super) found: Found,
+}
+
+/// What was found of a piece at other points.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Bytes of its first sight that were seen before.
+    pub(super) before: Spans,
+    /// Bytes of its last sight that were seen after.
+    pub(super) after: Spans,
+    /// It stands in a pair.
+    pub(super) is_paired: bool,
+    /// It may stand in one of several pairs.
+    pub(super) is_doubtful: bool,
+    /// Bytes of it entered the whole path at its beginning.
+    pub(super) has_entered: bool,
+}
+
+/// Bytes of a packet that were not seen after its last sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct Lost {
+    /// 1 if no byte of it was.
+    pub(in super::super) n_packets: u64,
+    /// Of one that was seen in part: 1 if its first byte was not, and its last.
+    pub(in super::super) n_ends: [u64; 2],
+    /// How many.
+    pub(in super::super) n_bytes: u64,
+}
+
+impl Lost {
+    pub(in super::super) fn add(&mut self, other: Self) {
+        self.n_packets += other.n_packets;
+        self.n_bytes += other.n_bytes;
+        for (total, n) in self.n_ends.iter_mut().zip(other.n_ends) {
+            *total += n;
+        }
+    }
+
+    /// A packet that was seen nowhere after.
+    pub(in super::super) fn whole(sight: &Sight) -> Self {
+        Self {
+            n_packets: 1,
+            n_ends: [0; 2],
+            n_bytes: sight.range.length().map_or(0, u64::from),
+        }
+    }
+}
+
+impl Piece {
+    pub(super) fn new(sights: &[Sight], folded: &Folded, ending: Ending) -> Self {
+        Self {
+            sights: sights.to_vec(),
+            folded: folded.of(sights),
+            ending,
+            bytes: (0, 0),
+            is_old: false,
+            is_done: false,
+            found: Found::default(),
+        }
+    }
+
+    /// When it was first seen, reference time.
+    pub(super) fn at_ns(&self) -> i64 {
+        let times = self.sights.iter().map(|sight| sight.aligned_ns);
+        times.min().unwrap_or(i64::MAX)
+    }
+
+    /// The start and length that one of its sights tells.
+    pub(super) fn unwrapped(&self, near: i64) -> Option<Span> {
+        let mut told = self.sights.iter().map(|sight| sight.range);
+        told.find_map(|range| {
+            let start = range.start_near(near);
+            Some((start, start.saturating_add(range.length()?.into())))
+        })
+    }
+
+    /// What became of its sights.
+    pub(super) fn status(&self) -> Status {
+        if self.sights.len() > 1 {
+            Status::Matched
+        } else if self.found.is_paired {
+            Status::Coalesced
+        } else if self.found.is_doubtful || self.ending == Ending::Ambiguous {
+            Status::Ambiguous
+        } else {
+            Status::Unmatched
+        }
+    }
+
+    /// What of it was lost after its last sight; `None` if that cannot be told.
+    pub(super) fn lost(&self) -> Option<Lost> {
+        let n_bytes = self.found.after.n_missing(self.bytes);
+        if self.ending != Ending::Known || self.found.is_doubtful || n_bytes == 0 {
+            return None;
+        }
+        let (lo, hi) = self.bytes;
+        if n_bytes == hi.abs_diff(lo) {
+            return self.sights.last().map(Lost::whole);
+        }
+        let ends = [(lo, lo.saturating_add(1)), (hi.saturating_sub(1), hi)];
+        Some(Lost {
+            n_packets: 0,
+            n_ends: ends.map(|end| self.found.after.n_missing(end)),
+            n_bytes,
+        })
+    }
+
+    /// Cuts it in two after the sight of this index.
+    pub(super) fn split_after(&mut self, index: usize) -> Option<Self> {
+        let rest = self.sights.split_off((index + 1).min(self.sights.len()));
+        if rest.is_empty() {
+            return None;
+        }
+        let ending = std::mem::replace(&mut self.ending, Ending::Known);
+        Some(Self {
+            bytes: self.bytes,
+            is_old: self.is_old,
+            ..Self::new(&rest, &self.folded, ending)
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! One stream, one way: the pieces that are not decided yet, and those that others are told by.
+
+use super::batch::Batch;
+use super::piece::Piece;
+use super::ways::Ways;
+use super::{Fate, Said};
+use crate::plan::{Direction, Plan};
+
+/// A pair is told by pairs that are so many times as far away as its own pieces may be.
+const CONTEXT: i64 = 3;
+/// Of a stream without a pause, so much is decided at once.
+const PART: i64 = 4;
+/// When the last word is said about a piece, in times of how far pieces of a pair may be apart.
+pub(super) const MOST_LAG: i64 = CONTEXT + PART + 3;
+
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) direction: Direction,
+    pieces: Vec<Piece>,
+    first_ns: i64,
+    last_ns: i64,
+    /// Everything before this is decided.
+    done_ns: i64,
+}
+
+impl Stream {
+    pub(super) fn new(direction: Direction) -> Self {
+        Self {
+            direction,
+            pieces: Vec::new(),
+            first_ns: i64::MAX,
+            last_ns: i64::MIN,
+            done_ns: i64::MIN,
+        }
+    }
+
+    pub(super) fn hold(&mut self, piece: Piece) {
+        let at_ns = piece.at_ns();
+        let last_ns = piece.sights.iter().map(|sight| sight.aligned_ns).max();
+        self.first_ns = self.first_ns.min(at_ns);
+        self.last_ns = self.last_ns.max(last_ns.unwrap_or(at_ns));
+        self.pieces.push(piece);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Decides what can be, if that is all, or enough of a stream without a pause.
+    pub(super) fn decide(
+        &mut self,
+        plan: &Plan,
+        ways: &Ways,
+        within_ns: i64,
+        until_ns: i64,
+        to: &mut dyn Said,
+    ) {
+        let is_over = until_ns == i64::MAX || self.last_ns < until_ns.saturating_sub(within_ns);
+        let cut_ns = if is_over {
+            i64::MAX
+        } else {
+            until_ns.saturating_sub(CONTEXT.saturating_mul(within_ns))
+        };
+        let part_ns = PART.saturating_mul(within_ns);
+        if !is_over && self.first_ns > cut_ns.saturating_sub(part_ns) {
+            return;
+        }
+        let mut batch = Batch {
+            plan,
+            ways,
+            direction: self.direction,
+            within_ns,
+            pieces: &mut self.pieces,
+            told_ns: (cut_ns, self.done_ns),
+        };
+        batch.decide(to);
+        self.tell(cut_ns, to);
+        self.forget(cut_ns, within_ns);
+    }
+
+    /// Says what became of the pieces before the cut.
+    fn tell(&mut self, cut_ns: i64, to: &mut dyn Said) {
+        let decided = self.pieces.iter_mut();
+        for piece in
+            decided.filter(|one| !one.is_done && (cut_ns == i64::MAX || one.at_ns() < cut_ns))
+        {
+            let fate = Fate {
+                status: piece.status(),
+                lost: piece.lost(),
+                has_entered: piece.found.has_entered,
+            };
+            to.packet(&piece.sights, self.direction, &piece.folded, fate);
+            piece.is_done = true;
+        }
+    }
+
+    /// Keeps what is not decided, and what the rest is told by.
+    fn forget(&mut self, cut_ns: i64, within_ns: i64) {
+        if cut_ns == i64::MAX {
+            self.pieces = Vec::new();
+            return;
+        }
+        let context_ns = cut_ns.saturating_sub(CONTEXT.saturating_mul(within_ns));
+        self.pieces
+            .retain(|one| !one.is_done || one.at_ns() >= context_ns);
+        self.done_ns = cut_ns;
+        self.first_ns = i64::MAX;
+        for piece in &mut self.pieces {
+            piece.is_old = true;
+            if !piece.is_done {
+                self.first_ns = self.first_ns.min(piece.at_ns());
+            }
+        }
+    }
+}
