@@ -37,6 +37,7 @@ class MatchTable:
         files = [capture.name for capture in self.captures]
         number = (1 << NUMBER_BITS) - 1
         up, down, is_reverse = ends(rows["points"])
+        trajectory = np.ascontiguousarray(rows["trajectory"])
         # NaN stands for an unknown latency, null in the table
         latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self._latencies(rows))
         return {
@@ -52,7 +53,7 @@ class MatchTable:
             "latency_lo_ns": lo,
             "latency_hi_ns": hi,
             # what was cut or joined has none; a negative number orders its rows
-            "trajectory_id": pa.array(np.ascontiguousarray(rows["trajectory"]), mask=rows["trajectory"] < 0),
+            "trajectory_id": pa.array(trajectory, mask=trajectory < 0),
         }
 
     def _latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:

@@ -41,7 +41,7 @@ def attribute(
     Returns:
         One segment per link, direction and class that any packet or loss was seen in.
     """
-    found = []
+    found: list[Segment] = []
     for (near, far), both in zip(links, measured, strict=True):
         for is_reverse, counts in zip((False, True), both, strict=True):
             of_link = Segments(findings, clocks.relation(near, far), (near, far), is_reverse)

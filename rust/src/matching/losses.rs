@@ -41,8 +41,8 @@ impl Losses {
         plan: &Plan,
         sights: &[Sight],
         direction: Direction,
-        lost: Lost,
-        has_entered: bool,
+        loss: Lost,
+        entered_in_another: bool,
     ) {
         let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
             return;
@@ -53,7 +53,7 @@ impl Losses {
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));
         let had_entered = whole.is_some_and(|whole| {
             let (up, down) = ends(*whole, direction);
-            (has_entered || first.point == up) && last.point != down
+            (entered_in_another || first.point == up) && last.point != down
         });
         let may_go_on = plan
             .links
@@ -67,7 +67,7 @@ impl Losses {
                 had_entered,
                 is_untold: last.range.has_bytes() && last.range.length().is_none(),
             };
-            self.ended.entry(end).or_default().add(lost);
+            self.ended.entry(end).or_default().add(loss);
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
     fn n_lost(losses: &Losses, plan: &Plan) -> Vec<[u64; 2]> {
         let all = losses.count(plan).into_iter();
-        all.map(|both| both.map(|lost| lost.n_packets)).collect()
+        all.map(|both| both.map(|lost| lost.packets)).collect()
     }
 
     #[test]

@@ -172,9 +172,9 @@ impl Totals {
     /// Adds the losses of all partitions.
     pub(super) fn add_losses(&mut self, losses: &[[Lost; 2]]) {
         for (total, lost) in self.links.iter_mut().flatten().zip(losses.iter().flatten()) {
-            total.n_lost += lost.n_packets;
-            total.lost_bytes += lost.n_bytes;
-            for (end, n) in total.ends.iter_mut().zip(lost.n_ends) {
+            total.n_lost += lost.packets;
+            total.lost_bytes += lost.bytes;
+            for (end, n) in total.ends.iter_mut().zip(lost.ends) {
                 end.n_lost += n;
             }
         }
@@ -206,6 +206,14 @@ mod tests {
         }
     }
 
+    fn lost(packets: u64) -> Lost {
+        Lost {
+            packets,
+            ends: [1, 2],
+            bytes: 700,
+        }
+    }
+
     #[test]
     fn merged_counts_are_sums() {
         let key = (0, 1, 0);
@@ -223,11 +231,6 @@ mod tests {
         let mut total = Totals::of_links(2);
         total.merge(one(5, "a"));
         total.merge(one(4, "b"));
-        let lost = |n_packets| Lost {
-            n_packets,
-            n_ends: [1, 2],
-            n_bytes: 700,
-        };
         total.add_losses(&[[lost(0); 2], [lost(0), lost(9)]]);
         let [forward, reverse] = &total.links[1];
         assert_eq!(

@@ -186,11 +186,15 @@ impl Batch<'_> {
             .get(pair.up)
             .is_some_and(|up| up.found.has_entered);
         if let Some(up) = self.pieces.get_mut(pair.up) {
-            open.iter().for_each(|span| up.found.after.add(*span));
+            for span in &open {
+                up.found.after.add(*span);
+            }
             up.found.is_paired = true;
         }
         if let Some(down) = self.pieces.get_mut(pair.down) {
-            open.iter().for_each(|span| down.found.before.add(*span));
+            for span in &open {
+                down.found.before.add(*span);
+            }
             down.found.is_paired = true;
             down.found.has_entered |= has_entered;
         }

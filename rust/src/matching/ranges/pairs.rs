@@ -190,6 +190,8 @@ mod tests {
 
     const US: i64 = 1_000;
 
+    type Pieces = Vec<(usize, usize)>;
+
     fn end(piece: usize, bytes: Span, at_us: i64) -> End {
         End {
             piece,
@@ -200,7 +202,7 @@ mod tests {
     }
 
     /// The right and the doubtful pairs.
-    fn judged(ups: &[End], downs: &[End]) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    fn judged(ups: &[End], downs: &[End]) -> (Pieces, Pieces) {
         let band = Band {
             lo_ns: -US,
             hi_ns: US,
@@ -274,7 +276,7 @@ mod tests {
     #[test]
     fn crowds_abstain_and_stay_quick() {
         let many = |first: usize| -> Vec<End> {
-            let ends = (0..MOST_LOOKS + 1).map(|i| end(first + i, (0, 90), 0));
+            let ends = (0..=MOST_LOOKS).map(|i| end(first + i, (0, 90), 0));
             ends.collect()
         };
         let rules = Rules {

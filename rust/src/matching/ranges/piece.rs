@@ -49,18 +49,18 @@ pub(super) struct Found {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Lost {
     /// 1 if no byte of it was.
-    pub(in super::super) n_packets: u64,
+    pub(in super::super) packets: u64,
     /// Of one that was seen in part: 1 if its first byte was not, and its last.
-    pub(in super::super) n_ends: [u64; 2],
+    pub(in super::super) ends: [u64; 2],
     /// How many.
-    pub(in super::super) n_bytes: u64,
+    pub(in super::super) bytes: u64,
 }
 
 impl Lost {
     pub(in super::super) fn add(&mut self, other: Self) {
-        self.n_packets += other.n_packets;
-        self.n_bytes += other.n_bytes;
-        for (total, n) in self.n_ends.iter_mut().zip(other.n_ends) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        for (total, n) in self.ends.iter_mut().zip(other.ends) {
             *total += n;
         }
     }
@@ -68,9 +68,9 @@ impl Lost {
     /// A packet that was seen nowhere after.
     pub(in super::super) fn whole(sight: &Sight) -> Self {
         Self {
-            n_packets: 1,
-            n_ends: [0; 2],
-            n_bytes: sight.range.length().map_or(0, u64::from),
+            packets: 1,
+            ends: [0; 2],
+            bytes: sight.range.length().map_or(0, u64::from),
         }
     }
 }
@@ -128,9 +128,9 @@ impl Piece {
         }
         let ends = [(lo, lo.saturating_add(1)), (hi.saturating_sub(1), hi)];
         Some(Lost {
-            n_packets: 0,
-            n_ends: ends.map(|end| self.found.after.n_missing(end)),
-            n_bytes,
+            packets: 0,
+            ends: ends.map(|end| self.found.after.n_missing(end)),
+            bytes: n_bytes,
         })
     }
 
