@@ -8,7 +8,7 @@ use crate::plan::{Direction, Plan};
 pub(super) struct Ways {
     /// Neighbours (upstream, downstream), from the sender's side on.
     pub(super) links: Vec<(u16, u16)>,
-    /// Points two apart, that are no neighbours.
+    /// Points two or more apart that are no neighbours, nearer ones first.
     pub(super) leaps: Vec<(u16, u16)>,
     /// Where the whole path is entered and left, if it is more than one segment.
     pub(super) whole: Option<(u16, u16)>,
@@ -33,14 +33,20 @@ impl Ways {
         let segments = segments.filter(|(index, _)| Some(*index) != plan.whole);
         let mut links: Vec<_> = segments.map(|(_, ends)| along(ends)).collect();
         links.sort_unstable_by_key(|(up, down)| (at(*up), at(*down)));
-        let mut leaps = Vec::new();
-        for (up, over) in &links {
-            let onward = links.iter().filter(|(from, _)| from == over);
-            leaps.extend(onward.map(|(_, down)| (*up, *down)));
+        let mut leaps: Vec<(u16, u16)> = Vec::new();
+        let mut farther = links.clone();
+        while !farther.is_empty() {
+            let onward = |(up, over): &(u16, u16)| {
+                let (up, over) = (*up, *over);
+                let next = links.iter().filter(move |(from, _)| *from == over);
+                next.map(move |(_, down)| (up, *down))
+            };
+            farther = farther.iter().flat_map(onward).collect();
+            farther.sort_unstable_by_key(|(up, down)| (at(*up), at(*down)));
+            farther.dedup();
+            farther.retain(|leap| !links.contains(leap) && !leaps.contains(leap));
+            leaps.extend(&farther);
         }
-        leaps.sort_unstable_by_key(|(up, down)| (at(*up), at(*down)));
-        leaps.dedup();
-        leaps.retain(|leap| !links.contains(leap));
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));
         let has_more = points.map(|point| {
             let has_up = links.iter().any(|(_, down)| *down == point);
@@ -94,11 +100,11 @@ mod tests {
     fn ways_lead_from_the_sender_on() {
         let forward = Ways::new(&path(4), Direction::Forward);
         assert_eq!(forward.links, [(0, 1), (1, 2), (2, 3)]);
-        assert_eq!(forward.leaps, [(0, 2), (1, 3)]);
+        assert_eq!(forward.leaps, [(0, 2), (1, 3), (0, 3)]);
         assert_eq!(forward.whole, Some((0, 3)));
         let reverse = Ways::new(&path(4), Direction::Reverse);
         assert_eq!(reverse.links, [(3, 2), (2, 1), (1, 0)]);
-        assert_eq!(reverse.leaps, [(3, 1), (2, 0)]);
+        assert_eq!(reverse.leaps, [(3, 1), (2, 0), (3, 0)]);
         assert!(reverse.is_between(2, 3, 1) && !reverse.is_between(3, 3, 1));
     }
 
