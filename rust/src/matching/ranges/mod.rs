@@ -9,6 +9,8 @@ mod pairs;
 mod piece;
 mod spans;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod ways;
 
 use super::copies::Folded;
@@ -126,6 +128,11 @@ impl Ranges {
             Stream::new(direction)
         });
         stream.hold(piece);
+    }
+
+    #[cfg(test)]
+    fn n_held(&self) -> usize {
+        self.streams.values().map(Stream::n_held).sum()
     }
 
     /// Decides all to which nothing newer than `until_ns` can belong.

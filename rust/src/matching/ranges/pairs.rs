@@ -4,7 +4,7 @@ use super::spans::Span;
 use crate::plan::Band;
 
 /// Frames that are looked at for one: beyond, it abstains.
-const MOST_LOOKS: usize = 4096;
+const MOST_LOOKS: usize = 1024;
 /// Pairs for each piece, all together: beyond, the rest abstains. Usual is one.
 const MOST_PAIRS: usize = 64;
 /// Rivals of a pair that are looked at: beyond, it abstains.

@@ -46,6 +46,11 @@ impl Stream {
         self.pieces.is_empty()
     }
 
+    #[cfg(test)]
+    pub(super) fn n_held(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// Decides what can be, if that is all, or enough of a stream without a pause.
     pub(super) fn decide(
         &mut self,
