@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.simulate import START_NS
-from tests.simulate_packets import TCP, UDP, ip, tcp, udp, write_pcap
+from tests.offload_frames import TCP, UDP, ip, tcp, udp, write_pcap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+START_NS = 1_760_000_000_000_000_000
 SENT, WIRE, JOINED = "sent", "wire", "joined"
 PIECE_BYTES = 200
 PORTS = (40_000, 9_000)
