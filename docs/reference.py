@@ -26,7 +26,7 @@ def tables() -> Iterator[str]:
     """Describe every column of every table."""
     yield "# Tables\n"
     yield "A column that may be null says so; every other always has a value."
-    for table in TABLES:
+    for table in (*TABLES, BLOCKS):
         yield f"\n## {table.name}\n\n{table.meaning.capitalize()}.\n"
         yield "| column | type | unit | meaning |\n| --- | --- | --- | --- |"
         for column in table.columns:

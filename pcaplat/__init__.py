@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcaplat.audits import audit as audit
+    from pcaplat.comparisons import compare as compare
     from pcaplat.errors import EngineError as EngineError
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pcaplat.stages.read import read as read
     from pcaplat.study import Result as Result
     from pcaplat.study import merge as merge
+    from pcaplat.verdicts import validate as validate
 
     __version__: str
 
@@ -34,11 +36,13 @@ HOMES = {
     "Published": "pcaplat.published",
     "Result": "pcaplat.study",
     "audit": "pcaplat.audits",
+    "compare": "pcaplat.comparisons",
     "follow": "pcaplat.stages.read",
     "load_profile": "pcaplat.points",
     "load_published": "pcaplat.published",
     "merge": "pcaplat.study",
     "read": "pcaplat.stages.read",
+    "validate": "pcaplat.verdicts",
     "write": "pcaplat.outputs",
 }
 
@@ -52,11 +56,13 @@ __all__ = [
     "Result",
     "__version__",
     "audit",
+    "compare",
     "follow",
     "load_profile",
     "load_published",
     "merge",
     "read",
+    "validate",
     "write",
 ]
 

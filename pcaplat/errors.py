@@ -7,6 +7,7 @@ PcaplatError
 │   ├── OptionError                  a value of an option cannot be read
 │   ├── OutputError                  the place to write to cannot be used
 │   ├── PointError                   a capture-point profile cannot be used
+│   ├── StudyError                   scenarios, runs or a study file cannot be used
 │   └── TableError                   a table has other columns than it should
 ├── EvidenceError                    the captures cannot answer the question
 └── EngineError                      an engine failed; the cause is chained
@@ -112,6 +113,27 @@ class ClaimError(InputError):
             f"{name!r} is neither a .toml file nor one that ships with pcaplat; there are: "
             f"{', '.join(known)}"
         )
+
+    @classmethod
+    def unknown_claim(cls, claim: str, known: list[str]) -> "ClaimError":
+        """Say which claims there are."""
+        near = get_close_matches(claim, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        return cls(f"--claim {claim}: there is no such claim; {hint}")
+
+    @classmethod
+    def no_claims(cls, names: list[str]) -> "ClaimError":
+        """Ask for claims where a file has tables only."""
+        return cls(f"{', '.join(names)}: has no claims; write [[claims]], see docs/claims.md")
+
+    @classmethod
+    def unmeasured(
+        cls, claims: list[tuple[str, str]], measured: list[str], others: list[str]
+    ) -> "ClaimError":
+        """Say which metrics captures are measured for, and how to judge the other claims."""
+        named = ", ".join(f"{claim} ({metric})" for claim, metric in claims)
+        rest = f"; judge the others with --claim {' --claim '.join(others)}" if others else ""
+        return cls(f"{named}: measured from captures are {', '.join(measured)}{rest}")
 
     @classmethod
     def unknown_table(cls, name: str, files: list[str], tables: list[str]) -> "ClaimError":
@@ -230,6 +252,17 @@ class EvidenceError(PcaplatError):
         return cls(
             f"no packet could be followed between neighbouring points ({', '.join(points)}); try "
             "a larger --window, a wider --from and --to, or give the order with --path"
+        )
+
+    @classmethod
+    def nothing_to_compare(
+        cls, baseline: tuple[str, list[str]], treatment: tuple[str, list[str]]
+    ) -> "EvidenceError":
+        """Say that two scenarios have no segment in common."""
+        paths = "; ".join(f"{name}: {' → '.join(path)}" for name, path in (baseline, treatment))
+        return cls(
+            f"no segment was measured in every run of both scenarios ({paths}); give the same "
+            "points the same names, with POINT=PATH or in a study file"
         )
 
 

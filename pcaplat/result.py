@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pcaplat import _native, tables
+from pcaplat.block_counts import BlockCounts
+from pcaplat.blocks import Blocks, Key
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, offset_centre
 from pcaplat.errors import InputError
 from pcaplat.match_table import MatchTable
 from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
-from pcaplat.spill import Spill, rows_in_order
+from pcaplat.spill import Rows, Spill, rows_in_order
+from pcaplat.time_range import Range
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +45,8 @@ class Run:
     rows: Sequence[str]
     spill: Spill
     n_slowest: int
+    links: Sequence[Ends]
+    range_ns: Range
 
     def origins(self) -> list[Origin]:
         """Per file its path, name and division, and per part its point and that point's clock.
@@ -108,6 +113,7 @@ class Result:
     def __init__(self, document: dict[str, Any], run: Run) -> None:
         self.document = document
         self._run = run
+        self._blocks: dict[Key, Blocks] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -173,10 +179,28 @@ class Result:
         run = self._run
         schema = tables.MATCHES.arrow_schema()
         table = MatchTable(run.captures, run.findings, run.clocks)
-        for rows in rows_in_order(run.rows, run.findings.places, run.spill.name):
+        for rows in self._rows():
             for start in range(0, len(rows), BATCH_ROWS):
                 columns = table.columns(rows[start : start + BATCH_ROWS])
                 yield pa.RecordBatch.from_pydict(columns, schema=schema)
+
+    @property
+    def blocks(self) -> dict[Key, Blocks]:
+        """Latencies of each segment and direction, block by block of time (pcaplat.blocks)."""
+        if self._blocks is None:
+            for _ in self._rows():
+                pass
+        return self._blocks or {}
+
+    def _rows(self) -> "Iterator[Rows]":
+        """Give all pairs in order; what is known when they have passed is kept."""
+        self._need_rows()
+        run = self._run
+        counts = BlockCounts(run.findings, run.clocks, run.links, run.range_ns)
+        for rows in rows_in_order(run.rows, run.findings.places, run.spill.name):
+            counts.add(rows)
+            yield rows
+        self._blocks = counts.finish()
 
     def _need_rows(self) -> None:
         if not self._run.rows:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-Type = Literal["String", "Int64", "Int32", "Float64", "Boolean", "Steps"]
+Type = Literal["String", "Int64", "Int32", "Float64", "Boolean", "Steps", "Floats", "Counts"]
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ def _polars_types() -> "dict[Type, pl.DataType]":
         "Float64": pl.Float64(),
         "Boolean": pl.Boolean(),
         "Steps": pl.List(step),
+        "Floats": pl.List(pl.Float64()),
+        "Counts": pl.List(pl.Int64()),
     }
 
 
@@ -113,6 +115,8 @@ def _arrow_types() -> "dict[Type, Any]":
         "Float64": pa.float64(),
         "Boolean": pa.bool_(),
         "Steps": pa.list_(step),
+        "Floats": pa.list_(pa.float64()),
+        "Counts": pa.list_(pa.int64()),
     }
 
 

@@ -8,6 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import floor, log10
 
 from pcaplat.errors import OptionError
 
@@ -236,3 +237,32 @@ def format_number(value: float | None, n_decimals: int) -> str:
         ('89.44', '36146004', '–')
     """
     return "–" if value is None else f"{value:.{n_decimals}f}"
+
+
+def format_bounds(lo: float | None, hi: float | None, unit: str) -> str:
+    """Write an interval in a claim's unit, an open end as a bound.
+
+    Example:
+        >>> (
+        ...     format_bounds(13.3, 15.7, "us"),
+        ...     format_bounds(None, 0.01, "%"),
+        ...     format_bounds(2, 2, "ns"),
+        ... )
+        ('13.3 to 15.7 µs', 'at most 0.01 %', '2 ns')
+    """
+    shown = "µs" if unit == "us" else unit
+    texts = [_short(end) for end in (lo, hi)]
+    if lo is None:
+        return f"at most {texts[1]} {shown}"
+    if hi is None:
+        return f"at least {texts[0]} {shown}"
+    return f"{' to '.join(dict.fromkeys(texts))} {shown}"
+
+
+def _short(value: float | None) -> str:
+    """Four digits that matter, without an exponent."""
+    if not value:
+        return "0"
+    decimals = max(0, 3 - floor(log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -16,27 +16,55 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pcaplat"
 LEAVES = {"errors", "tables", "units"}
-TYPES = {"captures", "clocks", "path", "segments"}
+STUDIES = {"errors", "scenario", "study_errors", "study_file"}
+TYPES = {"blocks", "captures", "clocks", "path", "segments"}
 MAY_IMPORT = {
-    "__init__": {"audits", "errors", "outputs", "points", "published", "stages", "study"},
+    "__init__": {
+        *("audits", "comparisons", "errors", "outputs", "points", "published", "stages", "study"),
+        "verdicts",
+    },
     "__main__": {"cli"},
     "audits": {"errors", "published"},
-    "cli": {"", "audits", "captures", "cli", "errors", "outputs", "points", "study", "units"},
+    "block_counts": {"spill", "stages", "time_range", *TYPES},
+    "blocks": {"path", "tables"},
+    "cli": {
+        *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "studies"),
+        *("study", "study_errors", "study_file", "units", "verdicts"),
+    },
+    "comparisons": {"intervals", "scenario_files", "stages", "studies", *STUDIES},
     "capture_facts": {"captures", "errors", "found_points", "path"},
     "captures": {"errors", "path"},
     "clocks": {"path"},
+    "effects": {"figures", "intervals", "loss", "readings", "scenario"},
     "engines": {"_native", "engines", *LEAVES},
     "errors": set(),
     "found_points": {"captures", "path"},
+    "figures": {"intervals", "loss", "readings", "scenario"},
+    "intervals": set(),
+    "loss": {"intervals"},
     "match_table": {"captures", "clocks", "path", "spill"},
-    "outputs": {"outputs", "study", *LEAVES},
+    "outputs": {"blocks", "outputs", "study", *LEAVES},
     "path": set(),
     "points": {"captures", "errors", "points"},
     "published": {"errors", "published"},
-    "result": {"_native", "match_table", "slowest", "spill", *TYPES, *LEAVES},
+    "readings": {"blocks", "intervals", "loss", "scenario"},
+    "result": {
+        *("_native", "block_counts", "match_table", "slowest", "spill", "time_range"),
+        *TYPES,
+        *LEAVES,
+    },
+    "scenario": {"blocks"},
+    "scenario_files": {"blocks", "captures", "study", *STUDIES},
     "segments": {"clocks", "path"},
     "slowest": {"tables"},
-    "stages": {"_native", "stages", *TYPES - {"captures"}, *LEAVES},
+    "stages": {
+        *("_native", "effects", "figures", "intervals", "loss", "published", "readings"),
+        *("scenario", "stages"),
+        *TYPES - {"captures"},
+        *LEAVES,
+    },
+    "studies": {"scenario_files", *STUDIES},
+    "study_errors": {"errors"},
     "spill": set(),
     "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
@@ -45,9 +73,11 @@ MAY_IMPORT = {
         *TYPES,
         *LEAVES,
     },
+    "study_file": {"errors", "published", "study_errors", "units"},
     "tables": {"errors"},
     "time_range": {"errors", "path", "units"},
     "units": {"errors"},
+    "verdicts": {"published", "scenario_files", "stages", "studies", *STUDIES},
 }
 MAX_LINES = 300
 UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|NotImplementedErro[r])\b")

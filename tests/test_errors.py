@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pcaplat import errors
+from pcaplat import errors, study_errors
 from pcaplat.errors import (
     ClaimError,
     EngineError,
@@ -23,7 +23,8 @@ def test_the_drawn_tree_is_the_tree() -> None:
     drawn = set(re.findall(r"\b([A-Z]\w+Error)\b(?= *(?:\(also|\n| {2,}))", errors.__doc__ or ""))
     defined = {
         name
-        for name, thing in inspect.getmembers(errors, inspect.isclass)
+        for module in (errors, study_errors)
+        for name, thing in inspect.getmembers(module, inspect.isclass)
         if issubclass(thing, PcaplatError)
     }
     assert drawn | {"PcaplatError"} == defined

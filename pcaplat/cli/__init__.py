@@ -1,7 +1,8 @@
 """The command line: one module per subcommand, and what they share.
 
-Results go to standard output, everything else to standard error. Exit status: 0 done, 2 nothing
-could be measured, 130 interrupted. A user's mistake is one line, never a traceback.
+Results go to standard output, everything else to standard error. Exit status: 0 done, 1 a claim is
+refuted, 2 nothing could be measured, 3 a claim is undecided, 130 interrupted. A user's mistake is
+one line, never a traceback.
 """
 
 import errno
@@ -23,7 +24,14 @@ from pcaplat.outputs import printable
 if TYPE_CHECKING:
     from types import FrameType
 
-COMMANDS = {"merge": "merge", "audit": "audit", "read": "read", "points": "points"}
+COMMANDS = {
+    "merge": "merge",
+    "validate": "validate",
+    "compare": "compare",
+    "audit": "audit",
+    "read": "read",
+    "points": "points",
+}
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check its permissions, or run as a user who has them",

@@ -12,7 +12,7 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
@@ -36,11 +36,14 @@ PARTIAL = ".partial"
 FILES = (
     "packets.parquet",
     "matches.parquet",
+    "blocks.parquet",
     "clocks.parquet",
     "round_trips.parquet",
     "merged.pcapng",
     "summary.json",
 )
+JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
+"""What rests on a result: where a new result comes, it goes."""
 
 
 class Output(Protocol):
@@ -75,13 +78,20 @@ def write(
     Raises:
         OutputError: The folder holds something already, or is a file.
     """
-    target = Path(directory)
-    check_directory(target, overwrite=overwrite)
-    with _scratch(target) as scratch:
+    files = (*JUDGED, *FILES)
+    with new_folder(Path(directory), files, overwrite=overwrite) as scratch:
         for name in SAVED:
             if pcapng or name != "pcapng":
                 output(name).save(result, scratch)
-        _publish(scratch, target)
+
+
+@contextmanager
+def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterator[Path]:
+    """Give a folder to write `files` into, which take their place only when all are complete."""
+    check_directory(target, overwrite=overwrite)
+    with _scratch(target) as scratch:
+        yield scratch
+        _publish(scratch, target, files)
 
 
 def check_directory(directory: Path, *, overwrite: bool) -> None:
@@ -166,19 +176,19 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             partial.unlink(missing_ok=True)
 
 
-def _publish(scratch: Path, target: Path) -> None:
+def _publish(scratch: Path, target: Path, files: Sequence[str]) -> None:
     """Move complete files to where they belong.
 
-    A new folder appears at once. In one that exists, summary.json goes first and comes last, so
-    that a folder with a summary is never a mixture of two runs.
+    A new folder appears at once. In one that exists, the last of the files goes first and comes
+    last, so that a folder with a summary is never a mixture of two runs.
     """
     scratch.chmod(0o777 & ~_umask())
     if not target.exists():
         scratch.rename(target)
         return
-    for name in reversed(FILES):
+    for name in reversed(files):
         (target / name).unlink(missing_ok=True)
-    for name in FILES:
+    for name in files:
         if (scratch / name).exists():
             (scratch / name).replace(target / name)
 

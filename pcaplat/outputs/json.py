@@ -11,8 +11,13 @@ if TYPE_CHECKING:
 
 def show(result: "Result", stream: TextIO) -> None:
     """Write summary.json."""
+    show_document(result.document, stream)
+
+
+def show_document(document: dict[str, Any], stream: TextIO) -> None:
+    """Write a document as it is."""
     # ASCII only, so that no name in it can steer a terminal; NaN is no JSON and would be a bug
-    json.dump(result.document, stream, indent=2, ensure_ascii=True, allow_nan=False)
+    json.dump(document, stream, indent=2, ensure_ascii=True, allow_nan=False)
     stream.write("\n")
 
 

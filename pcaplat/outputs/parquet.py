@@ -1,4 +1,4 @@
-"""Parquet: packets, matches, clocks and round trips, written a batch at a time."""
+"""Parquet: packets, matches, blocks, clocks and round trips, written a batch at a time."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pcaplat.blocks import BLOCKS, block_rows
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS, Table
 
 if TYPE_CHECKING:
@@ -16,9 +17,11 @@ N_ROWS_PER_GROUP = 500_000
 
 
 def save(result: "Result", directory: Path) -> None:
-    """Write the four tables into a folder."""
+    """Write the five tables into a folder."""
     write_table(PACKETS, result.packet_batches(), directory / "packets.parquet")
     write_table(MATCHES, result.match_batches(), directory / "matches.parquet")
+    blocks = _batch(BLOCKS, block_rows(result.blocks))
+    write_table(BLOCKS, [blocks], directory / "blocks.parquet")
     for table in (CLOCKS, ROUND_TRIPS):
         batch = _batch(table, result.document[table.name])
         write_table(table, [batch], directory / f"{table.name}.parquet")

@@ -45,6 +45,7 @@ class Scope(Strict):
     near: Text | None = None
     far: Text | None = None
     direction: Literal["forward", "reverse"] | None = None
+    scenario: Text | None = None
     treatment: Text | None = None
     baseline: Text | None = None
 
@@ -59,6 +60,12 @@ class Scope(Strict):
             raise mistake(f"{self.kind!r} has no treatment; did you mean difference?", "kind")
         if self.kind == "path" and self.near:
             raise mistake("'path' has no ends; did you mean segment?", "kind")
+        return self
+
+    @model_validator(mode="after")
+    def _has_two_of_a_pair(self) -> Self:
+        if self.kind == "difference" and self.scenario:
+            raise mistake("a difference has two: treatment and baseline", "scenario")
         for one, other in (("near", "far"), ("treatment", "baseline")):
             if getattr(self, one) and getattr(self, one) == getattr(self, other):
                 raise mistake(f"is the same as {one}", other)
@@ -118,6 +125,11 @@ class Claim(Strict):
     def base_unit(self) -> str:
         """The unit that `in_base` counts in: ns, frac, pps, b/s, tps, B, core or MHz."""
         return base_unit(self.unit)
+
+    @property
+    def unit_in_base(self) -> float:
+        """How many of the base unit the claim's unit is."""
+        return float(UNITS[self.unit][1])
 
     def in_base(self, value: Decimal) -> Fraction:
         """Convert a value of the claim's unit."""

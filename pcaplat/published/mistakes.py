@@ -1,4 +1,4 @@
-"""What is wrong in a claims file, in one line: file, line, key, and the nearest right name."""
+"""What is wrong in a claims or study file, in a line: file, line, key, the nearest right name."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pcaplat.errors import ClaimError
+from pcaplat.errors import ClaimError, InputError
 from pcaplat.published.checks import kind
 from pcaplat.published.formula import nearest
 from pcaplat.published.lines import Path, key_lines
@@ -40,20 +40,30 @@ class _Mistake:
     text: str
 
 
-def explain_bytes(error: UnicodeDecodeError, where: str) -> ClaimError:
+def explain_bytes(
+    error: UnicodeDecodeError, where: str, raised: type[InputError] = ClaimError
+) -> InputError:
     """Say on which line a file is no UTF-8."""
     line = error.object.count(b"\n", 0, error.start) + 1
-    return ClaimError(f"{where}:{line}: is no UTF-8 text, which TOML has to be")
+    return raised(f"{where}:{line}: is no UTF-8 text, which TOML has to be")
 
 
-def explain_syntax(error: tomllib.TOMLDecodeError, where: str) -> ClaimError:
+def explain_syntax(
+    error: tomllib.TOMLDecodeError, where: str, raised: type[InputError] = ClaimError
+) -> InputError:
     """Say on which line a file is no TOML."""
     found = LINE.search(str(error))
     line = f":{found[1]}" if found and found[1] else ""
-    return ClaimError(f"{where}{line}: is no TOML: {LINE.sub('', str(error)).strip()}")
+    return raised(f"{where}{line}: is no TOML: {LINE.sub('', str(error)).strip()}")
 
 
-def explain(error: ValidationError, text: str, where: str, model: type[BaseModel]) -> ClaimError:
+def explain(
+    error: ValidationError,
+    text: str,
+    where: str,
+    model: type[BaseModel],
+    raised: type[InputError] = ClaimError,
+) -> InputError:
     """Say the first thing that is wrong, and how many more there are."""
     lines, content = key_lines(text), tomllib.loads(text)
     found = sorted(
@@ -63,7 +73,7 @@ def explain(error: ValidationError, text: str, where: str, model: type[BaseModel
     first, *more = found
     rest = f" (and {len(more)} more)" if more else ""
     place = f"{first.place}: " if first.place else ""
-    return ClaimError(f"{where}:{first.line}: {place}{first.text}{rest}")
+    return raised(f"{where}:{first.line}: {place}{first.text}{rest}")
 
 
 def _mistake(

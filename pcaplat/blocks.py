@@ -1,0 +1,166 @@
+"""Latencies of a run, block by block of time: what comparing runs and judging claims needs.
+
+The time of a run is cut into equal blocks. For each segment and direction, every block keeps
+count, sum and sum of squares (exact) and a histogram; losses and clocks stay in the summary.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pcaplat.path import Floats, Ints
+from pcaplat.tables import Column, Table
+
+N_BLOCKS = 256
+"""Fine blocks of a run: a few make one that is long against the likeness of neighbours."""
+
+BLOCKS = Table(
+    "blocks",
+    "latencies of each segment and direction, one row per block of time: what compare and validate "
+    "need",
+    (
+        Column("near", "String", "the end nearer the path's first point"),
+        Column("far", "String", "the end nearer the path's last point"),
+        Column("direction", "String", "forward (as the path is written) or reverse"),
+        Column("block", "Int64", "number of the block, from 0; the whole time has 256"),
+        Column(
+            "start_ns", "Int64", "when it begins, by the path's first clock", unit="ns since 1970"
+        ),
+        Column("length_ns", "Int64", "how long it is", unit="ns"),
+        Column("n", "Int64", "packets that set out in it"),
+        Column("sum_ns", "Int64", "sum of their latencies, exact", unit="ns"),
+        Column("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
+        Column("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
+        Column("counts", "Counts", "packets in each of these bins"),
+    ),
+)
+
+Key = tuple[str, str, str]
+"""Near point, far point, direction."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One segment and direction, over equal blocks of time from `start_ns` on.
+
+    `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
+    middle of the bin, and how many latencies lie in it.
+    """
+
+    start_ns: int
+    length_ns: int
+    n: Ints
+    sum_ns: Ints
+    sum_of_squares: Floats
+    bin_of: Ints
+    middles_ns: Floats
+    counts: Ints
+
+    @cached_property
+    def n_all(self) -> int:
+        """Latencies of all blocks."""
+        return int(self.n.sum())
+
+    @cached_property
+    def mean_ns(self) -> float:
+        """Mean; the sum is exact."""
+        return int(self.sum_ns.sum()) / self.n_all
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance, ns²."""
+        return max(float(self.sum_of_squares.sum()) / self.n_all - self.mean_ns**2, 0.0)
+
+    @cached_property
+    def least_ns(self) -> float:
+        """The smallest latency, to the width of a bin."""
+        return float(self.middles_ns.min())
+
+    def part(self, first: int, end: int) -> "Blocks":
+        """Give the blocks from `first` up to, but not with, `end`."""
+        keep = (self.bin_of >= first) & (self.bin_of < end)
+        return Blocks(
+            self.start_ns + first * self.length_ns,
+            self.length_ns,
+            self.n[first:end],
+            self.sum_ns[first:end],
+            self.sum_of_squares[first:end],
+            self.bin_of[keep] - first,
+            self.middles_ns[keep],
+            self.counts[keep],
+        )
+
+    def influence(self) -> Floats:
+        """What each block adds to the error of the mean; sums to 0."""
+        return np.asarray((self.sum_ns - self.mean_ns * self.n) / self.n_all)
+
+    def histograms(self, length: int) -> tuple[Floats, Floats]:
+        """Values, ascending, and how often each stands in every block of `length` fine ones."""
+        values, column = np.unique(self.middles_ns, return_inverse=True)
+        n_blocks = len(self.n) // length
+        row = self.bin_of // length
+        keep = row < n_blocks
+        counts = np.zeros((n_blocks, len(values)))
+        np.add.at(counts, (row[keep], column[keep]), self.counts[keep])
+        return values, counts
+
+
+def joined(values: Floats | Ints, length: int) -> Floats:
+    """Add up `length` neighbours each; what is left over at the end is left out."""
+    n = len(values) // length
+    return np.asarray(values[: n * length].reshape(n, length).sum(axis=1), dtype=np.float64)
+
+
+def block_rows(all_blocks: Mapping[Key, Blocks]) -> list[dict[str, Any]]:
+    """Write blocks as rows of BLOCKS; empty blocks too, for they are time."""
+    return [
+        row
+        for (near, far, direction), blocks in all_blocks.items()
+        for row in _rows({"near": near, "far": far, "direction": direction}, blocks)
+    ]
+
+
+def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
+    edges = np.searchsorted(blocks.bin_of, np.arange(len(blocks.n) + 1))
+    for at, n in enumerate(blocks.n.tolist()):
+        bins = slice(edges[at], edges[at + 1])
+        yield names | {
+            "block": at,
+            "start_ns": blocks.start_ns + at * blocks.length_ns,
+            "length_ns": blocks.length_ns,
+            "n": n,
+            "sum_ns": int(blocks.sum_ns[at]),
+            "sum_of_squares": float(blocks.sum_of_squares[at]),
+            "middles_ns": blocks.middles_ns[bins].tolist(),
+            "counts": blocks.counts[bins].tolist(),
+        }
+
+
+def blocks_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Blocks]:
+    """Read what `block_rows` wrote."""
+    by_key: dict[Key, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_key.setdefault((row["near"], row["far"], row["direction"]), []).append(row)
+    return {key: _of_rows(sorted(some, key=lambda r: r["block"])) for key, some in by_key.items()}
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
+    def column(name: str, kind: type) -> Any:  # noqa: ANN401 - of either kind
+        return np.array([row[name] for row in rows], dtype=kind)
+
+    def flat(name: str, kind: type) -> Any:  # noqa: ANN401 - likewise
+        return np.array([value for row in rows for value in row[name]], dtype=kind)
+
+    return Blocks(
+        rows[0]["start_ns"],
+        rows[0]["length_ns"],
+        column("n", np.int64),
+        column("sum_ns", np.int64),
+        column("sum_of_squares", np.float64),
+        np.repeat(np.arange(len(rows)), [len(row["counts"]) for row in rows]),
+        flat("middles_ns", np.float64),
+        flat("counts", np.int64),
+    )

@@ -1,0 +1,132 @@
+"""`pcaplat validate`: claims → verdicts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Exit, Option
+
+from pcaplat.cli import OK, standard_output
+from pcaplat.cli.compare import (
+    Accuracy,
+    OutputDir,
+    Overwrite,
+    PathOrder,
+    ProfileName,
+    Quiet,
+    SameClock,
+    Strict,
+    WarmUp,
+    Window,
+    merge_options,
+    prepare,
+    warm_up_of,
+)
+from pcaplat.cli.merge import Inner, Outer, Ports
+from pcaplat.study_errors import StudyError
+
+REFUTED, UNDECIDED = 1, 3
+
+
+def command(
+    claims: Annotated[
+        str,
+        Argument(
+            metavar="CLAIMS",
+            show_default=False,
+            help="A TOML file, one that ships with pcaplat, or a study file that names some.",
+        ),
+    ],
+    captures: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[CAPTURE|DIR]...",
+            show_default=False,
+            help="Captures of one run; or scenarios, each SCENARIO=DIR or DIR; or a study file.",
+        ),
+    ] = None,
+    claim: Annotated[
+        list[str] | None, Option("--claim", metavar="ID", help="Judge this one. Repeatable.")
+    ] = None,
+    output_dir: OutputDir = None,
+    overwrite: Overwrite = False,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown", "junit"],
+        Option("--format", help="What stdout gets."),
+    ] = "table",
+    warm_up: WarmUp = None,
+    path: PathOrder = None,
+    same_clock: SameClock = None,
+    clock_accuracy: Accuracy = None,
+    bpf: Inner = None,
+    bpf_outer: Outer = None,
+    window: Window = None,
+    vxlan_port: Ports = None,
+    profile: ProfileName = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+) -> None:
+    """Judge claims by captures: held, refuted, or undecided and why."""
+    del quiet
+    prepare(output_dir, overwrite=overwrite)
+    options = merge_options(
+        path=path,
+        same_clock=same_clock,
+        clock_accuracy=clock_accuracy,
+        bpf=bpf,
+        bpf_outer=bpf_outer,
+        window=window,
+        vxlan_ports=vxlan_port,
+        profile=profile,
+        strict=strict,
+    )
+    from pcaplat.outputs.verdicts import save_verdicts, verdict_output
+    from pcaplat.verdicts import validate
+
+    document = validate(
+        claims,
+        results_of(captures or ()),
+        only=claim or (),
+        warm_up_ns=warm_up_of(warm_up),
+        options=options,
+    )
+    if output_dir:
+        save_verdicts(document, output_dir, overwrite=overwrite)
+    with standard_output() as stream:
+        verdict_output(format_).show(document, stream)
+    raise Exit(status_of(document))
+
+
+def results_of(given: Sequence[str]) -> Any:  # noqa: ANN401 - one of what `validate` takes
+    """Tell scenarios from the captures of one run, and from a study file."""
+    if not given:
+        return None
+    if len(given) == 1 and given[0].endswith(".toml"):
+        return given[0]
+    split = [_named(one) for one in given]
+    are_folders = [Path(folder).is_dir() or ".toml:" in folder for _, folder in split]
+    if not any(are_folders):
+        return list(given)
+    if not all(are_folders):
+        raise StudyError.files_among_folders(given[are_folders.index(False)])
+    found = dict(split)
+    if len(found) < len(split):
+        twice = next(name for name, _ in split if [n for n, _ in split].count(name) > 1)
+        raise StudyError.scenario_twice(twice)
+    return found
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Split SCENARIO=DIR; a folder by itself has the name it has."""
+    name, is_given, folder = text.partition("=")
+    if is_given and not Path(text).exists():
+        return name, folder
+    return Path(text).resolve().name.rpartition(":")[2], text
+
+
+def status_of(document: dict[str, Any]) -> int:
+    """Give the exit status that verdicts come to."""
+    words = {row["verdict"] for row in document["verdicts"]}
+    if "refuted" in words:
+        return REFUTED
+    return UNDECIDED if "undecided" in words else OK

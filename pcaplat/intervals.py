@@ -1,0 +1,290 @@
+"""Intervals: how sure a mean, a quantile or a difference is when neighbours are alike.
+
+Latencies of neighbouring packets are alike, so packets are never counted as independent: what is
+resampled are blocks of time that are long against that likeness, or whole runs. Every function
+here takes plain arrays; what they hold is the caller's affair. Why so: docs/stages/compare.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, isinf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit  # type: ignore[import-untyped]
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+N_RESAMPLES = 2000
+SEED = 20_261_120
+"""The same captures give the same interval, to the last digit."""
+
+SHORT_BLOCK = 4
+"""Fine blocks in one, where the fine ones show no likeness."""
+
+LONG_BLOCKS = (16, 32)
+"""Fine blocks in one, at least and at most, where they do: fewer and longer blocks win."""
+
+TIMES_IN_BLOCK = 10
+"""Integrated autocorrelation times that a block should hold."""
+
+ENOUGH_IN_BLOCK = 4
+"""With fewer of them, blocks are alike themselves, and their spread says too little."""
+
+LEAST_BLOCKS = 8
+"""With fewer, the spread of blocks says nothing."""
+
+INTERLEAVED_SHARE = 0.25
+"""Of the scenario's variance, what the order of the runs may explain."""
+
+TREND_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, its standard error on `df` degrees of freedom, and what no data can shrink.
+
+    `bias` bounds the systematic error: clocks, and stamps that are too coarse.
+    """
+
+    value: float
+    se: float
+    df: float
+    bias: float = 0.0
+
+    def half_width(self, confidence: float) -> float:
+        """Half the interval's width."""
+        return self.bias + t_quantile(0.5 + confidence / 2, self.df) * self.se
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Give the interval that holds the truth with this confidence."""
+        half = self.half_width(confidence)
+        return self.value - half, self.value + half
+
+    def p_not_below(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or more": small, if it is surely less."""
+        return t_tail(limit - self.value - self.bias, self.se, self.df)
+
+    def p_not_above(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or less"."""
+        return t_tail(self.value - limit - self.bias, self.se, self.df)
+
+    def scaled(self, factor: float) -> "Estimate":
+        """Give the same in another unit."""
+        size = abs(factor)
+        return Estimate(self.value * factor, self.se * size, self.df, self.bias * size)
+
+
+def t_quantile(share: float, df: float) -> float:
+    """Quantile of Student's t.
+
+    Example:
+        >>> round(t_quantile(0.975, 10), 3), round(t_quantile(0.95, float("inf")), 3)
+        (2.228, 1.645)
+    """
+    return float(ndtri(share) if isinf(df) else stdtrit(df, share))
+
+
+def t_tail(distance: float, se: float, df: float) -> float:
+    """Chance that an error of this standard error exceeds a distance."""
+    if se == 0:
+        return 0.0 if distance > 0 else 1.0
+    return float(ndtr(-distance / se) if isinf(df) else stdtr(df, -distance / se))
+
+
+def across(values: Sequence[float], bias: float = 0.0) -> Estimate:
+    """Estimate the mean that runs scatter about; each run is one value.
+
+    Example:
+        >>> across([1.0, 2.0, 3.0]).value
+        2.0
+    """
+    spread = float(np.std(values, ddof=1))
+    return Estimate(float(np.mean(values)), spread / sqrt(len(values)), len(values) - 1, bias)
+
+
+def pooled(estimates: Sequence[Estimate]) -> Estimate:
+    """Mean of a few estimates; where they disagree by more than their errors, that counts."""
+    n = len(estimates)
+    value = float(np.mean([one.value for one in estimates]))
+    bias = max(one.bias for one in estimates)
+    se, df = _joined([one.se / n for one in estimates], [one.df for one in estimates])
+    within = Estimate(value, se, df, bias)
+    between = across([one.value for one in estimates], bias) if n > 1 else within
+    return max(within, between, key=lambda one: one.half_width(CONFIDENCE))
+
+
+def difference(treatment: Estimate, baseline: Estimate) -> Estimate:
+    """Treatment − baseline, with Welch's degrees of freedom."""
+    parts = (treatment, baseline)
+    se, df = _joined([one.se for one in parts], [one.df for one in parts])
+    bias = treatment.bias + baseline.bias
+    return Estimate(treatment.value - baseline.value, se, df, bias)
+
+
+def relative_change(effect: Estimate, baseline: Estimate) -> Estimate | None:
+    """Give an effect as a share of the baseline, to first order.
+
+    Args:
+        effect: Treatment − baseline.
+        baseline: What it is a share of.
+
+    Returns:
+        None if the baseline may well be 0.
+    """
+    lo, hi = baseline.interval(0.99)
+    if lo <= 0 <= hi:
+        return None
+    ratio, size = effect.value / baseline.value, abs(baseline.value)
+    # the baseline's error is in the effect too, with the other sign
+    variance = effect.se**2 + (2 * ratio + ratio**2) * baseline.se**2
+    bias = (effect.bias + abs(ratio) * baseline.bias) / size
+    return Estimate(ratio, sqrt(max(variance, 0.0)) / size, effect.df, bias)
+
+
+def _joined(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
+    """Standard error of a sum, and Welch and Satterthwaite's degrees of freedom."""
+    variances = [error**2 for error in errors]
+    total = sum(variances)
+    spread = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if v)
+    return sqrt(total), (total**2 / spread if spread else inf)
+
+
+@dataclass(frozen=True)
+class Order:
+    """How the runs of two scenarios lie in time. None: their times tell no order."""
+
+    is_interleaved: bool | None
+    drift_p: float | None
+
+    @property
+    def is_drifting(self) -> bool:
+        """Whether runs of one scenario change with time."""
+        return self.drift_p is not None and self.drift_p < TREND_LEVEL
+
+
+def difference_of_runs(
+    treatment: Sequence[float],
+    baseline: Sequence[float],
+    times: tuple[Sequence[int], Sequence[int]],
+) -> tuple[Estimate, Order]:
+    """Treatment − baseline, run by run.
+
+    Where the order of the runs is known and a change with time could look like the effect (runs
+    not interleaved), or such a change is seen, a line over the order of the runs is taken out.
+
+    Args:
+        treatment: One value a run.
+        baseline: One value a run.
+        times: When each run began, of both.
+    """
+    plain = difference(across(treatment), across(baseline))
+    when = [*times[0], *times[1]]
+    if len(set(when)) < len(when):
+        return plain, Order(None, None)
+    y = np.array([*treatment, *baseline], dtype=np.float64)
+    group = np.repeat([1.0, 0.0], [len(treatment), len(baseline)])
+    rank = np.argsort(np.argsort(when)).astype(np.float64)
+    fit, slope_p = _fit_with_trend(y, group, rank)
+    is_interleaved = bool(np.corrcoef(group, rank)[0, 1] ** 2 <= INTERLEAVED_SHARE)
+    order = Order(is_interleaved, slope_p)
+    return (fit if order.is_drifting or not is_interleaved else plain), order
+
+
+def _fit_with_trend(y: Floats, group: Floats, rank: Floats) -> tuple[Estimate, float]:
+    """Least squares of level, effect and slope; the effect, and the slope's p-value."""
+    design = np.column_stack([np.ones_like(y), group, rank])
+    beta = np.linalg.lstsq(design, y, rcond=None)[0]
+    df = len(y) - design.shape[1]
+    rest = y - design @ beta
+    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * (rest @ rest) / df)
+    effect = Estimate(float(beta[1]), float(errors[1]), df)
+    return effect, min(1.0, 2 * t_tail(abs(float(beta[2])), float(errors[2]), df))
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """How many fine blocks make one, and whether such blocks are hardly alike any more."""
+
+    length: int
+    is_enough: bool
+
+
+def blocking(influence: Floats) -> Blocking | None:
+    """Choose blocks that are long against the likeness of neighbours.
+
+    Args:
+        influence: What each fine block adds to the error of the figure; sums to 0.
+
+    Returns:
+        None where there are too few fine blocks to say anything.
+    """
+    m = len(influence)
+    if m < LEAST_BLOCKS * SHORT_BLOCK:
+        return None
+    if not influence.any() or abs(_autocorrelation(influence, 1)) < 2 / sqrt(m):
+        return Blocking(SHORT_BLOCK, is_enough=True)
+    time = autocorrelation_time(influence)
+    least, most = LONG_BLOCKS
+    length = min(max(ceil(TIMES_IN_BLOCK * time), least), most, m // LEAST_BLOCKS)
+    return Blocking(length, is_enough=length >= ENOUGH_IN_BLOCK * time)
+
+
+def autocorrelation_time(values: Floats) -> float:
+    """Integrated autocorrelation time by Geyer's initial positive sequence, at least 1."""
+    total = 1.0
+    for lag in range(1, len(values) - 1, 2):
+        pair = _autocorrelation(values, lag) + _autocorrelation(values, lag + 1)
+        if pair <= 0:
+            break
+        total += 2 * pair
+    return total
+
+
+def _autocorrelation(values: Floats, lag: int) -> float:
+    centred = values - values.mean()
+    return float(centred[:-lag] @ centred[lag:] / (centred @ centred))
+
+
+def resamples(n_blocks: int, n: int = N_RESAMPLES) -> Floats:
+    """How often each block stands in each resample: (n, n_blocks)."""
+    chance = np.random.default_rng(SEED)
+    shares = np.full(n_blocks, 1 / n_blocks)
+    return chance.multinomial(n_blocks, shares, size=n).astype(np.float64)
+
+
+def spread_of(resampled: Floats, n_blocks: int) -> float:
+    """Give the standard error that resampled values tell, of few blocks too."""
+    return float(np.nanstd(resampled)) * sqrt(n_blocks / (n_blocks - 1))
+
+
+def hodges_lehmann(x: Floats, y: Floats, confidence: float) -> tuple[float, float, float]:
+    """Shift of x against y: the median of all differences, and Mann and Whitney's interval.
+
+    Example:
+        >>> hodges_lehmann(np.array([5.0, 6, 7, 8, 9]), np.array([1.0, 2, 3, 4, 5]), 0.95)
+        (4.0, 1.0, 7.0)
+    """
+    differences = np.sort(np.subtract.outer(x, y).ravel())
+    n, m = len(x), len(y)
+    # one rank of continuity
+    reach = t_quantile(0.5 + confidence / 2, inf) * sqrt(n * m * (n + m + 1) / 12) + 0.5
+    below = min(max(int(n * m / 2 - reach), 0), len(differences) - 1)
+    lo, hi = differences[below], differences[len(differences) - 1 - below]
+    return float(np.median(differences)), float(lo), float(hi)
+
+
+def holm(p_values: Sequence[float], level: float) -> list[bool]:
+    """Tell which of several findings stand together at a level (Holm 1979).
+
+    Example:
+        >>> holm([0.04, 0.01, 0.6], 0.05), holm([0.02, 0.01, 0.04], 0.05)
+        ([False, True, False], [True, True, True])
+    """
+    stands = [False] * len(p_values)
+    for n_done, at in enumerate(np.argsort(p_values)):
+        if p_values[at] > level / (len(p_values) - n_done):
+            break
+        stands[at] = True
+    return stands

@@ -1,0 +1,122 @@
+"""Outputs of a comparison: one module per format, each with `show(document, stream)`."""
+
+import importlib
+from pathlib import Path
+from typing import Any, Protocol, TextIO, cast
+
+from pcaplat.outputs import new_folder
+from pcaplat.units import format_count, format_frac, format_in, format_ns, unit_for
+
+COMPARISON_OUTPUTS = {"table": "console", "json": "json", "csv": "csv", "markdown": "markdown"}
+FILE = "comparison.json"
+DURATIONS = ("baseline_mean_ns", "treatment_mean_ns", "delta_mean_ns", "lo_ns", "hi_ns", "shift_ns")
+ARROWS = {"forward": "→", "reverse": "←"}
+
+Row = dict[str, Any]
+
+
+class ComparisonOutput(Protocol):
+    """What a module of this folder offers."""
+
+    def show(self, document: Row, stream: TextIO) -> None:
+        """Write the comparison as text."""
+
+
+def comparison_output(name: str) -> ComparisonOutput:
+    """Import the output of that name."""
+    module = COMPARISON_OUTPUTS[name]
+    return cast("ComparisonOutput", importlib.import_module(f"pcaplat.outputs.comparison.{module}"))
+
+
+def save_comparison(document: Row, directory: Path, *, overwrite: bool = False) -> None:
+    """Write comparison.json into a folder."""
+    with (
+        new_folder(directory, [FILE], overwrite=overwrite) as scratch,
+        (scratch / FILE).open("w", encoding="utf-8") as stream,
+    ):
+        comparison_output("json").show(document, stream)
+
+
+def title(document: Row) -> str:
+    """Say what was subtracted from what, and what the intervals rest on."""
+    both = (document["treatment"], document["baseline"])
+    n_runs = ", ".join(f"{one['name']} {format_runs(one['n_runs'])}" for one in both)
+    basis = {"runs": "run to run", "within-run": "within the runs only"}
+    names = " − ".join(one["name"] for one in both)
+    return f"{names} ({n_runs}); intervals {basis[document['replication']]}"
+
+
+def format_runs(n_runs: int) -> str:
+    """Count runs in words."""
+    return "1 run" if n_runs == 1 else f"{n_runs} runs"
+
+
+def sections(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
+    """Give headings and rows as a reader sees them."""
+    names = [document[side]["name"] for side in ("baseline", "treatment")]
+    found = []
+    for text, key in (("Share of the round trip", "round_trips"), ("One-way latency", "segments")):
+        rows = document[key]
+        unit = unit_for(row[name] for row in rows for name in DURATIONS if name in row)
+        confidence = f"{100 * rows[0]['confidence']:.0f} %" if rows else ""
+        found.append((f"{text}, {unit}, {confidence}", [_texts(row, names, unit) for row in rows]))
+    found.append(("Loss", [_loss(row, names) for row in document["rates"]]))
+    return [(text, rows) for text, rows in found if rows]
+
+
+def curves(document: Row) -> list[str]:
+    """Say where in the distribution the effect lies, of each segment that has a curve."""
+    return [
+        f"{_place(row)}: "
+        + ", ".join(
+            f"p{100 * one['share']:.0f} {format_ns(one['delta_ns'])} "
+            f"({format_ns(one['lo_ns'])} to {format_ns(one['hi_ns'])})"
+            for one in row["quantiles"]
+        )
+        for row in document["segments"]
+        if row["quantiles"]
+    ]
+
+
+def reasons(document: Row) -> list[str]:
+    """Say of which segments an interval says little, and why."""
+    rows = [row for row in document["round_trips"] if row["reason"]]
+    return [
+        f"{', '.join(_place(row) for row in rows if row['reason'] == reason)}: {reason}"
+        for reason in dict.fromkeys(row["reason"] for row in rows)
+    ]
+
+
+def _place(row: Row) -> str:
+    return f"{row['near']} {ARROWS.get(row.get('direction', ''), '⇄')} {row['far']}"
+
+
+def _texts(row: Row, names: list[str], unit: str) -> dict[str, str]:
+    texts = {
+        "segment": _place(row),
+        names[0]: format_in(row["baseline_mean_ns"], unit),
+        names[1]: format_in(row["treatment_mean_ns"], unit),
+        "difference": format_in(row["delta_mean_ns"], unit),
+        "from": format_in(row["lo_ns"], unit),
+        "to": format_in(row["hi_ns"], unit),
+    }
+    shift = {"median shift": format_in(row["shift_ns"], unit)} if "shift_ns" in row else {}
+    n_effective = format_count(round(row["n_effective"]))
+    return texts | shift | {"n": format_count(row["n"]), "indep.": n_effective}
+
+
+def _loss(row: Row, names: list[str]) -> dict[str, str]:
+    sides = zip(names, ("baseline", "treatment"), strict=True)
+    counts = {name: _share_lost(row, side) for name, side in sides}
+    ends = {"difference": "delta_frac", "from": "lo_frac", "to": "hi_frac"}
+    return (
+        {"segment": _place(row)}
+        | counts
+        | {text: format_frac(row[key]) for text, key in ends.items()}
+    )
+
+
+def _share_lost(row: Row, side: str) -> str:
+    n_lost = row[f"{side}_n_lost"]
+    n = row[f"{side}_n"] + n_lost
+    return f"{format_frac(row[side])} ({format_count(n_lost)} of {format_count(n)})"

@@ -1,0 +1,65 @@
+"""What may mislead about runs that are compared."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from pcaplat.blocks import joined
+from pcaplat.intervals import Floats
+from pcaplat.path import Warn
+from pcaplat.scenario import MeasuredRun, Scenario
+from pcaplat.units import format_frac
+
+UNSTEADY_SHARE = 0.2
+"""Of a run, that MSER-5 may leave out before it is worth a word."""
+
+MSER_BATCH = 5
+
+
+def doubts_of_runs(scenarios: Iterable[Scenario]) -> Iterator[Warn]:
+    """Say which runs do not settle, and which paths differ."""
+    listed = list(scenarios)
+    yield from _other_paths(listed)
+    for scenario in listed:
+        late = {run.name: share for run in scenario.runs if (share := _unsettled(run))}
+        if late:
+            names = ", ".join(f"{name} ({format_frac(share)})" for name, share in late.items())
+            text = (
+                f"{scenario.name}: latencies have not settled for a large part of {names}; leave "
+                "more out with --warm-up, or capture for longer"
+            )
+            yield Warn("warm-up", None, text)
+
+
+def _other_paths(scenarios: list[Scenario]) -> Iterator[Warn]:
+    first = scenarios[0].runs[0]
+    for scenario in scenarios:
+        for run in scenario.runs:
+            if run.path != first.path:
+                text = (
+                    f"{scenario.name}, {run.name}: its path is {' → '.join(run.path)}, that of "
+                    f"{first.name} {' → '.join(first.path)}; only segments of both are compared"
+                )
+                yield Warn("other-path", None, text)
+
+
+def _unsettled(run: MeasuredRun) -> float:
+    """Share of the run that its beginning differs in; 0 if it is small (MSER-5, White 1997)."""
+    blocks = run.blocks.get((*run.ends, "forward"))
+    if blocks is None:
+        return 0.0
+    n = joined(blocks.n, MSER_BATCH)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = joined(blocks.sum_ns, MSER_BATCH) / n
+    at = _mser(means[n > 0])
+    share = at / max(int((n > 0).sum()), 1)
+    return share if share > UNSTEADY_SHARE else 0.0
+
+
+def _mser(values: Floats) -> int:
+    """How many values to leave out at the start so that the mean of the rest is surest."""
+    half = len(values) // 2
+    if half < MSER_BATCH:
+        return 0
+    scores = [float(values[at:].var()) / (len(values) - at) for at in range(half)]
+    return int(np.argmin(scores))

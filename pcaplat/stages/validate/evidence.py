@@ -1,0 +1,59 @@
+"""What scenarios say about a claim: which of them, which figure, and the effect."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pcaplat.effects import Effect, difference_of, effect_of
+from pcaplat.figures import Figure
+from pcaplat.published.claims import Claim
+from pcaplat.scenario import Scenario
+
+
+def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
+    """Measure what a claim is about, in base units (ns, or shares of 1)."""
+    figure = figure_of(claim)
+    if claim.scope.kind != "difference":
+        name = claim.scope.scenario or _only(scenarios)
+        if name is None:
+            given = ", ".join(scenarios)
+            why = f"it does not say in which scenario ({given}); add scenario = … to its scope"
+            return Effect(why=why)
+        return _absent([name], scenarios) or effect_of(scenarios[name], figure)
+    names = [claim.scope.treatment or "", claim.scope.baseline or ""]
+    absent = _absent(names, scenarios)
+    if absent:
+        return absent
+    treatment, baseline = (scenarios[name] for name in names)
+    effect = difference_of(baseline, treatment, figure, is_relative=claim.relative)
+    mismatch = _other_ends(figure, baseline, treatment)
+    return replace(effect, estimate=None, why=mismatch) if mismatch else effect
+
+
+def figure_of(claim: Claim) -> Figure:
+    """Name the figure that a claim is about."""
+    scope = claim.scope
+    ends = (scope.near, scope.far) if scope.near and scope.far else None
+    return Figure(claim.metric, claim.statistic, ends, scope.direction)
+
+
+def _only(scenarios: Mapping[str, Scenario]) -> str | None:
+    return next(iter(scenarios)) if len(scenarios) == 1 else None
+
+
+def _absent(names: list[str], scenarios: Mapping[str, Scenario]) -> Effect | None:
+    missing = [name for name in names if name not in scenarios]
+    if not missing:
+        return None
+    given = ", ".join(scenarios) or "none"
+    what = " and ".join(missing)
+    why = f"it needs runs of scenario {what}; given: {given} (name them like {missing[0]}=FOLDER)"
+    return Effect(why=why)
+
+
+def _other_ends(figure: Figure, baseline: Scenario, treatment: Scenario) -> str:
+    """Say that two whole paths are not the same."""
+    runs = [*baseline.runs, *treatment.runs]
+    if figure.ends or all(run.ends == runs[0].ends for run in runs):
+        return ""
+    paths = dict.fromkeys(f"{run.ends[0]} to {run.ends[1]}" for run in runs)
+    return f"the paths have other ends ({'; '.join(paths)}); give the same points the same names"

@@ -1,0 +1,96 @@
+"""What is wrong with scenarios, their runs, and the study files that name them."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from pcaplat.errors import InputError
+
+MOST_NAMES = 5
+"""Of a folder, that a message lists."""
+
+
+class StudyError(InputError):
+    """Scenarios, runs or a study file cannot be used; of a file, the message tells the line."""
+
+    @classmethod
+    def no_runs(cls, name: str) -> "StudyError":
+        """Ask for runs."""
+        return cls(f"{name}: has no runs; give a folder of captures, or several")
+
+    @classmethod
+    def no_captures(cls, folder: str, found: list[str]) -> "StudyError":
+        """Say what a folder holds instead of captures."""
+        holds = f"it holds {', '.join(found[:MOST_NAMES])}" if found else "it is empty"
+        return cls(
+            f"{folder}: has no captures ({holds}); give a folder of captures (.pcap, .pcapng …), a "
+            "folder of such folders, or what merge -o wrote"
+        )
+
+    @classmethod
+    def not_written_whole(cls, folder: str, name: str) -> "StudyError":
+        """Ask for a result that holds what comparing needs."""
+        return cls(f"{folder}: has no {name}; write it again with merge -o of this version")
+
+    @classmethod
+    def unreadable_result(cls, folder: str, reason: str) -> "StudyError":
+        """Refuse a folder that is no result of ours."""
+        return cls(f"{folder}: is no result that merge -o wrote: {reason}; write it again")
+
+    @classmethod
+    def no_confidence(cls, value: float) -> "StudyError":
+        """Refuse what is no confidence."""
+        return cls(f"--confidence {value:g}: lies between 0 and 1, like 0.95")
+
+    @classmethod
+    def no_folder(cls, where: str, pattern: str) -> "StudyError":
+        """Say which entry of a study file leads nowhere."""
+        return cls(f"{where}: {pattern}: there is no such folder or file, seen from the study file")
+
+    @classmethod
+    def which_scenario(cls, where: str, names: list[str]) -> "StudyError":
+        """Ask for one of several scenarios."""
+        return cls(f"{where}: has several scenarios; write {where}:{names[0]} ({', '.join(names)})")
+
+    @classmethod
+    def two_scenarios(cls, where: str, names: list[str]) -> "StudyError":
+        """Ask for both sides of a comparison."""
+        if not names:
+            return cls(f"{where}: what should it be compared with? give BASELINE and TREATMENT")
+        there_are = ", ".join(f"{where}:{name}" for name in names)
+        return cls(f"{where}: has not just two scenarios; name two of {there_are}")
+
+    @classmethod
+    def files_among_folders(cls, name: str) -> "StudyError":
+        """Refuse captures beside scenarios."""
+        return cls(
+            f"{name}: is no folder, and others are; give folders alone (each a scenario), or "
+            "captures alone (one run)"
+        )
+
+    @classmethod
+    def scenario_twice(cls, name: str) -> "StudyError":
+        """Refuse two folders for one scenario."""
+        return cls(
+            f"{name}: is given twice; put the folders of a scenario's runs into one folder, and "
+            "write SCENARIO=FOLDER"
+        )
+
+    @classmethod
+    def nothing_to_judge(cls, names: Sequence[str]) -> "StudyError":
+        """Ask for captures besides claims."""
+        given = ", ".join(names)
+        return cls(
+            f"{given}: claims alone decide nothing; give captures, folders of them, or a study file"
+        )
+
+    @classmethod
+    def unknown_scenario(cls, where: str, name: str, known: list[str]) -> "StudyError":
+        """Say which scenarios a study file has."""
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        return cls(f"{where}: has no scenario {name!r}; {hint}")
+
+    @classmethod
+    def without_claims(cls, where: str) -> "StudyError":
+        """Ask for claims."""
+        return cls(f'{where}: names no claims; add claims = ["FILE.toml"], or give them first')

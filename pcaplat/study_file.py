@@ -1,0 +1,138 @@
+"""Study files: scenarios, their runs, points and clocks, and the claims to judge, in TOML."""
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
+
+from pcaplat.errors import OptionError
+from pcaplat.published.checks import Strict, Text, kind, mistake
+from pcaplat.published.formula import nearest
+from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
+from pcaplat.study_errors import StudyError
+from pcaplat.units import parse_duration_ns
+
+CLAIMS_FILE = ("document", "tables")
+MOST_PORT = 65535
+
+
+def _text_or_texts(value: object) -> str | list[str]:
+    """Read one text, or a list of them."""
+    listed = value if isinstance(value, list) else [value]
+    for one in listed:
+        if not (isinstance(one, str) and one):
+            raise mistake(f"is {kind(one)} and should be text" if one != "" else "is empty")
+    if not listed:
+        raise mistake("is an empty list")
+    return value if isinstance(value, str) else [str(one) for one in listed]
+
+
+def _duration_ns(value: object) -> int:
+    if not isinstance(value, str):
+        raise mistake(f'is {kind(value)} and should be text with a unit, like "1s"')
+    try:
+        return parse_duration_ns(value)
+    except OptionError as error:
+        raise mistake(str(error)) from None
+
+
+Texts = Annotated[str | list[str], PlainValidator(_text_or_texts)]
+Duration = Annotated[int, BeforeValidator(_duration_ns)]
+Port = Annotated[int, Field(ge=1, le=MOST_PORT)]
+
+
+class Runs(Strict):
+    """One scenario: each of `runs` is a folder (`*` stands for any), or a list of captures."""
+
+    runs: list[Texts] = Field(min_length=1)
+
+
+class StudyFile(Strict):
+    """What a study file says; paths in it begin at its own folder."""
+
+    scenarios: dict[str, Runs] = Field(min_length=1)
+    claims: list[Text] = Field(default_factory=list)
+    points: dict[str, Texts] = Field(default_factory=dict)
+    path: list[Text] | None = None
+    same_clock: list[Texts] = Field(default_factory=list)
+    clock_accuracy: dict[str, Duration] = Field(default_factory=dict)
+    reference: Text | None = None
+    profile: Text | None = None
+    filter: Text | None = None
+    filter_outer: Text | None = None
+    window: Duration | None = None
+    vxlan_ports: list[Port] = Field(default_factory=list)
+    warm_up: Duration | None = None
+
+    @model_validator(mode="after")
+    def _names_points_that_are_there(self) -> Self:
+        if not self.points:
+            return self
+        known = list(self.points)
+        for index, name in enumerate(self.path or ()):
+            _check_point(name, known, "path", index)
+        for name in self.clock_accuracy:
+            _check_point(name, known, "clock_accuracy", name)
+        for index, group in enumerate(self.same_clock):
+            for name in () if isinstance(group, str) else group:
+                _check_point(name, known, "same_clock", index)
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Give what it says as arguments of `merge`."""
+        given = {
+            "path": self.path,
+            "same_clock": ["all"] if "all" in self.same_clock else self.same_clock,
+            "clock_accuracy": list(self.clock_accuracy.items()),
+            "reference": self.reference,
+            "profile": self.profile,
+            "bpf": self.filter,
+            "bpf_outer": self.filter_outer,
+            "window_ns": self.window,
+            "vxlan_ports": self.vxlan_ports,
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+def _check_point(name: str, known: Sequence[str], *keys: str | int) -> None:
+    if name not in known:
+        raise mistake(f"{name!r} is none of the points{nearest(name, list(known))}", *keys)
+
+
+def is_study(name: str) -> bool:
+    """Tell a study file from captures, and from a file of claims."""
+    if not name.endswith(".toml") or not Path(name).is_file():
+        return False
+    try:
+        content = tomllib.loads(Path(name).read_text("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        # whichever it is: reading it will say what is wrong
+        return False
+    claims = content.get("claims", [])
+    is_list_of_claims = isinstance(claims, list) and any(isinstance(one, dict) for one in claims)
+    return not is_list_of_claims and not any(key in content for key in CLAIMS_FILE)
+
+
+def load_study(path: str | Path) -> StudyFile:
+    """Read a study file.
+
+    Args:
+        path: Of the TOML file; docs/study_files.md has its keys.
+
+    Raises:
+        StudyError: Something in it is wrong; with its line.
+        OSError: It cannot be opened.
+    """
+    where = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8").replace("\r\n", "\n")
+        return StudyFile.model_validate(tomllib.loads(text))
+    except UnicodeDecodeError as error:
+        raise explain_bytes(error, where, StudyError) from None
+    except tomllib.TOMLDecodeError as error:
+        raise explain_syntax(error, where, StudyError) from None
+    except ValidationError as error:
+        raise explain(error, text, where, StudyFile, StudyError) from None
