@@ -8,7 +8,7 @@ import numpy as np
 
 from pcaplat.blocks import N_BLOCKS, Blocks, Key
 from pcaplat.clocks import Clocks
-from pcaplat.path import Centre, Ends, Findings, Ints
+from pcaplat.path import Centre, Ends, Findings, Floats, Ints
 from pcaplat.spill import Rows, ends
 from pcaplat.stages.attribute import clock_between
 from pcaplat.time_range import Range
@@ -180,7 +180,7 @@ def bin_of(values_ns: Ints) -> Ints:
     return np.asarray(np.sign(values_ns) * (shift * HALF + (size >> shift)))
 
 
-def middle_ns(bins: Ints) -> np.ndarray:
+def middle_ns(bins: Ints) -> Floats:
     """Give the middle of each bin, ns.
 
     Example:

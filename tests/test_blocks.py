@@ -1,0 +1,117 @@
+"""Blocks of time: what they add up to is what the summary says, however clocks are."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pcaplat.block_counts import bin_of, middle_ns
+from pcaplat.blocks import N_BLOCKS, block_rows, blocks_of_rows
+from pcaplat.outputs import write
+from pcaplat.scenario_files import saved_run
+from pcaplat.study import Result, merge
+from pcaplat.tables import BLOCKS
+from tests.conftest import ROOT
+from tests.simulate import Link, Point, Scenario, run
+
+SECOND = 1_000_000_000
+
+
+def check_sums(result: Result) -> None:
+    """Each segment's blocks hold its packets and its mean."""
+    rows = [row for row in result.document["segments"] if row["class"] == "packet" and row["n"]]
+    assert set(result.blocks) == {(row["near"], row["far"], row["direction"]) for row in rows}
+    for row in rows:
+        blocks = result.blocks[row["near"], row["far"], row["direction"]]
+        assert blocks.n_all == row["n"] == blocks.counts.sum()
+        assert len(blocks.n) == N_BLOCKS
+        if row["mean_ns"] is not None:
+            assert blocks.mean_ns == pytest.approx(row["mean_ns"], abs=1e-6)
+            values, counts = blocks.histograms(1)
+            rank = int(np.searchsorted(np.cumsum(counts.sum(axis=0)), np.ceil(0.5 * row["n"])))
+            assert values[rank] == pytest.approx(row["p50_ns"])
+    for row in result.document["round_trips"]:
+        ends = (row["near"], row["far"])
+        means = [result.blocks[*ends, way].mean_ns for way in ("forward", "reverse")]
+        assert sum(means) == pytest.approx(row["mean_ns"], abs=1e-3)
+
+
+@pytest.mark.parametrize("sample", ["vxlan", "ipv6", "vxlan-delay200"])
+def test_blocks_of_samples_add_up(sample: str) -> None:
+    with merge(sorted((ROOT / "samples" / sample).glob("*.pcap*"))) as result:
+        check_sums(result)
+
+
+def test_blocks_add_up_between_clocks_and_past_points_that_missed_packets(tmp_path: Path) -> None:
+    points = (
+        Point("a"),
+        Point("b", offset_ns=37 * SECOND, drift_ppm=40),
+        Point("c", offset_ns=-SECOND, drift_ppm=-15),
+    )
+    links = (Link(lost_share=0.02), Link(lost_share=0.02))
+    files = run(Scenario(points, links, n_transactions=400)).save(tmp_path)
+    with merge(files) as result:
+        check_sums(result)
+        assert result.blocks["a", "c", "forward"].n_all > 0
+
+
+def test_one_direction_alone_has_blocks_too(tmp_path: Path) -> None:
+    points = (Point("a"), Point("b", offset_ns=5 * SECOND, drift_ppm=20))
+    files = run(Scenario(points, (Link(),), n_transactions=300)).save(tmp_path)
+    with merge(files, bpf="dst net 10.2.0.0/16", path=["a", "b"]) as result:
+        (row,) = result.document["segments"]
+        assert row["mean_ns"] is None
+        assert result.blocks["a", "b", "forward"].n_all == row["n"]
+
+
+def test_blocks_are_time(tmp_path: Path) -> None:
+    scenario = Scenario((Point("a"), Point("b")), (Link(),), n_transactions=600)
+    files = run(scenario).save(tmp_path)
+    with merge(files) as result:
+        blocks = result.blocks["a", "b", "forward"]
+    # one packet in 60 µs, evenly: no block is empty for long, none holds more than its share
+    assert blocks.length_ns * N_BLOCKS == pytest.approx(600 * 60_000, rel=0.05)
+    halves = blocks.n[: N_BLOCKS // 2].sum(), blocks.n[N_BLOCKS // 2 :].sum()
+    assert halves[0] == pytest.approx(halves[1], rel=0.1)
+
+
+def test_only_the_time_asked_for_is_cut_into_blocks(tmp_path: Path) -> None:
+    scenario = Scenario((Point("a"), Point("b")), (Link(),), n_transactions=600)
+    files = run(scenario).save(tmp_path)
+    with merge(files, start="+10ms", end="+14ms") as result:
+        blocks = result.blocks["a", "b", "forward"]
+    assert blocks.length_ns * N_BLOCKS == pytest.approx(4_000_000, rel=0.01)
+    assert (blocks.n > 0).sum() > 20
+
+
+def test_a_saved_run_is_the_run(tmp_path: Path) -> None:
+    with merge(sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))) as result:
+        write(result, tmp_path / "out")
+        saved = saved_run(tmp_path / "out")
+        assert saved.document == result.document
+        assert set(saved.blocks) == set(result.blocks)
+        for key, blocks in result.blocks.items():
+            for name in ("n", "sum_ns", "sum_of_squares", "bin_of", "middles_ns", "counts"):
+                assert np.array_equal(getattr(saved.blocks[key], name), getattr(blocks, name))
+    BLOCKS.check(pl.read_parquet(tmp_path / "out" / "blocks.parquet"))
+
+
+def test_rows_and_back() -> None:
+    with merge(sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))) as result:
+        back = blocks_of_rows(block_rows(result.blocks))
+        assert {key: one.mean_ns for key, one in back.items()} == {
+            key: one.mean_ns for key, one in result.blocks.items()
+        }
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=50))
+def test_bins_are_those_of_the_core(values: list[int]) -> None:
+    numbers = np.array(values, dtype=np.int64)
+    middles = middle_ns(bin_of(numbers))
+    off = np.abs(middles - numbers.astype(np.float64))
+    assert np.all(off <= np.abs(numbers.astype(np.float64)) / 2048)
+    small = np.abs(numbers) < 2048
+    assert np.array_equal(middles[small], numbers[small])

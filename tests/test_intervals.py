@@ -1,0 +1,199 @@
+"""Intervals: against tables and scipy's own tests, and by how often they hold the truth."""
+
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from pcaplat.intervals import (
+    Estimate,
+    across,
+    autocorrelation_time,
+    blocking,
+    difference,
+    difference_of_runs,
+    hodges_lehmann,
+    holm,
+    pooled,
+    relative_change,
+    t_quantile,
+    t_tail,
+)
+from pcaplat.loss import LossEstimate
+
+CHANCE = np.random.default_rng(5)
+
+
+def series(m: int, time: float, chance: np.random.Generator) -> np.ndarray:
+    """AR(1) with variance 1 and a given integrated autocorrelation time."""
+    phi = (time - 1) / (time + 1)
+    values = np.empty(m)
+    values[0] = chance.normal()
+    for at in range(1, m):
+        values[at] = phi * values[at - 1] + sqrt(1 - phi**2) * chance.normal()
+    return values
+
+
+def test_student_is_that_of_the_tables() -> None:
+    assert t_quantile(0.975, 4) == pytest.approx(2.776, abs=5e-4)
+    assert t_quantile(0.95, inf) == pytest.approx(1.645, abs=5e-4)
+    assert t_tail(2.776, 1.0, 4) == pytest.approx(0.025, abs=1e-4)
+    assert (t_tail(1, 0, 4), t_tail(0, 0, 4)) == (0.0, 1.0)
+
+
+def test_an_interval_and_its_p_value_agree() -> None:
+    one = Estimate(10.0, 2.0, 7, bias=0.5)
+    lo, hi = one.interval(0.9)
+    assert one.p_not_below(hi) == pytest.approx(0.05)
+    assert one.p_not_above(lo) == pytest.approx(0.05)
+
+
+def test_differences_are_welchs() -> None:
+    a, b = CHANCE.normal(5, 1, 7), CHANCE.normal(3, 4, 12)
+    found = difference(across(list(a)), across(list(b))).interval(0.95)
+    expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    assert found == pytest.approx((expected.low, expected.high))
+
+
+def test_a_relative_change_is_that_of_a_simulation() -> None:
+    before, after = Estimate(50.0, 2.0, inf), Estimate(40.0, 1.0, inf)
+    found = relative_change(difference(after, before), before)
+    draws = CHANCE.normal(40, 1, 400_000) / CHANCE.normal(50, 2, 400_000) - 1
+    assert found is not None
+    assert found.value == pytest.approx(-0.2)
+    assert found.se == pytest.approx(draws.std(), rel=0.02)
+    assert relative_change(found, Estimate(1.0, 1.0, inf)) is None
+
+
+def test_shift_and_its_interval_are_rank_based() -> None:
+    x, y = CHANCE.normal(3, 1, 12), CHANCE.normal(0, 1, 12)
+    shift, lo, hi = hodges_lehmann(x, y, 0.95)
+    assert shift == np.median(np.subtract.outer(x, y))
+    # moved to either end of the interval, the rank-sum test is about to reject
+    for end in (lo, hi):
+        p = stats.mannwhitneyu(x - end, y, method="exact").pvalue
+        assert 0.03 < p < 0.08
+    odd = x.copy()
+    odd[0] = 1e9
+    assert hodges_lehmann(odd, y, 0.95)[0] == pytest.approx(shift, abs=1)
+
+
+def test_shift_covers_the_truth() -> None:
+    chance = np.random.default_rng(8)
+    hits = 0
+    for _ in range(400):
+        _, lo, hi = hodges_lehmann(chance.exponential(1, 10) + 2, chance.exponential(1, 10), 0.95)
+        hits += lo <= 2 <= hi
+    assert hits >= 370
+
+
+def test_holm_keeps_the_order() -> None:
+    assert holm([0.02, 0.01, 0.04], 0.05) == [True, True, True]
+    assert holm([0.03, 0.01, 0.04], 0.05) == [False, True, False]
+    assert holm([0.05], 0.05) == [True]
+    assert holm([], 0.05) == []
+
+
+# ---- blocks
+
+
+def test_likeness_is_found() -> None:
+    chance = np.random.default_rng(3)
+    for time in (1, 3, 8):
+        found = [autocorrelation_time(series(4096, time, chance)) for _ in range(20)]
+        assert np.median(found) == pytest.approx(time, rel=0.25)
+
+
+def test_blocks_grow_with_likeness() -> None:
+    chance = np.random.default_rng(4)
+    found = [blocking(series(256, time, chance)) for time in (1, 3, 60)]
+    assert [one is not None and one.length for one in found] == [4, 32, 32]
+    assert [one is not None and one.is_enough for one in found] == [True, True, False]
+    trend = blocking(np.linspace(-1, 1, 256) + 0.1 * chance.normal(size=256))
+    assert trend is not None
+    assert not trend.is_enough
+    assert blocking(np.zeros(20)) is None
+    assert blocking(np.zeros(256)) is not None
+
+
+@pytest.mark.parametrize("time", [1, 1.5, 3, 8])
+def test_means_of_alike_neighbours_are_covered(time: float) -> None:
+    chance = np.random.default_rng(11)
+    hits = 0
+    for _ in range(400):
+        values = series(256, time, chance)
+        chosen = blocking((values - values.mean()) / 256)
+        assert chosen is not None
+        n = 256 // chosen.length
+        means = values[: n * chosen.length].reshape(n, -1).mean(axis=1)
+        half = t_quantile(0.975, n - 1) * means.std(ddof=1) / sqrt(n)
+        hits += abs(values.mean()) <= half
+    assert hits >= 365  # 380 expected; a naive interval covers 0.6 of them at a time of 8
+
+
+def test_runs_that_disagree_count_more_than_their_errors() -> None:
+    alike = pooled([Estimate(5.0, 1.0, 30), Estimate(5.1, 1.0, 30)])
+    apart = pooled([Estimate(0.0, 0.01, 30), Estimate(10.0, 0.01, 30)])
+    assert alike.se == pytest.approx(1 / sqrt(2))
+    assert apart.se == pytest.approx(5)
+    assert apart.half_width(0.95) > 50
+
+
+# ---- order of runs
+
+
+def times(pattern: str) -> tuple[list[int], list[int]]:
+    """When treatment (T) and baseline (B) ran."""
+    at = dict(enumerate(pattern))
+    return [t for t, who in at.items() if who == "T"], [t for t, who in at.items() if who == "B"]
+
+
+def test_interleaved_runs_are_told() -> None:
+    values = [1.0, 2.0, 1.5, 1.2, 1.8]
+    for pattern, expected in (("BTTBBTTBBT", True), ("BBBBBTTTTT", False)):
+        _, order = difference_of_runs(values, values, times(pattern))
+        assert order.is_interleaved is expected
+    _, order = difference_of_runs(values, values, ([1] * 5, [1] * 5))
+    assert order.is_interleaved is None
+
+
+def test_a_change_with_time_does_not_pass_for_the_effect() -> None:
+    chance = np.random.default_rng(2)
+    treatment, baseline = times("B" * 8 + "T" * 8)
+    hits, plain_hits = 0, 0
+    for _ in range(300):
+        y = chance.normal(size=16) + 0.4 * np.arange(16)
+        after, before = list(y[treatment]), list(y[baseline])
+        lo, hi = difference_of_runs(after, before, (treatment, baseline))[0].interval(0.95)
+        hits += lo <= 0 <= hi
+        lo, hi = difference(across(after), across(before)).interval(0.95)
+        plain_hits += lo <= 0 <= hi
+    assert hits >= 275
+    assert plain_hits < 20
+
+
+# ---- losses
+
+
+def test_loss_intervals_are_clopper_and_pearsons() -> None:
+    for k, n in ((0, 300), (3, 1000), (50, 50)):
+        expected = stats.binomtest(k, n).proportion_ci(0.9, method="exact")
+        assert LossEstimate(k, n).interval(0.9) == pytest.approx((expected.low, expected.high))
+
+
+def test_no_loss_in_enough_packets_shows_a_bound() -> None:
+    assert LossEstimate(0, 30_000).p_not_below(1e-4) == pytest.approx(0.05, abs=5e-4)
+    assert LossEstimate(0, 29_000).p_not_below(1e-4) > 0.05
+    one = LossEstimate(5, 1000)
+    assert one.p_not_above(0.001) == pytest.approx(stats.binom.sf(4, 1000, 0.001))
+    assert one.p_not_above(-1) == 0.0
+    assert one.p_not_below(0) == 1.0
+
+
+def test_runs_that_scatter_widen_the_loss() -> None:
+    alone = LossEstimate(100, 100_000)
+    runs = LossEstimate(100, 100_000, across([0.0, 0.0, 0.004, 0.0, 0.001]))
+    assert runs.interval(0.95)[1] > alone.interval(0.95)[1]
+    assert runs.interval(0.95)[0] == 0.0
+    assert runs.normal().se > alone.normal().se
