@@ -50,6 +50,7 @@ class Effect:
     replication: str = WITHIN
     n: int = 0
     n_effective: float = 0.0
+    values: Sequence[float] = field(default=())
     notes: Sequence[str] = field(default=())
     why: str = ""
 
@@ -78,6 +79,7 @@ def _of_readings(readings: Sequence[Reading]) -> Effect:
         replication=RUNS if is_replicated else WITHIN,
         n=sum(one.n for one in readings),
         n_effective=sum(one.n_effective for one in readings),
+        values=values,
         notes=notes,
         why="" if is_replicated else why,
     )
@@ -125,7 +127,8 @@ def difference_of(
         notes=() if is_replicated else tuple(dict.fromkeys([*before.notes, *after.notes])),
         why="" if is_replicated else after.why or before.why,
     )
-    estimate, notes = _difference(baseline, treatment, figure, sides, is_replicated=is_replicated)
+    starts = ([run.start_ns for run in treatment.runs], [run.start_ns for run in baseline.runs])
+    estimate, notes = _difference(sides, starts, is_replicated=is_replicated)
     both = replace(both, notes=(*both.notes, *notes))
     if is_relative:
         return _relative(both, estimate, sides)
@@ -135,12 +138,7 @@ def difference_of(
 
 
 def _difference(
-    baseline: Scenario,
-    treatment: Scenario,
-    figure: Figure,
-    sides: tuple[Effect, Effect],
-    *,
-    is_replicated: bool,
+    sides: tuple[Effect, Effect], starts: tuple[list[int], list[int]], *, is_replicated: bool
 ) -> tuple[Estimate | None, tuple[str, ...]]:
     plain = _normal(sides)
     if plain is None:
@@ -148,14 +146,8 @@ def _difference(
     alone = difference(*plain)
     if not is_replicated or isinstance(sides[0].estimate, LossEstimate):
         return alone, ()
-    values = [[_value(read(run, figure)) for run in one.runs] for one in (treatment, baseline)]
-    times = [[run.start_ns for run in one.runs] for one in (treatment, baseline)]
-    found, order = difference_of_runs(values[0], values[1], (times[0], times[1]))
+    found, order = difference_of_runs(sides[0].values, sides[1].values, starts)
     return replace(found, bias=alone.bias), _notes_on(order)
-
-
-def _value(given: Reading | Missing) -> float:
-    return given.value if isinstance(given, Reading) else float("nan")
 
 
 def _normal(sides: tuple[Effect, Effect]) -> tuple[Estimate, Estimate] | None:

@@ -7,6 +7,7 @@ here takes plain arrays; what they hold is the caller's affair. Why so: docs/sta
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, inf, isinf, sqrt
 
 import numpy as np
@@ -247,11 +248,14 @@ def _autocorrelation(values: Floats, lag: int) -> float:
     return float(centred[:-lag] @ centred[lag:] / (centred @ centred))
 
 
+@lru_cache(maxsize=32)
 def resamples(n_blocks: int, n: int = N_RESAMPLES) -> Floats:
-    """How often each block stands in each resample: (n, n_blocks)."""
+    """How often each block stands in each resample: (n, n_blocks), always the same."""
     chance = np.random.default_rng(SEED)
     shares = np.full(n_blocks, 1 / n_blocks)
-    return chance.multinomial(n_blocks, shares, size=n).astype(np.float64)
+    weights = chance.multinomial(n_blocks, shares, size=n).astype(np.float64)
+    weights.flags.writeable = False
+    return weights
 
 
 def spread_of(resampled: Floats, n_blocks: int) -> float:
