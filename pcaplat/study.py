@@ -146,8 +146,7 @@ def _merge(job: Job) -> Result:
     )
     matched = job.match(settings, plan)
     clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
-    links = measured_links(findings)[0]
-    segments = attribute(findings, clocks, links, matched["links"])
+    segments = attribute(findings, clocks, measured_links(findings)[0], matched["links"])
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
@@ -167,7 +166,7 @@ def _merge(job: Job) -> Result:
         rows=matched["rows"],
         spill=job.spill,
         n_slowest=job.options.slowest,
-        links=links,
+        links=measured_links(findings)[0],
         range_ns=range_ns,
     )
     return Result(document, run)
