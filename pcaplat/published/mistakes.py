@@ -132,6 +132,7 @@ def _text_of_bound(kind_of_error: str, key: str, given: object, context: dict[st
         "string_too_short": "is empty",
         "greater_than": f"{given} should be more than {context.get('gt')}",
         "greater_than_equal": f"{given} should be at least {context.get('ge')}",
+        "less_than_equal": f"{given} should be at most {context.get('le')}",
         "too_short": f"has {n_items}, and needs {context.get('min_length')}",
         "too_long": f"has {n_items}, and takes {context.get('max_length')}",
     }

@@ -1,0 +1,381 @@
+"""Validate: the rule's cases, what is said about each, and what the command gives back."""
+
+import csv
+import io
+import json
+from math import inf
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from pcaplat.cli import run as run_command
+from pcaplat.effects import RUNS, UNREPLICATED, Effect
+from pcaplat.errors import ClaimError
+from pcaplat.figures import MEASURED, Figure, Missing, read
+from pcaplat.intervals import Estimate
+from pcaplat.loss import LossEstimate
+from pcaplat.published import load_published, parse_published, published_names
+from pcaplat.published.claims import Claim
+from pcaplat.readings import Reading
+from pcaplat.scenario import Scenario
+from pcaplat.stages.validate import validate
+from pcaplat.stages.validate.rule import Verdict, bounds_of, decide
+from pcaplat.study_errors import StudyError
+from pcaplat.verdicts import validate as validate_files
+from tests.conftest import ROOT
+from tests.scenario_by_hand import FAR, NEAR, run_of
+from tests.simulate import Link, Point, run
+from tests.simulate import Scenario as Path_
+
+TWO_WAY = 'metric = "two-way-contribution"\nscope = { kind = "path" }\nunit = "us"\n'
+REVERSE = 'scope = { kind = "path", direction = "reverse" }'
+N = 3000
+
+
+def claims(text: str, n: int = 1) -> list[Claim]:
+    """So many claims of the same text."""
+    head = '[[claims]]\nid = "c{}"\nsentence = "s"\nsource.document = "d"\n'
+    whole = "\n".join(head.format(at) + text for at in range(n))
+    return parse_published(whole.encode(), "here.toml").claims
+
+
+def effect(value_us: float, se_us: float, df: float = 18, bias_us: float = 0.0) -> Effect:
+    estimate = Estimate(value_us * 1e3, se_us * 1e3, df, bias_us * 1e3)
+    return Effect(estimate, estimate.value, n_runs=10, replication=RUNS, n=1000)
+
+
+def verdict(text: str, found: Effect) -> Verdict:
+    return decide([(claims(TWO_WAY + text)[0], found)])[0]
+
+
+# ---- the rule
+
+
+@pytest.mark.parametrize(
+    ("bound", "value_us", "se_us", "word", "reason"),
+    [
+        ("interval = [8, 14]", 11, 0.5, "held", "interval, 10.13 to 11.87 µs, lies inside 8 to 14"),
+        ("interval = [3, 10]", 13, 0.5, "refuted", "interval, 11.95 to 14.05 µs, lies above 3 to"),
+        ("interval = [3, 10]", 13, 0.5, "refuted", "3 to 10 µs, by 1.95 µs or more"),
+        ("interval = [13, 16]", 11, 0.5, "refuted", "lies below 13 to 16 µs, by 0.9495 µs or more"),
+        ("interval = [8, 12]", 11, 0.8, "undecided", "too little data: the 90 % interval, 9.61"),
+        ("interval = [8, 14]", 11, 4, "undecided", "about 162 runs a scenario instead of 10 would"),
+        ("interval = [8, 11]", 11, 0.5, "undecided", "on its edge, where more data hardly help"),
+        ("interval = [8, 11]\ntolerance = 2", 11, 0.5, "held", "lies inside 6 to 13 µs"),
+        ("about = 11", 11.2, 0.3, "held", "lies inside 9.9 to 12.1 µs"),
+        ("at_most = 12", 11, 0.5, "held", "lies inside at most 12 µs"),
+        ("at_most = 5", 11, 0.5, "refuted", "lies above at most 5 µs"),
+        ("at_least = 12", 11, 0.5, "undecided", "sticks out of at least 12 µs"),
+        ("at_least = 5", 11, 0.5, "held", "lies inside at least 5 µs"),
+    ],
+)  # fmt: skip
+def test_an_interval_decides(
+    bound: str, value_us: float, se_us: float, word: str, reason: str
+) -> None:
+    found = verdict(bound, effect(value_us, se_us))
+    assert found.word == word
+    assert reason in found.reason
+
+
+def test_what_no_data_shrink_makes_it_unresolvable() -> None:
+    found = verdict("interval = [13, 16]", effect(14.5, 0.01, bias_us=2))
+    assert found.word == "undecided"
+    assert found.reason.startswith(
+        "unresolvable with these captures: clocks and stamps leave ± 2 µs"
+    )
+    # far enough outside it is refuted all the same
+    assert verdict("interval = [13, 16]", effect(30, 0.01, bias_us=2)).word == "refuted"
+
+
+def test_the_interval_shown_is_the_one_that_decided() -> None:
+    held = verdict("interval = [8, 14]", effect(11, 0.5))
+    refuted = verdict("interval = [3, 10]", effect(13, 0.5))
+    assert (held.confidence, refuted.confidence) == (0.9, 0.95)
+    assert held.lo == pytest.approx(11 - 1.734 * 0.5, abs=1e-3)
+    assert refuted.lo == pytest.approx(13 - 2.101 * 0.5, abs=1e-3)
+
+
+def test_several_claims_are_judged_together() -> None:
+    # p just below 5 %: decided alone, and not among four
+    one = effect(11, 0.5)
+    text = TWO_WAY + "interval = [10.1, 14]"
+    assert decide([(claims(text)[0], one)])[0].word == "held"
+    among = decide([(claim, one) for claim in claims(text, 4)])
+    assert {found.word for found in among} == {"undecided"}
+    assert "held if it were the only claim" in among[0].reason
+    assert "among 4 judged together (Holm)" in among[0].reason
+    # those without evidence do not count
+    lone = decide([(claims(text, 2)[0], one), (claims(text, 2)[1], Effect(why="no runs"))])
+    assert [found.word for found in lone] == ["held", "undecided"]
+
+
+def test_scant_evidence_decides_nothing_but_is_shown() -> None:
+    known = effect(11, 0.01)
+    found = verdict("interval = [8, 14]", Effect(known.estimate, known.value, why="too much alike"))
+    assert (found.word, found.reason) == ("undecided", "too much alike")
+    assert found.estimate == pytest.approx(11)
+    assert found.lo is not None
+
+
+def test_loss_needs_packets() -> None:
+    text = 'metric = "loss-ratio"\nscope = { kind = "path" }\nunit = "%"\nat_most = 0.01\n'
+    (claim,) = claims(text)
+    few, many = (Effect(LossEstimate(0, n), 0.0, n_runs=1, n=n) for n in (20_000, 40_000))
+    assert decide([(claim, many)])[0].word == "held"
+    found = decide([(claim, few)])[0]
+    assert found.word == "undecided"
+    assert "30,000 packets without a loss would show it (20,000 were measured)" in found.reason
+    lossy = Effect(LossEstimate(300, 40_000), 300 / 40_000, n_runs=1)
+    assert decide([(claim, lossy)])[0].word == "refuted"
+
+
+def test_bounds_are_in_base_units() -> None:
+    (claim,) = claims(TWO_WAY + "at_most = 5\ntolerance = 0.5")
+    assert (bounds_of(claim).lo, bounds_of(claim).hi) == (-inf, 5500)
+
+
+# ---- figures
+
+
+def scenario(forward_ns: float, reverse_ns: float = 2000.0, **more: float) -> Scenario:
+    chance = np.random.default_rng(3)
+    forward = forward_ns + chance.normal(0, 300, N)
+    return Scenario("s", [run_of(forward, np.full(N, reverse_ns), **more)])  # type: ignore[arg-type]
+
+
+def judged(text: str, **scenarios: Scenario) -> dict[str, object]:
+    row = validate(claims(text), scenarios)["verdicts"][0]
+    assert isinstance(row, dict)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("text", "expected_us"),
+    [
+        ('metric = "two-way-contribution"\nscope = { kind = "path" }', 12),
+        ('metric = "rtt"\nscope = { kind = "path" }', 12),
+        (f'metric = "rtt"\nscope = {{ kind = "segment", near = "{NEAR}", far = "{FAR}" }}', 12),
+        (f'metric = "rtt"\nscope = {{ kind = "segment", near = "{FAR}", far = "{NEAR}" }}', 12),
+        ('metric = "one-way-latency"\nscope = { kind = "path" }', 10),
+        ('metric = "one-way-latency"\nstatistic = "p50"\nscope = { kind = "path" }', 10),
+        ('metric = "one-way-latency"\nscope = { kind = "path", direction = "reverse" }', 2),
+        (f'metric = "delay-variation"\nstatistic = "p90"\n{REVERSE}', 0),
+        ('metric = "delay-variation"\nstatistic = "p50"\nscope = { kind = "path" }', 1.0),
+    ],
+)  # fmt: skip
+def test_each_metric_is_measured(text: str, expected_us: float) -> None:
+    bound = f'\nunit = "us"\ninterval = [{expected_us - 0.3}, {expected_us + 0.3}]\n'
+    row = judged(text + bound, s=scenario(10_000))
+    assert row["verdict"] == "held", row
+    assert row["estimate"] == pytest.approx(expected_us, abs=0.15)
+
+
+def test_differences_and_relative_changes() -> None:
+    both = {"a": scenario(10_000), "b": scenario(16_000)}
+    scope = 'scope = { kind = "difference", treatment = "b", baseline = "a" }\n'
+    row = judged(f'metric = "rtt"\n{scope}unit = "us"\ninterval = [5.8, 6.2]', **both)
+    assert row["verdict"] == "held"
+    assert str(row["reason"]).endswith(UNREPLICATED)
+    share = f'metric = "rtt"\n{scope}relative = true\nunit = "%"\ninterval = [49, 51]'
+    row = judged(share, **both)
+    assert (row["verdict"], row["estimate"]) == ("held", pytest.approx(50, abs=0.5))
+
+
+def test_what_cannot_be_measured_is_undecided_and_says_why() -> None:
+    one = scenario(10_000)
+    bound = 'unit = "us"\ninterval = [1, 2]\n'
+    for text, reason in (
+        ('metric = "rtt"\nstatistic = "p99"\nscope = { kind = "path" }\n', "with its response"),
+        (
+            'metric = "rtt"\nscope = { kind = "segment", near = "vnic", far = "x" }\n',
+            "there is no point x in run",
+        ),
+        ('metric = "one-way-latency"\nstatistic = "max"\nscope = { kind = "path" }\n', "five runs"),
+        (
+            'metric = "rtt"\nscope = { kind = "difference", treatment = "b", baseline = "s" }\n',
+            "it needs runs of scenario b; given: s",
+        ),
+        (
+            'metric = "rtt"\nscope = { kind = "path", scenario = "b" }\n',
+            "it needs runs of scenario b",
+        ),
+    ):
+        row = judged(text + bound, s=one)
+        assert row["verdict"] == "undecided"
+        assert reason in str(row["reason"])
+    row = judged('metric = "rtt"\nscope = { kind = "path" }\n' + bound, s=one, t=one)
+    assert "does not say in which scenario (s, t)" in str(row["reason"])
+
+
+def test_unrelated_clocks_leave_the_variation() -> None:
+    one = scenario(10_000, clock_half_width_ns=None)  # type: ignore[arg-type]
+    assert isinstance(read(one.runs[0], Figure("one-way-latency")), Missing)
+    found = read(one.runs[0], Figure("delay-variation", "p50"))
+    assert isinstance(found, Reading)
+    assert found.value == pytest.approx(1000, abs=150)
+
+
+def test_stamps_that_packets_keep_step_with_widen() -> None:
+    chance = np.random.default_rng(1)
+    steady, loose = np.full(N, 10_000.0), 10_000 + 2000 * np.round(chance.normal(size=N))
+    biases = [
+        read(run_of(values, values, resolution_ns=1000), Figure("rtt"))
+        for values in (steady, loose)
+    ]
+    assert [one.bias for one in biases if isinstance(one, Reading)] == [2000, 0]
+
+
+def test_metrics_of_rates_are_named_as_not_measured() -> None:
+    with pytest.raises(ClaimError, match=r"\(throughput-l1\).*measured from captures are two-way"):
+        validate(load_published("nsx-bare-metal-edge").claims, {"s": scenario(1000)})
+
+
+@pytest.mark.parametrize("name", published_names())
+def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> None:
+    served = [claim for claim in load_published(name).claims if claim.metric in MEASURED]
+    names = {"dfw", "l2", "vxlan", "vxlan-routed", "vxlan-routed-dfw"}
+    scenarios = {one: scenario(10_000) for one in names}
+    for claim in served:
+        claim.scope.scenario = "vxlan" if claim.scope.kind == "path" else None
+    rows = validate(served, scenarios)["verdicts"] if served else []
+    assert [row["id"] for row in rows] == [claim.id for claim in served]
+    assert all(row["estimate"] is not None for row in rows)
+
+
+# ---- the command
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> dict[str, Path]:
+    found = {}
+    for name, forward_ns in (("l2", 3000), ("vxlan", 9000)):
+        found[name] = tmp_path / name
+        for at in range(5):
+            folder = tmp_path / name / f"run{at}"
+            folder.mkdir(parents=True)
+            links = (Link(forward_ns=forward_ns),)
+            seed = at if name == "l2" else 50 + at
+            run(Path_((Point("a"), Point("b")), links, 200, seed=seed)).save(folder)
+    return found
+
+
+def claims_file(folder: Path, *bounds: str) -> Path:
+    scope = 'scope = { kind = "difference", treatment = "vxlan", baseline = "l2" }'
+    path = folder / "claims.toml"
+    text = "".join(
+        f'[[claims]]\nid = "c{at}"\nsentence = "VXLAN & co <1>"\nsource.document = "d"\n'
+        f'metric = "rtt"\n{scope}\nunit = "us"\n{bound}\n'
+        for at, bound in enumerate(bounds)
+    )
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("bounds", "status"),
+    [
+        (["interval = [5, 7]"], 0),
+        (["interval = [5, 7]", "at_most = 5"], 1),
+        (["interval = [5, 7]", "interval = [5.9999, 6.0001]"], 3),
+        (["interval = [5.9999, 6.0001]", "at_most = 5"], 1),
+    ],
+)
+def test_exit_statuses(
+    runs: dict[str, Path], tmp_path: Path, bounds: list[str], status: int
+) -> None:
+    sources = [f"{name}={folder}" for name, folder in runs.items()]
+    assert run_command(["validate", str(claims_file(tmp_path, *bounds)), *sources]) == status
+
+
+def test_what_the_command_writes_can_be_read(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = claims_file(tmp_path, "interval = [5, 7]", "at_most = 5", "interval = [5.9999, 6.0001]")
+    arguments = ["validate", str(path), *map(str, runs.values()), "-o", str(tmp_path / "out")]
+    assert run_command([*arguments, "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads((tmp_path / "out" / "verdicts.json").read_text())
+    assert document["schema"] == "pcaplat.verdicts/1"
+    assert [row["verdict"] for row in document["verdicts"]] == ["held", "refuted", "undecided"]
+    assert {row["n_runs"] for row in document["verdicts"]} == {5}
+    suites = ET.parse(tmp_path / "out" / "verdicts.junit.xml").getroot()  # noqa: S314 - ours
+    assert suites.attrib == {"tests": "3", "failures": "1", "errors": "0", "skipped": "1"}
+    marks = [[child.tag for child in case] for case in suites.iter("testcase")]
+    assert marks == [["system-out"], ["failure"], ["skipped"]]
+    (failure,) = suites.iter("failure")
+    assert failure.attrib["message"] == document["verdicts"][1]["reason"]
+    assert "VXLAN & co <1>" in (failure.text or "")
+    for name in ("table", "csv", "markdown"):
+        assert run_command([*arguments[:-2], "--format", name]) == 1
+        text = capsys.readouterr().out
+        assert all(word in text for word in ("c0", "held", "c1", "refuted", "c2", "undecided"))
+        if name == "csv":
+            assert [row["id"] for row in csv.DictReader(io.StringIO(text))] == ["c0", "c1", "c2"]
+
+
+def test_a_study_file_says_it_all(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims_file(tmp_path, "interval = [5, 7]")
+    scenarios = "".join(f'[scenarios.{name}]\nruns = ["{name}/*"]\n' for name in runs)
+    study = tmp_path / "study.toml"
+    study.write_text(f'claims = ["claims.toml"]\npath = ["a", "b"]\n{scenarios}')
+    assert run_command(["validate", str(study), "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["verdicts"]
+    assert row["replication"] == "runs"
+    assert run_command(["validate", str(tmp_path / "claims.toml"), str(study)]) == 0
+
+
+def test_captures_are_one_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[[claims]]\nid = "wire"\nsentence = "s"\nsource.document = "d"\n'
+        'metric = "rtt"\nunit = "us"\n'
+        'scope = { kind = "segment", near = "sw-a", far = "sw-b" }\nat_most = 1\n'
+    )
+    captures = sorted(map(str, (ROOT / "samples" / "vxlan-delay200").glob("*.pcap.gz")))
+    assert run_command(["validate", str(path), *captures, "--format", "json"]) in {1, 3}
+    (row,) = json.loads(capsys.readouterr().out)["verdicts"]
+    assert row["estimate"] == pytest.approx(407, abs=3)
+    assert row["n_runs"] == 1
+    assert UNREPLICATED in row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nsx-dfw-latency"], "claims alone decide nothing; give captures"),
+        (["nsx"], "nsx: claims alone decide nothing"),
+        (["nsx", "samples/l2"], "'nsx' is neither a .toml file nor one that ships"),
+        (
+            ["nsx-dfw-latency", "samples/l2", "--claim", "nsx-dfw"],
+            "--claim nsx-dfw: there is no such claim; did you mean nsx-dfw-rtt?",
+        ),
+        (["vds-ipfix", "baseline=samples/l2"], "ipfix-packet-rate-uni (packet-rate)"),
+        (["nsx-dfw-latency", "samples/l2", "samples/l2"], "l2: is given twice"),
+        (
+            ["nsx-dfw-latency", "samples/l2", "samples/l2/sw-a.pcap.gz"],
+            "sw-a.pcap.gz: is no folder, and others are",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run_command(["validate", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert message in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_study_without_claims_asks_for_some(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text('[scenarios.a]\nruns = ["a"]\n')
+    with pytest.raises(StudyError, match="names no claims; add claims"):
+        validate_files(tmp_path / "study.toml")
