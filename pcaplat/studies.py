@@ -1,9 +1,10 @@
 """Studies: the scenarios that a study file names, as captures and as what they measured."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pcaplat.scenario import MeasuredRun, Scenario
 from pcaplat.scenario_files import (
@@ -125,6 +126,33 @@ class Study:
 def study_at(where: str) -> Study:
     """Read a study file."""
     return Study(where, load_study(where))
+
+
+def runs_at(where: str, options: Mapping[str, Any]) -> list[tuple[str, RunFiles, dict[str, Any]]]:
+    """List the runs to merge of "study.toml" or "study.toml:SCENARIO", and how.
+
+    Args:
+        where: The study file; with one of its scenarios, only that.
+        options: Arguments of `merge` that are asked for besides.
+
+    Returns:
+        Scenario, run, and the arguments of `merge` for it.
+
+    Raises:
+        StudyError: There is nothing to merge.
+    """
+    file, colon, name = where.rpartition(":")
+    study = study_at(file if colon else where)
+    own = {**options, **study.reading(Reading(options)).options}
+    found = [
+        (scenario, run, own)
+        for scenario in ([name] if colon else study.names)
+        for run in study.runs(scenario)
+        if run.captures
+    ]
+    if not found:
+        raise StudyError.nothing_to_merge(where)
+    return found
 
 
 def scenario_at(source: Source | Sequence[Source], asked: Reading) -> Scenario:

@@ -47,6 +47,11 @@ class StudyError(InputError):
         return cls(f"{where}: {pattern}: there is no such folder or file, seen from the study file")
 
     @classmethod
+    def nothing_to_merge(cls, where: str) -> "StudyError":
+        """Say that all runs of a study are results already."""
+        return cls(f"{where}: all of its runs are results of merge already; compare or validate it")
+
+    @classmethod
     def which_scenario(cls, where: str, names: list[str]) -> "StudyError":
         """Ask for one of several scenarios."""
         return cls(f"{where}: has several scenarios; write {where}:{names[0]} ({', '.join(names)})")

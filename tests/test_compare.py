@@ -19,11 +19,12 @@ from pcaplat.study import merge
 from pcaplat.study_errors import StudyError
 from tests.conftest import ROOT
 from tests.scenario_by_hand import FAR, GAP_NS, NEAR, START_NS, run_of
-from tests.simulate import Link, Point, run
-from tests.simulate import Scenario as Path_
+from tests.simulator import Clock, Link, Point, Traffic, run
+from tests.simulator import Scenario as Path_
 
 SAMPLES = ROOT / "samples"
 N = 3000
+SHARES = (("udp", 0.6), ("icmp", 0.4))
 
 
 def scenario(name: str, mean_ns: float, n_runs: int, *, seed: int, places: str = "") -> Scenario:
@@ -42,10 +43,10 @@ def scenario(name: str, mean_ns: float, n_runs: int, *, seed: int, places: str =
 
 def captures(folder: Path, forward_ns: int, seed: int, *, offset_ns: int = 0) -> Path:
     """A run of three points whose middle segment takes so long forward."""
-    points = (Point("a"), Point("b", offset_ns=offset_ns), Point("c"))
+    points = (Point("a"), Point("b", Clock(offset_ns)), Point("c"))
     links = (Link(), Link(forward_ns=forward_ns))
     folder.mkdir(parents=True)
-    run(Path_(points, links, n_transactions=400, seed=seed)).save(folder)
+    run(Path_(points, links, Traffic(n_packets=800, shares=SHARES), seed=seed)).save(folder)
     return folder
 
 

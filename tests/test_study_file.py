@@ -1,17 +1,19 @@
 """Study files: what is wrong is told with its line, and what is right names runs and points."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from pcaplat.cli import run as run_command
 from pcaplat.comparisons import compare
 from pcaplat.scenario_files import Reading
 from pcaplat.studies import scenario_at, study_at
 from pcaplat.study_errors import StudyError
 from pcaplat.study_file import is_study, load_study
 from tests.conftest import ROOT
-from tests.simulate import Link, Point, Scenario, run
+from tests.simulator import Link, Point, Scenario, Traffic, run
 
 MISTAKES = sorted((ROOT / "tests" / "claims" / "studies").glob("*.toml"))
 STUDY = """
@@ -36,7 +38,8 @@ runs = ["tunnel/1", ["a=tunnel/2/first-1.pcap", "b=tunnel/2/second.pcap"]]
 def captures(folder: Path, seed: int, forward_ns: int = 3000) -> None:
     folder.mkdir(parents=True)
     links = (Link(forward_ns=forward_ns),)
-    files = run(Scenario((Point("x"), Point("y")), links, 150, seed=seed)).save(folder)
+    traffic = Traffic(n_packets=300, shares=(("udp", 0.6), ("icmp", 0.4)))
+    files = run(Scenario((Point("x"), Point("y")), links, traffic, seed=seed)).save(folder)
     files[0].rename(folder / "first-1.pcap")
     files[1].rename(folder / "second.pcap")
     (folder / "README.md").write_text("how it was made")
@@ -124,3 +127,27 @@ def test_claims_are_no_study(study: Path, tmp_path: Path) -> None:
     assert not is_study(str(ROOT / "samples" / "vxlan" / "sw-a.pcap"))
     (tmp_path / "broken.toml").write_text("a = ")
     assert not is_study(str(tmp_path / "broken.toml"))
+
+
+def test_each_run_is_merged_into_a_folder_of_its_own(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run_command(["merge", str(study)]) == 2
+    assert "has 4 runs; write them with --output DIR" in capsys.readouterr().err
+    assert run_command(["merge", str(study), "-o", str(out)]) == 0
+    assert sorted(str(one.parent.relative_to(out)) for one in out.rglob("summary.json")) == [
+        "plain/1",
+        "plain/2",
+        "tunnel/1",
+        "tunnel/tunnel-2",
+    ]
+    by_results = compare(out / "plain", out / "tunnel", warm_up_ns=0)
+    assert by_results["round_trips"] == compare(study)["round_trips"]
+    capsys.readouterr()
+    study.write_text(STUDY.replace("plain/*", "plain/1"))
+    assert run_command(["merge", f"{study}:plain", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["path"] == ["a", "b"]
+    study.write_text(f"[scenarios.done]\nruns = ['{out}/plain/1']\n")
+    assert run_command(["merge", str(study)]) == 2
+    assert "are results of merge already" in capsys.readouterr().err

@@ -26,8 +26,8 @@ from pcaplat.study_errors import StudyError
 from pcaplat.verdicts import validate as validate_files
 from tests.conftest import ROOT
 from tests.scenario_by_hand import FAR, NEAR, run_of
-from tests.simulate import Link, Point, run
-from tests.simulate import Scenario as Path_
+from tests.simulator import Link, Point, Traffic, run
+from tests.simulator import Scenario as Path_
 
 TWO_WAY = 'metric = "two-way-contribution"\nscope = { kind = "path" }\nunit = "us"\n'
 REVERSE = 'scope = { kind = "path", direction = "reverse" }'
@@ -257,7 +257,8 @@ def runs(tmp_path: Path) -> dict[str, Path]:
             folder.mkdir(parents=True)
             links = (Link(forward_ns=forward_ns),)
             seed = at if name == "l2" else 50 + at
-            run(Path_((Point("a"), Point("b")), links, 200, seed=seed)).save(folder)
+            traffic = Traffic(n_packets=400, shares=(("udp", 0.6), ("icmp", 0.4)))
+            run(Path_((Point("a"), Point("b")), links, traffic, seed=seed)).save(folder)
     return found
 
 

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 Captures = Annotated[
     list[str],
-    Argument(metavar="CAPTURE...", show_default=False, help="PATH, POINT=PATH, or - for stdin."),
+    Argument(
+        metavar="CAPTURE...",
+        show_default=False,
+        help="PATH, POINT=PATH, - for stdin; or a study file, STUDY.toml or STUDY.toml:SCENARIO.",
+    ),
 ]
 Inner = Annotated[
     str | None, Option("--filter", metavar="BPF", help="Only these packets: on the innermost one.")
@@ -114,16 +118,39 @@ def command(
         "strict": strict,
         "engine": engine,
     }
+    jobs = _jobs(captures, options, output_dir)
     with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
-        result = _merge(captures, options | {"progress": bar})
-        if output_dir:
-            write(result, output_dir, overwrite=overwrite, pcapng=pcapng)
-    if output_dir and sys.stdout is None:
+        for name, files, chosen in jobs:
+            result = _merge(files, chosen | {"progress": bar})
+            if output_dir:
+                write(result, output_dir / name, overwrite=overwrite, pcapng=pcapng)
+            if name:
+                result.close()
+                note(f"{output_dir}/{name}: written", is_quiet=quiet)
+    if name or (output_dir and sys.stdout is None):
         return
     with standard_output() as stream:
         output(format_).show(result, stream)
     for warning in result.document["warnings"] if format_ == "csv" else ():
         note(f"{warning['code']}: {warning['text']}", is_quiet=quiet)
+
+
+def _jobs(
+    captures: Sequence[str], options: dict[str, Any], output_dir: Path | None
+) -> list[tuple[str, Sequence[str], dict[str, Any]]]:
+    """Give what to merge: the captures, or each run of a study file, and its folder's name."""
+    where = captures[0]
+    if len(captures) > 1 or not (where.endswith(".toml") or ".toml:" in where):
+        return [("", captures, options)]
+    from pcaplat.studies import runs_at
+
+    found = runs_at(where, options)
+    several = len(found) > 1
+    if several and output_dir is None:
+        raise OptionError(f"{where}: has {len(found)} runs; write them with --output DIR")
+    return [
+        (f"{name}/{run.name}" if several else "", run.captures, own) for name, run, own in found
+    ]
 
 
 def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":
