@@ -49,12 +49,12 @@ def read(run: MeasuredRun, figure: Figure) -> Given:
 def _ends(run: MeasuredRun, figure: Figure) -> tuple[str, str]:
     near, far = figure.ends or run.ends
     # a claim may name the ends the other way round
-    is_turned = not any(key[:2] == (near, far) for key in run.segments)
+    is_turned = any(key[:2] == (far, near) for key in run.segments)
     return (far, near) if is_turned else (near, far)
 
 
 def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Missing:
-    if any(key[:2] == ends for key in run.segments):
+    if ends == run.ends or any(key[:2] == ends for key in run.segments):
         return Missing(f"{run.name}: no packet crossed {where}")
     return _no_such_segment(run, ends)
 

@@ -6,7 +6,7 @@ The validity gates are here: how many independent packets an interval needs
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -141,6 +141,8 @@ def _gated(
 ) -> Reading:
     """Widen an interval where packets hardly suffice, and say where they do not."""
     reading = Reading(estimate.value, estimate, n, n_effective, estimate.bias)
+    if not isfinite(estimate.se):
+        return replace(reading, within=None, n_effective=0.0, why=_TOO_SHORT)
     if enough >= 1 and blocks.is_enough:
         return reading
     if enough >= APPROXIMATE_SHARE:

@@ -35,9 +35,13 @@ class MeasuredRun:
 
     @cached_property
     def ends(self) -> tuple[str, str]:
-        """First and last point of the path: those of the last segment."""
-        last = self.document["segments"][-1]
-        return last["near"], last["far"]
+        """First and last point of the path, as far as its points share packets."""
+        path, reached = self.path, {self.path[0]}
+        # neighbours stand in path order
+        for edge in self.document["edges"]:
+            if {edge["near"], edge["far"]} & reached:
+                reached |= {edge["near"], edge["far"]}
+        return path[0], [point for point in path if point in reached][-1]
 
     @cached_property
     def start_ns(self) -> int:
@@ -110,8 +114,8 @@ def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:
         return run
     blocks = {(far, near, SIDES[way]): some for (near, far, way), some in run.blocks.items()}
     document = dict(run.document) | {"path": run.path[::-1]}
-    for name in ("segments", "round_trips"):
-        document[name] = [_turned(row) for row in run.document[name]]
+    for name in ("edges", "segments", "round_trips"):
+        document[name] = [_turned(row) for row in run.document[name][::-1]]
     return MeasuredRun(run.name, document, blocks)
 
 

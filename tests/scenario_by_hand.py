@@ -53,6 +53,7 @@ def run_of(
     sides = {"forward": forward_ns, "reverse": reverse_ns}
     document: dict[str, Any] = {
         "path": [NEAR, FAR],
+        "edges": [{"near": NEAR, "far": FAR}],
         "captures": [{"point": p, "resolution_ns": resolution_ns} for p in (NEAR, FAR)],
         "segments": [
             {

@@ -1,18 +1,21 @@
 """Compare: known differences are found, by the right unit of replication, and doubts are said."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pcaplat.blocks import N_BLOCKS, Blocks
 from pcaplat.cli import run as run_command
 from pcaplat.comparisons import compare
 from pcaplat.effects import IN_A_ROW, UNORDERED, UNREPLICATED
 from pcaplat.errors import EvidenceError
+from pcaplat.figures import Figure, Missing, read
 from pcaplat.intervals import difference_of_runs
 from pcaplat.outputs import write
-from pcaplat.readings import SCANT
+from pcaplat.readings import SCANT, Reading
 from pcaplat.scenario import Scenario, oriented, trimmed
 from pcaplat.stages.compare import compare as compare_scenarios
 from pcaplat.study import merge
@@ -153,6 +156,40 @@ def test_clocks_widen_one_way_latencies_only() -> None:
     assert forward["lo_ns"] is None
     assert "cannot be related" in forward["reason"]
     assert document["round_trips"][0]["lo_ns"] is not None
+
+
+def test_the_whole_path_is_its_ends_even_if_no_packet_crossed_it() -> None:
+    one = run_of(np.full(N, 9000.0), np.full(N, 1000.0))
+    edges = [{"near": NEAR, "far": FAR}, {"near": FAR, "far": "beyond"}, {"near": "x", "far": "y"}]
+    document = dict(one.document) | {"path": [NEAR, FAR, "beyond", "x", "y"], "edges": edges}
+    other = type(one)("longer", document, one.blocks)
+    assert other.ends == (NEAR, "beyond")
+    found = read(other, Figure("two-way-contribution"))
+    assert isinstance(found, Missing)
+    assert f"no packet crossed {NEAR} ⇄ beyond both ways" in found.why
+
+
+def test_packets_in_one_moment_alone_have_no_interval() -> None:
+    chance = np.random.default_rng(5)
+    values = chance.normal(20_000, 100, 60)
+    burst = run_of(values, values)
+    late = {key: replace_all(blocks) for key, blocks in burst.blocks.items()}
+    found = read(type(burst)("late", burst.document, late), Figure("two-way-contribution"))
+    assert isinstance(found, Reading)
+    assert found.within is None or np.isfinite(found.within.half_width(0.95))
+
+
+def replace_all(blocks: Blocks) -> Blocks:
+    """Put all packets into the last block of time."""
+    place = np.zeros(N_BLOCKS, dtype=np.int64)
+    place[-1] = 1
+    return replace(
+        blocks,
+        n=place * blocks.n_all,
+        sum_ns=place * blocks.sum_ns.sum(),
+        sum_of_squares=place * blocks.sum_of_squares.sum(),
+        bin_of=np.full_like(blocks.bin_of, N_BLOCKS - 1),
+    )
 
 
 def test_a_path_found_the_other_way_round_is_turned() -> None:

@@ -209,6 +209,22 @@ def test_what_cannot_be_measured_is_undecided_and_says_why() -> None:
     assert "does not say in which scenario (s, t)" in str(row["reason"])
 
 
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        (
+            'population = { packets = "first-of-flow" }',
+            "first-of-flow packets are not measured apart",
+        ),
+        ('interpretation = "percentile-range"', "a percentile-range is not judged"),
+    ],
+)
+def test_what_a_claim_is_about_is_not_overlooked(key: str, reason: str) -> None:
+    row = judged(f"{TWO_WAY}interval = [11, 13]\n{key}", s=scenario(10_000))
+    assert row["verdict"] == "undecided"
+    assert reason in str(row["reason"])
+
+
 def test_unrelated_clocks_leave_the_variation() -> None:
     one = scenario(10_000, clock_half_width_ns=None)  # type: ignore[arg-type]
     assert isinstance(read(one.runs[0], Figure("one-way-latency")), Missing)

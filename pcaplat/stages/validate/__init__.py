@@ -76,10 +76,4 @@ def _assumptions(claim: Claim) -> list[str]:
         found.append(f"frames of {', '.join(map(str, population.frame_bytes))} bytes")
     if population.filter:
         found.append(f"packets that pass {population.filter}")
-    if population.packets != "all":
-        found.append(
-            {"first-of-flow": "first packets of flows"}.get(
-                population.packets, "packets that are not the first of a flow"
-            )
-        )
     return found

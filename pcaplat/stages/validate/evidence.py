@@ -12,6 +12,8 @@ from pcaplat.scenario import Scenario
 def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
     """Measure what a claim is about, in base units (ns, or shares of 1)."""
     figure = figure_of(claim)
+    if unjudged := _unjudged(claim):
+        return Effect(why=unjudged)
     if claim.scope.kind != "difference":
         name = claim.scope.scenario or _only(scenarios)
         if name is None:
@@ -34,6 +36,18 @@ def figure_of(claim: Claim) -> Figure:
     scope = claim.scope
     ends = (scope.near, scope.far) if scope.near and scope.far else None
     return Figure(claim.metric, claim.statistic, ends, scope.direction)
+
+
+def _unjudged(claim: Claim) -> str:
+    """Say what a claim is about that no run is measured for."""
+    if claim.population.packets != "all":
+        return f"{claim.population.packets} packets are not measured apart from the others"
+    if claim.interpretation != "mean-across-conditions":
+        return (
+            f"a range that is a {claim.interpretation} is not judged; claim the statistic itself, "
+            "with an interval for it"
+        )
+    return ""
 
 
 def _only(scenarios: Mapping[str, Scenario]) -> str | None:
