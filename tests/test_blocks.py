@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pcaplat.block_counts import bin_of, middle_ns
-from pcaplat.blocks import N_BLOCKS, block_rows, blocks_of_rows
+from pcaplat.blocks import BLOCKS, N_BLOCKS, block_rows, blocks_of_rows
 from pcaplat.outputs import write
 from pcaplat.scenario_files import saved_run
 from pcaplat.study import Result, merge
-from pcaplat.tables import BLOCKS
 from tests.conftest import ROOT
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
 
