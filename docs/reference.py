@@ -12,6 +12,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from pcaplat import _native, errors
+from pcaplat.blocks import BLOCKS
 from pcaplat.cli import COMMANDS, application
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
