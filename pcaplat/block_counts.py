@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.blocks import N_BLOCKS, Blocks, Key
 from pcaplat.clocks import Clocks
 from pcaplat.path import Centre, Ends, Findings, Floats, Ints
-from pcaplat.spill import Rows, ends
+from pcaplat.spill import KINDS, Rows, ends, kinds
 from pcaplat.stages.attribute import clock_between
 from pcaplat.time_range import Range
 
@@ -65,13 +65,18 @@ class BlockCounts:
         return {ends: clock_between(self.findings, relation(*ends), *ends) for ends in self.links}
 
     def add(self, rows: Rows) -> None:
-        """Count whole trajectories."""
+        """Count whole trajectories; of TCP that was cut or joined, what stayed whole."""
+        rows = rows[kinds(rows["points"]) == KINDS.index("packet")]
+        if not len(rows):
+            return
         up, down, is_reverse = ends(rows["points"])
-        first = np.flatnonzero(np.diff(rows["trajectory"], prepend=rows["trajectory"][0] - 1))
-        last = np.append(first[1:], len(rows)) - 1
-        jumps = first != last
         self._add(up, down, is_reverse, rows["t_ns"], rows["raw_ns"])
         # the whole path, of packets that were seen in between too
+        first = np.flatnonzero(np.diff(rows["trajectory"], prepend=rows["trajectory"][0] - 1))
+        last = np.append(first[1:], len(rows)) - 1
+        is_gap = np.append(False, up[1:] != down[:-1])
+        is_gap[first] = False
+        jumps = (first != last) & ~np.logical_or.reduceat(is_gap, first)
         whole_ns = np.add.reduceat(rows["raw_ns"], first)
         self._add(
             up[first][jumps],

@@ -14,6 +14,7 @@ from pcaplat.outputs import write
 from pcaplat.scenario_files import saved_run
 from pcaplat.study import Result, merge
 from tests.conftest import ROOT
+from tests.shelf import lab_set
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
 
 SECOND = 1_000_000_000
@@ -41,6 +42,14 @@ def check_sums(result: Result) -> None:
 @pytest.mark.parametrize("sample", ["vxlan", "ipv6", "vxlan-delay200"])
 def test_blocks_of_samples_add_up(sample: str) -> None:
     with merge(sorted((ROOT / "samples" / sample).glob("*.pcap*"))) as result:
+        check_sums(result)
+
+
+@pytest.mark.parametrize("name", ["vxlan-tso", "vxlan-tso-gro", "vxlan-loss-dup"])
+def test_blocks_of_lab_captures_add_up(name: str) -> None:
+    if not lab_set(name).exists():
+        pytest.skip("the lab captures are not here")
+    with merge(sorted(lab_set(name).glob("*.pcap*"))) as result:
         check_sums(result)
 
 
