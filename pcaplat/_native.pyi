@@ -5,11 +5,13 @@ from typing import Any, TypeAlias, final
 __all__ = [
     "IS_DEBUG_BUILD",
     "Follow",
+    "Learned",
     "PacketStream",
     "Settings",
     "attribute",
     "decode",
     "formats",
+    "learn",
     "match_files",
     "sample",
     "write_merged",
@@ -33,7 +35,15 @@ class Settings:
         one_in: int = 1,
         prefixes: list[int] | None = None,
         libpcap: str | None = None,
+        translations: Learned | None = None,
     ) -> Settings: ...
+
+@final
+class Learned:
+    @property
+    def is_full(self) -> bool: ...
+    def sessions(self) -> list[dict[str, Any]]: ...
+    def __len__(self) -> int: ...
 
 @final
 class PacketStream:
@@ -62,6 +72,14 @@ class Follow:
 def sample(
     files: Sequence[_Path], settings: Settings, limit: int, tell: _Tell = None
 ) -> dict[str, Any]: ...
+def learn(
+    files: Sequence[_Path],
+    settings: Settings,
+    point_of: Sequence[Sequence[int | None]],
+    centres: Sequence[_Knots],
+    window_ns: int,
+    tell: _Tell = None,
+) -> Learned: ...
 def match_files(
     files: Sequence[_Path],
     settings: Settings,

@@ -10,13 +10,17 @@ from pcaplat import _native
 from pcaplat.captures import Capture, by_their_names
 from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
-from pcaplat.path import Point, Warn
+from pcaplat.path import Centre, Point, Warn
 from pcaplat.points import Profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.spill import Spill
 
 SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
+
+
+PointOf = Sequence[Sequence[int | None]]
+"""Per file and interface, the point."""
 
 
 class Progress(Protocol):
@@ -47,6 +51,7 @@ class Options:
     strict: bool
     engine: str
     placing: Placing | None = None
+    translations: _native.Learned | None = None
 
     def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
         """Say how captures are read: filters, tunnels, and the bytes that all frames have."""
@@ -58,6 +63,7 @@ class Options:
             decode=[*(f"udp.port={port}:{kind}" for port, kind in ports), *self.decode],
             one_in=self.sample,
             prefixes=None if prefixes is None else list(prefixes),
+            translations=self.translations,
         )
 
 
@@ -85,6 +91,17 @@ class Job:
         tell, settings = self._tell("surveying"), self.options.settings()
         with by_their_names(self.captures):
             return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
+
+    def translated(
+        self, prefixes: Sequence[int], point_of: PointOf, centres: Sequence[Centre], window_ns: int
+    ) -> "Job":
+        """Read all files once more, and learn which flows are known by other addresses where."""
+        settings, tell = self.options.settings(prefixes), self._tell("learning translations")
+        knots = [centre.native() for centre in centres]
+        learned = self.engine.learn(self.names, settings, point_of, knots, window_ns, tell)
+        if not len(learned):
+            return self
+        return replace(self, options=replace(self.options, translations=learned))
 
     def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
         """Read all files again, and match their frames."""
@@ -120,6 +137,12 @@ class Job:
         path = placing.path if options.path is None else options.path
         same_clock = [*options.same_clock, *placing.same_clock]
         return replace(self, options=replace(options, path=path, same_clock=same_clock))
+
+    @property
+    def translations(self) -> list[dict[str, Any]]:
+        """What was learned of translated flows, for `translation_rows`."""
+        learned = self.options.translations
+        return learned.sessions() if learned else []
 
     @property
     def warnings(self) -> list[Warn]:

@@ -141,6 +141,11 @@ class Result:
         return _frame(self.document["round_trips"], tables.ROUND_TRIPS)
 
     @cached_property
+    def translations(self) -> "pl.DataFrame":
+        """One row per flow whose addresses change on the way (pcaplat.tables.TRANSLATIONS)."""
+        return _frame(self.document["translations"], tables.TRANSLATIONS)
+
+    @cached_property
     def packets(self) -> "pl.LazyFrame":
         """One row per captured frame (pcaplat.tables.PACKETS)."""
         return self._scan("packets", self.packet_batches())

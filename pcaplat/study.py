@@ -23,8 +23,8 @@ from pcaplat.spill import Spill
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
-from pcaplat.stages.summarize import summarize, warning_rows
-from pcaplat.stages.survey import Sample, divide, survey
+from pcaplat.stages.summarize import summarize, translation_rows, warning_rows
+from pcaplat.stages.survey import Sample, divide, survey, suspect
 from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
@@ -85,8 +85,8 @@ def merge(
         OSError: A file cannot be opened.
 
     Assumes:
-        Every packet keeps its innermost addresses, ports and bytes along the path; see
-        docs/stages/match.md for what may change.
+        Every packet keeps its innermost bytes along the path, and its addresses and ports but for
+        translations that can be learned; see docs/stages/match.md for what may change.
 
     Example:
         >>> result = merge(sorted(Path("samples/vxlan").glob("*.pcap")), same_clock=["all"])
@@ -123,7 +123,7 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
-    sampled = job.sample()
+    job, sampled = _sampled(job)
     facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
     names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
     divisions, part = divide(sampled["packets"], sampled["flows"], names, interfaces)
@@ -151,7 +151,10 @@ def _merge(job: Job) -> Result:
         raise EvidenceError.nothing_matched([point.name for point in points])
     document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))
-    document["captures"] = capture_rows(job.captures, facts, files)
+    document |= {
+        "translations": translation_rows(findings, job.translations),
+        "captures": capture_rows(job.captures, facts, files),
+    }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]
     run = Run(
@@ -170,6 +173,17 @@ def _merge(job: Job) -> Result:
         range_ns=range_ns,
     )
     return Result(document, run)
+
+
+def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
+    """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
+    sampled = job.sample()
+    places, place_of = find_points(job.captures, sampled["facts"])
+    suspicion = suspect(sampled, places)
+    if suspicion is None:
+        return job, sampled
+    known = job.translated(sampled["prefixes"], place_of, suspicion.centres, suspicion.window_ns)
+    return (job, sampled) if known is job else (known, known.sample())
 
 
 def _check(job: Job, facts: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> None:

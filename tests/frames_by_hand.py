@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-UDP = 17
+TCP, UDP, ICMP, ICMPV6 = 6, 17, 1, 58
 VXLAN_PORT = 4789
 
 

@@ -109,6 +109,7 @@ def document() -> dict[str, Any]:
         "clocks": [clock(point, 37e9 if point == "sw-a" else 0.0, "bounded") for point in POINTS],
         "segments": _segments(),
         "round_trips": [_round_trip(near, far, 2500.0) for near, far in pairs],
+        "translations": [],
         "matching": {
             "n_frames": 24048,
             "n_matched": 24000,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from pcaplat.outputs import SHOWN, output, printable
-from pcaplat.outputs.console import draw_path
+from pcaplat.outputs.text.path import draw_path
 from pcaplat.tables import SEGMENTS
 from tests.result_by_hand import POINTS, ResultByHand, as_result, document, slowest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -25,11 +26,14 @@ LARGE = {name for name in SETS if name.startswith("LL-")}
 CONTROLS = sorted(name for name in SETS if name.startswith("NEG-"))
 NOT_YET = {
     "KAO-esp-tunnel-route": "ESP: encrypted, nothing inside can be recognised",
-    "PX-base-base_https3": "address translation on the only shared leg",
-    "PX-base-base_dns": "address translation on the only shared leg",
-    "PX-base-base_ftp": "address translation on the only shared leg, TCP proxied on the other",
-    "VINET-nat": "address translation between client and server",
     "RETIS-ovs": "one file with six points and no measured overlap",
+}
+
+# too few packets of a flow, and one way, to call it another one translated (docs/stages/survey.md)
+ABSTAINED = {
+    ("P4-CLONE", "s1-eth1_in.pcap", "s1-eth1_out.pcap"): 0,
+    ("PX-openvpn-tap_udp-openvpn_ftps", "client.pcap", "relay.pcap"): 172,
+    ("VINET-nat", "server.pcap", "test.pcap"): 0,
 }
 
 
@@ -59,9 +63,10 @@ def recounted(name: str, left: str, right: str) -> int:
 
 
 def overlaps_of(name: str) -> list[Overlap]:
-    """The overlaps that need no translation: the index's, and our own count of all others."""
+    """The overlaps to find: the index's, and our own count of all others."""
     listed = {frozenset((o.left, o.right)): o for o in SETS[name].overlaps}
-    found = [o for o in listed.values() if not o.needs_translation]
+    found = [replace(o, n=ABSTAINED.get((name, o.left, o.right), o.n)) for o in listed.values()]
+    found = [o for o in found if o.n]
     for left, right in itertools.combinations(sorted(SETS[name].files), 2):
         n = 0 if frozenset((left, right)) in listed else recounted(name, left, right)
         if n:
@@ -124,6 +129,23 @@ def test_every_overlap_is_matched_in_the_whole_set(name: str) -> None:
     assert not lacking
 
 
+def same(up: Key, down: Key) -> bool:
+    """Equal in all that no element on the path may change."""
+    return up == down
+
+
+def untranslated(up: Key, down: Key) -> bool:
+    """Equal but for addresses, ports and IP identification: protocol, fragment, length, bytes."""
+    return _beside_addresses(up) == _beside_addresses(down)
+
+
+def _beside_addresses(key: Key) -> Key:
+    _, protocol, _, fragment, length, stable = key
+    assert isinstance(stable, bytes)
+    # ports; of a datagram its checksum too, which the oracle leaves in fragments
+    return protocol, fragment, length, stable[{6: 4, 17: 8}.get(int(str(protocol)), 0) :]
+
+
 @pytest.mark.parametrize("name", measured())
 def test_no_match_joins_packets_that_differ(name: str) -> None:
     files = sorted(SETS[name].files)
@@ -136,11 +158,13 @@ def test_no_match_joins_packets_that_differ(name: str) -> None:
     }
     columns = ("up_point", "up_frame", "down_point", "down_frame")
     result = merged(name, files)
-    rows = result.matches.select(columns).collect().iter_rows()
+    whole = result.matches.filter(pl.col("kind") == "packet")
+    rows = whole.select(columns).collect().iter_rows()
     pairs = [((point_to_file[row[0]], row[1]), (point_to_file[row[2]], row[3])) for row in rows]
     # behind damage the oracle reads nothing more
     pairs = [(up, down) for up, down in pairs if up in key_at and down in key_at]
-    differing = [(up, down) for up, down in pairs if key_at[up] != key_at[down]]
+    rule = untranslated if result.document["translations"] else same
+    differing = [(up, down) for up, down in pairs if not rule(key_at[up], key_at[down])]
     assert pairs
     assert not differing
 

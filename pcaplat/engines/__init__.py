@@ -1,7 +1,7 @@
-"""Engines: where the two jobs that touch every frame run.
+"""Engines: where the jobs that touch every frame run.
 
-An engine has two functions, and this is the index of engines. The stages between the jobs are pure
-and run wherever the caller is.
+An engine has three functions, and this is the index of engines. The stages between the jobs are
+pure and run wherever the caller is.
 """
 
 import importlib
@@ -14,17 +14,31 @@ from pcaplat.errors import EngineError
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
 
+Knots = tuple[Sequence[int], Sequence[int], float]
+"""Times, offsets at them, and the slope outside."""
+
 ENGINES = {"local": "local"}
 """Name of each engine, and its module."""
 
 
 class Engine(Protocol):
-    """What an engine can do. Both jobs give the same on every engine."""
+    """What an engine can do. All give the same on every engine."""
 
     def sample(
         self, files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
     ) -> dict[str, Any]:
         """Select the same packets of all files, and state the facts about each file."""
+
+    def learn(
+        self,
+        files: Sequence[str],
+        settings: _native.Settings,
+        point_of: Sequence[Sequence[int | None]],
+        centres: Sequence[Knots],
+        window_ns: int,
+        tell: Tell | None,
+    ) -> _native.Learned:
+        """Learn which flows of a point are known by other addresses at another."""
 
     def match(
         self,

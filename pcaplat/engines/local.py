@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pcaplat import _native
-from pcaplat.engines import Tell
+from pcaplat.engines import Knots, Tell
 
 
 def sample(
@@ -12,6 +12,18 @@ def sample(
 ) -> dict[str, Any]:
     """See `Engine.sample`."""
     return _native.sample(list(files), settings, limit, tell)
+
+
+def learn(
+    files: Sequence[str],
+    settings: _native.Settings,
+    point_of: Sequence[Sequence[int | None]],
+    centres: Sequence[Knots],
+    window_ns: int,
+    tell: Tell | None,
+) -> _native.Learned:
+    """See `Engine.learn`."""
+    return _native.learn(list(files), settings, point_of, centres, window_ns, tell)
 
 
 def match(

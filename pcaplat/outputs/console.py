@@ -3,20 +3,16 @@
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import StringIO
-from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from pcaplat.outputs import printable
+from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
+from pcaplat.outputs.text.path import ARROWS, draw_path
 from pcaplat.units import (
     format_count,
     format_frac,
@@ -32,25 +28,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 WIDTH_OF_A_PIPE = 100
-GAP = 2
-KEPT = 0
 UNKNOWN = "–"
-ARROWS = {"forward": "→", "reverse": "←"}
 STATUSES = ("matched", "coalesced", "duplicate", "ambiguous", "unmatched", "undecoded")
-
-
-@dataclass(frozen=True)
-class Field:
-    """One column as printed; of those that do not fit, the highest `rank` goes first."""
-
-    heading: str
-    cells: Sequence[str]
-    rank: int = KEPT
-
-    @property
-    def width(self) -> int:
-        """Columns of the terminal that the field needs."""
-        return max(cell_len(text) for text in (self.heading, *self.cells)) + GAP
 
 
 def show(result: "Result", stream: TextIO) -> None:
@@ -62,6 +41,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_segments(console, document)
     _show_round_trips(console, document["round_trips"], document["path"])
     _show_clocks(console, document["clocks"])
+    _show_translations(console, document["translations"])
     _show_slowest(console, result)
     n_captured = sum(row["n_frames"] for row in document["captures"])
     _show_matching(console, document["matching"], n_captured)
@@ -94,37 +74,6 @@ def _show_path(console: Console, document: Row) -> None:
     console.print()
 
 
-def draw_path(document: Row, unit: str, width: int) -> list[str]:
-    """Draw points and segment medians: a line there and a line back, folded at `width`."""
-    medians = {
-        (row["near"], row["far"], row["direction"]): format_in(row["p50_ns"], unit)
-        for row in reversed(document["segments"])
-    }
-    path, edges = document["path"], [(edge["near"], edge["far"]) for edge in document["edges"]]
-    chains = [path] if edges == list(pairwise(path)) else edges
-    return [line for chain in chains for line in _draw_chain(chain, medians, width)]
-
-
-def _draw_chain(
-    chain: Sequence[str], medians: dict[tuple[str, str, str], str], width: int
-) -> list[str]:
-    links = [[medians.get((near, far, way), "") for way in ARROWS] for near, far in pairwise(chain)]
-    names = [printable(point) for point in chain]
-    size = sum(map(cell_len, names)) + sum(max(map(len, link)) + 4 for link in links)
-    gap = " " if size <= width else ""
-    there, back, lines = names[0], " " * cell_len(names[0]), []
-    for name, (forward, reverse) in zip(names[1:], links, strict=True):
-        size = max(len(forward), len(reverse)) + 1
-        link = f"{gap}{forward.rjust(size, '─')}→{gap}"
-        if cell_len(there + link + name) > width:
-            lines += [there, back]
-            there = back = ""
-        there += link + name
-        answer = f"←{reverse.ljust(size, '─')}" if reverse else " " * (size + 1)
-        back += gap + answer + gap + " " * cell_len(name)
-    return [line.rstrip() for line in (*lines, there, back) if line.strip()]
-
-
 def _show_segments(console: Console, document: Row) -> None:
     rows = document["segments"]
     if not rows:
@@ -132,12 +81,12 @@ def _show_segments(console: Console, document: Row) -> None:
     unit = unit_for(row["p99_ns"] for row in rows)
     fields = [
         Field("segment", [_segment(row, ARROWS[row["direction"]]) for row in rows]),
-        *_optional("class", [printable(row["class"]) for row in rows], "packet"),
+        *optional("class", [printable(row["class"]) for row in rows], "packet"),
         Field("n", [format_count(row["n"]) for row in rows]),
         Field("lost", [format_frac(row["lost_frac"]) for row in rows], 1),
-        *_optional("lost bytes", _lost_bytes(rows), UNKNOWN, 1),
-        *_optional("dup", [format_count(row["n_duplicated"]) for row in rows], "0", 4),
-        *_optional("reord", [format_count(row["n_reordered"]) for row in rows], "0", 4),
+        *optional("lost bytes", _lost_bytes(rows), UNKNOWN, 1),
+        *optional("dup", [format_count(row["n_duplicated"]) for row in rows], "0", 4),
+        *optional("reord", [format_count(row["n_reordered"]) for row in rows], "0", 4),
         *(
             Field(heading, [format_in(row[name], unit) for row in rows], rank)
             for heading, name, rank in (
@@ -150,11 +99,11 @@ def _show_segments(console: Console, document: Row) -> None:
                 ("max", "max_ns", 2),
             )
         ),
-        *_optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], UNKNOWN),
-        *_optional("± clock", [_half_width(row, unit) for row in rows], "0"),
+        *optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], UNKNOWN),
+        *optional("± clock", [_half_width(row, unit) for row in rows], "0"),
     ]
     title = f"Latency of each segment, {unit}"
-    _print_table(console, title, fields, _whole_rows(rows, document["path"]))
+    print_table(console, title, fields, _whole_rows(rows, document["path"]))
 
 
 def _lost_bytes(rows: Sequence[Row]) -> list[str]:
@@ -181,9 +130,9 @@ def _show_round_trips(console: Console, rows: Sequence[Row], path: Sequence[str]
         ("p90", "p90_ns", 1),
         ("p99", "p99_ns", 1),
     ):
-        fields += _optional(heading, [format_in(row[name], unit) for row in rows], "–", rank)
+        fields += optional(heading, [format_in(row[name], unit) for row in rows], "–", rank)
     title = f"Share of the round trip, {unit} (needs no common clock)"
-    _print_table(console, title, fields, _whole_rows(rows, path))
+    print_table(console, title, fields, _whole_rows(rows, path))
 
 
 def _show_clocks(console: Console, rows: Sequence[Row]) -> None:
@@ -201,13 +150,26 @@ def _show_clocks(console: Console, rows: Sequence[Row]) -> None:
         Field("quality", [printable(row["quality"]) for row in rows]),
     ]
     reference = printable(rows[0]["reference"]) if rows else "none"
-    _print_table(console, f"Clocks, as seen from {reference}", fields)
+    print_table(console, f"Clocks, as seen from {reference}", fields)
 
 
 def _drift(row: Row) -> str:
     half_width = row["drift_half_width_ppm"]
     text = format_ppm(row["drift_ppm"])
     return text if half_width is None else f"{text} ± {format_ppm(half_width).lstrip('+')}"
+
+
+def _show_translations(console: Console, rows: Sequence[Row]) -> None:
+    few, n_more = rows[:5], len(rows) - 5
+    fields = [Field("segment", [_segment(row, "→") for row in few])]
+    fields += [Field(f"at {end}", [_flow(row, end) for row in few]) for end in ("near", "far")]
+    if rows:
+        more = f", and {format_count(n_more)} more" if n_more > 0 else ""
+        print_table(console, f"Translated addresses{more}", fields)
+
+
+def _flow(row: Row, end: str) -> str:
+    return " → ".join(f"{row[f'{end}_{n}']} {row[f'{end}_{n}_port'] or ''}" for n in ("src", "dst"))
 
 
 def _show_slowest(console: Console, result: "Result") -> None:
@@ -224,7 +186,7 @@ def _show_slowest(console: Console, result: "Result") -> None:
         Field("latency", [format_ns(row["latency_ns"]) for row in firsts]),
         Field("frames", [", ".join(map(_place, rows)) for rows in packets.values()]),
     ]
-    _print_table(console, "Slowest packets, with their frames in each file", fields)
+    print_table(console, "Slowest packets, with their frames in each file", fields)
 
 
 def _place(row: Row) -> str:
@@ -263,35 +225,3 @@ def _whole_rows(rows: Sequence[Row], path: Sequence[str]) -> list[int]:
         return []
     ends = (path[0], path[-1])
     return [at for at, row in enumerate(rows) if (row["near"], row["far"]) == ends][:1]
-
-
-def _optional(heading: str, cells: Sequence[str], usual: str, rank: int = KEPT) -> list[Field]:
-    """Give a field only if it says something: if a cell differs from what it usually holds."""
-    return [Field(heading, cells, rank)] if any(cell != usual for cell in cells) else []
-
-
-def _print_table(
-    console: Console, title: str, fields: Sequence[Field], rule_above: Sequence[int] = ()
-) -> None:
-    kept = _fitting(fields, console.width)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for index, field in enumerate(kept):
-        is_name = index == 0 or field.heading in ("class", "quality", "frames")
-        table.add_column(field.heading, justify="left" if is_name else "right", overflow="fold")
-    for index, cells in enumerate(zip(*(field.cells for field in kept), strict=True)):
-        if index in rule_above and index:
-            table.add_section()
-        table.add_row(*map(Text, cells))
-    console.print(Text(title, style="bold"))
-    console.print(Padding(table, (0, 0, 1, GAP), expand=False))
-
-
-def _fitting(fields: Sequence[Field], width: int) -> list[Field]:
-    """Drop the least important fields until the rest fits."""
-    kept = list(fields)
-    while sum(field.width for field in kept) + GAP > width:
-        last = max(range(len(kept)), key=lambda index: kept[index].rank)
-        if kept[last].rank == KEPT:
-            break
-        del kept[last]
-    return kept

@@ -6,6 +6,7 @@
 //! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
 
 use crate::range::Range;
+use crate::translation::{Bare, Kind, quoted};
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,9 +21,9 @@ pub const WHOLE: Prefixes = [u32::MAX; N_CLASSES];
 
 /// IP protocol number.
 pub(crate) const TCP: i16 = 6;
-const UDP: i16 = 17;
-const ICMP: i16 = 1;
-const ICMPV6: i16 = 58;
+pub(crate) const UDP: i16 = 17;
+pub(crate) const ICMP: i16 = 1;
+pub(crate) const ICMPV6: i16 = 58;
 const ARP: u16 = 0x0806;
 /// RFC 826: Ethernet and IPv4 addresses make 28 bytes; what follows is padding.
 const ARP_BYTES: usize = 28;
@@ -48,6 +49,20 @@ pub struct Identity {
     pub range: Range,
     /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
     pub copy_tag: u32,
+    /// The same without addresses and ports.
+    pub bare: Bare,
+}
+
+impl Identity {
+    /// What it is recognised by but for its addresses; of what has none, all.
+    #[must_use]
+    pub fn bare_or_key(&self) -> u64 {
+        if self.bare.kind == Kind::Other {
+            self.key
+        } else {
+            self.bare.digest()
+        }
+    }
 }
 
 /// The class of a packet, an index into [`Prefixes`].
@@ -90,7 +105,7 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity 
 
 /// Folds a part into a digest: both halves of their product (Wang Yi's wyhash).
 #[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
-fn fold(digest: u64, part: u64) -> u64 {
+pub(crate) fn fold(digest: u64, part: u64) -> u64 {
     const DIGEST_MASK: u64 = 0xa076_1d64_78bd_642f;
     const PART_MASK: u64 = 0xe703_7ed1_a0b4_28db;
     let product = u128::from(digest ^ DIGEST_MASK) * u128::from(part ^ PART_MASK);
@@ -109,59 +124,59 @@ pub fn address_hash(address: u128) -> u64 {
 }
 
 /// Up to eight octets as a number, those that were captured.
-fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
+pub(crate) fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
     let part = bytes.get(from..to.min(bytes.len())).unwrap_or(&[]);
     part.iter()
         .fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
+/// Two numbers as one.
+pub(crate) fn two(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Who talks to whom, direction ignored; ports are -1 where they are not known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) pair: u64,
+    pub(crate) flow: u64,
+    pub(crate) toward: bool,
+}
+
+impl Ends {
+    pub(crate) fn of(src: (u128, i32), dst: (u128, i32), protocol: i16) -> Self {
+        let toward = src <= dst;
+        let (near, far) = if toward { (src, dst) } else { (dst, src) };
+        let pair = fold_address(0, src.0.min(dst.0));
+        let pair = fold_address(pair, src.0.max(dst.0));
+        let flow = fold(pair, u64::from(protocol.cast_unsigned()));
+        let flow = fold(flow, two(near.1.cast_unsigned(), far.1.cast_unsigned()));
+        Self { pair, flow, toward }
+    }
+}
+
 fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
-    let ports = if ports_everywhere {
+    let (src_port, dst_port) = if ports_everywhere {
         (packet.src_port, packet.dst_port)
     } else {
         (-1, -1)
     };
-    let toward = (packet.src, ports.0) <= (packet.dst, ports.1);
-    let (near, far) = if toward { ports } else { (ports.1, ports.0) };
-    let two = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-    let pair = fold_address(0, packet.src.min(packet.dst));
-    let pair = fold_address(pair, packet.src.max(packet.dst));
-    let flow = fold(pair, u64::from(packet.protocol.cast_unsigned()));
-    let flow = fold(flow, two(near.cast_unsigned(), far.cast_unsigned()));
-    let (sequence, header, body) = stable_part(packet, transport);
-    let key = fold(flow, two(packet.ip_id, packet.fragment));
-    let key = fold(
-        key,
-        two(packet.transport_wire_bytes, header << 1 | u32::from(toward)),
+    let ends = Ends::of(
+        (packet.src, src_port),
+        (packet.dst, dst_port),
+        packet.protocol,
     );
-    let key = fold(fold(key, sequence), xxh3_64(body));
+    let bare = Bare::of(packet, transport, &ends);
     Identity {
-        key,
-        pair,
-        flow,
-        toward,
+        key: fold(bare.digest(), bare.leg ^ u64::from(ends.toward)),
+        pair: ends.pair,
+        flow: ends.flow,
+        toward: ends.toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
         range: Range::of(packet, bytes),
         copy_tag: copy_tag(packet, bytes),
-    }
-}
-
-/// What is stable of the layer-4 header, as two numbers, and what follows it. Ports are the flow's.
-fn stable_part<'a>(packet: &Packet, transport: &'a [u8]) -> (u64, u32, &'a [u8]) {
-    let from = |at: usize| transport.get(at..).unwrap_or(&[]);
-    let is_headed = packet.fragment >> 1 == 0;
-    match packet.protocol {
-        // RFC 9293 §3.1: sequence, acknowledgment; data offset; options follow at 20
-        TCP if is_headed => {
-            let data_offset = transport.get(12).map_or(0, |octet| u32::from(octet >> 4));
-            (word(transport, 4, 12), data_offset, from(20))
-        }
-        // RFC 768: length is in the IP header already
-        UDP if is_headed => (0, 0, from(8)),
-        // RFC 792, RFC 4443: type and code, then all after the checksum
-        ICMP | ICMPV6 if is_headed => (word(transport, 0, 2), 0, from(4)),
-        _ => (0, 0, transport),
+        bare: quoted(packet, transport).unwrap_or(bare),
     }
 }
 
@@ -184,6 +199,7 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         opens: false,
         range: Range::NONE,
         copy_tag: 0,
+        bare: Bare::default(),
     }
 }
 

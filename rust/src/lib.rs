@@ -29,5 +29,6 @@ pub mod py;
 pub mod range;
 pub mod reading;
 pub mod sample;
+pub mod translation;
 pub mod vantage;
 pub mod wire;

@@ -14,6 +14,7 @@ mod planned;
 mod sampled;
 mod settings;
 mod stream;
+mod translated;
 
 use crate::attribute::latencies;
 use crate::matching::{Options, match_files as run_match};
@@ -146,8 +147,10 @@ fn write_merged(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Settings>()?;
     module.add_class::<PacketStream>()?;
+    module.add_class::<translated::Learned>()?;
     module.add_class::<Follow>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
+    module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
     module.add_function(wrap_pyfunction!(attribute, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;

@@ -55,6 +55,15 @@ impl Range {
         other.saturating_add(i64::from(ahead))
     }
 
+    /// The same bytes, of a stream whose numbers are `ahead` of those everywhere else.
+    #[must_use]
+    pub fn behind(self, ahead: u32) -> Self {
+        Self {
+            start: self.start.wrapping_sub(ahead),
+            ..self
+        }
+    }
+
     /// The range of a TCP segment with payload; none of anything else, and of fragments.
     #[must_use]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {

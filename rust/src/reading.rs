@@ -4,8 +4,10 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::filter::Filter;
 use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::translation::Translations;
 use crate::wire::{Decoder, Packet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How frames are read: shared by all threads of a pass.
@@ -20,6 +22,8 @@ pub struct Reading {
     pub prefixes: Prefixes,
     /// Keep packets whose identity is 0 modulo this.
     pub one_in: u64,
+    /// Flows that are known by other addresses elsewhere; `None` if there are none.
+    pub translations: Option<Arc<Translations>>,
 }
 
 /// What a pass makes of one frame.
@@ -44,6 +48,7 @@ impl Reading {
             filter_outer: None,
             prefixes: WHOLE,
             one_in: 1,
+            translations: None,
         }
     }
 
@@ -64,10 +69,18 @@ impl Reading {
             return Seen::Undecoded;
         }
         let identity = identify(packet, frame.bytes, &self.prefixes);
-        if self.one_in > 1 && !identity.key.is_multiple_of(self.one_in) {
+        if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
             return Seen::Unsampled;
         }
         Seen::Packet(identity)
+    }
+
+    /// Gives a packet the flow that all points agree on.
+    #[inline]
+    pub fn translate(&self, file: usize, frame: &Frame<'_>, seen: &mut Seen) {
+        if let (Some(translations), Seen::Packet(identity)) = (&self.translations, seen) {
+            translations.apply(file, frame.interface, frame.t_ns, identity);
+        }
     }
 
     fn wants(&self, frame: &Frame<'_>, packet: &Packet) -> bool {

@@ -1,7 +1,7 @@
 //! The survey's reading: the same few packets at every point, and the facts about every file.
 //!
-//! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity is below a level. The
-//! level falls until a file's share fits; the lowest level of all files then holds for all of them.
+//! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is below
+//! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
 
 mod selection;
 
@@ -84,6 +84,8 @@ pub struct FileFacts {
 pub struct Sample {
     /// Per file: its selected packets, in file order.
     pub rows: Vec<Vec<Row>>,
+    /// Per file: packets selected by their content alone.
+    pub alike: Vec<Vec<Row>>,
     /// Per file: its selected flows.
     pub flows: Vec<Vec<Flow>>,
     /// Per file.
@@ -105,8 +107,8 @@ pub fn sample(
     progress: &Progress,
 ) -> Result<Sample> {
     loop {
-        let selections = for_each_file(files, progress, |_, path| {
-            select(path, reading, limit, progress)
+        let selections = for_each_file(files, progress, |file, path| {
+            select((file, path), reading, limit, progress)
         })?;
         let mut prefixes = WHOLE;
         for selection in &selections {
@@ -123,29 +125,27 @@ pub fn sample(
 }
 
 fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
-    let level = selections
-        .iter()
-        .map(|one| one.level)
-        .min()
-        .unwrap_or(u64::MAX);
-    let flow_level = selections
-        .iter()
-        .map(|one| one.flow_level)
-        .min()
-        .unwrap_or(u64::MAX);
+    let lowest = |level: fn(&Selection) -> u64| {
+        let levels = selections.iter().map(level);
+        levels.min().unwrap_or(u64::MAX)
+    };
+    let level = lowest(|one| one.few.level);
+    let alike_level = lowest(|one| one.alike.level);
+    let flow_level = lowest(|one| one.flow_level);
     let mut sample = Sample {
         rows: Vec::new(),
+        alike: Vec::new(),
         flows: Vec::new(),
         facts: Vec::new(),
         prefixes,
         level,
     };
     for mut one in selections {
-        one.rows.retain(|row| row.identity.key <= level);
         one.flows.retain(|(key, _), _| *key <= flow_level);
         let mut flows: Vec<_> = one.flows.into_iter().collect();
         flows.sort_by_key(|(key, _)| *key);
-        sample.rows.push(one.rows);
+        sample.rows.push(one.few.at_most(level));
+        sample.alike.push(one.alike.at_most(alike_level));
         sample
             .flows
             .push(flows.into_iter().map(|(_, flow)| flow).collect());

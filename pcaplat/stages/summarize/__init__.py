@@ -15,6 +15,9 @@ from pcaplat.path import Findings, Warn
 from pcaplat.segments import Segment
 from pcaplat.stages.summarize.doubts import doubts_of_segments
 from pcaplat.stages.summarize.rows import clock_rows, matching_row, round_trip_rows, segment_rows
+from pcaplat.stages.summarize.translations import translation_rows
+
+__all__ = ["summarize", "translation_rows", "warning_rows"]
 
 SCHEMA = "pcaplat.summary/1"
 

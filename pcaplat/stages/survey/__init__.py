@@ -12,5 +12,6 @@ See docs/stages/survey.md for what this rests on, and how it can mislead.
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.sights import Sample, Sights
 from pcaplat.stages.survey.splitting import divide
+from pcaplat.stages.survey.translation import suspect
 
-__all__ = ["Sample", "Sights", "divide", "survey"]
+__all__ = ["Sample", "Sights", "divide", "survey", "suspect"]

@@ -79,7 +79,7 @@ pub fn match_files(
             let outbox = outbox.clone();
             let decode = move || {
                 let stage = Stage::new(file, plan, &to, outbox);
-                decode(path, reading, stage, progress).map(|counts| harvest(plan, counts))
+                decode((file, path), reading, stage, progress).map(|counts| harvest(plan, counts))
             };
             threads.push(scope.spawn(decode));
         }
@@ -157,14 +157,15 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
 }
 
 fn decode(
-    path: &Path,
+    (file, path): (usize, &Path),
     reading: &Reading,
     mut stage: Stage<'_>,
     progress: &Progress,
 ) -> Result<Counts> {
     let mut packet = Packet::new();
     let read = read_frames(path, progress, |frame| {
-        let seen = reading.see(frame, &mut packet);
+        let mut seen = reading.see(frame, &mut packet);
+        reading.translate(file, frame, &mut seen);
         stage.take(frame, &packet, &seen)
     });
     match read {

@@ -9,6 +9,7 @@ use crate::wire::why_unread;
 pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("packets", packets_dict(py, &sample.rows)?)?;
+    out.set_item("alike", packets_dict(py, &sample.alike)?)?;
     out.set_item("flows", flows_dict(py, &sample.flows)?)?;
     out.set_item("prefixes", sample.prefixes.to_vec())?;
     out.set_item("is_whole", sample.level == u64::MAX)?;
@@ -41,9 +42,14 @@ fn index(file: usize) -> i64 {
 }
 
 fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Row>; 22] = [
+    let columns: [Column<Row>; 25] = [
         ("file", |file, _| index(file)),
         ("key", |_, row| row.identity.key.cast_signed()),
+        ("bare", |_, row| row.identity.bare_or_key().cast_signed()),
+        ("content", |_, row| row.identity.bare.content.cast_signed()),
+        ("leg", |_, row| {
+            row.identity.bare.numbered_leg().cast_signed()
+        }),
         ("pair", |_, row| row.identity.pair.cast_signed()),
         ("flow", |_, row| row.identity.flow.cast_signed()),
         ("is_toward", |_, row| row.identity.toward.into()),

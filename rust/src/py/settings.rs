@@ -1,10 +1,13 @@
 //! How captures are read, as Python says it.
 
-use super::{pyclass, pymethods};
+use super::translated::Learned;
+use super::{PyRef, pyclass, pymethods};
 use crate::filter::Filter;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
+use crate::translation::Translations;
 use crate::wire::{Decoder, parse_decode};
+use std::sync::Arc;
 
 /// How captures are read: filters, what is decoded as what, and the bytes that enter identities.
 #[pyclass(frozen, module = "pcaplat._native")]
@@ -15,12 +18,14 @@ pub(super) struct Settings {
     one_in: u64,
     prefixes: Prefixes,
     libpcap: Option<String>,
+    translations: Option<Arc<Translations>>,
 }
 
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
         filter_outer: Option<String>,
@@ -28,6 +33,7 @@ impl Settings {
         one_in: u64,
         prefixes: Option<Vec<u32>>,
         libpcap: Option<String>,
+        translations: Option<PyRef<'_, Learned>>,
     ) -> Self {
         let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
         Self {
@@ -37,6 +43,7 @@ impl Settings {
             one_in,
             prefixes: prefixes.unwrap_or(WHOLE),
             libpcap,
+            translations: translations.map(|learned| learned.translations()),
         }
     }
 }
@@ -60,6 +67,7 @@ impl Settings {
             filter_outer: compile(&self.filter_outer)?,
             prefixes: self.prefixes,
             one_in: self.one_in.max(1),
+            translations: self.translations.clone(),
         })
     }
 }

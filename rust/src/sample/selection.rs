@@ -6,36 +6,54 @@ use crate::file::Frame;
 use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::translation::Kind;
 use crate::vantage::Vantage;
 use crate::wire::Packet;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::path::Path;
 
+/// Packets selected by content are so much fewer: they only have to say that there is a translation.
+const ALIKE_SHARE: usize = 2;
+
 /// The selection of one file in the making.
 pub(super) struct Selection {
     limit: usize,
-    pub(super) level: u64,
     pub(super) flow_level: u64,
-    pub(super) rows: Vec<Row>,
+    pub(super) few: Few,
+    /// Selected by content alone, which no translator changes.
+    pub(super) alike: Few,
     pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
     pub(super) facts: Option<FileFacts>,
 }
 
+/// Packets whose rank is at most a level; the level falls until they fit.
+pub(super) struct Few {
+    limit: usize,
+    rank: fn(&Identity) -> u64,
+    pub(super) level: u64,
+    pub(super) rows: Vec<Row>,
+}
+
 /// Reads a file and selects.
 pub(super) fn select(
-    path: &Path,
+    (file, path): (usize, &Path),
     reading: &Reading,
     limit: usize,
     progress: &Progress,
 ) -> Result<Selection> {
+    let is_translated = reading.translations.is_some();
     let mut selection = Selection {
         limit,
-        level: u64::MAX,
         flow_level: u64::MAX,
-        rows: Vec::new(),
+        few: if is_translated {
+            Few::by(limit, |identity| identity.key)
+        } else {
+            Few::by(limit, Identity::bare_or_key)
+        },
+        alike: Few::by(limit / ALIKE_SHARE, |identity| identity.bare.content),
         flows: HashMap::default(),
         prefixes: WHOLE,
         interfaces: Vec::new(),
@@ -43,7 +61,8 @@ pub(super) fn select(
     };
     let mut packet = Packet::new();
     let capture = read_frames(path, progress, |frame| {
-        let seen = reading.see(frame, &mut packet);
+        let mut seen = reading.see(frame, &mut packet);
+        reading.translate(file, frame, &mut seen);
         selection.count(frame, &seen);
         // all of them: the prefix decides which ones are of the sample
         if let Seen::Packet(_) | Seen::Unsampled = seen {
@@ -90,21 +109,20 @@ impl Selection {
     }
 
     fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
-        if identity.key <= self.level {
-            self.rows.push(Row {
-                identity,
-                vantage: Vantage::of(frame, packet),
-                frame: frame.number,
-                t_ns: frame.t_ns,
-                tcp_bytes: if packet.protocol == TCP {
-                    packet.transport_wire_bytes
-                } else {
-                    0
-                },
-            });
-            if self.rows.len() >= 2 * self.limit.max(1) {
-                self.thin();
-            }
+        let row = || Row {
+            identity,
+            vantage: Vantage::of(frame, packet),
+            frame: frame.number,
+            t_ns: frame.t_ns,
+            tcp_bytes: if packet.protocol == TCP {
+                packet.transport_wire_bytes
+            } else {
+                0
+            },
+        };
+        self.few.consider(&identity, row);
+        if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
+            self.alike.consider(&identity, row);
         }
         if identity.directed && identity.flow <= self.flow_level {
             self.note_flow(frame, identity);
@@ -134,21 +152,50 @@ impl Selection {
             self.flows.retain(|(key, _), _| *key <= level);
         }
     }
+}
+
+impl Few {
+    fn by(limit: usize, rank: fn(&Identity) -> u64) -> Self {
+        Self {
+            limit,
+            rank,
+            level: u64::MAX,
+            rows: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn consider(&mut self, identity: &Identity, row: impl FnOnce() -> Row) {
+        if (self.rank)(identity) <= self.level {
+            self.rows.push(row());
+            if self.rows.len() >= 2 * self.limit.max(1) {
+                self.thin();
+            }
+        }
+    }
+
+    /// Keeps what is at most a level, one's own or lower.
+    pub(super) fn at_most(mut self, level: u64) -> Vec<Row> {
+        let rank = self.rank;
+        self.rows.retain(|row| rank(&row.identity) <= level);
+        self.rows
+    }
 
     /// Lowers the level until the rows fit. Keys that repeat without end cannot be thinned by level:
     /// a few of each are enough to know that they repeat.
     fn thin(&mut self) {
         const ENOUGH_REPEATS: u32 = 16;
+        let rank = self.rank;
         let mut n_of_key: HashMap<u64, u32> = HashMap::new();
         self.rows.retain(|row| {
-            let n = n_of_key.entry(row.identity.key).or_default();
+            let n = n_of_key.entry(rank(&row.identity)).or_default();
             *n += 1;
             *n <= ENOUGH_REPEATS
         });
         while self.rows.len() > self.limit && self.level > 0 {
             self.level /= 2;
             let level = self.level;
-            self.rows.retain(|row| row.identity.key <= level);
+            self.rows.retain(|row| rank(&row.identity) <= level);
         }
     }
 }

@@ -1,0 +1,94 @@
+"""Whether addresses are translated on the way: packets whose bytes are equal, and not their flows.
+
+What is found here is a suspicion, and roughly how far apart the points' stamps are. It decides
+whether all packets are read once more to learn which flow becomes which (rust/src/translation).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pcaplat.path import NO_OFFSET, Bools, Centre, Ints, Point
+from pcaplat.stages.survey.centres import fit_centre, follow
+from pcaplat.stages.survey.relations import (
+    Relations,
+    between,
+    components,
+    relate,
+    spanning_steps,
+)
+from pcaplat.stages.survey.sights import Sample, Sights, among, unique_sights
+
+ENOUGH_CROSSINGS = 2
+"""Packets that change their flow between two points; fewer teach nothing."""
+
+LEAST_WINDOW_NS = 5_000_000
+MOST_WINDOW_NS = 1_000_000_000
+TAILS = 3
+"""How far two sights of a packet may be from their usual difference while flows are learned."""
+
+NO_FLOWS = {"file": b"", "interface": b""}
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """That flows are translated: the usual difference of each point's stamps, and a window."""
+
+    centres: list[Centre]
+    window_ns: int
+
+
+def suspect(sampled: Mapping[str, Any], points: Sequence[Point]) -> Suspicion | None:
+    """Look for packets of a sample that belong to another flow at another point.
+
+    Args:
+        sampled: What an engine's `sample` gives: `packets`, selected by all of their bytes but the
+            addresses, and `alike`, selected by their content alone.
+        points: The capture points.
+
+    Returns:
+        How to learn the translations; None where nothing speaks for one.
+    """
+    found = []
+    if len(points) < 2:  # noqa: PLR2004 - a flow becomes another between two points
+        return None
+    for name, value in (("packets", "bare"), ("alike", "content")):
+        unique = unique_sights(_seen(sampled[name], value, points))
+        relations, tail_ns = relate(unique)
+        crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
+        n = sum(_n_crossing(unique, *ends) for ends in crossing)
+        found.append((n, relations, tail_ns))
+    n, relations, tail_ns = max(found, key=lambda one: one[0])
+    if not n:
+        return None
+    window_ns = min(MOST_WINDOW_NS, LEAST_WINDOW_NS + TAILS * tail_ns)
+    return Suspicion(_centres(relations, points), window_ns)
+
+
+def _seen(columns: Mapping[str, bytes], value: str, points: Sequence[Point]) -> list[Sights]:
+    """Sights recognised by one column, with the flow that each point itself saw."""
+    sample = Sample.of({**columns, "key": columns[value], "flow": columns["leg"]}, NO_FLOWS)
+    of_points = [sample.seen_at(point) for point in points]
+    return [seen.at(seen.is_directed) for seen in of_points]
+
+
+def _n_crossing(unique: Sequence[Sights], near: int, far: int) -> int:
+    here, there = unique[near], unique[far]
+    i = np.flatnonzero(among(here.key, there.key))
+    is_other: Bools = here.flow[i] != there.flow[np.searchsorted(there.key, here.key[i])]
+    return int(is_other.sum())
+
+
+def _centres(relations: Relations, points: Sequence[Point]) -> list[Centre]:
+    """Each point's usual difference to its component's first, both directions in one."""
+    centres = [NO_OFFSET] * len(points)
+    for component in components(relations, len(points)):
+        for known, new in spanning_steps(relations, component):
+            both = between(relations, known, new)
+            by = np.argsort(both.t_ns, kind="stable")
+            start: Ints = np.array([points[known].first_t_ns])
+            step = fit_centre(both.t_ns[by], both.d_ns[by])
+            centres[new] = follow(centres[known], start, step)
+    return centres

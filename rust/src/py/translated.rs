@@ -1,0 +1,117 @@
+//! Learned translations: opaque to Python but for what is shown of them.
+
+use super::attend::{attend, raise};
+use super::planned::{Knots, centre};
+use super::settings::Settings;
+use super::{
+    Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
+};
+use crate::reading::Progress;
+use crate::translation::learn::{Beforehand, Learned as Found, learn as run_learn};
+use crate::translation::session::{Session, Side};
+use crate::translation::{PlaceOf, Translations};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Flows that are known by other addresses elsewhere.
+#[pyclass(frozen, module = "pcaplat._native")]
+pub(super) struct Learned {
+    translations: Arc<Translations>,
+    sessions: Vec<Session>,
+    is_full: bool,
+}
+
+impl Learned {
+    pub(super) fn translations(&self) -> Arc<Translations> {
+        Arc::clone(&self.translations)
+    }
+}
+
+#[pymethods]
+impl Learned {
+    /// Whether there were more flows than are kept.
+    #[getter]
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// One dictionary a session, in order of time.
+    fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
+        sessions.sort_by_key(|session| session.sides[0].first_ns);
+        sessions
+            .into_iter()
+            .map(|session| session_dict(py, session))
+            .collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.sessions.len()
+    }
+}
+
+fn session_dict<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let sides = session.sides.iter().map(|side| side_dict(py, side));
+    dict.set_item("sides", sides.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("n", session.n)?;
+    // as of the first packet: its own numbers, and those it acknowledges
+    let [away, toward] = session.ahead;
+    let (sent, heard) = if session.sides[0].toward {
+        (toward, away)
+    } else {
+        (away, toward)
+    };
+    dict.set_item("ahead", (sent, heard))?;
+    Ok(dict)
+}
+
+fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let addresses = &side.addresses;
+    dict.set_item("file", side.source.0)?;
+    dict.set_item("interface", side.source.1)?;
+    dict.set_item("leg", side.leg.cast_signed())?;
+    dict.set_item("src", addresses.src.0.to_string())?;
+    dict.set_item("src_port", addresses.src.1)?;
+    dict.set_item("dst", addresses.dst.0.to_string())?;
+    dict.set_item("dst_port", addresses.dst.1)?;
+    dict.set_item("protocol", addresses.protocol)?;
+    dict.set_item("is_forward_pair", (side.pair.cast_signed(), side.toward))?;
+    dict.set_item("first_t_ns", side.raw_ns.0)?;
+    dict.set_item("last_t_ns", side.raw_ns.1)?;
+    Ok(dict)
+}
+
+/// Reads all files for flows that are translated, given usual differences of the points' stamps.
+#[pyfunction]
+#[pyo3(signature = (files, settings, point_of, centres, window_ns, tell=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(super) fn learn(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    settings: &Settings,
+    point_of: PlaceOf,
+    centres: Vec<Knots>,
+    window_ns: i64,
+    tell: Option<Bound<'_, PyAny>>,
+) -> PyResult<Learned> {
+    let reading = settings.reading().map_err(|error| raise(py, error))?;
+    let progress = Progress::default();
+    let beforehand = Beforehand {
+        place_of: point_of,
+        centres: centres.into_iter().map(centre).collect(),
+        window_ns,
+    };
+    let job = || run_learn(&files, &reading, &beforehand, &progress);
+    let Found {
+        translations,
+        sessions,
+        is_full,
+    } = attend(py, &progress, tell.as_ref(), job)?;
+    Ok(Learned {
+        translations: Arc::new(translations),
+        sessions,
+        is_full,
+    })
+}

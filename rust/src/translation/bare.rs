@@ -1,0 +1,212 @@
+//! Identity without addresses: what a translator leaves as it was.
+
+use crate::identity::{Ends, ICMP, ICMPV6, TCP, UDP, fold, two, word};
+use crate::wire::Packet;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What is known of a packet but for its addresses and ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bare {
+    /// What it is, as far as translators treat it in their own way.
+    pub kind: Kind,
+    /// Protocol, lengths, options and payload.
+    pub content: u64,
+    /// TCP sequence and acknowledgment.
+    pub numbers: u64,
+    /// IP identification.
+    pub ip_id: u32,
+    /// Addresses, ports and protocol, direction ignored; of an ICMP error those of the packet it
+    /// quotes; of an echo the identifier too.
+    pub leg: u64,
+    /// The source of that packet is the smaller address.
+    pub toward: bool,
+}
+
+impl Bare {
+    pub(crate) fn of(packet: &Packet, transport: &[u8], ends: &Ends) -> Self {
+        let (numbers, header, body) = stable_part(packet, transport);
+        let kind = Kind::of(packet, transport);
+        // an echo's identifier stands for its ports (RFC 5508 §3.1)
+        let leg = match kind {
+            Kind::Echo(_) => fold(ends.flow, word(transport, 4, 6)),
+            _ => ends.flow,
+        };
+        // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
+        let protocol = if packet.protocol == ICMP {
+            ICMPV6
+        } else {
+            packet.protocol
+        };
+        let lengths = two(packet.transport_wire_bytes, header << 16 ^ packet.fragment);
+        let content = fold(xxh3_64(body), u64::from(protocol.cast_unsigned()));
+        Self {
+            kind,
+            content: fold(content, lengths),
+            numbers,
+            ip_id: packet.ip_id,
+            leg,
+            toward: ends.toward,
+        }
+    }
+
+    /// What a translator may change: addresses, ports, sequence numbers.
+    #[must_use]
+    pub fn numbered_leg(&self) -> u64 {
+        fold(self.leg, self.numbers)
+    }
+
+    /// All that it leaves as one number.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        fold(fold(self.content, self.numbers), u64::from(self.ip_id))
+    }
+}
+
+/// Packets as translators tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing that is translated.
+    #[default]
+    Other,
+    /// Has sequence numbers, which a firewall may shift.
+    Tcp,
+    /// Any other IP packet.
+    Datagram,
+    /// ICMP echo: request (128) or reply (129), whichever IP version.
+    Echo(u32),
+    /// An ICMP error, known by the packet that it quotes.
+    Error,
+}
+
+impl Kind {
+    pub(crate) fn of(packet: &Packet, transport: &[u8]) -> Self {
+        const REQUEST: u32 = 128;
+        const REPLY: u32 = 129;
+        let kind = transport.first().copied();
+        match (packet.protocol, kind) {
+            _ if packet.fragment >> 1 != 0 => Self::Datagram,
+            (TCP, _) => Self::Tcp,
+            (ICMP, Some(8)) | (ICMPV6, Some(128)) => Self::Echo(REQUEST),
+            (ICMP, Some(0)) | (ICMPV6, Some(129)) => Self::Echo(REPLY),
+            _ => Self::Datagram,
+        }
+    }
+}
+
+/// What is stable of the layer-4 header, as two numbers, and what follows it. Ports are the flow's.
+fn stable_part<'a>(packet: &Packet, transport: &'a [u8]) -> (u64, u32, &'a [u8]) {
+    let from = |at: usize| transport.get(at..).unwrap_or(&[]);
+    let is_headed = packet.fragment >> 1 == 0;
+    match packet.protocol {
+        // RFC 9293 §3.1: sequence, acknowledgment; data offset; options follow at 20
+        TCP if is_headed => {
+            let data_offset = transport.get(12).map_or(0, |octet| u32::from(octet >> 4));
+            (word(transport, 4, 12), data_offset, from(20))
+        }
+        // RFC 768: length is in the IP header already
+        UDP if is_headed => (0, 0, from(8)),
+        // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
+        ICMP | ICMPV6 if is_headed => match Kind::of(packet, transport) {
+            Kind::Echo(kind) => (0, kind, from(6)),
+            _ => (word(transport, 0, 2), 0, from(4)),
+        },
+        _ => (0, 0, transport),
+    }
+}
+
+/// Octets before the quoted packet (RFC 792, RFC 4443 §3).
+const ERROR_BYTES: usize = 8;
+
+/// An ICMP error, by the packet that it quotes and that a translator translates too (RFC 5508 §4.2).
+pub(crate) fn quoted(packet: &Packet, transport: &[u8]) -> Option<Bare> {
+    let kind = transport.first()?;
+    let is_error = match packet.protocol {
+        ICMP => matches!(kind, 3 | 4 | 5 | 11 | 12),
+        ICMPV6 => matches!(kind, 1..=4),
+        _ => false,
+    };
+    if !is_error || packet.fragment != 0 {
+        return None;
+    }
+    let quote = Quote::of(transport.get(ERROR_BYTES..)?)?;
+    let error = fold(word(transport, 0, 2), word(transport, 4, 8));
+    Some(quote.bare(error))
+}
+
+/// The quoted packet: its header as numbers, its layer 4 as far as it was quoted.
+struct Quote<'a> {
+    src: u128,
+    dst: u128,
+    protocol: i16,
+    length: u32,
+    ip_id: u32,
+    transport: &'a [u8],
+}
+
+fn address(bytes: &[u8], from: usize, to: usize) -> Option<u128> {
+    let octets = bytes.get(from..to)?.iter();
+    Some(octets.fold(0, |all, octet| all << 8 | u128::from(*octet)))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "words of two octets")]
+impl<'a> Quote<'a> {
+    fn of(bytes: &'a [u8]) -> Option<Self> {
+        let first = *bytes.first()?;
+        match first >> 4 {
+            // RFC 791 §3.1
+            4 => Some(Self {
+                src: address(bytes, 12, 16)?,
+                dst: address(bytes, 16, 20)?,
+                protocol: i16::from(*bytes.get(9)?),
+                length: word(bytes, 2, 4) as u32,
+                ip_id: word(bytes, 4, 6) as u32,
+                transport: bytes.get(usize::from(first & 15) * 4..)?,
+            }),
+            // RFC 8200 §3; behind extension headers nothing is looked for
+            6 => Some(Self {
+                src: address(bytes, 8, 24)?,
+                dst: address(bytes, 24, 40)?,
+                protocol: i16::from(*bytes.get(6)?),
+                length: word(bytes, 4, 6) as u32,
+                ip_id: 0,
+                transport: bytes.get(40..)?,
+            }),
+            _ => None,
+        }
+    }
+
+    fn bare(&self, error: u64) -> Bare {
+        let bytes = self.transport;
+        let rest = |at: usize| xxh3_64(bytes.get(at..).unwrap_or(&[]));
+        let port = |at| i32::from(word(bytes, at, at + 2) as u16);
+        let (ports, numbers, digest) = match self.protocol {
+            // without the checksum at 16
+            TCP => (
+                (port(0), port(2)),
+                word(bytes, 4, 12),
+                fold(word(bytes, 12, 16), rest(18)),
+            ),
+            ICMP | ICMPV6 => (
+                (-1, -1),
+                word(bytes, 4, 6),
+                fold(word(bytes, 0, 2), rest(6)),
+            ),
+            _ => ((port(0), port(2)), 0, fold(word(bytes, 4, 6), rest(8))),
+        };
+        let ends = Ends::of((self.src, ports.0), (self.dst, ports.1), self.protocol);
+        let (leg, numbers) = match self.protocol {
+            ICMP | ICMPV6 => (fold(ends.flow, numbers), 0),
+            // of many only eight octets are quoted: the acknowledgment is not among them
+            TCP if bytes.len() < 12 => (ends.flow, numbers << 32),
+            _ => (ends.flow, numbers),
+        };
+        Bare {
+            kind: Kind::Error,
+            content: fold(fold(error, digest), two(self.length, 0)),
+            numbers,
+            ip_id: self.ip_id,
+            leg,
+            toward: ends.toward,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Learning: all files side by side, packets of equal content gathered within a window.
+
+use super::gathered::Gathered;
+use super::join::join;
+use super::session::{Addresses, Session};
+use super::sessions::Sessions;
+use super::{Bare, Kind, PlaceOf, Translations};
+use crate::error::{Error, Result};
+use crate::file::Frame;
+use crate::identity::{Identity, word};
+use crate::plan::Centre;
+use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::wire::Packet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Frames of a block, and blocks that wait.
+const BLOCK_FRAMES: usize = 1024;
+const WAITING_BLOCKS: usize = 4;
+
+/// What is known beforehand.
+#[derive(Clone, Debug)]
+pub struct Beforehand {
+    /// Which point a file's interface is.
+    pub place_of: PlaceOf,
+    /// Per point: its usual difference to a common time.
+    pub centres: Vec<Centre>,
+    /// How far two sights of a packet may be apart, after that.
+    pub window_ns: i64,
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub struct Learned {
+    /// To be applied.
+    pub translations: Translations,
+    /// To be shown.
+    pub sessions: Vec<Session>,
+    /// There were more flows than are kept.
+    pub is_full: bool,
+}
+
+/// A packet that may have been translated.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// What it is without addresses.
+    pub bare: Bare,
+    /// Its identity's flow.
+    pub flow: u64,
+    /// And address pair.
+    pub pair: u64,
+    /// Its addresses.
+    pub addresses: Addresses,
+    /// The point.
+    pub place: u16,
+    /// File and interface.
+    pub source: (usize, u32),
+    /// Common time, coarsely.
+    pub aligned_ns: i64,
+    /// The capture's.
+    pub t_ns: i64,
+    /// A TCP SYN without ACK.
+    pub opens: bool,
+    /// TCP with time stamps.
+    pub has_time_stamp: bool,
+}
+
+struct Block {
+    witnesses: Vec<Witness>,
+    until_ns: i64,
+}
+
+/// Reads all files and learns which flows are translated into which.
+///
+/// # Errors
+/// A file cannot be read, or the user interrupted.
+pub fn learn(
+    files: &[PathBuf],
+    reading: &Reading,
+    beforehand: &Beforehand,
+    progress: &Progress,
+) -> Result<Learned> {
+    std::thread::scope(|scope| {
+        let mut receivers = Vec::new();
+        let mut threads = Vec::new();
+        for (file, path) in files.iter().enumerate() {
+            let (to, from) = sync_channel(WAITING_BLOCKS);
+            receivers.push(from);
+            let watch = Watch::new(file, beforehand, to);
+            threads.push(scope.spawn(move || watch.read(path, reading, progress)));
+        }
+        let sessions = gather(&receivers, beforehand.window_ns);
+        drop(receivers);
+        let mut failures: Vec<Error> = Vec::new();
+        for thread in threads {
+            let died = || Err(Error::Argument("a reading thread died".into()));
+            failures.extend(thread.join().unwrap_or_else(|_| died()).err());
+        }
+        failures.sort_by_key(|error| matches!(error, Error::Interrupted));
+        failures.into_iter().next().map_or(Ok(()), Err)?;
+        let is_full = sessions.is_full();
+        let (legs, sessions) = join(sessions.accepted());
+        Ok(Learned {
+            translations: Translations {
+                of_leg: legs,
+                place_of: beforehand.place_of.clone(),
+                centres: beforehand.centres.clone(),
+            },
+            sessions,
+            is_full,
+        })
+    })
+}
+
+/// One file's reader.
+struct Watch<'a> {
+    file: usize,
+    beforehand: &'a Beforehand,
+    to: SyncSender<Block>,
+    block: Vec<Witness>,
+    n_frames: usize,
+    least_ns: i64,
+    until_ns: i64,
+}
+
+impl<'a> Watch<'a> {
+    fn new(file: usize, beforehand: &'a Beforehand, to: SyncSender<Block>) -> Self {
+        Self {
+            file,
+            beforehand,
+            to,
+            block: Vec::new(),
+            n_frames: 0,
+            least_ns: i64::MAX,
+            until_ns: i64::MIN,
+        }
+    }
+
+    fn read(mut self, path: &Path, reading: &Reading, progress: &Progress) -> Result<()> {
+        let mut packet = Packet::new();
+        let read = read_frames(path, progress, |frame| {
+            if let Seen::Packet(identity) = reading.see(frame, &mut packet) {
+                self.take(frame, &packet, &identity);
+            }
+            self.n_frames += 1;
+            if self.n_frames < BLOCK_FRAMES {
+                return Ok(());
+            }
+            self.send(false)
+        });
+        let sent = read.and_then(|_| self.send(true));
+        if sent.is_err() {
+            progress.cancel();
+        }
+        sent
+    }
+
+    fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let places = self.beforehand.place_of.get(self.file);
+        let place = places.and_then(|of| of.get(frame.interface as usize));
+        let Some(place) = place.copied().flatten() else {
+            return;
+        };
+        let centre = self.beforehand.centres.get(usize::from(place));
+        let offset_ns = centre.map_or(0, |centre| centre.at(frame.t_ns));
+        let aligned_ns = frame.t_ns.saturating_sub(offset_ns);
+        self.least_ns = self.least_ns.min(aligned_ns);
+        let is_translatable = !matches!(identity.bare.kind, Kind::Other | Kind::Error);
+        if !identity.directed || !is_translatable {
+            return;
+        }
+        self.block.push(Witness {
+            bare: identity.bare,
+            flow: identity.flow,
+            pair: identity.pair,
+            addresses: addresses_of(packet, &identity.bare, packet.transport(frame.bytes)),
+            place,
+            source: (self.file, frame.interface),
+            aligned_ns,
+            t_ns: frame.t_ns,
+            opens: identity.opens,
+            has_time_stamp: has_time_stamp(packet.transport(frame.bytes)),
+        });
+    }
+
+    fn send(&mut self, is_end: bool) -> Result<()> {
+        if self.least_ns < i64::MAX {
+            self.until_ns = self.until_ns.max(self.least_ns);
+        }
+        (self.n_frames, self.least_ns) = (0, i64::MAX);
+        let block = Block {
+            witnesses: std::mem::take(&mut self.block),
+            until_ns: if is_end { i64::MAX } else { self.until_ns },
+        };
+        self.to.send(block).map_err(|_| Error::Interrupted)
+    }
+}
+
+fn addresses_of(packet: &Packet, bare: &Bare, transport: &[u8]) -> Addresses {
+    let address = |bits: u128| match packet.ip_version {
+        4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(0))),
+        _ => IpAddr::V6(Ipv6Addr::from_bits(bits)),
+    };
+    let (src_port, dst_port) = match bare.kind {
+        Kind::Echo(_) => {
+            let identifier = i32::try_from(word(transport, 4, 6)).unwrap_or(-1);
+            (identifier, identifier)
+        }
+        _ => (packet.src_port, packet.dst_port),
+    };
+    Addresses {
+        src: (address(packet.src), src_port),
+        dst: (address(packet.dst), dst_port),
+        protocol: packet.protocol,
+    }
+}
+
+/// RFC 7323 §3.2: an option of kind 8 and length 10.
+fn has_time_stamp(transport: &[u8]) -> bool {
+    const FIXED_BYTES: usize = 20;
+    let length = transport
+        .get(12)
+        .map_or(0, |octet| usize::from(octet >> 4) * 4);
+    let mut options = transport
+        .get(FIXED_BYTES..length.min(transport.len()))
+        .unwrap_or(&[]);
+    loop {
+        options = match options {
+            [8, 10, ..] => return true,
+            [1, rest @ ..] => rest,
+            [_, length, ..] if *length > 1 => options.get(usize::from(*length)..).unwrap_or(&[]),
+            _ => return false,
+        };
+    }
+}
+
+fn gather(from: &[Receiver<Block>], window_ns: i64) -> Sessions {
+    let mut sessions = Sessions::default();
+    let mut gathered = Gathered::default();
+    let mut until_ns = vec![i64::MIN; from.len()];
+    // always from the file that is least far: the others wait, so little is held
+    while let Some((file, until)) = until_ns
+        .iter_mut()
+        .enumerate()
+        .min_by_key(|(_, until)| **until)
+        && *until != i64::MAX
+    {
+        let block = from.get(file).and_then(|from| from.recv().ok());
+        *until = block.as_ref().map_or(i64::MAX, |block| block.until_ns);
+        for witness in block.into_iter().flat_map(|block| block.witnesses) {
+            gathered.insert(witness);
+        }
+        let least_ns = until_ns.iter().copied().min().unwrap_or(i64::MAX);
+        gathered.sweep(least_ns, window_ns, &mut sessions);
+    }
+    gathered.sweep(i64::MAX, window_ns, &mut sessions);
+    sessions
+}
