@@ -55,19 +55,41 @@ NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
 """The centre of the reference point itself."""
 
 
+NativeBand = tuple[int, int, list[float], tuple[float, float, float], Ends]
+
+
 @dataclass(frozen=True)
 class Band:
-    """Where the residuals about the centre lie, for one pair of points and direction."""
+    """Where the residuals about the centre lie, for one pair of points and direction.
+
+    `reach_ns` are the least and the greatest that are to be expected of any packet.
+    """
 
     lo_ns: int
     hi_ns: int
     density: list[float]
     lost_frac: float = 0.0
     phantom_frac: float = 0.0
+    outside_frac: float = 0.0
+    reach_ns: Ends = (0, 0)
 
-    def native(self) -> tuple[int, int, list[float], float, float]:
+    def native(self) -> NativeBand:
         """As the core takes it."""
-        return self.lo_ns, self.hi_ns, self.density, self.lost_frac, self.phantom_frac
+        shares = (self.lost_frac, self.phantom_frac, self.outside_frac)
+        return self.lo_ns, self.hi_ns, self.density, shares, self.reach_ns
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How often a point sees a packet twice, and how much later."""
+
+    copied_frac: float = 0.0
+    lo_ns: int = 0
+    hi_ns: int = 0
+
+    def native(self) -> tuple[float, int, int]:
+        """As the core takes it."""
+        return self.copied_frac, self.lo_ns, self.hi_ns
 
 
 Question = tuple[str, list[tuple[Ends, int]], int]
@@ -145,7 +167,7 @@ class Findings:
     `along` is the path, forward, component after component; `components` the same in groups;
     `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
     by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
-    usual difference. On `torn` edges TCP changes its packet boundaries.
+    usual difference. On `torn` edges TCP changes its packet boundaries. `copies` are by point.
     """
 
     points: Sequence[Point]
@@ -159,6 +181,7 @@ class Findings:
     torn: frozenset[Ends]
     is_inferred: bool
     warnings: list[Warn]
+    copies: Sequence[Copies] = ()
 
     @cached_property
     def along(self) -> list[int]:

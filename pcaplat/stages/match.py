@@ -10,7 +10,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 
 from collections.abc import Mapping, Sequence
 
-from pcaplat.path import Band, Division, Findings, questions_of
+from pcaplat.path import Band, Division, Findings, NativeBand, questions_of
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""
@@ -65,6 +65,7 @@ def plan_matching(
         "reverse_centres": [centre.native() for centre in findings.centres[1]],
         "forward_bands": _matrix(findings.bands[0], n, wide_ns),
         "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
+        "copies": [copies.native() for copies in findings.copies],
         "toward_is_forward": list(findings.toward_is_forward.items()),
         "links": links,
         "torn": [_is_torn(findings, ends) for ends in links],
@@ -117,9 +118,7 @@ def _slack_ns(findings: Findings) -> int:
     return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
 
 
-def _matrix(
-    bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int
-) -> list[tuple[int, int, list[float], float, float]]:
+def _matrix(bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int) -> list[NativeBand]:
     """Bands by upstream and downstream point; where nothing was seen, what the widest allows."""
     edge_ns = max((max(-b.lo_ns, b.hi_ns) for b in bands.values()), default=min(wide_ns, 10_000))
     unseen = Band(-edge_ns, edge_ns, [])

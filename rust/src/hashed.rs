@@ -1,10 +1,13 @@
 //! Maps whose keys are hashes already: identities, flows, address pairs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map from a hash.
 pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
+
+/// A set of hashes.
+pub type HashedSet = HashSet<u64, BuildHasherDefault<AlreadyHashed>>;
 
 /// Passes a key on as its own hash.
 #[derive(Clone, Copy, Debug, Default)]

@@ -48,6 +48,46 @@ pub struct Band {
     pub lost_frac: f64,
     /// Share of packets of the downstream point that the upstream point did not see.
     pub phantom_frac: f64,
+    /// Share of packets whose residual is outside.
+    pub outside_frac: f64,
+    /// The least and the greatest residual that is to be expected of any packet.
+    pub reach_ns: (i64, i64),
+}
+
+/// What a point sees more than once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Copies {
+    /// Share of its packets.
+    pub copied_frac: f64,
+    /// The least time from an original to its copy.
+    pub lo_ns: i64,
+    /// The greatest.
+    pub hi_ns: i64,
+}
+
+impl Copies {
+    /// Whether a copy may come that much later.
+    #[must_use]
+    pub fn admits(&self, gap_ns: i64) -> bool {
+        self.copied_frac > 0.0 && (self.lo_ns..=self.hi_ns).contains(&gap_ns)
+    }
+
+    /// Density of copies that much later, per µs.
+    #[must_use]
+    pub fn density_at(&self, gap_ns: i64) -> f64 {
+        if self.admits(gap_ns) {
+            self.copied_frac * per_us(self.hi_ns.saturating_sub(self.lo_ns))
+        } else {
+            0.0
+        }
+    }
+}
+
+/// One in a width, per µs.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
+pub fn per_us(width_ns: i64) -> f64 {
+    1e3 / width_ns.max(1) as f64
 }
 
 impl Band {
@@ -60,7 +100,7 @@ impl Band {
     /// Relative density at a residual.
     #[must_use]
     pub fn density_at(&self, residual_ns: i64) -> f64 {
-        const FLOOR: f64 = 1e-3;
+        const FLOOR: f64 = 0.004;
         if self.density.is_empty() {
             return 1.0;
         }
@@ -90,6 +130,8 @@ pub struct Plan {
     pub centres: [Vec<Centre>; 2],
     /// Per direction and `up × n + down`.
     pub bands: [Vec<Band>; 2],
+    /// Per point.
+    pub copies: Vec<Copies>,
     /// Address pairs: whether packets from the smaller address go forward.
     pub toward_is_forward: HashedMap<bool>,
     /// Measured segments (near, far); the whole path may be among them.
@@ -152,6 +194,30 @@ impl Plan {
         self.bands.get(direction.index())?.get(index)
     }
 
+    /// Share of a point's packets that no point upstream saw.
+    #[must_use]
+    pub fn phantom_frac(&self, direction: Direction, down: u16) -> f64 {
+        let points = 0..u16::try_from(self.n_points()).unwrap_or(u16::MAX);
+        let place = self.place(direction, down);
+        let before = points.filter(|up| self.place(direction, *up) < place);
+        let known = before.filter(|up| self.same_component(*up, down));
+        let shares = known.filter_map(|up| Some(self.band(direction, up, down)?.phantom_frac));
+        shares.fold(1.0, f64::min)
+    }
+
+    fn same_component(&self, one: u16, other: u16) -> bool {
+        self.component.get(usize::from(one)) == self.component.get(usize::from(other))
+    }
+
+    /// How often a point sees a packet more than once.
+    #[must_use]
+    pub fn copies_at(&self, point: u16) -> Copies {
+        self.copies
+            .get(usize::from(point))
+            .copied()
+            .unwrap_or_default()
+    }
+
     /// Place of a point for packets of a direction: ascending from sender to receiver.
     #[must_use]
     pub fn place(&self, direction: Direction, point: u16) -> i64 {
@@ -188,7 +254,7 @@ mod tests {
         };
         let at = [-100, -51, -50, -1, 0, 49, 50, 100, i64::MIN, i64::MAX]
             .map(|ns| (band.density_at(ns) * 1e3).round() as i64);
-        assert_eq!(at, [500, 500, 1, 1, 3000, 3000, 1500, 1500, 500, 1500]);
+        assert_eq!(at, [500, 500, 4, 4, 3000, 3000, 1500, 1500, 500, 1500]);
         assert!(band.admits(-100) && band.admits(100) && !band.admits(101));
         assert!((Band::default().density_at(5) - 1.0).abs() < 1e-12);
     }

@@ -80,8 +80,12 @@ def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
     lo, hi = (int(edge) for edge in np.quantile(residual_ns, (0.005, 0.995)))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
+    reach_ns = (min(lo, int(residual_ns.min()) - more), max(hi, int(residual_ns.max()) + more))
+    n_outside = int(np.sum((residual_ns < lo) | (residual_ns > hi)))
     counts, _ = np.histogram(residual_ns, bins=DENSITY_BINS, range=(lo, hi))
     # One count spread over three bins: what 1 of 10,000 packets did is possible, not impossible.
     smooth = np.convolve(counts, (0.25, 0.5, 0.25), mode="same") + 0.5 / DENSITY_BINS
     density = smooth / smooth.sum() * DENSITY_BINS
-    return Band(lo, hi, density.tolist())
+    # what none of few packets did, one of more may do
+    outside_frac = (n_outside + 0.5) / (len(residual_ns) + 1)
+    return Band(lo, hi, density.tolist(), outside_frac=outside_frac, reach_ns=reach_ns)

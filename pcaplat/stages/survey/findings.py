@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pcaplat.errors import EvidenceError
 from pcaplat.path import Findings, Point
+from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.direction import cover_starts, declared_path, from_first, placed
 from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
@@ -70,6 +71,7 @@ def survey(
         warnings=warnings + doubts_of_offload(points, torn),
         torn=frozenset(torn),
         tail_ns=tail_ns,
+        copies=find_copies(seen),
     )
 
 

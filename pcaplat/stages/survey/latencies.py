@@ -79,6 +79,5 @@ def _band(both: Shared, centres: tuple[Centre, Centre], resolution_ns: int) -> B
 def _missing(here: Sights, there: Sights) -> float:
     """Share of the flows' common packets that were seen here and not there."""
     common = here.key[among(here.pair, there.pairs) & here.is_directed]
-    if len(common) == 0:
-        return 0.0
-    return float(1 - among(common, there.key).mean())
+    n_missing = len(common) - int(among(common, there.key).sum())
+    return n_missing / max(len(common), 1)

@@ -1,9 +1,27 @@
 //! Copies: frames of one packet that one point saw more than once.
 
 use super::{FrameId, Sight};
+use crate::plan::Copies;
 
 /// Copies of a frame at one point lie within this (docs/stages/match.md, copies).
 pub(super) const COPIES_WITHIN_NS: i64 = 2_000_000;
+
+/// A point that sees that share of its packets twice sees all of them so.
+const NEARLY_ALL: f64 = 0.9;
+/// A packet has no more copies than this.
+const MOST_COPIES: i64 = 4;
+/// More frames than this that are equal and numbered, at two points, are numbers that come around.
+const MOST_EQUAL: usize = 2;
+
+/// What tells copies from packets that repeat themselves.
+pub(super) struct Rules<'a> {
+    /// How often the point of some sights sees a packet more than once.
+    pub(super) copies: &'a dyn Fn(&[Sight]) -> Copies,
+    /// Whether two sights lie as those of one packet do.
+    pub(super) fits: &'a dyn Fn(&Sight, &Sight) -> bool,
+    /// Packets of this flow are known to be equal to each other.
+    pub(super) repeats: bool,
+}
 
 /// Later copies, each with the frame it is a copy of.
 #[derive(Debug, Default)]
@@ -34,22 +52,27 @@ impl Folded {
             .map(|(_, copy)| copy)
     }
 
-    /// Takes later copies out of a run: of a packet that some point saw once and none saw far apart,
-    /// or of a frame that is equal to the byte and numbered. "Same bytes soon after" alone is not a
-    /// copy, nor is a resend after a loss, which is where the packet seen once elsewhere `fits`, while
-    /// the first is not. Returns the rest in order of time.
-    pub(super) fn fold(
-        &mut self,
-        run: &[Sight],
-        fits: &dyn Fn(&Sight, &Sight) -> bool,
-    ) -> Vec<Sight> {
+    /// Takes later copies out of a run and returns the rest in order of time. "Same bytes soon after"
+    /// alone is not a copy. What is: the second of two that lie as copies do, at a point that sees
+    /// nearly everything twice; a frame that is equal to the byte and numbered; and a packet that
+    /// some point saw once and none saw far apart, unless its flow `repeats` itself. None is a resend
+    /// after a loss, which is where the packet seen once elsewhere `fits`, while the first is not.
+    pub(super) fn fold(&mut self, run: &[Sight], rules: &Rules<'_>) -> Vec<Sight> {
         let mut by_point: Vec<Sight> = run.to_vec();
         by_point.sort_unstable_by_key(|sight| (sight.point, sight.t_ns, sight.frame));
-        let points = || by_point.chunk_by(|a, b| a.point == b.point);
-        let is_one_packet = points().any(|sights| sights.len() == 1)
-            && points().all(|sights| sights.is_sorted_by(is_close))
-            && !points().any(|sights| points().any(|others| is_resend(sights, others, fits)));
-        let mut kept: Vec<Sight> = Vec::with_capacity(run.len());
+        let at_points = by_point.chunk_by(|a, b| a.point == b.point);
+        let mut left = Vec::with_capacity(run.len());
+        for sights in at_points {
+            self.take_seconds(sights, (rules.copies)(sights), &mut left);
+        }
+        let points = || left.chunk_by(|a, b| a.point == b.point);
+        let is_one_packet = !rules.repeats
+            && points().any(|sights| sights.len() == 1)
+            && points().all(|sights| is_within(sights, (rules.copies)(sights)))
+            && !points().any(|one| points().any(|other| is_resend(one, other, rules.fits)));
+        let n_crowded = points().filter(|sights| sights.len() > MOST_EQUAL).count();
+        let is_numbered = n_crowded < 2;
+        let mut kept: Vec<Sight> = Vec::with_capacity(left.len());
         for sights in points() {
             let n_before = kept.len();
             for sight in sights {
@@ -58,7 +81,8 @@ impl Folded {
                     .iter()
                     .rev()
                     .take_while(|original| is_close(original, sight));
-                match near.find(|original| is_one_packet || is_same_frame(original, sight)) {
+                let is_same = |one: &Sight| is_numbered && is_same_frame(one, sight);
+                match near.find(|original| is_one_packet || is_same(original)) {
                     Some(original) => self.0.push((original.frame, *sight)),
                     None => kept.push(*sight),
                 }
@@ -69,6 +93,68 @@ impl Folded {
         kept.sort_unstable_by_key(|sight| (sight.aligned_ns, sight.frame));
         kept
     }
+
+    /// Of a point that sees nearly everything twice: the second sight of each two that lie as a copy
+    /// does and that have no other to be a copy of, or to be copied.
+    fn take_seconds(&mut self, sights: &[Sight], copies: Copies, left: &mut Vec<Sight>) {
+        if copies.copied_frac < NEARLY_ALL || sights.len() < 2 {
+            return left.extend(sights);
+        }
+        let gap_ns = |one: &Sight, other: &Sight| other.t_ns.saturating_sub(one.t_ns);
+        let lies_between = |gap_ns: i64| (copies.lo_ns..=copies.hi_ns).contains(&gap_ns);
+        let mut is_copy = vec![false; sights.len()];
+        let firsts_of = |at: usize, is_copy: &[bool]| {
+            let sight = sights.get(at);
+            let near = sights.iter().zip(is_copy).enumerate().take(at).rev();
+            let gap_before_ns = |one: &Sight| sight.map_or(i64::MAX, |sight| gap_ns(one, sight));
+            let near = near.take_while(|(_, (one, _))| gap_before_ns(one) <= copies.hi_ns);
+            let is_first =
+                |one: &Sight, is_copy: bool| !is_copy && lies_between(gap_before_ns(one));
+            let firsts = near.filter(|(_, (one, is_copy))| is_first(one, **is_copy));
+            firsts.map(|(first, _)| first).take(2).collect::<Vec<_>>()
+        };
+        let second_of = |at: usize| {
+            let sight = sights.get(at)?;
+            let near = sights.iter().enumerate().skip(at + 1);
+            let near = near.take_while(|(_, one)| gap_ns(sight, one) <= copies.hi_ns);
+            only(near.filter(|(_, one)| lies_between(gap_ns(sight, one))))
+        };
+        for (at, sight) in sights.iter().enumerate() {
+            let original = match firsts_of(at, &is_copy).as_slice() {
+                [first] if firsts_of(*first, &is_copy).is_empty() => Some(*first),
+                _ => None,
+            };
+            let original = original.filter(|first| second_of(*first) == Some(at));
+            if let Some(original) = original.and_then(|first| sights.get(first)) {
+                is_copy
+                    .iter_mut()
+                    .skip(at)
+                    .take(1)
+                    .for_each(|flag| *flag = true);
+                self.0.push((original.frame, *sight));
+            } else {
+                left.push(*sight);
+            }
+        }
+    }
+}
+
+/// The index of the only one.
+fn only<T>(mut found: impl Iterator<Item = (usize, T)>) -> Option<usize> {
+    let (index, _) = found.next()?;
+    found.next().is_none().then_some(index)
+}
+
+/// All within what copies of the first take.
+fn is_within(sights: &[Sight], copies: Copies) -> bool {
+    let [first, later @ ..] = sights else {
+        return true;
+    };
+    let gap_ns = |one: &Sight| one.t_ns.saturating_sub(first.t_ns);
+    let most_ns = MOST_COPIES
+        .saturating_mul(copies.hi_ns)
+        .min(COPIES_WITHIN_NS);
+    later.is_empty() || copies.copied_frac > 0.0 && later.iter().all(|one| gap_ns(one) <= most_ns)
 }
 
 /// The first of several was lost: what was seen once elsewhere fits a later one, and not the first.
@@ -89,14 +175,22 @@ fn is_same_frame(one: &Sight, other: &Sight) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::sight;
+    use super::super::testing::{SOME_COPIES, sight};
     use super::*;
 
     const US: i64 = 1000;
 
+    fn rules(fits: &dyn Fn(&Sight, &Sight) -> bool) -> Rules<'_> {
+        Rules {
+            copies: &|_| SOME_COPIES,
+            fits,
+            repeats: false,
+        }
+    }
+
     fn fold(run: &[Sight]) -> (Vec<i64>, Vec<(i64, i64)>) {
         let mut folded = Folded::default();
-        let kept = folded.fold(run, &|_, _| true);
+        let kept = folded.fold(run, &rules(&|_, _| true));
         let copies = kept
             .iter()
             .flat_map(|one| folded.copies_of(one).map(|copy| (one.t_ns, copy.t_ns)))
@@ -154,9 +248,9 @@ mod tests {
         ];
         let fits = |up: &Sight, down: &Sight| (0..20 * US).contains(&(down.t_ns - up.t_ns));
         let mut folded = Folded::default();
-        assert_eq!(folded.fold(&run, &fits).len(), 3);
+        assert_eq!(folded.fold(&run, &rules(&fits)).len(), 3);
         let mirrored = [sight(1, 0, 0), sight(1, 0, 3 * US), sight(1, 1, 9 * US)];
-        assert_eq!(folded.fold(&mirrored, &fits).len(), 2);
+        assert_eq!(folded.fold(&mirrored, &rules(&fits)).len(), 2);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Which way a packet goes: from the survey, else from what fits better.
 
 use super::Sight;
+use super::matchings::MOST_FRAMES;
 use crate::hashed::HashedMap;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Band, Direction, Plan};
 
 /// What single packets said about flows whose addresses the survey did not see.
 #[derive(Debug, Default)]
@@ -11,11 +12,14 @@ pub(super) struct Votes {
 }
 
 impl Votes {
-    /// Direction of the packets of one identity.
+    /// Direction of the packets of one identity; `None` if they repeat themselves and fit both ways.
     pub(super) fn direction(&mut self, plan: &Plan, sights: &[Sight]) -> Option<Direction> {
         let first = sights.first()?;
         if let Some(toward_is_forward) = plan.toward_is_forward.get(&first.pair) {
             return Some(Direction::of(first.toward == *toward_is_forward));
+        }
+        if first.directed && is_repeated(sights) {
+            return self.of_repeated(plan, first, sights);
         }
         let forward_ns = misfit_ns(plan, sights, Direction::Forward);
         let reverse_ns = misfit_ns(plan, sights, Direction::Reverse);
@@ -34,10 +38,99 @@ impl Votes {
         Some(toward_is_forward.map_or(Direction::Forward, |to| Direction::of(first.toward == to)))
     }
 
+    /// The direction in which sights have others where they usually are: twice as many, or much
+    /// nearer to the usual place.
+    fn of_repeated(&mut self, plan: &Plan, first: &Sight, sights: &[Sight]) -> Option<Direction> {
+        let forward = Fit::of(plan, sights, Direction::Forward);
+        let reverse = Fit::of(plan, sights, Direction::Reverse);
+        let is_told = forward.is_twice(&reverse) || reverse.is_twice(&forward);
+        if is_told || forward.is_apart_from(&reverse) {
+            let is_forward = forward.sum > reverse.sum;
+            let toward_is_forward = first.toward == is_forward;
+            *self.of_flow.entry(first.flow).or_default() += if toward_is_forward { 1 } else { -1 };
+            return Some(Direction::of(is_forward));
+        }
+        let known = self.voted(first.flow);
+        if forward.n_fitting == 0.0 && reverse.n_fitting == 0.0 && known.is_none() {
+            return Some(Direction::Forward);
+        }
+        known.map(|to| Direction::of(first.toward == to))
+    }
+
     fn voted(&self, flow: u64) -> Option<bool> {
         const ENOUGH_VOTES: u32 = 3;
         let votes = self.of_flow.get(&flow).copied().unwrap_or(0);
         (votes.unsigned_abs() >= ENOUGH_VOTES).then_some(votes > 0)
+    }
+}
+
+fn is_repeated(sights: &[Sight]) -> bool {
+    let mut points: Vec<u16> = sights.iter().map(|sight| sight.point).collect();
+    points.sort_unstable();
+    points.windows(2).any(|two| two.first() == two.last())
+}
+
+/// How well sights of one identity fit those of the next point that saw any.
+#[derive(Debug, Default)]
+struct Fit {
+    n: f64,
+    n_fitting: f64,
+    /// Of the greatest densities.
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+impl Fit {
+    fn of(plan: &Plan, sights: &[Sight], direction: Direction) -> Self {
+        let at = |sight: &Sight| plan.aligned_ns(direction, sight.point, sight.t_ns);
+        let mut all: Vec<(i64, u16, i64)> = sights
+            .iter()
+            .map(|one| (plan.place(direction, one.point), one.point, at(one)))
+            .collect();
+        all.sort_unstable();
+        let points: Vec<&[(i64, u16, i64)]> = all.chunk_by(|a, b| a.1 == b.1).collect();
+        let mut fit = Self::default();
+        for two in points.windows(2) {
+            let &[up, down] = two else { continue };
+            let band = up.first().zip(down.first());
+            let band = band.and_then(|(up, down)| plan.band(direction, up.1, down.1));
+            let Some(band) = band else { continue };
+            for one in up {
+                fit.note(band, one.2, down);
+            }
+        }
+        fit
+    }
+
+    fn note(&mut self, band: &Band, up_ns: i64, down: &[(i64, u16, i64)]) {
+        let from_ns = up_ns.saturating_add(band.lo_ns);
+        let from = down.partition_point(|(_, _, ns)| *ns < from_ns);
+        let later_ns = down.get(from..).unwrap_or(&[]).iter();
+        let residuals_ns = later_ns.map(|(_, _, ns)| ns.saturating_sub(up_ns));
+        let admitted = residuals_ns.take_while(|ns| band.admits(*ns));
+        let densities = admitted.take(MOST_FRAMES).map(|ns| band.density_at(ns));
+        let best = densities.fold(0.0, f64::max);
+        self.n += 1.0;
+        self.n_fitting += if best > 0.0 { 1.0 } else { 0.0 };
+        self.sum += best;
+        self.sum_of_squares += best * best;
+    }
+
+    fn is_twice(&self, other: &Self) -> bool {
+        self.n_fitting >= 2.0 * other.n_fitting.max(1.0)
+    }
+
+    /// Whether the means differ by far more than their errors.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        const ENOUGH: f64 = 16.0;
+        const ERRORS: f64 = 6.0;
+        let mean = |fit: &Self| fit.sum / fit.n.max(1.0);
+        let variance = |fit: &Self| {
+            let spread = fit.sum_of_squares / fit.n.max(1.0) - mean(fit) * mean(fit);
+            spread.max(0.0) / fit.n.max(1.0)
+        };
+        let apart = (mean(self) - mean(other)).abs();
+        self.n.min(other.n) >= ENOUGH && apart > ERRORS * (variance(self) + variance(other)).sqrt()
     }
 }
 

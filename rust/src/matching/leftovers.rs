@@ -2,57 +2,27 @@
 //! was unusually fast or slow explains them better than a loss and a packet from nowhere do.
 
 use super::Sight;
-use super::copies::Folded;
-use super::posterior::{Candidate, probable_pairs};
-use super::resolve::Sink;
-use crate::plan::{Direction, Plan};
+use super::piece::Piece;
+use super::posterior::{Candidate, LEAST_LOST, LEAST_PHANTOM, likely_pairs};
+use crate::plan::{Direction, Plan, per_us};
 
-/// Share of packets that take longer or shorter than the survey's band (docs/stages/match.md).
-const OUTSIDE_FRAC: f64 = 0.01;
+/// Share of packets that take longer or shorter than the band allows, if none was seen to.
+const LEAST_OUTSIDE: f64 = 1e-4;
 
 /// An end that so many starts may continue abstains, however many more there are.
-const ENOUGH: usize = 64;
-
-/// A trajectory, or a part of one.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    /// From the sender's side on.
-    pub(super) sights: Vec<Sight>,
-    /// Its first sight may continue more than one other piece.
-    pub(super) has_doubtful_start: bool,
-    /// Its last sight may be continued by more than one other.
-    pub(super) has_doubtful_end: bool,
-}
-
-impl Piece {
-    pub(super) fn new(sights: Vec<Sight>) -> Self {
-        Self {
-            sights,
-            has_doubtful_start: false,
-            has_doubtful_end: false,
-        }
-    }
-
-    /// Says what became of the packet.
-    pub(super) fn hand_to(&self, sink: &mut dyn Sink, direction: Direction, folded: &Folded) {
-        match self.sights.as_slice() {
-            [alone] if self.has_doubtful_start || self.has_doubtful_end => {
-                sink.ambiguous(alone, direction, folded);
-            }
-            sights if self.has_doubtful_end => sink.unfinished(sights, direction, folded),
-            sights => sink.trajectory(sights, direction, folded),
-        }
-    }
-}
+const ENOUGH: usize = 16;
 
 /// Joins the pieces of one identity within the window, and marks those that might be joined.
 pub(super) fn join_leftovers(
     plan: &Plan,
     direction: Direction,
+    rate: f64,
     mut pieces: Vec<Piece>,
 ) -> Vec<Piece> {
-    let verdict = probable_pairs(&candidates(plan, direction, &pieces));
-    for index in verdict.doubtful_open {
+    // a posterior takes frames in order of time
+    pieces.sort_by_key(|piece| piece.sights.first().map(|first| first.aligned_ns));
+    let verdict = likely_pairs(&candidates(plan, direction, rate, &pieces));
+    for (index, _) in verdict.doubtful_open {
         if let Some(piece) = pieces.get_mut(index) {
             piece.has_doubtful_end = true;
         }
@@ -93,7 +63,7 @@ fn join(mut pieces: Vec<Piece>, mut pairs: Vec<(usize, usize)>) -> Vec<Piece> {
 }
 
 /// Every end that some later start may continue, within the window.
-fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candidate> {
+fn candidates(plan: &Plan, direction: Direction, rate: f64, pieces: &[Piece]) -> Vec<Candidate> {
     let starts = starts(plan, direction, pieces);
     let mut found = Vec::new();
     for (open, piece) in pieces.iter().enumerate() {
@@ -108,11 +78,9 @@ fn candidates(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<Candid
         let beyond = near
             .filter(|(head, _)| place(head) > place(last))
             .take(ENOUGH);
-        found.extend(
-            beyond.filter_map(|(head, frame)| {
-                candidate(plan, direction, (open, last), (*frame, head))
-            }),
-        );
+        found.extend(beyond.filter_map(|(head, frame)| {
+            candidate(plan, direction, rate, (open, last), (*frame, head))
+        }));
     }
     found
 }
@@ -137,25 +105,22 @@ fn starts<'a>(plan: &Plan, direction: Direction, pieces: &'a [Piece]) -> Vec<(&'
     starts
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a density of widths needs few digits"
-)]
 fn candidate(
     plan: &Plan,
     direction: Direction,
+    rate: f64,
     (open, last): (usize, &Sight),
     (frame, first): (usize, &Sight),
 ) -> Option<Candidate> {
     let band = plan.band(direction, last.point, first.point)?;
-    let width_ns = band.hi_ns.saturating_sub(band.lo_ns).max(1) as f64;
-    let density = OUTSIDE_FRAC * width_ns / (2.0 * plan.wide_ns.max(1) as f64);
+    let outside_frac = band.outside_frac.max(LEAST_OUTSIDE);
+    let phantom_frac = plan.phantom_frac(direction, first.point).max(LEAST_PHANTOM);
     Some(Candidate {
         open,
         frame,
-        weight: (1.0 - band.lost_frac) * density.min(1.0),
-        lost: band.lost_frac,
-        phantom: band.phantom_frac,
+        weight: (1.0 - band.lost_frac) * outside_frac * per_us(plan.wide_ns.saturating_mul(2)),
+        lost: band.lost_frac.max(LEAST_LOST),
+        phantom: phantom_frac * rate,
     })
 }
 
@@ -163,6 +128,9 @@ fn candidate(
 mod tests {
     use super::super::testing::{path, sight};
     use super::*;
+
+    /// Two in a window, per µs.
+    const RATE: f64 = 0.01;
 
     fn joined(plan: &Plan, pieces: &[&[(u16, i64)]]) -> Vec<(Vec<u16>, bool)> {
         let piece = |seen: &&[(u16, i64)]| {
@@ -173,7 +141,7 @@ mod tests {
             )
         };
         let pieces = pieces.iter().map(piece).collect();
-        let mut all: Vec<(Vec<u16>, bool)> = join_leftovers(plan, Direction::Forward, pieces)
+        let mut all: Vec<(Vec<u16>, bool)> = join_leftovers(plan, Direction::Forward, RATE, pieces)
             .into_iter()
             .map(|piece| {
                 (

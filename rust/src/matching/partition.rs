@@ -3,8 +3,9 @@
 use super::copies::{COPIES_WITHIN_NS, Folded};
 use super::losses::Losses;
 use super::outcome::{Outbox, Outcome};
+use super::piece::Sink;
 use super::ranges::{Cut, Ending, Fate, Lost, Ranges, Said};
-use super::resolve::{Resolver, Sink};
+use super::resolve::Resolver;
 use super::tally::Tally;
 use super::totals::Totals;
 use super::window::Window;

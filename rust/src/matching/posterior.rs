@@ -1,28 +1,30 @@
 //! Which pairs of a bipartite graph of candidates are certain enough.
 //!
-//! Each connected component is decided by itself. One to one is a pair. Of anything larger all
-//! matchings are enumerated, crossing ones too, for reordering is real; the weight of a matching is
-//! the product of its pairs' densities and of the loss and phantom probabilities of what it leaves
-//! over. A pair is accepted if matchings with it have nearly all of the weight; the rest abstains.
+//! Each connected component is decided by itself: over all its matchings, crossing ones too, for
+//! reordering is real, the weight of a matching is the product of its pairs' densities and of the
+//! loss and phantom probabilities of what it leaves over. A pair is accepted if matchings with it
+//! have nearly all of the weight; the rest abstains.
 
 use super::components::components;
+use super::matchings::{Sum, turns};
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
-/// Larger components abstain: 6 by 6 has 13,327 matchings.
-const MOST: usize = 6;
-/// Probabilities measured as 0 are not impossible.
-const LEAST_LOST: f64 = 1e-4;
-const LEAST_PHANTOM: f64 = 1e-5;
 
-/// A frame that may continue an open trajectory.
+/// Probabilities measured as 0 are not impossible.
+pub(super) const LEAST_LOST: f64 = 1e-4;
+pub(super) const LEAST_PHANTOM: f64 = 1e-5;
+
+/// A frame that may continue an open trajectory. Frames are numbered in order of time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) open: usize,
     pub(super) frame: usize,
-    /// Density of the residual relative to uniform, times the probability not to be lost.
+    /// Density of the residual, times the probability not to be lost.
     pub(super) weight: f64,
+    /// Probability that the open trajectory goes on in none of the candidates.
     pub(super) lost: f64,
+    /// Density of such frames that continue no open trajectory.
     pub(super) phantom: f64,
 }
 
@@ -30,24 +32,13 @@ pub(super) struct Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) pairs: Vec<(usize, usize)>,
-    pub(super) doubtful_open: Vec<usize>,
+    /// With the probability that they go on in one of the candidates.
+    pub(super) doubtful_open: Vec<(usize, f64)>,
     pub(super) doubtful_frames: Vec<usize>,
 }
 
-/// Decides all components of the candidates' graph; what has no alternative is a pair.
+/// Decides all components of the candidates' graph.
 pub(super) fn likely_pairs(candidates: &[Candidate]) -> Verdict {
-    let mut verdict = Verdict::default();
-    for component in components(candidates) {
-        match component.as_slice() {
-            [only] => verdict.pairs.push((only.open, only.frame)),
-            several => decide(several, &mut verdict),
-        }
-    }
-    verdict
-}
-
-/// The same, where loss and a packet from nowhere are an alternative to every pair.
-pub(super) fn probable_pairs(candidates: &[Candidate]) -> Verdict {
     let mut verdict = Verdict::default();
     for component in components(candidates) {
         decide(&component, &mut verdict);
@@ -56,16 +47,24 @@ pub(super) fn probable_pairs(candidates: &[Candidate]) -> Verdict {
 }
 
 fn decide(component: &[Candidate], verdict: &mut Verdict) {
-    let (mut opens, mut frames) = (side(component, |c| c.open), side(component, |c| c.frame));
-    if opens.len() <= MOST && frames.len() <= MOST {
-        for (open, frame) in accepted(component, &opens, &frames) {
-            verdict.pairs.push((open, frame));
-            opens.retain(|one| *one != open);
-            frames.retain(|one| *one != frame);
+    let frames = side(component, |c| c.frame);
+    let mut shares = shares(component, &frames);
+    shares.sort_unstable_by_key(|one| one.open);
+    let mut taken: Vec<usize> = Vec::new();
+    for of_open in &shares {
+        match of_open.frame.filter(|_| of_open.likely >= ACCEPTED) {
+            Some(frame) => {
+                verdict.pairs.push((of_open.open, frame));
+                taken.push(frame);
+            }
+            None => verdict.doubtful_open.push((of_open.open, of_open.any)),
         }
     }
-    verdict.doubtful_open.append(&mut opens);
-    verdict.doubtful_frames.append(&mut frames);
+    taken.sort_unstable();
+    let is_free = |frame: &usize| taken.binary_search(frame).is_err();
+    verdict
+        .doubtful_frames
+        .extend(frames.into_iter().filter(is_free));
 }
 
 fn side(component: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
@@ -75,93 +74,58 @@ fn side(component: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
     all
 }
 
-/// The pairs that are in matchings of nearly all of the weight.
-fn accepted(component: &[Candidate], opens: &[usize], frames: &[usize]) -> Vec<(usize, usize)> {
-    let mut share = vec![0.0; component.len()];
-    let mut total = 0.0;
-    let (share_of, total_of) = (&mut share, &mut total);
-    let mut walk = Walk {
-        component,
-        opens,
-        frames,
-        share: share_of,
-        total: total_of,
+/// Where an open trajectory goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub(super) open: usize,
+    /// The likeliest frame, and how likely that is.
+    pub(super) frame: Option<usize>,
+    pub(super) likely: f64,
+    /// How likely any is.
+    pub(super) any: f64,
+}
+
+fn shares(component: &[Candidate], frames: &[usize]) -> Vec<Share> {
+    if let [only] = component {
+        let likely = only.weight / (only.weight + only.lost * only.phantom);
+        return vec![Share {
+            open: only.open,
+            frame: Some(only.frame),
+            likely,
+            any: likely,
+        }];
+    }
+    let turns = turns(component, frames);
+    let found = turns.and_then(|turns| Sum::new(&turns, component, frames).shares());
+    found.unwrap_or_else(|| heap(component))
+}
+
+/// Of a heap nothing is known.
+fn heap(component: &[Candidate]) -> Vec<Share> {
+    let opens = side(component, |c| c.open).into_iter();
+    let unknown = |open| Share {
+        open,
+        frame: None,
+        likely: 0.0,
+        any: 0.5,
     };
-    walk.from(0, 0, 1.0, &mut Vec::new());
-    let is_certain = |share: f64| total > 0.0 && share / total >= ACCEPTED;
-    let certain = component
-        .iter()
-        .zip(share)
-        .filter(|(_, share)| is_certain(*share));
-    certain
-        .map(|(candidate, _)| (candidate.open, candidate.frame))
-        .collect()
-}
-
-/// The enumeration: open trajectories one after the other, each with every free frame or none.
-struct Walk<'a> {
-    component: &'a [Candidate],
-    opens: &'a [usize],
-    frames: &'a [usize],
-    share: &'a mut [f64],
-    total: &'a mut f64,
-}
-
-impl Walk<'_> {
-    fn from(&mut self, at: usize, taken: u32, weight: f64, pairs: &mut Vec<usize>) {
-        let Some(open) = self.opens.get(at).copied() else {
-            return self.close(taken, weight, pairs);
-        };
-        let lost = self
-            .component
-            .iter()
-            .find(|c| c.open == open)
-            .map_or(0.0, |c| c.lost);
-        self.from(at + 1, taken, weight * lost.max(LEAST_LOST), pairs);
-        for index in 0..self.component.len() {
-            let Some(candidate) = self.component.get(index).filter(|c| c.open == open) else {
-                continue;
-            };
-            let Some(bit) = self.frames.iter().position(|f| *f == candidate.frame) else {
-                continue;
-            };
-            if taken & (1 << bit) == 0 {
-                let weight = weight * candidate.weight;
-                pairs.push(index);
-                self.from(at + 1, taken | (1 << bit), weight, pairs);
-                pairs.pop();
-            }
-        }
-    }
-
-    fn close(&mut self, taken: u32, weight: f64, pairs: &[usize]) {
-        let phantom = self
-            .component
-            .first()
-            .map_or(0.0, |c| c.phantom)
-            .max(LEAST_PHANTOM);
-        let n_left = self.frames.len() - taken.count_ones() as usize;
-        let weight = (0..n_left).fold(weight, |weight, _| weight * phantom);
-        *self.total += weight;
-        for index in pairs {
-            if let Some(share) = self.share.get_mut(*index) {
-                *share += weight;
-            }
-        }
-    }
+    opens.map(unknown).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LOST: f64 = 0.01;
+    const PHANTOM: f64 = 1e-5;
+
     fn candidate(open: usize, frame: usize, weight: f64) -> Candidate {
         Candidate {
             open,
             frame,
             weight,
-            lost: 0.01,
-            phantom: 0.0,
+            lost: LOST,
+            phantom: PHANTOM,
         }
     }
 
@@ -200,8 +164,8 @@ mod tests {
 
     #[test]
     fn heaps_abstain() {
-        let heap: Vec<_> = (0..9)
-            .flat_map(|a| (0..9).map(move |b| candidate(a, b, 1.0)))
+        let heap: Vec<_> = (0..20)
+            .flat_map(|a| (0..20).map(move |b| candidate(a, b, 1.0)))
             .collect();
         assert!(likely_pairs(&heap).pairs.is_empty());
     }
@@ -222,8 +186,8 @@ mod tests {
             let n_lost = i32::try_from(opens.len() - picked.len()).unwrap();
             let n_left = i32::try_from(frames.len() - picked.len()).unwrap();
             let weight = picked.iter().map(|c| c.weight).product::<f64>()
-                * component[0].lost.max(LEAST_LOST).powi(n_lost)
-                * LEAST_PHANTOM.powi(n_left);
+                * LOST.powi(n_lost)
+                * PHANTOM.powi(n_left);
             total += weight;
             for index in chosen {
                 share[index] += weight;
@@ -249,14 +213,20 @@ mod tests {
                 .map(|i| (i / 3, i % 3))
                 .map(|(a, b)| candidate(a, b, weight(a, b, random())))
                 .collect();
-            let (opens, frames) = (side(&component, |c| c.open), side(&component, |c| c.frame));
+            let frames = side(&component, |c| c.frame);
             let expected: Vec<_> = component
                 .iter()
                 .zip(reference(&component))
                 .filter(|(_, share)| *share >= ACCEPTED)
                 .map(|(c, _)| (c.open, c.frame))
                 .collect();
-            assert_eq!(accepted(&component, &opens, &frames), expected);
+            let mut found: Vec<_> = shares(&component, &frames)
+                .iter()
+                .filter(|one| one.likely >= ACCEPTED)
+                .map(|one| (one.open, one.frame.unwrap()))
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, expected);
             assert_eq!(expected.is_empty(), !sharp);
         }
     }
@@ -268,8 +238,8 @@ mod tests {
         let told = [candidate(0, 7, 1e-3), candidate(1, 7, 8.0)];
         let verdict = likely_pairs(&told);
         assert_eq!(
-            (verdict.pairs, verdict.doubtful_open),
-            (vec![(1, 7)], vec![0])
+            (verdict.pairs, verdict.doubtful_open.len()),
+            (vec![(1, 7)], 1)
         );
     }
 }

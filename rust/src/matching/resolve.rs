@@ -3,21 +3,14 @@
 
 use super::Sight;
 use super::assign::Cluster;
-use super::copies::Folded;
+use super::copies::{Folded, Rules};
+use super::crowd::{crowd_of, points_are_distinct, repeats};
 use super::direction::Votes;
-use super::leftovers::{Piece, join_leftovers};
+use super::leftovers::join_leftovers;
+use super::piece::Sink;
+use crate::hashed::HashedSet;
 use crate::plan::{Direction, Plan};
 use std::sync::Arc;
-
-/// Takes what is decided.
-pub(super) trait Sink {
-    /// One packet, sender to receiver; a single sight was matched nowhere.
-    fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
-    /// The same, of a packet whose further way cannot be told: it is not lost.
-    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
-    /// A sight that may belong to more than one packet and stands in no match.
-    fn ambiguous(&mut self, sight: &Sight, direction: Direction, folded: &Folded);
-}
 
 /// Decides group after group.
 pub(super) struct Resolver {
@@ -26,6 +19,8 @@ pub(super) struct Resolver {
     /// No band is wider: sights of one packet at neighbours are closer than this.
     gap_ns: i64,
     folded: Folded,
+    /// Flows whose packets are equal to each other.
+    repeating: HashedSet,
 }
 
 impl Resolver {
@@ -35,13 +30,17 @@ impl Resolver {
             votes: Votes::default(),
             gap_ns,
             folded: Folded::default(),
+            repeating: HashedSet::default(),
         }
     }
 
     /// Decides all sights of one identity.
     pub(super) fn resolve(&mut self, sights: &mut [Sight], sink: &mut dyn Sink) {
         let Some(direction) = self.votes.direction(&self.plan, sights) else {
-            return;
+            self.folded.clear();
+            return sights
+                .iter()
+                .for_each(|one| sink.ambiguous(one, Direction::Forward, &self.folded));
         };
         if direction == Direction::Reverse {
             for sight in sights.iter_mut() {
@@ -64,23 +63,39 @@ impl Resolver {
         if points_are_distinct(run) {
             return self.join(run, direction, sink);
         }
-        let mut folded = std::mem::take(&mut self.folded);
-        let mut kept = folded.fold(run, &|one, other| self.fits(direction, one, other));
-        self.folded = folded;
+        let mut kept = self.fold(run, direction);
         if points_are_distinct(&kept) {
             return self.join(&mut kept, direction, sink);
         }
+        let crowd = crowd_of(&kept, self.gap_ns);
         let mut pieces = Vec::new();
         for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
-            if points_are_distinct(cluster) {
-                self.join_within_bands(cluster, direction, &mut pieces);
-            } else {
-                Cluster::new(&self.plan, direction, cluster).assign(&mut pieces);
-            }
+            Cluster::new(&self.plan, direction, crowd, cluster).assign(&mut pieces);
         }
-        for piece in join_leftovers(&self.plan, direction, pieces) {
+        for piece in join_leftovers(&self.plan, direction, crowd.rate, pieces) {
             piece.hand_to(sink, direction, &self.folded);
         }
+    }
+
+    /// Takes copies out of a run, and notes whether its flow repeats itself.
+    fn fold(&mut self, run: &[Sight], direction: Direction) -> Vec<Sight> {
+        let mut folded = std::mem::take(&mut self.folded);
+        let flow = run.first().map_or(0, |sight| sight.flow);
+        let copies_at = |sights: &[Sight]| {
+            let point = sights.first().map(|sight| sight.point);
+            point.map_or_else(Default::default, |point| self.plan.copies_at(point))
+        };
+        let rules = Rules {
+            copies: &copies_at,
+            fits: &|one, other| self.fits(direction, one, other),
+            repeats: self.repeating.contains(&flow),
+        };
+        let kept = folded.fold(run, &rules);
+        self.folded = folded;
+        if repeats(&kept) {
+            self.repeating.insert(flow);
+        }
+        kept
     }
 
     /// One sight a point: one packet, as far as neighbours are close enough.
@@ -90,13 +105,6 @@ impl Resolver {
         for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= wide_ns) {
             sink.trajectory(packet, direction, &self.folded);
         }
-    }
-
-    /// The same for an identity that repeats: only the bands tell its packets apart.
-    fn join_within_bands(&self, run: &mut [Sight], direction: Direction, to: &mut Vec<Piece>) {
-        run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
-        let packets = run.chunk_by(|a, b| self.admits(direction, a, b));
-        to.extend(packets.map(|packet| Piece::new(packet.to_vec())));
     }
 
     /// Whether two sights lie as those of one packet usually do.
@@ -117,28 +125,6 @@ impl Resolver {
 
 fn later_ns(one: &Sight, other: &Sight) -> i64 {
     other.aligned_ns.saturating_sub(one.aligned_ns)
-}
-
-fn points_are_distinct(sights: &[Sight]) -> bool {
-    let mut seen = 0_u128;
-    for sight in sights {
-        let bit = 1_u128.checked_shl(sight.point.into()).unwrap_or(0);
-        if bit == 0 {
-            return distinct_by_sorting(sights);
-        }
-        if seen & bit != 0 {
-            return false;
-        }
-        seen |= bit;
-    }
-    true
-}
-
-#[cold]
-fn distinct_by_sorting(sights: &[Sight]) -> bool {
-    let mut points: Vec<u16> = sights.iter().map(|sight| sight.point).collect();
-    points.sort_unstable();
-    points.is_sorted_by(|a, b| a != b)
 }
 
 #[cfg(test)]
@@ -260,18 +246,6 @@ mod tests {
         let taken = resolve(path(2), seen);
         assert_eq!(taken.ambiguous.len(), 4);
         assert!(taken.copies.is_empty());
-    }
-
-    #[test]
-    fn of_more_points_than_bits_those_are_told_apart() {
-        let all: Vec<_> = (0..300).map(|point| sight(1, point, 0)).collect();
-        assert!(points_are_distinct(&all));
-        for twice in [0, 127, 128, 299] {
-            let mut all = all.clone();
-            all.push(sight(1, twice, 1));
-            assert!(!points_are_distinct(&all), "{twice}");
-        }
-        assert!(points_are_distinct(&[]) && points_are_distinct(&all[..1]));
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SEGMENT_NS, path, sight};
+    use super::super::testing::{ANYTHING, SEGMENT_NS, path, sight};
     use super::*;
     use crate::plan::N_BINS;
 
@@ -243,7 +243,7 @@ mod tests {
             .map(|point| sight(1, point, 0))
             .chain(copies)
             .collect();
-        let kept = folded.fold(&run, &|_, _| true);
+        let kept = folded.fold(&run, &ANYTHING);
         let mut tally = tally(path(3));
         count(&mut tally, &kept, &folded);
         let (totals, _) = tally.finish().unwrap();

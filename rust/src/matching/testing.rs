@@ -1,15 +1,29 @@
 //! What the tests of several files here need: a straight path, sights, and a sink that keeps all.
 
-use super::copies::Folded;
-use super::resolve::Sink;
+use super::copies::{Folded, Rules};
+use super::piece::Sink;
 use super::{FrameId, Sight};
-use crate::plan::{Band, Centre, Direction, Plan};
+use crate::plan::{Band, Centre, Copies, Direction, Plan};
 use crate::range::Range;
 
 /// What a packet takes from one point to the next.
 pub(super) const SEGMENT_NS: i64 = 10_000;
 /// Half the width of every band.
 pub(super) const BAND_NS: i64 = 100;
+
+/// Points see one packet in twenty again, at any time within 2 ms.
+pub(super) const SOME_COPIES: Copies = Copies {
+    copied_frac: 0.05,
+    lo_ns: 0,
+    hi_ns: 2_000_000,
+};
+
+/// Whatever lies as a copy does is one.
+pub(super) const ANYTHING: Rules<'static> = Rules {
+    copies: &|_| SOME_COPIES,
+    fits: &|_, _| true,
+    repeats: false,
+};
 
 /// A sight without flow, named by its key, its point and its time.
 pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
@@ -36,6 +50,7 @@ pub(super) fn path(n: u16) -> Plan {
     let band = Band {
         lo_ns: -BAND_NS,
         hi_ns: BAND_NS,
+        reach_ns: (-BAND_NS, BAND_NS),
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];
@@ -59,6 +74,7 @@ pub(super) fn path(n: u16) -> Plan {
             (0..n).map(|point| centre(-away(point))).collect(),
         ],
         bands: [bands.clone(), bands],
+        copies: vec![SOME_COPIES; usize::from(n)],
         links,
         torn,
         whole,

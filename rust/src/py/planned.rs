@@ -3,7 +3,7 @@
 use super::{
     Bound, FromPyObject, PyAnyMethods, PyDict, PyDictMethods, PyErr, PyKeyError, PyResult,
 };
-use crate::plan::{Band, Centre, Plan};
+use crate::plan::{Band, Centre, Copies, Plan};
 use crate::vantage::{Dimension, Division, Question, Step, Value};
 
 /// Knots (raw times, offsets) and the slope outside them.
@@ -18,16 +18,27 @@ pub(super) fn centre((t_ns, offset_ns, slope): Knots) -> Centre {
     }
 }
 
-/// A band: lower and upper edge, density, loss, phantoms.
-type Edges = (i64, i64, Vec<f64>, f64, f64);
+/// A band: lower and upper edge, density; shares of loss, phantoms, outside; least and greatest.
+type Edges = (i64, i64, Vec<f64>, (f64, f64, f64), (i64, i64));
 
-fn band((lo_ns, hi_ns, density, lost_frac, phantom_frac): Edges) -> Band {
+fn band((lo_ns, hi_ns, density, shares, reach_ns): Edges) -> Band {
+    let (lost_frac, phantom_frac, outside_frac) = shares;
     Band {
         lo_ns,
         hi_ns,
         density,
         lost_frac,
         phantom_frac,
+        outside_frac,
+        reach_ns,
+    }
+}
+
+fn copies((copied_frac, lo_ns, hi_ns): (f64, i64, i64)) -> Copies {
+    Copies {
+        copied_frac,
+        lo_ns,
+        hi_ns,
     }
 }
 
@@ -89,6 +100,7 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         .into_iter()
         .map(|questions| questions.map(division).transpose())
         .collect::<PyResult<_>>()?;
+    let copied: Vec<(f64, i64, i64)> = item(dict, "copies")?;
     let pairs: Vec<(i64, bool)> = item(dict, "toward_is_forward")?;
     Ok(Plan {
         point_of: item(dict, "point_of")?,
@@ -98,6 +110,7 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         domain: item(dict, "domain")?,
         centres: [centres("forward_centres")?, centres("reverse_centres")?],
         bands: [bands("forward_bands")?, bands("reverse_bands")?],
+        copies: copied.into_iter().map(copies).collect(),
         toward_is_forward: pairs
             .into_iter()
             .map(|(pair, to)| (pair.cast_unsigned(), to))

@@ -1,6 +1,6 @@
 //! Three points of one path, what they capture, and the plan a survey would make of it.
 
-use pcaplat_core::plan::{Band, Centre, Plan};
+use pcaplat_core::plan::{Band, Centre, Copies, Plan};
 use std::path::{Path, PathBuf};
 
 pub(crate) const N_POINTS: u16 = 3;
@@ -137,6 +137,7 @@ pub(crate) fn plan() -> Plan {
         Band {
             lo_ns: -3000,
             hi_ns: 3000,
+            reach_ns: (-3000, 3000),
             ..Band::default()
         };
         9
@@ -148,6 +149,14 @@ pub(crate) fn plan() -> Plan {
         domain: vec![0, 0, 1],
         centres: [centres(1), centres(-1)],
         bands: [bands.clone(), bands],
+        copies: vec![
+            Copies {
+                copied_frac: 0.03,
+                lo_ns: 0,
+                hi_ns: 2_000,
+            };
+            3
+        ],
         links: vec![(0, 1), (1, 2), (0, 2)],
         torn: vec![false; 3],
         whole: Some(2),

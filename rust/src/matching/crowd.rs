@@ -1,0 +1,123 @@
+//! How sights of one identity lie: at which points, how densely, and as likely as what.
+
+use super::Sight;
+use super::matchings::MOST_FRAMES;
+use crate::plan::{Band, Copies, Plan, per_us};
+
+/// How sights of one identity lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crowd {
+    /// Those that are farther apart are no sights of one packet.
+    pub(super) gap_ns: i64,
+    /// How many there are, per µs.
+    pub(super) rate: f64,
+}
+
+impl Crowd {
+    /// How many other sights lie about one, per µs: what is usual for the run, or more.
+    #[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
+    pub(super) fn at(&self, here: &[Sight], index: usize) -> f64 {
+        let Some(at_ns) = here.get(index).map(|one| one.aligned_ns) else {
+            return self.rate;
+        };
+        let from_ns = at_ns.saturating_sub(self.gap_ns);
+        let to_ns = at_ns.saturating_add(self.gap_ns);
+        let from = here.partition_point(|one| one.aligned_ns < from_ns);
+        let to = here.partition_point(|one| one.aligned_ns <= to_ns);
+        let n_others = (to - from).saturating_sub(1) as f64;
+        self.rate.max(n_others / 2.0 * per_us(self.gap_ns))
+    }
+}
+
+/// Density of a residual, per µs, times the probability not to be lost.
+pub(super) fn density(band: &Band, residual_ns: i64) -> f64 {
+    let width_ns = band.hi_ns.saturating_sub(band.lo_ns);
+    (1.0 - band.lost_frac) * band.density_at(residual_ns) * per_us(width_ns)
+}
+
+/// Per sight, the density of copies of an earlier one there; sights in order of point and time.
+pub(super) fn densities_of_copies(plan: &Plan, sights: &[Sight]) -> Vec<f64> {
+    let mut found = Vec::with_capacity(sights.len());
+    for here in sights.chunk_by(|a, b| a.point == b.point) {
+        let copies = here.first().map(|one| plan.copies_at(one.point));
+        let copies = copies.unwrap_or_default();
+        found.extend((0..here.len()).map(|at| density_of_copies(here, at, copies)));
+    }
+    found
+}
+
+fn density_of_copies(here: &[Sight], at: usize, copies: Copies) -> f64 {
+    let Some(copy) = here.get(at).filter(|_| copies.copied_frac > 0.0) else {
+        return 0.0;
+    };
+    let gap_ns = |one: &Sight| copy.t_ns.saturating_sub(one.t_ns);
+    let before = here.iter().take(at).rev();
+    let near = before
+        .take_while(|one| gap_ns(one) <= copies.hi_ns)
+        .take(MOST_FRAMES);
+    near.map(|one| copies.density_at(gap_ns(one)))
+        .fold(0.0, f64::max)
+}
+
+/// How dense the sights of a run are, at the point that saw most.
+#[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
+pub(super) fn crowd_of(run: &[Sight], gap_ns: i64) -> Crowd {
+    let mut points: Vec<u16> = run.iter().map(|sight| sight.point).collect();
+    points.sort_unstable();
+    let n_each = points.chunk_by(|a, b| a == b).map(<[u16]>::len);
+    let n_more = n_each.max().unwrap_or(1).saturating_sub(1) as f64;
+    let span_ns = match run {
+        [first, .., last] => last.aligned_ns.saturating_sub(first.aligned_ns),
+        _ => 0,
+    };
+    let rate = n_more * per_us(span_ns.max(gap_ns));
+    Crowd { gap_ns, rate }
+}
+
+/// Whether every point saw several of what is no copy.
+pub(super) fn repeats(kept: &[Sight]) -> bool {
+    let mut points: Vec<u16> = kept.iter().map(|sight| sight.point).collect();
+    points.sort_unstable();
+    let mut n_each = points.chunk_by(|a, b| a == b).map(<[u16]>::len);
+    n_each.clone().count() > 1 && n_each.all(|n| n > 1)
+}
+
+pub(super) fn points_are_distinct(sights: &[Sight]) -> bool {
+    let mut seen = 0_u128;
+    for sight in sights {
+        let bit = 1_u128.checked_shl(sight.point.into()).unwrap_or(0);
+        if bit == 0 {
+            return distinct_by_sorting(sights);
+        }
+        if seen & bit != 0 {
+            return false;
+        }
+        seen |= bit;
+    }
+    true
+}
+
+#[cold]
+fn distinct_by_sorting(sights: &[Sight]) -> bool {
+    let mut points: Vec<u16> = sights.iter().map(|sight| sight.point).collect();
+    points.sort_unstable();
+    points.is_sorted_by(|a, b| a != b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sight;
+    use super::*;
+
+    #[test]
+    fn of_more_points_than_bits_those_are_told_apart() {
+        let all: Vec<_> = (0..300).map(|point| sight(1, point, 0)).collect();
+        assert!(points_are_distinct(&all));
+        for twice in [0, 127, 128, 299] {
+            let mut all = all.clone();
+            all.push(sight(1, twice, 1));
+            assert!(!points_are_distinct(&all), "{twice}");
+        }
+        assert!(points_are_distinct(&[]) && points_are_distinct(&all[..1]));
+    }
+}

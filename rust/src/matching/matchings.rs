@@ -1,0 +1,225 @@
+//! All matchings of a component, summed.
+//!
+//! Open trajectories come in turn, each with every free frame of its band or none. What matters to
+//! those that follow is only which frames are taken, so the ways to that are summed: from the first
+//! turn on and from the last one back (forward-backward). A run of any length is decided where few
+//! frames lie in a band at once.
+
+use super::posterior::{Candidate, Share};
+
+/// More frames than this in one band are a heap, which abstains.
+pub(super) const MOST_FRAMES: usize = 8;
+/// So are more ways than this to have come so far.
+const MOST_STATES: usize = 256;
+/// Ways that are less likely than this, beside the likeliest, are forgotten.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// An open trajectory and its candidates, as places among the component's frames.
+pub(super) struct Turn {
+    open: usize,
+    lost: f64,
+    first: usize,
+    edges: Vec<Edge>,
+}
+
+struct Edge {
+    frame: usize,
+    place: usize,
+    weight: f64,
+}
+
+/// The open trajectories by their first candidate; `None` if it is a heap.
+pub(super) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Turn>> {
+    let mut sorted: Vec<&Candidate> = component.iter().collect();
+    sorted.sort_unstable_by_key(|one| (one.open, one.frame));
+    let mut turns = Vec::new();
+    for of_open in sorted.chunk_by(|a, b| a.open == b.open) {
+        let edge = |candidate: &&Candidate| {
+            let place = frames.binary_search(&candidate.frame).ok()?;
+            let (frame, weight) = (candidate.frame, candidate.weight);
+            Some(Edge {
+                frame,
+                place,
+                weight,
+            })
+        };
+        let edges: Vec<Edge> = of_open.iter().filter_map(edge).collect();
+        let (first, last) = (edges.first()?.place, edges.last()?.place);
+        if last - first >= MOST_FRAMES {
+            return None;
+        }
+        let Candidate { open, lost, .. } = **of_open.first()?;
+        turns.push(Turn {
+            open,
+            lost,
+            first,
+            edges,
+        });
+    }
+    turns.sort_by_key(|turn| turn.first);
+    Some(turns)
+}
+
+fn phantoms(component: &[Candidate], frames: &[usize]) -> Vec<f64> {
+    let mut found = vec![1.0; frames.len()];
+    for one in component {
+        if let Ok(place) = frames.binary_search(&one.frame)
+            && let Some(slot) = found.get_mut(place)
+        {
+            *slot = one.phantom;
+        }
+    }
+    found
+}
+
+/// Which frames from a place on are taken, and the weight of all ways to that.
+type State = (u32, f64);
+
+/// The sum over all matchings, turn by turn.
+pub(super) struct Sum<'a> {
+    turns: &'a [Turn],
+    phantom: Vec<f64>,
+}
+
+impl<'a> Sum<'a> {
+    pub(super) fn new(turns: &'a [Turn], component: &[Candidate], frames: &[usize]) -> Self {
+        let phantom = phantoms(component, frames);
+        Self { turns, phantom }
+    }
+
+    /// Where each open trajectory goes on; `None` if there are too many ways to tell.
+    pub(super) fn shares(&self) -> Option<Vec<Share>> {
+        Some(self.backward(&self.forward()?))
+    }
+
+    /// Place of the first frame that a turn, or a later one, may take.
+    fn base(&self, turn: usize) -> usize {
+        self.turns
+            .get(turn)
+            .map_or(self.phantom.len(), |turn| turn.first)
+    }
+
+    /// Leaves the frames before the next turn's: those that are free are phantoms.
+    fn close(&self, turn: usize, mask: u32) -> State {
+        let (from, to) = (self.base(turn), self.base(turn + 1));
+        let left = self.phantom.get(from..to).unwrap_or(&[]).iter().enumerate();
+        let free = left.filter(|(bit, _)| mask.checked_shr(clipped(*bit)).unwrap_or(0) & 1 == 0);
+        let weight = free.map(|(_, phantom)| phantom).product();
+        (mask.checked_shr(clipped(to - from)).unwrap_or(0), weight)
+    }
+
+    /// What may come of a state in a turn: the state before the next turn, its weight, the edge.
+    fn ways(&self, turn: usize, mask: u32) -> impl Iterator<Item = (u32, f64, Option<&'a Edge>)> {
+        let here = self.turns.get(turn);
+        let lost = here.map(|here| (mask, here.lost, None));
+        let edges = here.map_or(&[][..], |here| here.edges.as_slice()).iter();
+        let base = self.base(turn);
+        let free = edges.filter_map(move |edge| {
+            let bit = 1_u32.checked_shl(clipped(edge.place - base))?;
+            (mask & bit == 0).then_some((mask | bit, edge.weight, Some(edge)))
+        });
+        lost.into_iter()
+            .chain(free)
+            .map(move |(mask, weight, edge)| {
+                let (mask, closing) = self.close(turn, mask);
+                (mask, weight * closing, edge)
+            })
+    }
+
+    /// Before each turn, and at the end, the states with their weights; `None` if they are too many.
+    fn forward(&self) -> Option<Vec<Vec<State>>> {
+        let mut all = vec![vec![(0, 1.0)]];
+        for turn in 0..self.turns.len() {
+            let before = all.last()?;
+            let mut next: Vec<State> = before
+                .iter()
+                .flat_map(|(mask, so_far)| {
+                    self.ways(turn, *mask)
+                        .map(move |(mask, weight, _)| (mask, so_far * weight))
+                })
+                .collect();
+            next.sort_unstable_by_key(|(mask, _)| *mask);
+            next.dedup_by(|later, kept| {
+                let is_same = later.0 == kept.0;
+                kept.1 += if is_same { later.1 } else { 0.0 };
+                is_same
+            });
+            normalise(&mut next);
+            if next.is_empty() || next.len() > MOST_STATES {
+                return None;
+            }
+            all.push(next);
+        }
+        Some(all)
+    }
+
+    /// The likeliest frame of each open trajectory, from the last on.
+    fn backward(&self, states: &[Vec<State>]) -> Vec<Share> {
+        let mut found = Vec::new();
+        let mut after: Vec<State> = vec![(0, 1.0)];
+        for (turn, before) in states.iter().enumerate().take(self.turns.len()).rev() {
+            let mut total = 0.0;
+            let mut shares: Vec<(usize, f64)> = Vec::new();
+            let mut onward: Vec<State> = Vec::with_capacity(before.len());
+            for (mask, so_far) in before {
+                let mut rest = 0.0;
+                for (next, weight, edge) in self.ways(turn, *mask) {
+                    let weight = weight * weight_of(&after, next);
+                    rest += weight;
+                    if let Some(edge) = edge {
+                        shares.push((edge.frame, so_far * weight));
+                    }
+                }
+                total += so_far * rest;
+                onward.push((*mask, rest));
+            }
+            if let Some(open) = self.turns.get(turn).map(|turn| turn.open) {
+                found.push(share_of(open, shares, total));
+            }
+            normalise(&mut onward);
+            after = onward;
+        }
+        found
+    }
+}
+
+/// The frame that has most of the weight.
+fn share_of(open: usize, mut weights: Vec<(usize, f64)>, total: f64) -> Share {
+    weights.sort_unstable_by_key(|(frame, _)| *frame);
+    let of_frame = weights.chunk_by(|a, b| a.0 == b.0);
+    let sums = of_frame.filter_map(|of| {
+        Some((
+            of.first()?.0,
+            of.iter().map(|(_, weight)| weight).sum::<f64>(),
+        ))
+    });
+    let likeliest = sums.max_by(|a, b| a.1.total_cmp(&b.1));
+    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let part = |weight: f64| if total > 0.0 { weight / total } else { 0.0 };
+    Share {
+        open,
+        frame: likeliest.map(|(frame, _)| frame),
+        likely: part(likeliest.map_or(0.0, |(_, weight)| weight)),
+        any: part(all),
+    }
+}
+
+/// Makes the greatest weight 1 and forgets the negligible ones.
+fn normalise(states: &mut Vec<State>) {
+    let most = states.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
+    states.retain(|(_, weight)| *weight > NEGLIGIBLE * most);
+    for (_, weight) in states {
+        *weight /= most;
+    }
+}
+
+fn weight_of(states: &[State], mask: u32) -> f64 {
+    let found = states.binary_search_by_key(&mask, |(mask, _)| *mask).ok();
+    found
+        .and_then(|at| states.get(at))
+        .map_or(0.0, |(_, weight)| *weight)
+}
+
+fn clipped(bits: usize) -> u32 {
+    u32::try_from(bits).unwrap_or(u32::MAX)
+}
