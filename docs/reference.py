@@ -92,8 +92,8 @@ def _profile_facts(profile: Profile) -> Iterator[tuple[str, str]]:
 def formats() -> Iterator[str]:
     """List every file format, layer and way to reach one."""
     found = _native.formats()
-    yield "# Formats\n\nWhat is read of captures, made from `rust/src/file` and"
-    yield "`rust/src/wire`: each with where it is specified."
+    yield "# Formats\n\nWhat is read of captures, made from `rust/src/file`, `wire`"
+    yield "and `stamp`: each with where it is specified."
     yield "\n## Files\n\n| format | specified in |\n| --- | --- |"
     yield from (f"| {name} | {spec} |" for name, spec in found["files"])
     yield f"\nCompressed with any of: {', '.join(found['codecs'])}."
@@ -102,6 +102,9 @@ def formats() -> Iterator[str]:
     yield "| layer | specified in | behind |\n| --- | --- | --- |"
     for name, spec, parents in found["layers"]:
         yield f"| `{name}` | {spec} | {', '.join(f'`{parent}`' for parent in parents)} |"
+    yield "\n## Times inside frames\n\nFound by themselves, and used in place of the file's: see"
+    yield "[stamps](../stamps.md).\n\n| stamp | specified in |\n| --- | --- |"
+    yield from (f"| `{name}` | {spec} |" for name, spec in found["stamps"])
 
 
 def metrics() -> Iterator[str]:

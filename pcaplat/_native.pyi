@@ -36,6 +36,8 @@ class Settings:
         prefixes: list[int] | None = None,
         libpcap: str | None = None,
         translations: Learned | None = None,
+        stamp_names: list[str | None] = ...,
+        stamps: Sequence[Sequence[object]] | None = None,
     ) -> Settings: ...
 
 @final
@@ -94,7 +96,7 @@ def write_merged(
     points: Sequence[
         tuple[
             str,
-            Sequence[tuple[_Path, int | None, _Questions | None]],
+            Sequence[tuple[int, _Path, int | None, _Questions | None]],
             Sequence[tuple[int, int]],
         ]
     ],

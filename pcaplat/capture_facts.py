@@ -8,6 +8,7 @@ from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
 from pcaplat.path import Division, Point, Warn
+from pcaplat.stamps import stamp_columns, warn_of_stamps
 
 LINKS = {
     0: "null",
@@ -61,6 +62,7 @@ def capture_rows(
                 "link": LINKS.get(one["link"], f"link type {one['link']}"),
                 "is_truncated": of_file["is_truncated"],
             }
+            row |= stamp_columns(one["stamps"])
             rows.append(row)
         if not of_file["interfaces"]:
             rows.append(_empty_row(capture, of_file))
@@ -76,7 +78,7 @@ def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
         "resolution_ns": None,
         "link": "unknown",
         "is_truncated": of_file["is_truncated"],
-    }
+    } | stamp_columns(None)
 
 
 def unseen_clock_rows(
@@ -105,9 +107,13 @@ def refuse_damage(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
             raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
 
 
-def warn_of_files(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
-    """Say what is wrong with the files themselves."""
-    found = []
+def warn_of_files(
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    stamp_names: Sequence[str | None] = (),
+) -> list[Warn]:
+    """Say what is wrong with the files themselves, and with the stamps that a profile names."""
+    found = warn_of_stamps(captures, facts, stamp_names or [None] * len(captures))
     for capture, of_file in zip(captures, facts, strict=True):
         point = capture.point or stem(capture.name)
         for at_byte, text in of_file["damage"]:

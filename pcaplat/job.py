@@ -53,8 +53,17 @@ class Options:
     placing: Placing | None = None
     translations: _native.Learned | None = None
 
-    def settings(self, prefixes: Sequence[int] | None = None) -> _native.Settings:
-        """Say how captures are read: filters, tunnels, and the bytes that all frames have."""
+    def settings(
+        self,
+        prefixes: Sequence[int] | None = None,
+        stamps: Sequence[Sequence[object]] | None = None,
+    ) -> _native.Settings:
+        """Say how captures are read: filters, tunnels, the bytes all frames have, and their stamps.
+
+        Args:
+            prefixes: Bytes that all frames have, by class of packet, as the survey found.
+            stamps: By file and interface, the in-packet stamps that it found; None: to be found.
+        """
         ports = [*self.placing.udp_ports] if self.placing else []
         ports += [(port, "vxlan") for port in self.vxlan_ports]
         return _native.Settings(
@@ -64,6 +73,8 @@ class Options:
             one_in=self.sample,
             prefixes=None if prefixes is None else list(prefixes),
             translations=self.translations,
+            stamp_names=self.placing.stamp_names if self.placing else [],
+            stamps=stamps,
         )
 
 
@@ -93,15 +104,19 @@ class Job:
             return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
 
     def translated(
-        self, prefixes: Sequence[int], point_of: PointOf, centres: Sequence[Centre], window_ns: int
+        self, sampled: dict[str, Any], point_of: PointOf, centres: Sequence[Centre], window_ns: int
     ) -> "Job":
         """Read all files once more, and learn which flows are known by other addresses where."""
-        settings, tell = self.options.settings(prefixes), self._tell("learning translations")
+        settings, tell = self.settings(sampled), self._tell("learning translations")
         knots = [centre.native() for centre in centres]
         learned = self.engine.learn(self.names, settings, point_of, knots, window_ns, tell)
         if not len(learned):
             return self
         return replace(self, options=replace(self.options, translations=learned))
+
+    def settings(self, sampled: dict[str, Any]) -> _native.Settings:
+        """Say how captures are read from now on, by what their first reading found."""
+        return self.options.settings(sampled["prefixes"], sampled["stamps"])
 
     def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
         """Read all files again, and match their frames."""
@@ -143,6 +158,12 @@ class Job:
         """What was learned of translated flows, for `translation_rows`."""
         learned = self.options.translations
         return learned.sessions() if learned else []
+
+    @property
+    def stamp_names(self) -> list[str | None]:
+        """The in-packet stamp that a profile knows of, by file."""
+        placing = self.options.placing
+        return placing.stamp_names if placing else [None] * len(self.captures)
 
     @property
     def warnings(self) -> list[Warn]:

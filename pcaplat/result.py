@@ -26,7 +26,7 @@ BATCH_ROWS = 1 << 16
 Origin = tuple[str, str, list[str], list[Knots | None], list[Question] | None]
 """A file of the packets table, as the core takes it."""
 
-MergeFile = tuple[str, int | None, list[Question] | None]
+MergeFile = tuple[int, str, int | None, list[Question] | None]
 """A file, which part of it is meant (None: all of it), and how it is divided."""
 
 
@@ -78,7 +78,7 @@ class Run:
             division = self.divisions[file]
             is_whole = division is None and len(self.point_of[file]) == 1
             only = None if is_whole else part
-            files.append((self.captures[file].path, only, questions_of(division)))
+            files.append((file, self.captures[file].path, only, questions_of(division)))
         return files
 
     def points_in(self, name: str) -> list[int]:

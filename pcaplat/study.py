@@ -124,14 +124,14 @@ def merge(
 
 def _merge(job: Job) -> Result:
     job, sampled = _sampled(job)
-    facts, settings = sampled["facts"], job.options.settings(sampled["prefixes"])
+    facts, settings = sampled["facts"], job.settings(sampled)
     names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
     divisions, part = divide(sampled["packets"], sampled["flows"], names, interfaces)
     points, point_of = find_points(job.captures, facts, divisions)
     _check(job, facts, points)
     job = job.ordered(points)
     domains = clock_domains(points, job.options.same_clock)
-    warnings = [*job.warnings, *warn_of_files(job.captures, facts)]
+    warnings = [*job.warnings, *warn_of_files(job.captures, facts, job.stamp_names)]
     warnings += warn_of_overlap(job.captures, facts, points, divisions)
     sample = Sample.of(sampled["packets"], sampled["flows"], divisions, part)
     try:
@@ -182,7 +182,7 @@ def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
     suspicion = suspect(sampled, places)
     if suspicion is None:
         return job, sampled
-    known = job.translated(sampled["prefixes"], place_of, suspicion.centres, suspicion.window_ns)
+    known = job.translated(sampled, place_of, suspicion.centres, suspicion.window_ns)
     return (job, sampled) if known is job else (known, known.sample())
 
 

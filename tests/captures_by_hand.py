@@ -16,6 +16,7 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "declared_resolution_ns": 1.0,
         "observed_resolution_ns": 1,
         "n_dropped": None,
+        "stamps": None,
         "n_frames": 10,
         "n_undecoded": 0,
         "first_t_ns": 100,

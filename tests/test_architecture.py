@@ -32,7 +32,7 @@ MAY_IMPORT = {
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
     "comparisons": {"intervals", "scenario_files", "stages", "studies", *STUDIES},
-    "capture_facts": {"captures", "errors", "found_points", "path"},
+    "capture_facts": {"captures", "errors", "found_points", "path", "stamps"},
     "captures": {"errors", "path"},
     "clocks": {"path"},
     "columns": {"errors"},
@@ -58,6 +58,7 @@ MAY_IMPORT = {
     "scenario_files": {"blocks", "captures", "study", *STUDIES},
     "segments": {"clocks", "path"},
     "slowest": {"tables"},
+    "stamps": {"captures", "path", "units"},
     "stages": {
         *("_native", "effects", "figures", "intervals", "loss", "published", "readings"),
         *("scenario", "stages"),

@@ -27,6 +27,14 @@ class Placing:
     udp_ports: list[tuple[int, str]]
     notes: list[str]
 
+    @property
+    def stamp_names(self) -> list[str | None]:
+        """The in-packet stamp that the clock of each capture's point is read from, if any."""
+        of_names = [self.points.get(name or "", ()) for name in self.names]
+        sources = [{point.clock.source for point in points} for points in of_names]
+        alike = [one.pop() if len(one) == 1 else "" for one in sources]
+        return [source.partition(":")[2] or None for source in alike]
+
     def among(self, names: Sequence[str]) -> "Placing":
         """Leave out what is said of points that are none of these: a file may hold several points.
 

@@ -29,6 +29,7 @@ pub mod py;
 pub mod range;
 pub mod reading;
 pub mod sample;
+pub mod stamp;
 pub mod translation;
 pub mod vantage;
 pub mod wire;

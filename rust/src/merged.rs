@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::stamp::FileStamps;
 use crate::vantage::Division;
 use crate::wire::Decoder;
 use source::Source;
@@ -39,6 +40,8 @@ pub struct MergeFile {
     pub part: Option<u32>,
     /// How the file is divided, if its parts are not just its interfaces.
     pub division: Option<Arc<Division>>,
+    /// What is known of the stamps in it.
+    pub stamps: FileStamps,
 }
 
 /// So many frames go by between two questions whether to stop.

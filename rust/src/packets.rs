@@ -9,7 +9,8 @@ use crate::file::{Capture, Damage, Frame};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::plan::Centre;
-use crate::reading::{Reading, Seen};
+use crate::reading::{Progress, Reading, Seen};
+use crate::stamp::Stamper;
 use crate::vantage::{Division, part_of};
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
@@ -92,6 +93,7 @@ pub struct Batches {
 #[derive(Default)]
 struct Rows {
     packet: Packet,
+    stamper: Stamper,
     paths: HashMap<Vec<u8>, String>,
 }
 
@@ -102,11 +104,11 @@ impl Rows {
         &mut self,
         reading: &Reading,
         origin: &Origin,
-        frame: &Frame<'_>,
+        frame: &mut Frame<'_>,
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
     ) -> bool {
-        let seen = reading.see(frame, &mut self.packet);
+        let seen = reading.see(frame, &mut self.stamper, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
             return false;
@@ -127,15 +129,18 @@ impl Batches {
     /// # Errors
     /// A file cannot be opened, or is no capture.
     pub fn open(
-        reading: Reading,
+        mut reading: Reading,
         origins: Vec<Origin>,
         outcomes_in: Option<PathBuf>,
         batch_rows: usize,
         has_details: bool,
     ) -> Result<Self> {
         let pipes = origins.iter().map(|origin| opened_pipe(&origin.path));
+        let pipes = pipes.collect::<Result<_>>()?;
+        let paths: Vec<PathBuf> = origins.iter().map(|origin| origin.path.clone()).collect();
+        reading.find_stamps(&paths, &Progress::default())?;
         Ok(Self {
-            pipes: pipes.collect::<Result<_>>()?,
+            pipes,
             reading,
             origins,
             outcomes_in,
@@ -184,6 +189,7 @@ impl Batches {
             .outcomes_in
             .as_ref()
             .map(|from| Outcomes::open(from, self.file));
+        self.rows.stamper = self.reading.stamper(self.file);
         let pipe = self.pipes.get_mut(self.file).and_then(Option::take);
         let capture = match (pipe, self.origins.get(self.file)) {
             (None, Some(origin)) => Capture::open(&origin.path),
@@ -212,14 +218,14 @@ impl Batches {
             return true;
         };
         while columns.n_rows < self.batch_rows {
-            let Some(frame) = capture.next_frame() else {
+            let Some(mut frame) = capture.next_frame() else {
                 return true;
             };
             let of_run = outcomes
                 .as_mut()
                 .and_then(|outcomes| outcomes.next_outcome());
             let rows = &mut self.rows;
-            if rows.put(&self.reading, origin, &frame, of_run, columns) {
+            if rows.put(&self.reading, origin, &mut frame, of_run, columns) {
                 columns.put_marks(capture.marks());
             }
         }
@@ -236,7 +242,7 @@ fn opened_pipe(path: &Path) -> Result<Option<Capture>> {
 /// What a frame is when nothing was matched.
 fn status_alone(seen: &Seen) -> Status {
     match seen {
-        Seen::Packet(_) => Status::Unmatched,
+        Seen::Packet(_) | Seen::Untimed => Status::Unmatched,
         Seen::Undecoded => Status::Undecoded,
         Seen::Excluded | Seen::Unsampled => Status::Excluded,
     }

@@ -13,6 +13,7 @@ mod matched;
 mod planned;
 mod sampled;
 mod settings;
+mod stamped;
 mod stream;
 mod translated;
 
@@ -20,7 +21,7 @@ use crate::attribute::latencies;
 use crate::matching::{Options, match_files as run_match};
 use crate::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::plan::Direction;
-use crate::reading::Progress;
+use crate::reading::{Progress, Reading};
 use crate::sample::sample as run_sample;
 use attend::{attend, raise};
 use matched::{histogram_dict, matched_dict};
@@ -100,19 +101,20 @@ fn attribute(
     histogram_dict(py, &histogram)
 }
 
-/// A file, the part of it that is meant, and how it is divided.
-type FileValues = (PathBuf, Option<u32>, Option<Questions>);
+/// A file's place among all, its path, the part of it that is meant, and how it is divided.
+type FileValues = (usize, PathBuf, Option<u32>, Option<Questions>);
 
 /// A point of merged.pcapng: name, files, clock knots.
 type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
 
-fn merge_point((name, files, clock): MergeValues) -> PyResult<MergePoint> {
-    let file = |(path, part, questions): FileValues| {
+fn merge_point(reading: &Reading, (name, files, clock): MergeValues) -> PyResult<MergePoint> {
+    let file = |(place, path, part, questions): FileValues| {
         let division = questions.map(division).transpose()?.map(Arc::new);
         Ok(MergeFile {
             path,
             part,
             division,
+            stamps: reading.stamps(place).cloned().unwrap_or_default(),
         })
     };
     Ok(MergePoint {
@@ -132,13 +134,13 @@ fn write_merged(
     out: PathBuf,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
+    let reading = settings.reading().map_err(|error| raise(py, error))?;
     let points: Vec<MergePoint> = points
         .into_iter()
-        .map(merge_point)
+        .map(|point| merge_point(&reading, point))
         .collect::<PyResult<_>>()?;
-    let decoder = settings.decoder().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
-    let job = || run_write_merged(&points, &decoder, &out, &|| progress.is_cancelled());
+    let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());
     attend(py, &progress, tell.as_ref(), job)
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::filter::Filter;
 use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
 use crate::translation::Translations;
 use crate::wire::{Decoder, Packet};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub struct Reading {
     pub one_in: u64,
     /// Flows that are known by other addresses elsewhere; `None` if there are none.
     pub translations: Option<Arc<Translations>>,
+    /// Whose times frames have.
+    pub times: Times,
 }
 
 /// What a pass makes of one frame.
@@ -32,6 +35,8 @@ pub enum Seen {
     Packet(Identity),
     /// A frame that could not be decoded to its innermost packet.
     Undecoded,
+    /// A packet whose time is not known: it lacks the stamp that the others of its interface have.
+    Untimed,
     /// Not among those the user asked for.
     Excluded,
     /// One of those, but not of the sample.
@@ -49,24 +54,77 @@ impl Reading {
             prefixes: WHOLE,
             one_in: 1,
             translations: None,
+            times: Times::default(),
         }
     }
 
-    /// Decodes a frame into `packet` and identifies it.
+    /// Finds the stamps of all files, unless they are known; from then on [`Reading::stamper`] has
+    /// them.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or is no capture.
+    pub fn find_stamps(&mut self, files: &[PathBuf], progress: &Progress) -> Result<()> {
+        if let Times::Search(names) = &self.times {
+            let found = for_each_file(files, progress, |file, path| {
+                let named = names.get(file).and_then(Option::as_deref);
+                stamp::find(path, &self.decoder, named)
+            })?;
+            self.times = Times::Known(found);
+        }
+        Ok(())
+    }
+
+    /// What is known of a file's stamps.
+    #[must_use]
+    pub fn stamps(&self, file: usize) -> Option<&FileStamps> {
+        match &self.times {
+            Times::Known(files) => files.get(file),
+            Times::Search(_) => None,
+        }
+    }
+
+    /// What is known of the stamps of all files.
+    #[must_use]
+    pub fn all_stamps(&self) -> Vec<FileStamps> {
+        match &self.times {
+            Times::Known(files) => files.clone(),
+            Times::Search(_) => Vec::new(),
+        }
+    }
+
+    /// Uses the file's time for an interface after all, unless its stamp was named; true if so.
+    pub fn forget_stamps(&mut self, file: usize, interface: usize) -> bool {
+        match &mut self.times {
+            Times::Known(files) => files
+                .get_mut(file)
+                .is_some_and(|stamps| stamps.forget(interface)),
+            Times::Search(_) => false,
+        }
+    }
+
+    /// Reads the stamps of a file, in a pass over it.
+    #[must_use]
+    pub fn stamper(&self, file: usize) -> Stamper {
+        self.stamps(file).map(Stamper::new).unwrap_or_default()
+    }
+
+    /// Decodes a frame into `packet`, gives it its time, and identifies it.
     #[inline]
-    pub fn see(&self, frame: &Frame<'_>, packet: &mut Packet) -> Seen {
-        self.decoder.decode(
-            frame.link,
-            frame.bytes,
-            frame.wire_bytes,
-            frame.fcs_bytes,
-            packet,
-        );
+    pub fn see(&self, frame: &mut Frame<'_>, stamper: &mut Stamper, packet: &mut Packet) -> Seen {
+        self.decoder.decode_frame(frame, packet);
+        let time = stamper.stamp(frame, packet, &self.decoder);
         if !self.wants(frame, packet) {
             return Seen::Excluded;
         }
-        if packet.stop.is_some() || !frame.has_time {
+        if packet.stop.is_some() {
             return Seen::Undecoded;
+        }
+        if !frame.has_time {
+            return if time == Stamped::ByFile {
+                Seen::Undecoded
+            } else {
+                Seen::Untimed
+            };
         }
         let identity = identify(packet, frame.bytes, &self.prefixes);
         if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
@@ -79,7 +137,7 @@ impl Reading {
     #[inline]
     pub fn translate(&self, file: usize, frame: &Frame<'_>, seen: &mut Seen) {
         if let (Some(translations), Seen::Packet(identity)) = (&self.translations, seen) {
-            translations.apply(file, frame.interface, frame.t_ns, identity);
+            translations.apply(file, frame.interface, frame.time_ns(), identity);
         }
     }
 
@@ -135,12 +193,12 @@ const FRAMES_PER_LOOK: u64 = 4096;
 pub fn read_frames(
     path: &Path,
     progress: &Progress,
-    mut each: impl FnMut(&Frame<'_>) -> Result<()>,
+    mut each: impl FnMut(&mut Frame<'_>) -> Result<()>,
 ) -> Result<Capture> {
     let mut capture = Capture::open(path)?;
     let (mut n_frames, mut n_told) = (0_u64, 0_u64);
-    while let Some(frame) = capture.next_frame() {
-        each(&frame)?;
+    while let Some(mut frame) = capture.next_frame() {
+        each(&mut frame)?;
         n_frames += 1;
         if n_frames.is_multiple_of(FRAMES_PER_LOOK) {
             let n_bytes = capture.bytes_read();

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::file::Damage;
 use crate::identity::{Identity, Prefixes, WHOLE};
 use crate::reading::{Progress, Reading, for_each_file};
+use crate::stamp::FileStamps;
 use crate::vantage::Vantage;
 use selection::{Selection, select};
 use std::path::PathBuf;
@@ -62,6 +63,29 @@ pub struct InterfaceFacts {
     pub observed_resolution_ns: i64,
     /// Link type.
     pub link: u16,
+    /// The stamps that were found in its frames.
+    pub stamps: Option<StampFacts>,
+}
+
+/// Facts about the stamps of one interface's frames.
+#[derive(Clone, Copy, Debug)]
+pub struct StampFacts {
+    /// What they are called.
+    pub name: &'static str,
+    /// Finest step, ns.
+    pub resolution_ns: f64,
+    /// `utc`, `tai` or `unknown`, by the distance from the file's time.
+    pub timescale: &'static str,
+    /// What they usually differ from the file's time.
+    pub offset_ns: i64,
+    /// Frames that have one.
+    pub n_stamped: u64,
+    /// Frames whose stamp is damaged.
+    pub n_damaged: u64,
+    /// Frames that have none.
+    pub n_without: u64,
+    /// False where too few frames have one, so that the file's time is used.
+    pub is_used: bool,
 }
 
 /// Facts about one file.
@@ -94,6 +118,8 @@ pub struct Sample {
     pub prefixes: Prefixes,
     /// Identities up to this were selected; `u64::MAX` if all were.
     pub level: u64,
+    /// What was found of the files' stamps, and is used.
+    pub stamps: Vec<FileStamps>,
 }
 
 /// Reads all files and selects at most about `limit` packets, and as many flows, of each.
@@ -106,10 +132,17 @@ pub fn sample(
     limit: usize,
     progress: &Progress,
 ) -> Result<Sample> {
+    reading.find_stamps(files, progress)?;
+    let mut unused = Vec::new();
     loop {
-        let selections = for_each_file(files, progress, |file, path| {
+        let mut selections = for_each_file(files, progress, |file, path| {
             select((file, path), reading, limit, progress)
         })?;
+        let n_known = unused.len();
+        forget_rare_stamps(&selections, reading, &mut unused);
+        if unused.len() > n_known {
+            continue;
+        }
         let mut prefixes = WHOLE;
         for selection in &selections {
             for (common, own) in prefixes.iter_mut().zip(selection.prefixes) {
@@ -117,10 +150,51 @@ pub fn sample(
             }
         }
         if prefixes == reading.prefixes {
-            return Ok(together(selections, prefixes));
+            tell_unused(&mut selections, &unused);
+            return Ok(Sample {
+                stamps: reading.all_stamps(),
+                ..together(selections, prefixes)
+            });
         }
         // Frames were cut: identities must be taken again, from the bytes that all of them have.
         reading.prefixes = prefixes;
+    }
+}
+
+/// Stamps that were found but are not used: file, interface, facts.
+type Unused = (usize, usize, StampFacts);
+
+/// Where most frames lack the stamp that was found in others, one clock for all of them is better
+/// than none for most: the file's. A stamp that the user named is used all the same.
+fn forget_rare_stamps(selections: &[Selection], reading: &mut Reading, unused: &mut Vec<Unused>) {
+    for (file, selection) in selections.iter().enumerate() {
+        let facts = selection.facts.iter().flat_map(|facts| &facts.interfaces);
+        for (interface, facts) in facts.enumerate() {
+            let stamps = facts.as_ref().and_then(|facts| facts.stamps);
+            if let Some(stamps) = stamps
+                && stamps.n_stamped < stamps.n_without + stamps.n_damaged
+                && reading.forget_stamps(file, interface)
+            {
+                let is_used = false;
+                unused.push((file, interface, StampFacts { is_used, ..stamps }));
+            }
+        }
+    }
+}
+
+fn tell_unused(selections: &mut [Selection], unused: &[Unused]) {
+    for (file, interface, stamps) in unused {
+        let facts = selections.get_mut(*file).and_then(|selection| {
+            selection
+                .facts
+                .as_mut()?
+                .interfaces
+                .get_mut(*interface)?
+                .as_mut()
+        });
+        if let Some(facts) = facts {
+            facts.stamps = Some(*stamps);
+        }
     }
 }
 
@@ -139,6 +213,7 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
         facts: Vec::new(),
         prefixes,
         level,
+        stamps: Vec::new(),
     };
     for mut one in selections {
         one.flows.retain(|(key, _), _| *key <= flow_level);

@@ -187,6 +187,7 @@ impl Records for Erf {
         Some(Frame {
             number: findings.next_number(),
             t_ns: record.t_ns,
+            stamp_ns: None,
             has_time: link != NO_LINK,
             interface: u32::try_from(interface).unwrap_or(u32::MAX),
             link,

@@ -9,6 +9,8 @@ pub struct Frame<'a> {
     pub number: u64,
     /// The file's own time, ns since 1970; 0 where the record has none (`has_time`).
     pub t_ns: i64,
+    /// The time inside the frame, which then holds instead (see [`crate::stamp`]).
+    pub stamp_ns: Option<i64>,
     /// False for records without a stamp (pcapng simple packet blocks, blocks that are no packets).
     pub has_time: bool,
     /// Index into [`Capture::interfaces`].
@@ -23,6 +25,15 @@ pub struct Frame<'a> {
     pub direction: Direction,
     /// The captured bytes.
     pub bytes: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// When the frame was seen: by the stamp inside it, else by the file.
+    #[must_use]
+    #[inline]
+    pub fn time_ns(&self) -> i64 {
+        self.stamp_ns.unwrap_or(self.t_ns)
+    }
 }
 
 /// Which way a frame passed the interface that saw it.

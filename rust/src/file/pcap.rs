@@ -211,6 +211,7 @@ impl Records for Pcap {
                 record.fraction,
                 self.header.fraction_ns,
             ),
+            stamp_ns: None,
             has_time: true,
             interface: self.interface,
             link: self.header.link,

@@ -200,6 +200,7 @@ impl Records for Snoop {
                 record.microseconds.min(US_PER_S - 1),
                 MICROSECOND_NS,
             ),
+            stamp_ns: None,
             has_time: true,
             interface: 0,
             link: self.link,

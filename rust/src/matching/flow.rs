@@ -162,9 +162,9 @@ fn decode(
     mut stage: Stage<'_>,
     progress: &Progress,
 ) -> Result<Counts> {
-    let mut packet = Packet::new();
+    let (mut packet, mut stamper) = (Packet::new(), reading.stamper(file));
     let read = read_frames(path, progress, |frame| {
-        let mut seen = reading.see(frame, &mut packet);
+        let mut seen = reading.see(frame, &mut stamper, &mut packet);
         reading.translate(file, frame, &mut seen);
         stage.take(frame, &packet, &seen)
     });

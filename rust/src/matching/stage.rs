@@ -71,7 +71,9 @@ impl<'a> Stage<'a> {
         }
         match (seen, point) {
             (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity),
-            (Seen::Packet(_), None) => self.leave(frame, point, Status::Unmatched),
+            (Seen::Packet(_), None) | (Seen::Untimed, _) => {
+                self.leave(frame, point, Status::Unmatched);
+            }
             (Seen::Undecoded, _) => self.leave(frame, point, Status::Undecoded),
             (Seen::Excluded | Seen::Unsampled, _) => self.leave(frame, point, Status::Excluded),
         }
@@ -85,7 +87,8 @@ impl<'a> Stage<'a> {
 
     #[inline]
     fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity) {
-        let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, frame.t_ns);
+        let t_ns = frame.time_ns();
+        let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, t_ns);
         self.least_ns = self.least_ns.min(aligned_ns);
         let (from, to) = self.plan.range;
         if !(from..=to).contains(&aligned_ns) {
@@ -96,7 +99,7 @@ impl<'a> Stage<'a> {
             flow: identity.flow,
             pair: identity.pair,
             aligned_ns,
-            t_ns: frame.t_ns,
+            t_ns,
             frame: FrameId::new(self.file, frame.number),
             copy_tag: identity.copy_tag,
             point,

@@ -83,6 +83,7 @@ mod tests {
         Frame {
             number: 1,
             t_ns: 0,
+            stamp_ns: None,
             has_time: true,
             interface: 0,
             link: 1,

@@ -5,6 +5,7 @@ use super::{MergeFile, MergePoint};
 use crate::error::Result;
 use crate::file::{Capture, Frame, NO_LINK};
 use crate::instant;
+use crate::stamp::Stamper;
 use crate::vantage::part_of;
 use crate::wire::{Decoder, Packet};
 
@@ -17,6 +18,7 @@ pub(super) struct Source<'a> {
     decoder: &'a Decoder,
     later_files: std::slice::Iter<'a, MergeFile>,
     capture: Option<(Capture, &'a MergeFile)>,
+    stamper: Stamper,
     packet: Packet,
     sorter: Sorter,
     last_ns: i64,
@@ -29,6 +31,7 @@ impl<'a> Source<'a> {
             point,
             decoder,
             later_files: point.files.iter(),
+            stamper: Stamper::default(),
             capture: None,
             packet: Packet::new(),
             sorter: Sorter::default(),
@@ -67,14 +70,21 @@ impl<'a> Source<'a> {
                 let Some(file) = self.later_files.next() else {
                     break;
                 };
+                self.stamper = Stamper::new(&file.stamps);
                 self.capture = Some((Capture::open(&file.path)?, file));
                 continue;
             };
-            let Some(frame) = capture.next_frame() else {
+            let Some(mut frame) = capture.next_frame() else {
                 self.end_file();
                 continue;
             };
-            if frame.link == NO_LINK || !is_of(file, self.decoder, &frame, &mut self.packet) {
+            if file.division.is_some() || !self.stamper.is_idle() {
+                self.decoder.decode_frame(&frame, &mut self.packet);
+            }
+            // the stamps of all of them: what they usually differ from the file's time is followed
+            self.stamper
+                .stamp(&mut frame, &mut self.packet, self.decoder);
+            if frame.link == NO_LINK || !is_of(file, &frame, &self.packet) {
                 continue;
             }
             self.last_ns = aligned_ns(&self.point.clock, &frame).unwrap_or(self.last_ns);
@@ -95,28 +105,17 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a frame is the point's; where that takes more than its interface, it is decoded.
-fn is_of(file: &MergeFile, decoder: &Decoder, frame: &Frame<'_>, packet: &mut Packet) -> bool {
-    let Some(part) = file.part else {
-        return true;
-    };
-    if file.division.is_some() {
-        let Frame {
-            link,
-            bytes,
-            wire_bytes,
-            fcs_bytes,
-            ..
-        } = *frame;
-        decoder.decode(link, bytes, wire_bytes, fcs_bytes, packet);
-    }
-    part == part_of(file.division.as_deref(), frame, packet)
+/// Whether a frame is the point's; it is decoded where that takes more than its interface.
+fn is_of(file: &MergeFile, frame: &Frame<'_>, packet: &Packet) -> bool {
+    file.part
+        .is_none_or(|part| part == part_of(file.division.as_deref(), frame, packet))
 }
 
 /// pcapng has no negative times unless an offset says so, which few readers heed.
 fn aligned_ns(clock: &[(i64, i64)], frame: &Frame<'_>) -> Option<i64> {
-    let offset_ns = instant::offset_ns(clock, frame.t_ns);
+    let t_ns = frame.time_ns();
+    let offset_ns = instant::offset_ns(clock, t_ns);
     frame
         .has_time
-        .then(|| frame.t_ns.saturating_sub(offset_ns).max(0))
+        .then(|| t_ns.saturating_sub(offset_ns).max(0))
 }

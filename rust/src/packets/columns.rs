@@ -63,7 +63,10 @@ impl Columns {
         let point = origin.points.get(part).map_or("", String::as_str);
         let clock = origin.clocks.get(part).and_then(Option::as_ref);
         let clock = clock.filter(|_| frame.has_time);
-        let aligned_ns = clock.map(|clock| frame.t_ns.saturating_sub(clock.at(frame.t_ns)));
+        let aligned_ns = clock.map(|clock| {
+            let t_ns = frame.time_ns();
+            t_ns.saturating_sub(clock.at(t_ns))
+        });
         let captured_bytes = i64::try_from(frame.bytes.len()).unwrap_or(i64::MAX);
         self.n_rows += 1;
         self.point.append_value(point);
@@ -71,7 +74,7 @@ impl Columns {
         self.frame
             .append_value(i64::try_from(frame.number).unwrap_or(i64::MAX));
         self.t.append_value(frame.t_ns);
-        self.stamp.append_null();
+        self.stamp.append_option(frame.stamp_ns);
         self.aligned.append_option(aligned_ns);
         self.wire.append_value(i64::from(frame.wire_bytes));
         self.captured.append_value(captured_bytes);
@@ -162,6 +165,7 @@ mod tests {
         let frame = Frame {
             number: 1,
             t_ns: 0,
+            stamp_ns: None,
             has_time: false,
             interface: 9,
             link: 1,

@@ -124,9 +124,9 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
     loop {
         let (mut capture, successor) = Capture::follow(&origin.path, Arc::clone(&shared.is_over))?;
         let mut n_told = 0;
-        while let Some(frame) = capture.next_frame() {
+        while let Some(mut frame) = capture.next_frame() {
             let mut heap = shared.room();
-            if rows.put(reading, origin, &frame, None, &mut heap.columns) {
+            if rows.put(reading, origin, &mut frame, None, &mut heap.columns) {
                 heap.columns.put_marks(capture.marks());
             }
             drop(heap);

@@ -2,6 +2,7 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyResult, Python, pyfunction};
 use crate::file::{CODECS, FORMATS};
+use crate::stamp::STAMPS;
 use crate::wire::LAYERS;
 
 /// Every file format, compression and layer, with where it is specified.
@@ -19,5 +20,6 @@ pub(super) fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         (layer.name, layer.spec, parents.collect::<Vec<_>>())
     });
     dict.set_item("layers", layers.collect::<Vec<_>>())?;
+    dict.set_item("stamps", STAMPS.to_vec())?;
     Ok(dict)
 }

@@ -2,7 +2,7 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
-use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample};
+use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample, StampFacts};
 use crate::wire::why_unread;
 
 /// The dictionary of a sample.
@@ -13,6 +13,7 @@ pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bou
     out.set_item("flows", flows_dict(py, &sample.flows)?)?;
     out.set_item("prefixes", sample.prefixes.to_vec())?;
     out.set_item("is_whole", sample.level == u64::MAX)?;
+    out.set_item("stamps", super::stamped::values(&sample.stamps))?;
     out.set_item("facts", facts_list(py, &sample.facts)?)?;
     Ok(out)
 }
@@ -117,7 +118,9 @@ fn interface_dict<'py>(
     declared: Option<&Interface>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let resolution_ns = declared.map_or(1000.0, |declared| declared.resolution_ns);
+    let stamps = seen.stamps.filter(|stamps| stamps.is_used);
+    let of_file_ns = declared.map_or(1000.0, |declared| declared.resolution_ns);
+    let resolution_ns = stamps.map_or(of_file_ns, |stamps| stamps.resolution_ns);
     dict.set_item("interface", index)?;
     dict.set_item("name", declared.and_then(|declared| declared.name.clone()))?;
     dict.set_item("link", seen.link)?;
@@ -131,11 +134,32 @@ fn interface_dict<'py>(
         "n_dropped",
         declared.and_then(|declared| declared.n_dropped),
     )?;
+    put_seen(py, &dict, seen)?;
+    Ok(dict)
+}
+
+/// What the frames showed.
+fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> PyResult<()> {
+    let stamps = seen.stamps.map(|stamps| stamps_dict(py, &stamps));
+    dict.set_item("stamps", stamps.transpose()?)?;
     dict.set_item("observed_resolution_ns", seen.observed_resolution_ns)?;
     dict.set_item("n_frames", seen.n_frames)?;
     dict.set_item("n_undecoded", seen.n_undecoded)?;
     dict.set_item("first_t_ns", seen.first_t_ns)?;
     dict.set_item("last_t_ns", seen.last_t_ns)?;
     dict.set_item("disorder_ns", seen.disorder_ns)?;
+    Ok(())
+}
+
+fn stamps_dict<'py>(py: Python<'py>, stamps: &StampFacts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", stamps.name)?;
+    dict.set_item("resolution_ns", stamps.resolution_ns)?;
+    dict.set_item("timescale", stamps.timescale)?;
+    dict.set_item("offset_ns", stamps.offset_ns)?;
+    dict.set_item("n_stamped", stamps.n_stamped)?;
+    dict.set_item("n_bad", stamps.n_damaged)?;
+    dict.set_item("n_without", stamps.n_without)?;
+    dict.set_item("is_used", stamps.is_used)?;
     Ok(dict)
 }

@@ -1,10 +1,12 @@
 //! How captures are read, as Python says it.
 
+use super::stamped::{FoundValues, known};
 use super::translated::Learned;
 use super::{PyRef, pyclass, pymethods};
 use crate::filter::Filter;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
+use crate::stamp::Times;
 use crate::translation::Translations;
 use crate::wire::{Decoder, parse_decode};
 use std::sync::Arc;
@@ -19,12 +21,13 @@ pub(super) struct Settings {
     prefixes: Prefixes,
     libpcap: Option<String>,
     translations: Option<Arc<Translations>>,
+    times: Times,
 }
 
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None, stamp_names=Vec::new(), stamps=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
@@ -34,6 +37,8 @@ impl Settings {
         prefixes: Option<Vec<u32>>,
         libpcap: Option<String>,
         translations: Option<PyRef<'_, Learned>>,
+        stamp_names: Vec<Option<String>>,
+        stamps: Option<Vec<Vec<Option<FoundValues>>>>,
     ) -> Self {
         let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
         Self {
@@ -44,6 +49,9 @@ impl Settings {
             prefixes: prefixes.unwrap_or(WHOLE),
             libpcap,
             translations: translations.map(|learned| learned.translations()),
+            times: stamps.map_or(Times::Search(stamp_names), |stamps| {
+                Times::Known(known(stamps))
+            }),
         }
     }
 }
@@ -68,6 +76,7 @@ impl Settings {
             prefixes: self.prefixes,
             one_in: self.one_in.max(1),
             translations: self.translations.clone(),
+            times: self.times.clone(),
         })
     }
 }

@@ -1,11 +1,12 @@
 //! The same few packets, and the facts, of one file.
 
-use super::{FileFacts, Flow, InterfaceFacts, Row};
+use super::{FileFacts, Flow, InterfaceFacts, Row, StampFacts};
 use crate::error::Result;
 use crate::file::Frame;
 use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::stamp::{FileStamps, Stamper};
 use crate::translation::Kind;
 use crate::vantage::Vantage;
 use crate::wire::Packet;
@@ -59,9 +60,9 @@ pub(super) fn select(
         interfaces: Vec::new(),
         facts: None,
     };
-    let mut packet = Packet::new();
+    let (mut packet, mut stamper) = (Packet::new(), reading.stamper(file));
     let capture = read_frames(path, progress, |frame| {
-        let mut seen = reading.see(frame, &mut packet);
+        let mut seen = reading.see(frame, &mut stamper, &mut packet);
         reading.translate(file, frame, &mut seen);
         selection.count(frame, &seen);
         // all of them: the prefix decides which ones are of the sample
@@ -73,6 +74,7 @@ pub(super) fn select(
         }
         Ok(())
     })?;
+    selection.note_stamps(reading.stamps(file), &stamper);
     selection.facts = Some(FileFacts {
         interfaces: std::mem::take(&mut selection.interfaces),
         declared: capture.interfaces().to_vec(),
@@ -96,7 +98,26 @@ impl Selection {
         facts.n_frames += 1;
         facts.n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
         if frame.has_time {
-            facts.note_time(frame.t_ns);
+            facts.note_time(frame.time_ns());
+        }
+    }
+
+    fn note_stamps(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
+        for (index, facts) in self.interfaces.iter_mut().enumerate() {
+            if let (Some(facts), Some(found)) = (facts, stamps.and_then(|stamps| stamps.of(index)))
+            {
+                let counts = stamper.counts(index);
+                facts.stamps = Some(StampFacts {
+                    name: found.name(),
+                    resolution_ns: found.resolution_ns,
+                    timescale: found.timescale(),
+                    offset_ns: found.base_ns,
+                    n_stamped: counts.stamped,
+                    n_damaged: counts.damaged,
+                    n_without: counts.without,
+                    is_used: true,
+                });
+            }
         }
     }
 
@@ -113,7 +134,7 @@ impl Selection {
             identity,
             vantage: Vantage::of(frame, packet),
             frame: frame.number,
-            t_ns: frame.t_ns,
+            t_ns: frame.time_ns(),
             tcp_bytes: if packet.protocol == TCP {
                 packet.transport_wire_bytes
             } else {
@@ -140,9 +161,10 @@ impl Selection {
             interface: frame.interface,
         });
         // files are not in order of time: a SYN tells wherever it stands, else the earliest does
-        let is_earlier = frame.t_ns < flow.first_t_ns;
+        let t_ns = frame.time_ns();
+        let is_earlier = t_ns < flow.first_t_ns;
         if (identity.opens && !flow.opens) || (is_earlier && identity.opens == flow.opens) {
-            flow.first_t_ns = frame.t_ns;
+            flow.first_t_ns = t_ns;
             flow.first_toward = identity.toward;
             flow.opens = identity.opens;
         }
@@ -210,6 +232,7 @@ impl InterfaceFacts {
             disorder_ns: 0,
             observed_resolution_ns: 1_000_000_000,
             link: frame.link,
+            stamps: None,
         }
     }
 

@@ -138,9 +138,9 @@ impl<'a> Watch<'a> {
     }
 
     fn read(mut self, path: &Path, reading: &Reading, progress: &Progress) -> Result<()> {
-        let mut packet = Packet::new();
+        let (mut packet, mut stamper) = (Packet::new(), reading.stamper(self.file));
         let read = read_frames(path, progress, |frame| {
-            if let Seen::Packet(identity) = reading.see(frame, &mut packet) {
+            if let Seen::Packet(identity) = reading.see(frame, &mut stamper, &mut packet) {
                 self.take(frame, &packet, &identity);
             }
             self.n_frames += 1;
@@ -163,8 +163,9 @@ impl<'a> Watch<'a> {
             return;
         };
         let centre = self.beforehand.centres.get(usize::from(place));
-        let offset_ns = centre.map_or(0, |centre| centre.at(frame.t_ns));
-        let aligned_ns = frame.t_ns.saturating_sub(offset_ns);
+        let t_ns = frame.time_ns();
+        let offset_ns = centre.map_or(0, |centre| centre.at(t_ns));
+        let aligned_ns = t_ns.saturating_sub(offset_ns);
         self.least_ns = self.least_ns.min(aligned_ns);
         let is_translatable = !matches!(identity.bare.kind, Kind::Other | Kind::Error);
         if !identity.directed || !is_translatable {
@@ -178,7 +179,7 @@ impl<'a> Watch<'a> {
             place,
             source: (self.file, frame.interface),
             aligned_ns,
-            t_ns: frame.t_ns,
+            t_ns,
             opens: identity.opens,
             has_time_stamp: has_time_stamp(packet.transport(frame.bytes)),
         });

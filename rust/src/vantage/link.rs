@@ -212,6 +212,7 @@ mod tests {
         read(&Frame {
             number: 1,
             t_ns: 0,
+            stamp_ns: None,
             has_time: true,
             interface: 0,
             link,

@@ -5,6 +5,7 @@ use super::tables::{NONE, Tables};
 use super::{Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
 use crate::cursor::{Cursor, Short};
 use crate::error::Result;
+use crate::file::Frame;
 
 /// Leads packets through their layers.
 pub struct Decoder {
@@ -31,6 +32,19 @@ impl Decoder {
     pub fn new(extra: &[(Parent, &str)]) -> Result<Self> {
         let tables = Tables::new(extra)?;
         Ok(Self { tables })
+    }
+
+    /// As [`Decoder::decode`], of a frame of a capture.
+    #[inline]
+    pub fn decode_frame(&self, frame: &Frame<'_>, packet: &mut Packet) {
+        let Frame {
+            link,
+            bytes,
+            wire_bytes,
+            fcs_bytes,
+            ..
+        } = *frame;
+        self.decode(link, bytes, wire_bytes, fcs_bytes, packet);
     }
 
     /// Fill `packet` with the innermost packet of one frame. Never fails: `packet.stop` says why it

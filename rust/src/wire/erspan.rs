@@ -12,7 +12,7 @@
 //!     |          Platform Specific Subheader (64, if O)            |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, gre};
+use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, gre};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erspan",
@@ -33,8 +33,9 @@ const PACKET: u16 = 2 << 10;
 const HAS_SUBHEADER: u16 = 0x0001;
 const SUBHEADER_BYTES: usize = 8;
 
-fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
+fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     if is_type_1(walk) {
+        packet.note_mirrored(walk.bytes);
         return Ok(Next::Inside(ethernet::BRIDGED));
     }
     let [first, _, high, low] = *walk.bytes.peek()?;
@@ -42,9 +43,10 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     match first >> 4 {
         1 => {
             walk.bytes.skip(8)?;
+            packet.note_mirrored(walk.bytes);
             Ok(Next::Inside(ethernet::BRIDGED))
         }
-        2 => type_3(walk),
+        2 => type_3(walk, packet),
         _ => Err(Halt::Declined),
     }
 }
@@ -59,14 +61,18 @@ fn is_type_1(walk: &Walk<'_>) -> bool {
         })
 }
 
-fn type_3(walk: &mut Walk<'_>) -> Result<Next, Halt> {
+fn type_3(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
+    packet.note_carrier(Carrier::Erspan3, walk.bytes.at());
     let [.., high, low] = *walk.bytes.take::<12>()?;
     let flags = u16::from_be_bytes([high, low]);
     if flags & HAS_SUBHEADER != 0 {
         walk.bytes.skip(SUBHEADER_BYTES)?;
     }
     match flags & FRAME_TYPE {
-        FRAME => Ok(Next::Inside(ethernet::BRIDGED)),
+        FRAME => {
+            packet.note_mirrored(walk.bytes);
+            Ok(Next::Inside(ethernet::BRIDGED))
+        }
         PACKET => {
             walk.bytes.peek::<1>()?;
             walk.ether_type = ethernet::guess(walk.bytes);

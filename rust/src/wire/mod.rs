@@ -15,13 +15,13 @@ mod packet;
 mod parent;
 mod tables;
 #[cfg(test)]
-mod vectors;
+pub(crate) mod vectors;
 
 use crate::cursor::{Cursor, Short};
 pub use decoder::Decoder;
 pub use links::why_unread;
 pub use names::{layer_name, layer_path};
-pub use packet::{MAX_LAYERS, Packet, Reason, Stop};
+pub use packet::{Carrier, MAX_LAYERS, Packet, Reason, Stop};
 pub use parent::{Parent, parse_decode};
 
 macro_rules! layers {
@@ -33,11 +33,11 @@ macro_rules! layers {
 }
 
 layers![
-    ah, arp, capwap, chdlc, cmd, dsa, eoip, erf, erspan, esp, etag, etherip, ethernet, fabricpath,
-    fou, frelay, geneve, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp, lisp, llc,
-    macsec, mpacket, mpls, nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe, pptp, raw, slip, sll,
-    sll2, srv6, stt, tcp, teredo, trill, tzsp, udp, upper_pdu, vlan, vntag, vxlan, vxlan_gpe, wccp,
-    wireguard,
+    ah, arp, avsp, capwap, chdlc, cmd, dsa, eoip, erf, erspan, esp, etag, etherip, ethernet,
+    fabricpath, fou, frelay, geneve, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp,
+    lisp, llc, macsec, mpacket, mpls, nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe, pptp, raw,
+    slip, sll, sll2, srv6, stt, tcp, teredo, trill, tzsp, udp, upper_pdu, vlan, vntag, vxlan,
+    vxlan_gpe, wccp, wireguard,
 ];
 
 /// One protocol.

@@ -48,6 +48,10 @@ pub struct Packet {
     pub transport_wire_bytes: u32,
     /// How many tunnels surround the innermost packet.
     pub depth: u8,
+    /// The outermost header that carries a time stamp, and where it starts.
+    pub carrier: Option<(Carrier, u32)>,
+    /// Where the frame starts and ends that a mirror header carries, the outermost.
+    pub mirrored: Option<(u32, u32)>,
     /// Why decoding stopped early, if it did.
     pub stop: Option<Stop>,
 }
@@ -75,6 +79,8 @@ impl Packet {
         end_at: 0,
         transport_wire_bytes: 0,
         depth: 0,
+        carrier: None,
+        mirrored: None,
         stop: None,
     };
 
@@ -149,6 +155,24 @@ impl Packet {
         self.fragment != 0 || bytes.is_cut_within(n)
     }
 
+    /// A header that carries a stamp starts at `at`; of several the outermost counts.
+    pub(super) fn note_carrier(&mut self, carrier: Carrier, at: usize) {
+        if let (None, Ok(at)) = (self.carrier, u32::try_from(at)) {
+            self.carrier = Some((carrier, at));
+        }
+    }
+
+    /// What is at the cursor is a whole frame that was mirrored.
+    pub(super) fn note_mirrored(&mut self, bytes: Cursor<'_>) {
+        if let (None, Ok(at), Ok(end)) = (
+            self.mirrored,
+            u32::try_from(bytes.at()),
+            u32::try_from(bytes.end()),
+        ) {
+            self.mirrored = Some((at, end));
+        }
+    }
+
     pub(super) fn drop_layer(&mut self) {
         self.n_layers = self.n_layers.saturating_sub(1);
         if let Some(slot) = self.layers.get_mut(self.n_layers) {
@@ -161,6 +185,15 @@ impl Default for Packet {
     fn default() -> Self {
         Self::EMPTY
     }
+}
+
+/// A header that carries a time stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// ERSPAN type III.
+    Erspan3,
+    /// Arista's of 7280R and 7500R.
+    Arista,
 }
 
 /// Deepest nesting that is followed; deeper frames stop with `TooDeep`.

@@ -25,7 +25,7 @@ const NAMES: [(&str, &str); 7] = [
 const ETHERNET: u16 = 1;
 
 /// The octets of hex digits, in which blanks mean nothing and names stand for packets.
-pub(super) fn frame(text: &str) -> Vec<u8> {
+pub(crate) fn frame(text: &str) -> Vec<u8> {
     let mut text = text.to_owned();
     for (name, hex) in NAMES {
         let parts: Vec<&str> = text

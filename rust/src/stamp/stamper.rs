@@ -1,0 +1,175 @@
+//! The stamps of one file, frame by frame.
+
+use super::found::{FileStamps, Found};
+use super::key::Key;
+use super::look::Look;
+use super::track::Track;
+use super::{Evidence, Stamp};
+use crate::file::Frame;
+use crate::wire::{Decoder, Packet};
+
+/// What a frame's time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamped {
+    /// That of the file: frames of its interface have no stamps.
+    ByFile,
+    /// That of its stamp.
+    ByStamp,
+    /// Unknown: it lacks the stamp that the others have.
+    Without,
+    /// Unknown: its stamp is damaged.
+    Damaged,
+    /// Unknown, and of no matter: it tells the time of a tick counter.
+    Key,
+}
+
+/// Reads the stamps of one file's frames, in the file's order.
+#[derive(Debug, Default)]
+pub struct Stamper {
+    interfaces: Vec<Option<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    stamp: &'static Stamp,
+    track: Track,
+    key: Option<Key>,
+    n_odd_keys: u32,
+    counts: Counts,
+}
+
+/// Frames by what their stamps were; key frames are not counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) stamped: u64,
+    pub(crate) damaged: u64,
+    pub(crate) without: u64,
+}
+
+impl std::fmt::Debug for Stamp {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(self.name)
+    }
+}
+
+impl Stamper {
+    /// With what was found in the file.
+    #[must_use]
+    pub fn new(stamps: &FileStamps) -> Self {
+        if stamps.is_empty() {
+            return Self::default();
+        }
+        let state = |found: &Option<Found>| {
+            let found = found.as_ref()?;
+            Some(State {
+                stamp: found.stamp()?,
+                track: Track::new(found.base_ns),
+                key: found.key,
+                n_odd_keys: 0,
+                counts: Counts::default(),
+            })
+        };
+        Self {
+            interfaces: stamps.interfaces.iter().map(state).collect(),
+        }
+    }
+
+    /// Whether the frames have the file's time anyway, so that nothing need be done.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.interfaces.is_empty()
+    }
+
+    /// Gives a decoded frame its stamp, or takes the file's time from one that lacks it. What was put
+    /// behind the frame is no part of its packet: where it was taken for one, it is decoded anew.
+    #[inline]
+    pub fn stamp(
+        &mut self,
+        frame: &mut Frame<'_>,
+        packet: &mut Packet,
+        decoder: &Decoder,
+    ) -> Stamped {
+        match self.interfaces.get_mut(frame.interface as usize) {
+            Some(Some(state)) if frame.has_time => state.stamp_and_cut(frame, packet, decoder),
+            _ => Stamped::ByFile,
+        }
+    }
+
+    /// How many frames of an interface were what.
+    pub(crate) fn counts(&self, interface: usize) -> Counts {
+        let state = self.interfaces.get(interface).and_then(Option::as_ref);
+        state.map_or_else(Counts::default, |state| state.counts)
+    }
+}
+
+impl State {
+    fn stamp_and_cut(
+        &mut self,
+        frame: &mut Frame<'_>,
+        packet: &mut Packet,
+        decoder: &Decoder,
+    ) -> Stamped {
+        let (stamped, cut_at) = self.stamp(frame, packet);
+        match stamped {
+            Stamped::ByFile | Stamped::Key => {}
+            Stamped::ByStamp => self.counts.stamped += 1,
+            Stamped::Damaged => self.counts.damaged += 1,
+            Stamped::Without => self.counts.without += 1,
+        }
+        frame.has_time = stamped == Stamped::ByStamp;
+        if let Some(cut_at) = cut_at
+            && (packet.ip_version == 0 || packet.end_at > cut_at)
+            && let Some(bytes) = frame.bytes.get(..cut_at)
+        {
+            let wire_bytes = u32::try_from(cut_at).unwrap_or(u32::MAX);
+            decoder.decode(frame.link, bytes, wire_bytes, 0, packet);
+        }
+        stamped
+    }
+
+    fn stamp(&mut self, frame: &mut Frame<'_>, packet: &Packet) -> (Stamped, Option<usize>) {
+        if self.key.is_some()
+            && let Some(key) = Key::of(frame, packet)
+        {
+            self.take_key(key);
+            return (Stamped::Key, None);
+        }
+        let look = Look::new(frame, packet, self.key.as_ref());
+        let Some(mark) = (self.stamp.read)(&look) else {
+            return (Stamped::Without, None);
+        };
+        let t_ns = frame.t_ns;
+        if let Some(ns) = self.track.unfold(&mark, t_ns) {
+            frame.stamp_ns = Some(ns);
+            return (Stamped::ByStamp, Some(mark.cut_at));
+        }
+        let was_one = mark.is_sound
+            || self.stamp.evidence == Evidence::Named
+            || self.track.is_near(&mark, t_ns);
+        if was_one {
+            (Stamped::Damaged, Some(mark.cut_at))
+        } else {
+            (Stamped::Without, None)
+        }
+    }
+
+    /// A key frame that tells another time than the ones before is damaged, unless it is repeated.
+    fn take_key(&mut self, next: Key) {
+        const ENOUGH_ODD: u32 = 3;
+        let Some(key) = &mut self.key else {
+            return;
+        };
+        if key.agrees(&next) {
+            self.n_odd_keys = 0;
+            if next.ticks > key.ticks {
+                key.go_on(next);
+            }
+            return;
+        }
+        self.n_odd_keys += 1;
+        if self.n_odd_keys >= ENOUGH_ODD {
+            self.n_odd_keys = 0;
+            *key = next;
+        }
+    }
+}

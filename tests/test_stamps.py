@@ -1,0 +1,217 @@
+"""Times inside frames: found by what proves them, used in place of the file's, never guessed."""
+
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import pcaplat
+from pcaplat import _native
+from tests.oracle_decode import read_frames
+
+SECOND = 10**9
+T_NS = 1_700_000_000 * SECOND
+UDP = bytes.fromhex(
+    "02000000000202000000000108004500001e12344000401114990a0000010a0000029c409c41000ad4a7dead"
+)
+
+
+def udp(number: int) -> bytes:
+    """A UDP packet that is like no other, in 60 octets."""
+    return UDP[:18] + struct.pack(">H", number) + UDP[20:-2] + struct.pack(">H", number) + bytes(16)
+
+
+def fcs(frame: bytes) -> bytes:
+    return struct.pack("<I", zlib.crc32(frame))
+
+
+def metamako(frame: bytes, ns: int) -> bytes:
+    trailer = struct.pack(">IIBHB", ns // SECOND, ns % SECOND, 1, 0xEAA0, 13)
+    whole = frame + fcs(frame) + trailer
+    return whole + fcs(whole)
+
+
+def exablaze(frame: bytes, ns: int) -> bytes:
+    fraction = -(-(ns % SECOND << 40) // SECOND)
+    whole = frame + fcs(frame) + bytes([0, 47]) + struct.pack(">I", ns // SECOND)
+    whole += fraction.to_bytes(5, "big") + b"\0"
+    return whole + fcs(whole)
+
+
+def arista_48(frame: bytes, ns: int) -> bytes:
+    seconds = ns // SECOND & 0xFFFF
+    header = bytes.fromhex("d28b00010120") + struct.pack(">HI", seconds, ns % SECOND)
+    return frame[:12] + header + frame[12:]
+
+
+def erspan_3(frame: bytes, ns: int) -> bytes:
+    header = bytes.fromhex("100022eb000000072064b005")
+    header += struct.pack(">II", ns & 0xFFFFFFFF, 0x1234809E)
+    ip = struct.pack(">HHHHBBH", 0x4500, 20 + len(header + frame), 1, 0x4000, 64, 47, 0)
+    return (
+        bytes.fromhex("02000000000d02000000000c0800")
+        + ip
+        + bytes.fromhex("c0000201c0000202")
+        + header
+        + frame
+    )
+
+
+STAMPS = {
+    "metamako": metamako,
+    "exablaze": exablaze,
+    "arista-7280": arista_48,
+    "erspan3": erspan_3,
+}
+
+
+def save(path: Path, records: Iterable[tuple[int, bytes]], *, cut: int = 0) -> Path:
+    """Write a capture of nanoseconds; `cut` octets at each frame's end were not captured."""
+    with path.open("wb") as out:
+        out.write(struct.pack("<IHHIIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
+        for t_ns, frame in records:
+            n = len(frame) - cut
+            out.write(struct.pack("<IIII", t_ns // SECOND, t_ns % SECOND, n, len(frame)))
+            out.write(frame[:n])
+    return path
+
+
+def rows(path: Path) -> pl.DataFrame:
+    return pl.DataFrame(pcaplat.read(path))
+
+
+def facts(path: Path) -> dict[str, Any] | None:
+    """What the survey's reading says of the stamps of a file with one interface."""
+    sample = _native.sample([path], _native.Settings(), 4096)
+    stamps: dict[str, Any] | None = sample["facts"][0]["interfaces"][0]["stamps"]
+    return stamps
+
+
+def series(
+    stamp: Callable[[bytes, int], bytes], n: int, offset_ns: int = 0
+) -> list[tuple[int, bytes]]:
+    """Frames 777 ms apart, each seen by the file 1 to 40 ms after its stamp."""
+    times = [T_NS + i * 777_777_777 for i in range(n)]
+    return [
+        (ns + 1_000_000 + i * 7919 % 39_000_000, stamp(udp(i), ns + offset_ns))
+        for i, ns in enumerate(times)
+    ]
+
+
+def merged_of(folder: Path) -> pcaplat.Result:
+    """Merge a.pcap and b.pcap, whose clock is one."""
+    captures = [folder / "a.pcap", folder / "b.pcap"]
+    return pcaplat.merge(captures, path=["a", "b"], same_clock=["all"])
+
+
+@pytest.mark.parametrize("name", STAMPS)
+def test_stamps_are_found_and_unfolded(name: str, tmp_path: Path) -> None:
+    path = save(tmp_path / "a.pcap", series(STAMPS[name], 200))
+    table = rows(path)
+    assert table["stamp_ns"].to_list() == [T_NS + i * 777_777_777 for i in range(200)]
+    assert set(table["dst"]) == {"10.0.0.2"}
+    found = facts(path)
+    assert found is not None
+    assert (found["name"], found["n_stamped"], found["n_bad"]) == (name, 200, 0)
+
+
+@pytest.mark.parametrize("name", ["metamako", "exablaze", "arista-7280"])
+def test_tai_is_told_by_its_distance(name: str, tmp_path: Path) -> None:
+    tai = facts(save(tmp_path / "tai.pcap", series(STAMPS[name], 50, 37 * SECOND)))
+    utc = facts(save(tmp_path / "utc.pcap", series(STAMPS[name], 50)))
+    assert tai
+    assert utc
+    assert (tai["timescale"], utc["timescale"]) == ("tai", "utc")
+    table = rows(tmp_path / "tai.pcap")
+    assert table["stamp_ns"][0] == T_NS + 37 * SECOND
+
+
+@pytest.mark.parametrize("name", ["metamako", "exablaze"])
+def test_a_cut_frame_has_no_stamp(name: str, tmp_path: Path) -> None:
+    path = save(tmp_path / "a.pcap", series(STAMPS[name], 50), cut=3)
+    assert rows(path)["stamp_ns"].null_count() == 50
+    assert facts(path) is None
+
+
+@pytest.mark.parametrize("name", STAMPS)
+def test_damaged_stamps_are_counted_and_not_used(name: str, tmp_path: Path) -> None:
+    records = series(STAMPS[name], 200)
+    for i in range(20, 200, 20):
+        t_ns, frame = records[i]
+        records[i] = (t_ns, STAMPS[name](udp(i), T_NS + i * 777_777_777 + 2_000_000_123))
+        assert len(frame) == len(records[i][1])
+    path = save(tmp_path / "a.pcap", records)
+    table = rows(path)
+    assert table.filter(pl.col("stamp_ns").is_null())["frame"].to_list() == list(range(21, 200, 20))
+    found = facts(path)
+    assert found is not None
+    assert (found["n_stamped"], found["n_bad"], found["n_without"]) == (191, 9, 0)
+
+
+def test_a_trailer_is_no_part_of_a_frame_that_is_not_ip(tmp_path: Path) -> None:
+    """Frames of an EtherType that nobody knows are matched by all their data."""
+    plain = [UDP[:12] + b"\x88\xb7" + struct.pack(">H", i) + bytes(range(44)) for i in range(100)]
+    times = [T_NS + i * 10**7 for i in range(100)]
+    save(tmp_path / "a.pcap", zip(times, plain, strict=True))
+    stamped = [(ns + 10**6, metamako(one, ns + 500)) for ns, one in zip(times, plain, strict=True)]
+    save(tmp_path / "b.pcap", stamped)
+    result = merged_of(tmp_path)
+    matches = result.matches.collect()
+    assert len(matches) == 100
+    assert set(matches["latency_ns"]) == {500.0}
+
+
+@pytest.mark.parametrize("name", STAMPS)
+def test_latency_comes_from_stamps(name: str, tmp_path: Path) -> None:
+    """What the files say wobbles by 39 ms; the stamps are 1234 ns apart."""
+    save(tmp_path / "a.pcap", series(STAMPS[name], 400))
+    later = [
+        (t_ns + 5_000_000 * (i % 3), STAMPS[name](udp(i), T_NS + i * 777_777_777 + 1234))
+        for i, (t_ns, _) in enumerate(series(STAMPS[name], 400))
+    ]
+    save(tmp_path / "b.pcap", later)
+    result = merged_of(tmp_path)
+    assert {row["stamp"] for row in result.document["captures"]} == {name}
+    assert {row["n_stamped"] for row in result.document["captures"]} == {400}
+    matches = result.matches.collect()
+    assert len(matches) == 400
+    assert set(matches["latency_ns"]) == {1234.0}
+    packets = result.packets.collect()
+    assert packets["stamp_ns"].null_count() == 0
+    assert packets.filter(pl.col("aligned_ns") != pl.col("stamp_ns")).is_empty()
+    result.write_merged(tmp_path / "merged.pcapng")
+    merged = read_frames(tmp_path / "merged.pcapng")
+    assert [one.t_ns for one in merged] == sorted(packets["aligned_ns"].to_list())
+    json.dumps(result.document)
+
+
+def test_frames_without_the_stamp_are_matched_with_none(tmp_path: Path) -> None:
+    records = series(metamako, 300)
+    bare = {i for i in range(300) if i % 10 == 5}
+    mixed = [(t, udp(i)) if i in bare else (t, frame) for i, (t, frame) in enumerate(records)]
+    save(tmp_path / "a.pcap", mixed)
+    save(tmp_path / "b.pcap", series(metamako, 300))
+    result = merged_of(tmp_path)
+    assert len(result.matches.collect()) == 270
+    odd = result.packets.collect().filter(pl.col("stamp_ns").is_null(), point="a")
+    assert set(odd["frame"] - 1) == bare
+    assert set(odd["status"]) == {"unmatched"}
+    assert odd["aligned_ns"].null_count() == 30
+    assert "stamps-missing" in {one["code"] for one in result.document["warnings"]}
+
+
+def test_where_most_frames_lack_a_stamp_the_file_holds(tmp_path: Path) -> None:
+    records = series(erspan_3, 300)
+    mixed = [(t, frame if i % 3 == 0 else udp(i)) for i, (t, frame) in enumerate(records)]
+    save(tmp_path / "a.pcap", mixed)
+    save(tmp_path / "b.pcap", [(t + 1000, udp(i)) for i, (t, _) in enumerate(records)])
+    result = merged_of(tmp_path)
+    assert {row["stamp"] for row in result.document["captures"]} == {None}
+    assert set(result.matches.collect()["latency_ns"]) == {1000.0}
+    assert result.packets.collect()["stamp_ns"].null_count() == 600
+    assert "stamps-unused" in {one["code"] for one in result.document["warnings"]}
