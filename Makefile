@@ -56,6 +56,10 @@ check: build
 bench: build
 	$(BIN)/python bench/run.py
 
+# TARGET: reader, wire or matcher; what it finds is a file rust/fuzz/artifacts/TARGET-*
+fuzz:
+	rust/fuzz/run $(TARGET) $(SECONDS)
+
 docs: build
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/examples.py

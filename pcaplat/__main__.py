@@ -1,5 +1,21 @@
-"""`python -m pcaplat` is `pcaplat`."""
+"""The program: `python -m pcaplat` is `pcaplat`."""
 
-from pcaplat.cli import main
+import os
+import signal
+from typing import NoReturn
 
-main()
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run the command line; an interrupt ends it quietly from here on."""
+    # importing takes a while, leaves nothing behind, and says strange things when it is interrupted
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from pcaplat import cli  # noqa: PLC0415 - see above
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,13 @@
 """Temporary files: the folder they are in, and the matched pairs among them."""
 
+import fcntl
+import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
+from typing import Self
 from weakref import finalize
 
 import numpy as np
@@ -28,12 +32,55 @@ KINDS = ("packet", "first-byte", "last-byte", "overlap")
 """Kinds of a pair, as rust/src/matching/ranges/mod.rs numbers them."""
 
 
+PREFIX = "pcaplat-"
+LOCK = "lock"
+"""A file in the folder that is locked as long as its process lives, whatever ends it."""
+
+LEAST_AGE_S = 60
+"""A younger folder may not have been locked yet."""
+
+
 class Spill:
-    """A temporary folder that goes with the last one who holds it, without a warning."""
+    """A temporary folder that goes with the last one who holds it, without a warning.
+
+    If the process is killed, the folder stays until another makes one in the same place.
+    """
 
     def __init__(self) -> None:
-        self.name = mkdtemp(prefix="pcaplat-")
-        self.cleanup = finalize(self, rmtree, self.name, ignore_errors=True)
+        _remove_orphans(Path(gettempdir()))
+        self.name = mkdtemp(prefix=PREFIX)
+        lock = os.open(Path(self.name, LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.cleanup = finalize(self, _remove, self.name, lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cleanup()
+
+
+def _remove(folder: str, lock: int) -> None:
+    rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
+def _remove_orphans(home: Path) -> None:
+    """Remove the folders that processes left behind which were killed."""
+    for lock_path in home.glob(f"{PREFIX}*/{LOCK}"):
+        try:
+            lock = os.open(lock_path, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:
+            continue  # somebody else's, or just gone
+        found = os.fstat(lock)
+        if found.st_uid == os.getuid() and time.time() - found.st_mtime > LEAST_AGE_S:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                pass  # its process lives
+            else:
+                rmtree(lock_path.parent, ignore_errors=True)
+        os.close(lock)
 
 
 def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> Iterator[Rows]:

@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "block_counts": {"spill", "stages", "time_range", *TYPES},
     "blocks": {"path", "tables"},
     "cli": {
-        *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "studies"),
+        *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
+        "studies",
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
     "comparisons": {"intervals", "scenario_files", "stages", "studies", *STUDIES},

@@ -142,6 +142,10 @@ def test_a_wrong_call_is_one_line_and_2(
     assert not merged.captures
 
 
+class Panic(BaseException):  # as those of native libraries are
+    pass
+
+
 @pytest.mark.parametrize(
     ("failure", "status", "message"),
     [
@@ -158,6 +162,7 @@ def test_a_wrong_call_is_one_line_and_2(
             "a: is a directory; give the files in it",
         ),
         (MemoryError(), 2, "out of memory"),
+        (Panic("index out of bounds"), 2, "a bug in pcaplat, Panic: index out of bounds; please"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )

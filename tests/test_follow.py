@@ -65,6 +65,11 @@ class Following:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE_S)
 
+    def is_reading(self) -> bool:
+        """Whether the thread is there that opens and reads the file."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return any((task / "comm").read_text() == "follow\n" for task in tasks)
+
     def busy_s(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -146,9 +151,24 @@ def test_a_pipe_that_nobody_writes_to_can_be_interrupted(tmp_path: Path) -> None
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with following(tmp_path, str(path)) as running:
-        running.wait_for(lambda: running.busy_s() > 0.1)
-        time.sleep(0.5)
+        running.wait_for(running.is_reading)
         assert running.interrupt() == 130
+        assert running.process.communicate()[1] == b""
+
+
+@pytest.mark.parametrize("module", ["typer", "polars", "pyarrow.lib"])
+def test_an_interrupt_of_the_imports_is_an_interrupt(tmp_path: Path, module: str) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    python = [sys.executable, "-X", "importtime", *PCAPLAT[1:]]
+    with subprocess.Popen([*python, "read", "--follow", path], stderr=subprocess.PIPE) as process:
+        assert process.stderr
+        imported = (line.rpartition(b"|")[2].strip().decode() for line in process.stderr)
+        assert module in imported
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait(PATIENCE_S) == 130
+        assert b"Traceback" not in said
 
 
 def test_a_pipe_is_read_as_it_is_written_and_to_its_end(tmp_path: Path) -> None:

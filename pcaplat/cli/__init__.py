@@ -44,14 +44,21 @@ OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 KILLED_BY = 128
 """Exit status of who is ended by a signal, less the signal's number."""
 TRACEBACK = "PCAPLAT_TRACEBACK"
+INTERRUPTS: list[int] = []
+"""The interrupts so far."""
 
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    handlers = {
+        signal.SIGINT: _interrupt,
+        signal.SIGTERM: _terminate,
+        signal.SIGHUP: _terminate,
+    }
+    for number, handler in handlers.items():
         # nohup wants to be left alone
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _terminate)
+            signal.signal(number, handler)
     if sys.stderr is None:
         # or what is said would go to standard output
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
@@ -65,9 +72,12 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
     try:
         status = application()(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as problem:
+    except SystemExit:
+        raise
+    except BaseException as problem:  # a panic of a native library is no Exception
+        # what an import makes of an interrupt need not be one
+        if INTERRUPTS or isinstance(problem, KeyboardInterrupt):
+            return INTERRUPTED
         if os.environ.get(TRACEBACK):
             raise
         print(f"pcaplat: {one_line(_message(problem))}", file=sys.stderr)
@@ -75,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else OK
 
 
-def _message(problem: Exception) -> str:
+def _message(problem: BaseException) -> str:
     match problem:
         case typer.TyperException():
             return f"{_sentence(problem)}; see {_help_for(problem)}"
@@ -85,7 +95,10 @@ def _message(problem: Exception) -> str:
             return _system_message(problem)
         case MemoryError():
             return "out of memory; give less at once, e.g. with --from and --to"
-    return f"a bug in pcaplat, {type(problem).__name__}: {problem}; {TRACEBACK}=1 shows where"
+    return (
+        f"a bug in pcaplat, {type(problem).__name__}: {problem}; please report this line, and what "
+        f"it says with {TRACEBACK}=1 in the environment"
+    )
 
 
 def application() -> typer.Typer:
@@ -120,6 +133,12 @@ def _about(
     ] = False,
 ) -> None:
     """Find the same packet in several captures of one path, and where the microseconds went."""
+
+
+def _interrupt(number: int, frame: "FrameType | None") -> NoReturn:
+    del frame
+    INTERRUPTS.append(number)
+    raise KeyboardInterrupt
 
 
 def _terminate(number: int, frame: "FrameType | None") -> NoReturn:

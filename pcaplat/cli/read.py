@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Annotated, Any, Literal
 
 from typer import Option
@@ -86,9 +85,10 @@ def _batches(
 
     import pcaplat
     from pcaplat.captures import by_their_names, parse_captures, point_names
+    from pcaplat.spill import Spill
 
-    with TemporaryDirectory(prefix="pcaplat-") as spool:
-        given = parse_captures(captures, Path(spool))
+    with Spill() as spool:
+        given = parse_captures(captures, Path(spool.name))
         paths, files = [one.path for one in given], [one.name for one in given]
         with by_their_names(given):
             stream = pcaplat.read(paths, points=point_names(given), files=files, **options)

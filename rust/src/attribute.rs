@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::histogram::Histogram;
+use crate::panics;
 use crate::plan::{Centre, Direction};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
@@ -38,7 +39,7 @@ pub fn latencies(paths: &[PathBuf], direction: Direction, clock: &Centre) -> Res
     });
     let mut histogram = Histogram::default();
     for (part, path) in parts.into_iter().zip(paths) {
-        let part = part.map_err(|_| Error::Argument("a thread of the core died".into()))?;
+        let part = part.map_err(|_| panics::told())?;
         histogram.merge(&part.map_err(|source| Error::Io {
             path: path.clone(),
             source,

@@ -25,6 +25,8 @@ pub enum Error {
     },
     /// An argument makes no sense.
     Argument(String),
+    /// The core itself failed; where, and how.
+    Bug(String),
     /// The user interrupted.
     Interrupted,
 }
@@ -41,6 +43,7 @@ impl fmt::Display for Error {
                 write!(f, "{}: byte {at_byte}: {text}", path.display())
             }
             Self::Argument(text) => f.write_str(text),
+            Self::Bug(text) => write!(f, "the core failed: {text}"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

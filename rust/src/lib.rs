@@ -23,6 +23,7 @@ pub mod instant;
 pub mod matching;
 pub mod merged;
 pub mod packets;
+pub mod panics;
 pub mod plan;
 #[cfg(feature = "python")]
 pub mod py;

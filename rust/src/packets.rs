@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Damage, Frame};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
+use crate::panics::contained;
 use crate::plan::Centre;
 use crate::reading::{Progress, Reading, Seen};
 use crate::stamp::Stamper;
@@ -261,7 +262,8 @@ impl Iterator for Batches {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch()
+        // a panic must not cross the C interface that the batches go through
+        contained(|| self.next_batch())
             .map_err(|error| ArrowError::ExternalError(Box::new(error)))
             .transpose()
     }

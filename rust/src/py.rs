@@ -26,7 +26,7 @@ use crate::sample::sample as run_sample;
 use attend::{attend, raise};
 use matched::{histogram_dict, matched_dict};
 use planned::{Knots, Questions, centre, division, plan_of};
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use sampled::sample_dict;
@@ -147,6 +147,7 @@ fn write_merged(
 /// The native module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    crate::panics::keep();
     module.add_class::<Settings>()?;
     module.add_class::<PacketStream>()?;
     module.add_class::<translated::Learned>()?;

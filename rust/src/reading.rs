@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::filter::Filter;
 use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::panics;
 use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
 use crate::translation::Translations;
 use crate::wire::{Decoder, Packet};
@@ -251,7 +252,7 @@ pub fn for_each_file<T: Send>(
         .map(|(_, result)| result)
         .collect::<Result<_>>()?;
     if values.len() < files.len() {
-        return Err(Error::Argument("a reading thread died".into()));
+        return Err(panics::told());
     }
     Ok(values)
 }

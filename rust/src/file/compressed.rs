@@ -16,6 +16,14 @@ pub struct Codec {
     decode: fn(Input) -> Result<Decoder>,
 }
 
+impl Codec {
+    /// Whether a file that starts with these bytes is compressed so.
+    #[must_use]
+    pub fn knows(&self, head: &[u8]) -> bool {
+        head.starts_with(self.magic)
+    }
+}
+
 /// Every codec there is.
 pub static CODECS: [Codec; 5] = [
     codec("gzip", &[0x1f, 0x8b], |input| {
@@ -54,10 +62,7 @@ const MAGIC_BYTES: usize = 6;
 /// `input` without its compression, and the name of that.
 pub(super) fn undo(mut input: Input) -> Result<(Input, Option<&'static str>)> {
     input.fill(MAGIC_BYTES);
-    let Some(codec) = CODECS
-        .iter()
-        .find(|codec| input.window().starts_with(codec.magic))
-    else {
+    let Some(codec) = CODECS.iter().find(|codec| codec.knows(input.window())) else {
         return Ok((input, None));
     };
     let is_live = input.is_live();

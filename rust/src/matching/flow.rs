@@ -15,6 +15,7 @@ use super::stage::{AT_THE_END_NS, Block, Stage};
 use super::totals::Totals;
 use super::{Counts, losses::Losses};
 use crate::error::{Error, Result};
+use crate::panics;
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
@@ -126,7 +127,7 @@ fn harvest(plan: &Plan, counts: Counts) -> Harvest {
 }
 
 fn came_home<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
-    joined.unwrap_or_else(|_| Err(Error::Argument("a matching thread died".into())))
+    joined.unwrap_or_else(|_| Err(panics::told()))
 }
 
 /// One of all; of errors the one that made the others stop.

@@ -7,10 +7,12 @@ use super::columns::Columns;
 use super::{Origin, Rows};
 use crate::error::{Error, Result};
 use crate::file::{Capture, Damage};
+use crate::panics::contained;
 use crate::reading::{Progress, Reading};
 use arrow_array::RecordBatch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// As many rows wait to be taken.
@@ -73,11 +75,16 @@ impl Follower {
         });
         shared.heap().columns = Columns::new(has_details);
         let of_thread = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            let end = follow(&reading, &origin, &of_thread);
+        let path = origin.path.clone();
+        let thread = Builder::new().name("follow".into());
+        let started = thread.spawn(move || {
+            let end = contained(|| follow(&reading, &origin, &of_thread));
             of_thread.heap().end = Some(end);
             of_thread.is_changed.notify_all();
         });
+        if let Err(source) = started {
+            shared.heap().end = Some(Err(Error::Io { path, source }));
+        }
         Self(shared)
     }
 

@@ -1,7 +1,11 @@
 //! Work of the core while Python's signals are minded, and its errors as exceptions.
 
-use super::{Bound, PyAny, PyAnyMethods, PyErr, PyKeyboardInterrupt, PyOSError, PyResult, Python};
+use super::{
+    Bound, PyAny, PyAnyMethods, PyErr, PyKeyboardInterrupt, PyOSError, PyResult, PyRuntimeError,
+    Python,
+};
 use crate::error::Error;
+use crate::panics::{contained, told};
 use crate::reading::Progress;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,6 +18,7 @@ const PATIENCE: Duration = Duration::from_millis(80);
 pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Bug(_) => PyRuntimeError::new_err(error.to_string()),
         Error::Io { path, source } => {
             let number = source.raw_os_error();
             let text = source.to_string();
@@ -44,7 +49,7 @@ pub(super) fn attend<T: Send>(
     std::thread::scope(|scope| {
         scope.spawn(move || {
             // The receiver lives until the job is done.
-            let _ = done.send(job());
+            let _ = done.send(contained(job));
         });
         let mut trouble = None;
         loop {
@@ -65,9 +70,7 @@ pub(super) fn attend<T: Send>(
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let died =
-                        Error::Argument("a thread of the core died; please report this".into());
-                    return Err(trouble.unwrap_or_else(|| raise(py, died)));
+                    return Err(trouble.unwrap_or_else(|| raise(py, told())));
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Capture {
 }
 
 /// One flow between two addresses; `number` makes the packet unlike all others.
-fn udp(flow: i64, is_reverse: bool, number: u32) -> Vec<u8> {
+pub(crate) fn udp(flow: i64, is_reverse: bool, number: u32) -> Vec<u8> {
     let flow = u8::try_from(flow).unwrap();
     let (near, far) = if flow < 38 { (1 + flow % 3, 1) } else { (1, 2) };
     let (near, far) = ([10, 0, 0, near], [10, 0, 1, far]);
