@@ -15,6 +15,7 @@ from pcaplat.capture_facts import (
 from pcaplat.captures import clock_domains, parse_captures, point_index, point_names
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.found_points import Found, find_points, interfaces_of
+from pcaplat.identity_doubts import warn_of_packets
 from pcaplat.job import Job, Options, Progress
 from pcaplat.path import Findings, Point
 from pcaplat.points import load_profile
@@ -132,7 +133,10 @@ def _merge(job: Job) -> Result:
     job = job.ordered(points)
     domains = clock_domains(points, job.options.same_clock)
     warnings = [*job.warnings, *warn_of_files(job.captures, facts, job.stamp_names)]
-    warnings += warn_of_overlap(job.captures, facts, points, divisions)
+    warnings += [
+        *warn_of_packets(job.captures, facts),
+        *warn_of_overlap(job.captures, facts, points, divisions),
+    ]
     sample = Sample.of(sampled["packets"], sampled["flows"], divisions, part)
     try:
         findings = survey(sample, points, job.options.path, domains)

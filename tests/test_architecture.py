@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "engines": {"_native", "engines", *LEAVES},
     "errors": set(),
     "found_points": {"captures", "path"},
+    "identity_doubts": {"captures", "path", "units"},
     "figures": {"intervals", "loss", "readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},
@@ -71,8 +72,8 @@ MAY_IMPORT = {
     "spill": set(),
     "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
-        *("capture_facts", "found_points", "job", "points", "result", "spill", "stages"),
-        "time_range",
+        *("capture_facts", "found_points", "identity_doubts", "job", "points", "result", "spill"),
+        *("stages", "time_range"),
         *TYPES,
         *LEAVES,
     },

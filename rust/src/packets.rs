@@ -6,6 +6,7 @@ mod follow;
 
 use crate::error::{Error, Result};
 use crate::file::{Capture, Damage, Frame};
+use crate::fragments::Fragments;
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::panics::contained;
@@ -96,6 +97,8 @@ struct Rows {
     packet: Packet,
     stamper: Stamper,
     paths: HashMap<Vec<u8>, String>,
+    /// Of the file that is being read.
+    fragments: Fragments,
 }
 
 impl Rows {
@@ -109,16 +112,21 @@ impl Rows {
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
     ) -> bool {
-        let seen = reading.see(frame, &mut self.stamper, &mut self.packet);
+        let (seen, whole) = reading.see(
+            frame,
+            &mut self.stamper,
+            &mut self.packet,
+            &mut self.fragments,
+        );
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
             return false;
         }
-        let part = part_of(origin.division.as_ref(), frame, &self.packet);
+        let part = part_of(origin.division.as_ref(), &whole, &self.packet);
         columns.put_frame(origin, part, frame);
         columns.put_outcome(status, trajectory);
         columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
-        columns.put_details(frame, &self.packet);
+        columns.put_details(&whole, &self.packet);
         true
     }
 }
@@ -174,6 +182,7 @@ impl Batches {
             if is_over {
                 self.note_damage(&capture);
                 self.file += 1;
+                self.rows.fragments = Fragments::default();
             } else {
                 self.open = Some((capture, outcomes));
             }
@@ -245,6 +254,7 @@ fn status_alone(seen: &Seen) -> Status {
     match seen {
         Seen::Packet(_) | Seen::Untimed => Status::Unmatched,
         Seen::Undecoded => Status::Undecoded,
+        Seen::Part => Status::Coalesced,
         Seen::Excluded | Seen::Unsampled => Status::Excluded,
     }
 }

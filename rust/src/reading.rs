@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::filter::Filter;
+use crate::fragments::{Fragments, Taken};
 use crate::identity::{Identity, Prefixes, WHOLE, identify};
 use crate::panics;
 use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
@@ -38,6 +39,8 @@ pub enum Seen {
     Undecoded,
     /// A packet whose time is not known: it lacks the stamp that the others of its interface have.
     Untimed,
+    /// A part of a packet that another frame completes, or should have.
+    Part,
     /// Not among those the user asked for.
     Excluded,
     /// One of those, but not of the sample.
@@ -109,12 +112,36 @@ impl Reading {
         self.stamps(file).map(Stamper::new).unwrap_or_default()
     }
 
-    /// Decodes a frame into `packet`, gives it its time, and identifies it.
+    /// Decodes a frame into `packet`, gives it its time, and identifies it. The frame that comes back
+    /// is the one that the packet's positions are in: it is another where a packet was put together
+    /// of `fragments`, which belong to the file, as the stamper does.
     #[inline]
-    pub fn see(&self, frame: &mut Frame<'_>, stamper: &mut Stamper, packet: &mut Packet) -> Seen {
+    pub fn see<'a, 'f: 'a>(
+        &self,
+        frame: &mut Frame<'f>,
+        stamper: &mut Stamper,
+        packet: &mut Packet,
+        fragments: &'a mut Fragments,
+    ) -> (Seen, Frame<'a>) {
         self.decoder.decode_frame(frame, packet);
         let time = stamper.stamp(frame, packet, &self.decoder);
-        if !self.wants(frame, packet) {
+        if packet.fragment == 0 && packet.carrier_at == usize::MAX {
+            return (self.judge(frame, frame, packet, time), *frame);
+        }
+        match fragments.take(frame, packet) {
+            Taken::Own => (self.judge(frame, frame, packet, time), *frame),
+            Taken::Part => (self.judge_part(frame, packet), *frame),
+            Taken::Whole => {
+                let whole = fragments.whole(frame);
+                self.decoder.decode_frame(&whole, packet);
+                (self.judge(frame, &whole, packet, time), whole)
+            }
+        }
+    }
+
+    #[inline]
+    fn judge(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet, time: Stamped) -> Seen {
+        if !self.wants(frame, whole, packet) {
             return Seen::Excluded;
         }
         if packet.stop.is_some() {
@@ -127,7 +154,7 @@ impl Reading {
                 Seen::Untimed
             };
         }
-        let identity = identify(packet, frame.bytes, &self.prefixes);
+        let identity = identify(packet, whole.bytes, &self.prefixes);
         if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
             return Seen::Unsampled;
         }
@@ -142,10 +169,20 @@ impl Reading {
         }
     }
 
-    fn wants(&self, frame: &Frame<'_>, packet: &Packet) -> bool {
+    /// Of which packet it is a part is not known yet, nor whether that one is wanted.
+    #[cold]
+    fn judge_part(&self, frame: &Frame<'_>, packet: &Packet) -> Seen {
+        if self.one_in > 1 || !self.wants(frame, frame, packet) {
+            Seen::Excluded
+        } else {
+            Seen::Part
+        }
+    }
+
+    fn wants(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet) -> bool {
         self.filter
             .as_ref()
-            .is_none_or(|filter| filter.passes_inner(frame, packet))
+            .is_none_or(|filter| filter.passes_inner(whole, packet))
             && self
                 .filter_outer
                 .as_ref()

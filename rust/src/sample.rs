@@ -7,6 +7,7 @@ mod selection;
 
 use crate::error::Result;
 use crate::file::Damage;
+use crate::fragments::Tally;
 use crate::identity::{Identity, Prefixes, WHOLE};
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
@@ -53,6 +54,8 @@ pub struct InterfaceFacts {
     pub n_frames: u64,
     /// Frames that could not be decoded.
     pub n_undecoded: u64,
+    /// Those of them that a snap length cut within a header.
+    pub n_cut: u64,
     /// Earliest stamp.
     pub first_t_ns: i64,
     /// Latest stamp.
@@ -101,6 +104,10 @@ pub struct FileFacts {
     pub damage: Vec<Damage>,
     /// The file ends in mid-record.
     pub is_truncated: bool,
+    /// Layer-4 bytes that all frames of a class have.
+    pub prefixes: Prefixes,
+    /// What came of tunnel packets in fragments.
+    pub fragments: Tally,
 }
 
 /// What the survey's reading brings home.

@@ -7,7 +7,7 @@
 mod link;
 
 use crate::file::{Direction, Frame};
-use crate::identity::address_hash;
+use crate::identity::{address_hash, fold};
 use crate::wire::Packet;
 use std::collections::HashMap;
 
@@ -64,6 +64,17 @@ impl Vantage {
             source: address_hash(packet.src).cast_signed(),
         }
     }
+}
+
+/// Where within its file a frame was seen, as far as its link layer tells, as one number.
+pub(crate) fn place_of(frame: &Frame<'_>) -> u64 {
+    let link = link::read(frame);
+    let [source, target] = link.ethernet.macs;
+    let numbers = [link.port, link.ethernet.vlans, source, target];
+    let one = u64::from(frame.interface) << 8 | u64::from(link.direction);
+    numbers
+        .iter()
+        .fold(one, |digest, number| fold(digest, number.cast_unsigned()))
 }
 
 /// What a file may be divided by.

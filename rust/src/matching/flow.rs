@@ -15,6 +15,7 @@ use super::stage::{AT_THE_END_NS, Block, Stage};
 use super::totals::Totals;
 use super::{Counts, losses::Losses};
 use crate::error::{Error, Result};
+use crate::fragments::Fragments;
 use crate::panics;
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
@@ -163,11 +164,12 @@ fn decode(
     mut stage: Stage<'_>,
     progress: &Progress,
 ) -> Result<Counts> {
-    let (mut packet, mut stamper) = (Packet::new(), reading.stamper(file));
+    let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
+    let mut stamper = reading.stamper(file);
     let read = read_frames(path, progress, |frame| {
-        let mut seen = reading.see(frame, &mut stamper, &mut packet);
+        let (mut seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
         reading.translate(file, frame, &mut seen);
-        stage.take(frame, &packet, &seen)
+        stage.take(&whole, &packet, &seen)
     });
     match read {
         Ok(_) => stage.finish(),

@@ -75,6 +75,7 @@ impl<'a> Stage<'a> {
                 self.leave(frame, point, Status::Unmatched);
             }
             (Seen::Undecoded, _) => self.leave(frame, point, Status::Undecoded),
+            (Seen::Part, _) => self.leave(frame, point, Status::Coalesced),
             (Seen::Excluded | Seen::Unsampled, _) => self.leave(frame, point, Status::Excluded),
         }
         self.n_frames += 1;

@@ -2,6 +2,7 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
+use crate::fragments::Tally;
 use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample, StampFacts};
 use crate::wire::why_unread;
 
@@ -99,6 +100,8 @@ fn facts_list<'py>(py: Python<'py>, facts: &[FileFacts]) -> PyResult<Bound<'py, 
             .iter()
             .map(|damage| (damage.at_byte, damage.text.clone()));
         dict.set_item("damage", damage.collect::<Vec<_>>())?;
+        dict.set_item("prefixes", file.prefixes.to_vec())?;
+        dict.set_item("fragments", fragments_dict(py, file.fragments)?)?;
         let interfaces = PyList::empty(py);
         for (index, seen) in file.interfaces.iter().enumerate() {
             if let Some(seen) = seen {
@@ -109,6 +112,15 @@ fn facts_list<'py>(py: Python<'py>, facts: &[FileFacts]) -> PyResult<Bound<'py, 
         list.append(dict)?;
     }
     Ok(list)
+}
+
+fn fragments_dict(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n_parts", tally.n_parts)?;
+    dict.set_item("n_whole", tally.n_whole)?;
+    dict.set_item("n_unfinished", tally.n_unfinished)?;
+    dict.set_item("n_contradictory", tally.n_contradictory)?;
+    Ok(dict)
 }
 
 fn interface_dict<'py>(
@@ -145,6 +157,7 @@ fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> 
     dict.set_item("observed_resolution_ns", seen.observed_resolution_ns)?;
     dict.set_item("n_frames", seen.n_frames)?;
     dict.set_item("n_undecoded", seen.n_undecoded)?;
+    dict.set_item("n_cut", seen.n_cut)?;
     dict.set_item("first_t_ns", seen.first_t_ns)?;
     dict.set_item("last_t_ns", seen.last_t_ns)?;
     dict.set_item("disorder_ns", seen.disorder_ns)?;

@@ -3,13 +3,14 @@
 use super::{FileFacts, Flow, InterfaceFacts, Row, StampFacts};
 use crate::error::Result;
 use crate::file::Frame;
+use crate::fragments::Fragments;
 use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::stamp::{FileStamps, Stamper};
 use crate::translation::Kind;
 use crate::vantage::Vantage;
-use crate::wire::Packet;
+use crate::wire::{Packet, Reason, Stop};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::path::Path;
@@ -60,17 +61,18 @@ pub(super) fn select(
         interfaces: Vec::new(),
         facts: None,
     };
-    let (mut packet, mut stamper) = (Packet::new(), reading.stamper(file));
+    let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
+    let mut stamper = reading.stamper(file);
     let capture = read_frames(path, progress, |frame| {
-        let mut seen = reading.see(frame, &mut stamper, &mut packet);
+        let (mut seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
         reading.translate(file, frame, &mut seen);
-        selection.count(frame, &seen);
+        selection.count(frame, &packet, &seen);
         // all of them: the prefix decides which ones are of the sample
         if let Seen::Packet(_) | Seen::Unsampled = seen {
             selection.shorten_prefix(&packet);
         }
         if let Seen::Packet(identity) = seen {
-            selection.consider(frame, &packet, identity);
+            selection.consider(&whole, &packet, identity);
         }
         Ok(())
     })?;
@@ -81,12 +83,14 @@ pub(super) fn select(
         format: capture.format(),
         damage: capture.damage().to_vec(),
         is_truncated: capture.is_truncated(),
+        prefixes: selection.prefixes,
+        fragments: fragments.tally(),
     });
     Ok(selection)
 }
 
 impl Selection {
-    fn count(&mut self, frame: &Frame<'_>, seen: &Seen) {
+    fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
             self.interfaces.resize(index + 1, None);
@@ -96,7 +100,11 @@ impl Selection {
         };
         let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
         facts.n_frames += 1;
-        facts.n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
+        if matches!(seen, Seen::Undecoded) {
+            let is_cut = |stop: Stop| stop.reason == Reason::SnapLength;
+            facts.n_undecoded += 1;
+            facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
+        }
         if frame.has_time {
             facts.note_time(frame.time_ns());
         }
@@ -227,6 +235,7 @@ impl InterfaceFacts {
         Self {
             n_frames: 0,
             n_undecoded: 0,
+            n_cut: 0,
             first_t_ns: i64::MAX,
             last_t_ns: i64::MIN,
             disorder_ns: 0,

@@ -1,6 +1,7 @@
 //! Identity without addresses: what a translator leaves as it was.
 
 use crate::identity::{Ends, ICMP, ICMPV6, TCP, UDP, fold, two, word};
+use crate::options;
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,7 +25,7 @@ pub struct Bare {
 
 impl Bare {
     pub(crate) fn of(packet: &Packet, transport: &[u8], ends: &Ends) -> Self {
-        let (numbers, header, body) = stable_part(packet, transport);
+        let stable = Stable::of(packet, transport);
         let kind = Kind::of(packet, transport);
         // an echo's identifier stands for its ports (RFC 5508 §3.1)
         let leg = match kind {
@@ -37,12 +38,14 @@ impl Bare {
         } else {
             packet.protocol
         };
-        let lengths = two(packet.transport_wire_bytes, header << 16 ^ packet.fragment);
-        let content = fold(xxh3_64(body), u64::from(protocol.cast_unsigned()));
+        let n_body = packet.transport_wire_bytes.saturating_sub(stable.n_header);
+        let lengths = two(n_body, stable.code << 16 ^ packet.fragment);
+        let content = fold(xxh3_64(stable.body), u64::from(protocol.cast_unsigned()));
+        let content = fold(content, stable.options);
         Self {
             kind,
             content: fold(content, lengths),
-            numbers,
+            numbers: stable.numbers,
             ip_id: packet.ip_id,
             leg,
             toward: ends.toward,
@@ -93,24 +96,60 @@ impl Kind {
     }
 }
 
-/// What is stable of the layer-4 header, as two numbers, and what follows it. Ports are the flow's.
-fn stable_part<'a>(packet: &Packet, transport: &'a [u8]) -> (u64, u32, &'a [u8]) {
-    let from = |at: usize| transport.get(at..).unwrap_or(&[]);
-    let is_headed = packet.fragment >> 1 == 0;
-    match packet.protocol {
-        // RFC 9293 §3.1: sequence, acknowledgment; data offset; options follow at 20
-        TCP if is_headed => {
-            let data_offset = transport.get(12).map_or(0, |octet| u32::from(octet >> 4));
-            (word(transport, 4, 12), data_offset, from(20))
+/// What is stable of the layer-4 header, and what follows it. Ports are the flow's.
+#[derive(Default)]
+struct Stable<'a> {
+    numbers: u64,
+    /// Of an echo which of the two it is.
+    code: u32,
+    options: u64,
+    /// Where options are added and taken away on the way, the header is no part of the length.
+    n_header: u32,
+    body: &'a [u8],
+}
+
+impl<'a> Stable<'a> {
+    fn of(packet: &Packet, transport: &'a [u8]) -> Self {
+        let from = |at: usize| Self {
+            body: transport.get(at..).unwrap_or(&[]),
+            ..Self::default()
+        };
+        let is_headed = packet.fragment >> 1 == 0;
+        match packet.protocol {
+            TCP if is_headed => Self::of_tcp(transport),
+            // RFC 768: length is in the IP header already
+            UDP if is_headed => from(8),
+            // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
+            ICMP | ICMPV6 if is_headed => match Kind::of(packet, transport) {
+                Kind::Echo(code) => Self { code, ..from(6) },
+                _ => Self {
+                    numbers: word(transport, 0, 2),
+                    ..from(4)
+                },
+            },
+            _ => from(0),
         }
-        // RFC 768: length is in the IP header already
-        UDP if is_headed => (0, 0, from(8)),
-        // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
-        ICMP | ICMPV6 if is_headed => match Kind::of(packet, transport) {
-            Kind::Echo(kind) => (0, kind, from(6)),
-            _ => (word(transport, 0, 2), 0, from(4)),
-        },
-        _ => (0, 0, transport),
+    }
+
+    /// RFC 9293 §3.1: sequence, acknowledgment; data offset; options up to there.
+    fn of_tcp(transport: &'a [u8]) -> Self {
+        const HEADER_BYTES: usize = 20;
+        let numbers = word(transport, 4, 12);
+        let Some(offset) = transport.get(12).map(|octet| usize::from(octet >> 4) * 4) else {
+            return Self {
+                numbers,
+                ..Self::default()
+            };
+        };
+        let end = offset.min(transport.len());
+        let options = transport.get(HEADER_BYTES..end).unwrap_or(&[]);
+        Self {
+            numbers,
+            code: 0,
+            options: options::digest(options, fold),
+            n_header: u32::try_from(offset).unwrap_or(0),
+            body: transport.get(offset..).unwrap_or(&[]),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::sessions::Sessions;
 use super::{Bare, Kind, PlaceOf, Translations};
 use crate::error::{Error, Result};
 use crate::file::Frame;
+use crate::fragments::Fragments;
 use crate::identity::{Identity, word};
 use crate::plan::Centre;
 use crate::reading::{Progress, Reading, Seen, read_frames};
@@ -138,10 +139,12 @@ impl<'a> Watch<'a> {
     }
 
     fn read(mut self, path: &Path, reading: &Reading, progress: &Progress) -> Result<()> {
-        let (mut packet, mut stamper) = (Packet::new(), reading.stamper(self.file));
+        let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
+        let mut stamper = reading.stamper(self.file);
         let read = read_frames(path, progress, |frame| {
-            if let Seen::Packet(identity) = reading.see(frame, &mut stamper, &mut packet) {
-                self.take(frame, &packet, &identity);
+            let (seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
+            if let Seen::Packet(identity) = seen {
+                self.take(&whole, &packet, &identity);
             }
             self.n_frames += 1;
             if self.n_frames < BLOCK_FRAMES {

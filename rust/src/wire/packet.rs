@@ -28,6 +28,9 @@ pub struct Packet {
     pub ip_id: u32,
     /// Fragment offset in bytes with bit 0 set if more fragments follow; 0 if not a fragment.
     pub fragment: u32,
+    /// Where the outermost IP header around the innermost packet starts that is a fragment's;
+    /// `usize::MAX` if there is none.
+    pub carrier_at: usize,
     /// Innermost TTL or hop limit.
     pub ttl: u8,
     /// Innermost type of service or traffic class.
@@ -69,6 +72,7 @@ impl Packet {
         tunnel_id: -1,
         ip_id: 0,
         fragment: 0,
+        carrier_at: usize::MAX,
         ttl: 0,
         tos: 0,
         outer_ip_id: 0,
@@ -103,6 +107,9 @@ impl Packet {
     pub(super) fn begin(&mut self, walk: &mut Walk<'_>, at: usize) {
         if walk.n_networks > 0 {
             self.depth = walk.n_networks;
+            if self.fragment != 0 {
+                self.carrier_at = self.carrier_at.min(self.network_at);
+            }
             if self.ip_version == 4 {
                 self.outer_ip_id = self.outer_ip_id.rotate_left(11) ^ self.ip_id;
             }

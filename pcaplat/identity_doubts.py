@@ -1,0 +1,101 @@
+"""What the captures leave of the packets to recognise them by, where that is not enough."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pcaplat.captures import Capture, stem
+from pcaplat.path import Warn
+from pcaplat.units import format_count
+
+ENOUGH_BYTES = {
+    "TCP over IPv4": 12,
+    "UDP over IPv4": 16,
+    "ICMP": 8,
+    "other protocols over IPv4": 8,
+    "TCP over IPv6": 12,
+    "UDP over IPv6": 16,
+    "ICMPv6": 8,
+    "other protocols over IPv6": 8,
+    "frames without IP": 28,
+}
+"""Layer-4 bytes, by class of packets in the core's order: TCP's sequence and acknowledgment, some
+of UDP's payload, ICMP's and IPsec's sequence numbers, the addresses of ARP."""
+
+PORT_BYTES = 4
+"""Of both ports; frames without IP have none."""
+
+
+MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
+
+
+def warn_of_packets(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+    """Say which packets could not be read, or not as far as they are recognised by."""
+    return [*_warn_of_fragments(captures, facts), *_warn_of_short_identities(captures, facts)]
+
+
+def _warn_of_short_identities(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say of which packets too little was captured at some point to be sure which is which."""
+    found = []
+    for at, (kind, enough) in enumerate(ENOUGH_BYTES.items()):
+        left = min(of_file["prefixes"][at] for of_file in facts)
+        if left < enough:
+            short = [
+                capture
+                for capture, of_file in zip(captures, facts, strict=True)
+                if of_file["prefixes"][at] == left
+            ]
+            points = list(dict.fromkeys(one.point or stem(one.name) for one in short))
+            only = points[0] if len(points) == 1 else None
+            found.append(Warn("short-identity", only, _of_class(kind, left, ", ".join(points))))
+    for capture, of_file in zip(captures, facts, strict=True):
+        n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
+        if n_cut:
+            text = (
+                f"{capture.name}: {format_count(n_cut)} frames are cut before their innermost IP "
+                f"header ends, so that nothing tells what they carry; {MORE}"
+            )
+            found.append(Warn("short-identity", capture.point or stem(capture.name), text))
+    return found
+
+
+def _of_class(kind: str, left: int, points: str) -> str:
+    is_ip = kind != "frames without IP"
+    what = "behind the IP header" if is_ip else "behind the link header"
+    lost = ", not even the ports" if is_ip and left < PORT_BYTES else ""
+    return (
+        f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}; "
+        "those that look alike so far are ambiguous at every point; "
+        f"{MORE}, or leave that point out"
+    )
+
+
+def _warn_of_fragments(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say where tunnel packets came in fragments, and how many of them could not be read."""
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        point, seen = capture.point or stem(capture.name), of_file["fragments"]
+        if seen["n_whole"] or seen["n_unfinished"] or seen["n_contradictory"]:
+            found.append(Warn("outer-fragments", point, f"{capture.name}: {_of_fragments(seen)}"))
+    return found
+
+
+def _of_fragments(seen: Mapping[str, int]) -> str:
+    failed = [
+        f"{format_count(seen[name])} {why}"
+        for name, why in (
+            ("n_unfinished", "of which fragments are missing"),
+            ("n_contradictory", "whose fragments contradict each other"),
+        )
+        if seen[name]
+    ]
+    text = (
+        f"{format_count(seen['n_whole'])} tunnel packets were put together from fragments, and "
+        "have the time of the last one"
+    )
+    if failed:
+        text += f"; not read: {', '.join(failed)}, so what is inside counts as not seen there"
+    return f"{text}; a larger MTU underneath, or a smaller one inside, spares the network this"

@@ -1,0 +1,229 @@
+//! One packet of which fragments have come.
+
+use super::Taken;
+use super::part::Part;
+
+/// Fragments of one packet: those of links with an MTU of 576, the least that is in use, are 119.
+const MOST_PIECES: usize = 256;
+
+/// What is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Its first fragment has not come: it may be anything.
+    Headless,
+    /// It is no tunnel's: its fragments are packets of their own.
+    Plain,
+    /// It is a tunnel's.
+    Awaited,
+    /// And it is whole.
+    Done,
+    /// And it cannot be put together.
+    Contradictory,
+}
+
+#[derive(Debug)]
+struct Piece {
+    from: u32,
+    to: u32,
+    /// As far as captured.
+    bytes: Vec<u8>,
+}
+
+/// The fragments of one packet.
+#[derive(Debug)]
+pub(super) struct Datagram {
+    pub(super) serial: u64,
+    pub(super) state: State,
+    /// Its ends have a tunnel.
+    is_likely: bool,
+    /// The frame of the first fragment up to its body, its IP header's place, and where that ends.
+    head: Vec<u8>,
+    ip_at: usize,
+    /// In order, none of them overlapping.
+    pieces: Vec<Piece>,
+    end: Option<u32>,
+    n_bytes: usize,
+}
+
+impl Datagram {
+    pub(super) fn new(serial: u64, is_likely: bool) -> Self {
+        Self {
+            serial,
+            state: State::Headless,
+            is_likely,
+            head: Vec::new(),
+            ip_at: 0,
+            pieces: Vec::new(),
+            end: None,
+            n_bytes: 0,
+        }
+    }
+
+    pub(super) fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
+    /// A tunnel's packet of which fragments are missing.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.state == State::Awaited || self.state == State::Headless && self.is_likely
+    }
+
+    /// True if this very fragment is here already.
+    pub(super) fn has_copy_of(&self, part: &Part<'_>) -> bool {
+        self.pieces
+            .get(self.place(part))
+            .is_some_and(|piece| piece.is(part))
+    }
+
+    fn place(&self, part: &Part<'_>) -> usize {
+        self.pieces.partition_point(|piece| piece.from < part.from)
+    }
+
+    /// Takes one more.
+    pub(super) fn take(&mut self, frame: &[u8], part: &Part<'_>) -> Taken {
+        if part.from == 0 && self.state == State::Headless {
+            self.open(frame, part);
+        }
+        match self.state {
+            State::Plain => return Taken::Own,
+            State::Done | State::Contradictory => return Taken::Part,
+            State::Headless | State::Awaited => {}
+        }
+        if !self.has_copy_of(part) {
+            self.hold(part);
+        }
+        if !self.is_awaited() && self.state == State::Headless {
+            return Taken::Own;
+        }
+        if self.is_whole() {
+            self.state = State::Done;
+            return Taken::Whole;
+        }
+        Taken::Part
+    }
+
+    fn open(&mut self, frame: &[u8], part: &Part<'_>) {
+        if !part.is_carriers {
+            self.state = State::Plain;
+            return self.empty();
+        }
+        self.state = State::Awaited;
+        self.head = frame.get(..part.body_at).unwrap_or(&[]).to_vec();
+        self.ip_at = part.at;
+        self.n_bytes += self.head.len();
+    }
+
+    fn empty(&mut self) {
+        (self.pieces, self.head, self.n_bytes) = (Vec::new(), Vec::new(), 0);
+    }
+
+    fn hold(&mut self, part: &Part<'_>) {
+        let place = self.place(part);
+        let before = place
+            .checked_sub(1)
+            .and_then(|place| self.pieces.get(place));
+        let is_clear = before.is_none_or(|piece| piece.to <= part.from)
+            && self
+                .pieces
+                .get(place)
+                .is_none_or(|piece| part.to <= piece.from)
+            && self.end.is_none_or(|end| part.to <= end && !part.is_last)
+            && (!part.is_last || self.pieces.last().is_none_or(|last| last.to <= part.from));
+        if !is_clear || self.pieces.len() >= MOST_PIECES {
+            self.state = State::Contradictory;
+            return self.empty();
+        }
+        if part.is_last {
+            self.end = Some(part.to);
+        }
+        self.n_bytes += part.body.len();
+        let piece = Piece {
+            from: part.from,
+            to: part.to,
+            bytes: part.body.to_vec(),
+        };
+        self.pieces.insert(place, piece);
+    }
+
+    fn is_whole(&self) -> bool {
+        let n_covered: u32 = self.pieces.iter().map(|piece| piece.to - piece.from).sum();
+        self.state == State::Awaited && self.end == Some(n_covered)
+    }
+
+    /// Writes the frame that nobody cut, as far as its fragments were captured, and gives back what
+    /// it would have been long on the wire.
+    pub(super) fn assemble(&mut self, whole: &mut Vec<u8>) -> u32 {
+        whole.clear();
+        whole.extend_from_slice(&self.head);
+        for piece in &self.pieces {
+            whole.extend_from_slice(&piece.bytes);
+            // what follows bytes that no capture has cannot be reached
+            if piece.bytes.len() < (piece.to - piece.from) as usize {
+                break;
+            }
+        }
+        let n_body = self.end.unwrap_or(0);
+        let n_head = u32::try_from(self.head.len()).unwrap_or(u32::MAX);
+        let n_header = self.head.len().saturating_sub(self.ip_at);
+        let n_header = u32::try_from(n_header).unwrap_or(u32::MAX);
+        if let Some(header) = whole.get_mut(self.ip_at..) {
+            unfragment(header, n_header.saturating_add(n_body), n_header);
+        }
+        self.empty();
+        n_head.saturating_add(n_body)
+    }
+}
+
+impl Piece {
+    /// A copy: the same bytes, as far as both were captured.
+    fn is(&self, part: &Part<'_>) -> bool {
+        let same = self
+            .bytes
+            .iter()
+            .zip(part.body)
+            .all(|(one, other)| one == other);
+        (self.from, self.to) == (part.from, part.to) && same
+    }
+}
+
+/// Makes a fragment's IP header that of the whole packet.
+fn unfragment(header: &mut [u8], n_total: u32, n_header: u32) {
+    const HEADER_BYTES_6: u32 = 40;
+    let is_6 = header.first().is_some_and(|first| first >> 4 == 6);
+    let (length_at, n_said, fragment_at) = if is_6 {
+        // an atomic fragment (RFC 6946 §2): its header ends where the body starts
+        (
+            4,
+            n_total.saturating_sub(HEADER_BYTES_6),
+            n_header.saturating_sub(6),
+        )
+    } else {
+        (2, n_total, 6)
+    };
+    let said = u16::try_from(n_said).unwrap_or(0).to_be_bytes();
+    for (at, octets) in [(length_at, said), (fragment_at as usize, [0, 0])] {
+        if let Some(place) = header.get_mut(at..at + 2) {
+            place.copy_from_slice(&octets);
+        }
+    }
+    if !is_6 && let Some(header) = header.get_mut(..n_header as usize) {
+        sum_again(header);
+    }
+}
+
+/// RFC 1071 §1.
+fn sum_again(header: &mut [u8]) {
+    let mut sum: u32 = 0;
+    for (at, pair) in header.chunks(2).enumerate() {
+        let word = pair
+            .iter()
+            .fold(0, |word, octet| word << 8 | u32::from(*octet));
+        sum += if at == 5 { 0 } else { word };
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    if let (Ok(sum), Some(place)) = (u16::try_from(sum), header.get_mut(10..12)) {
+        place.copy_from_slice(&(!sum).to_be_bytes());
+    }
+}
