@@ -65,7 +65,7 @@ impl Decoder {
         let wire_end = (wire_bytes as usize)
             .max(bytes.len())
             .saturating_sub(fcs_bytes.into());
-        let mut walk = Walk::new(Cursor::new(bytes, wire_end), link);
+        let mut walk = Walk::new(Cursor::new(bytes, wire_end), link, self.tables.session);
         let mut step = Step {
             id: self.tables.links.get(link),
             is_guess: false,
@@ -123,6 +123,7 @@ impl Decoder {
             Next::InsideGre(protocol) => {
                 enter(self.tables.gre_protocols.get(protocol), from, walk, packet)
             }
+            Next::Session => enter(self.tables.session.layer, from, walk, packet),
             Next::Payload => END,
         }
     }

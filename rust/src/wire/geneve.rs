@@ -79,6 +79,12 @@ mod tests {
         );
         assert_udp(aws, "ethernet/ipv4/udp/geneve/ipv4/udp", 0);
         assert_eq!(read(aws).ether_type, 0x0800);
+        let aws_6 = concat!(
+            "02000000000d02000000000c080045000076123440004011a43fc0000201c0000202c35017c100620000",
+            "080086dd00000000 0108010211223344556677880108020299aabbccddeeff0001080301cafebabe I6"
+        );
+        assert_udp(aws_6, "ethernet/ipv4/udp/geneve/ipv6/udp", 0);
+        assert_eq!(read(aws_6).ether_type, 0x86dd);
         let google = concat!(
             "02000000000d02000000000c080045000076123440004011a43fc0000201c0000202c35017c100620000",
             "080086dd1234560001320101abcdef1101320202000000000000000701320302000000000000",

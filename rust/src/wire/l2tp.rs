@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 2661 §3.1; RFC 3931 §3.2, §4.1. The lengths of a cookie and of a sublayer are agreed
 //! between the ends and not in the packet: the best fit wins, and of equals what Linux does (no
-//! cookie, 4 bytes of sublayer).
+//! cookie, 4 bytes of sublayer). The user may say how long the cookie is, and what follows.
 //!
 //! ```text
 //! 2 |T|L|x|x|S|x|O|P|x|x|x|x|Ver (4)|  Length (16, if L)  |
@@ -11,7 +11,8 @@
 //!   |  Session ID (32)  |  Cookie (0, 32, 64)  |  Sublayer (0, 32)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ppp};
+use super::names::layer;
+use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
 use crate::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
@@ -30,6 +31,15 @@ const HAS_OFFSET: u16 = 0x0200;
 const VERSION: u16 = 0x000F;
 /// What cookie and sublayer may measure together, the likeliest first.
 const SUBLAYER_BYTES: [usize; 4] = [4, 0, 8, 12];
+
+/// What the ends of sessions agreed on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Session {
+    /// How long the cookie is, if the user says so.
+    pub(super) cookie_bytes: Option<u8>,
+    /// The id of the layer that follows.
+    pub(super) layer: u8,
+}
 
 fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     if packet.protocol == IP_PROTOCOL {
@@ -73,17 +83,29 @@ fn session(walk: &mut Walk<'_>) -> Result<Next, Halt> {
         return Ok(Next::Payload);
     }
     walk.tunnel_id = session.into();
+    let n_bytes = match walk.session.cookie_bytes.map(usize::from) {
+        Some(n_cookie) => best(walk, [n_cookie + 4, n_cookie]),
+        None => best(walk, SUBLAYER_BYTES),
+    };
+    walk.bytes.skip(n_bytes)?;
+    Ok(Next::Session)
+}
+
+/// Behind how many bytes, the likeliest first, the layer that follows fits best.
+fn best<const N: usize>(walk: &Walk<'_>, likeliest: [usize; N]) -> usize {
+    let Some(layer) = layer(walk.session.layer) else {
+        return 0;
+    };
     // The later of equals would win.
-    let likeliest = SUBLAYER_BYTES.into_iter().rev();
-    let n_bytes = likeliest.max_by_key(|n_bytes| ethernet::fit(walk.bytes.ahead(*n_bytes)));
-    walk.bytes.skip(n_bytes.unwrap_or_default())?;
-    Ok(Next::Inside(ethernet::BRIDGED))
+    let candidates = likeliest.into_iter().rev();
+    let best = candidates.max_by_key(|n_bytes| (layer.fit)(walk.bytes.ahead(*n_bytes)));
+    best.unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut, read_with};
+    use super::super::{Reason, layer_path, parse_decode};
 
     fn over_ip(payload: &str) -> String {
         format!(
@@ -123,6 +145,30 @@ mod tests {
         let packet = read(&over_ip("00001234 00000000 ffffffffffff02000000000188b5 01020304"));
         assert_eq!(layer_path(&packet), "ethernet/ipv4/l2tp/ethernet");
         assert_eq!((packet.ether_type, packet.end_at), (0x88b5, 60));
+    }
+
+    #[test]
+    fn the_user_says_how_long_cookies_are_and_what_follows() {
+        let read = |decode: &str, rest: &str| {
+            let decode = parse_decode(decode).unwrap();
+            read_with(&[decode], &frame(&over_ip(&format!("00001234 {rest}"))))
+        };
+        let unknown = "ffffffffffff02000000000188b5 01020304";
+        for (n_bytes, cookie) in [(0, ""), (4, "cafebabe"), (8, "cafebabedeadbeef")] {
+            let decode = format!("l2tp.cookie={n_bytes}:ethernet");
+            let packet = read(&decode, &format!("{cookie} 00000000 {unknown}"));
+            assert_eq!(packet.ether_type, 0x88b5, "{n_bytes}");
+            for sublayer in ["", "40000007"] {
+                let packet = read(&decode, &format!("{cookie} {sublayer} EU"));
+                assert_eq!(packet.src, 0x0a00_0001, "{n_bytes} {sublayer:?}");
+            }
+        }
+        let packet = read("l2tp.cookie=4:ppp", "cafebabe ff030021 IU");
+        assert_eq!(layer_path(&packet), "ethernet/ipv4/l2tp/ppp/ipv4/udp");
+        assert_eq!((packet.src, packet.tunnel_id), (0x0a00_0001, 0x1234));
+        // what is said goes before what would fit
+        let another = read("l2tp.cookie=8:ethernet", "40000007 EU");
+        assert_ne!(another.src, 0x0a00_0001);
     }
 
     #[test]

@@ -67,6 +67,8 @@ enum Next {
     /// A packet of its own, of this `EtherType`.
     Inside(u16),
     InsideGre(u16),
+    /// What sessions of `L2TPv3` carry.
+    Session,
     /// Nothing that is looked at.
     Payload,
 }
@@ -100,6 +102,7 @@ struct Walk<'a> {
     bytes: Cursor<'a>,
     /// The link type of the frame.
     link: u16,
+    session: l2tp::Session,
     /// Where the layer before the present one starts.
     parent_at: usize,
     /// Where the data of a link layer start that no network packet has claimed yet.
@@ -111,11 +114,12 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(bytes: Cursor<'a>, link: u16) -> Self {
+    fn new(bytes: Cursor<'a>, link: u16, session: l2tp::Session) -> Self {
         let ethernet_at = usize::MAX;
         Self {
             bytes,
             link,
+            session,
             parent_at: 0,
             data_at: None,
             ethernet_at,

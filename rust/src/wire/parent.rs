@@ -23,6 +23,8 @@ pub enum Parent {
     UdpSrc(u16),
     /// A length where an `EtherType` could stand (IEEE 802.3 §3.2.6).
     Length,
+    /// Sessions of `L2TPv3` with cookies of so many bytes, which no packet says (RFC 3931 §4.1).
+    L2tpCookie(u8),
 }
 
 impl fmt::Display for Parent {
@@ -37,6 +39,7 @@ impl fmt::Display for Parent {
             Self::UdpDst(port) => write!(f, "udp.port={port}"),
             Self::UdpSrc(port) => write!(f, "udp.srcport={port}"),
             Self::Length => f.write_str("an IEEE 802.3 length"),
+            Self::L2tpCookie(n_bytes) => write!(f, "l2tp.cookie={n_bytes}"),
         }
     }
 }
@@ -44,7 +47,7 @@ impl fmt::Display for Parent {
 /// What a user writes before `=`, and the parent it makes of the number behind it.
 type Kind = (&'static str, fn(u16) -> Option<Parent>);
 
-static KINDS: [Kind; 7] = [
+static KINDS: [Kind; 8] = [
     ("udp.port", |port| Some(Parent::UdpDst(port))),
     ("udp.srcport", |port| Some(Parent::UdpSrc(port))),
     ("tcp.port", |port| Some(Parent::TcpDst(port))),
@@ -56,6 +59,12 @@ static KINDS: [Kind; 7] = [
     }),
     ("gre.proto", |protocol| Some(Parent::GreProtocol(protocol))),
     ("link", |link| Some(Parent::Link(link))),
+    ("l2tp.cookie", |n_bytes| match n_bytes {
+        0 => Some(Parent::L2tpCookie(0)),
+        4 => Some(Parent::L2tpCookie(4)),
+        8 => Some(Parent::L2tpCookie(8)),
+        _ => None,
+    }),
 ];
 
 impl Parent {
@@ -75,9 +84,13 @@ impl Parent {
             )));
         };
         number_of(number).and_then(parent).ok_or_else(|| {
-            let greatest = if kind == "ip.proto" { 255 } else { 65_535 };
+            let (numbers, such_as) = match kind {
+                "l2tp.cookie" => ("0, 4 or 8 (bytes)", 8),
+                "ip.proto" => ("a number up to 255", 17),
+                _ => ("a number up to 65535", 17),
+            };
             Error::Argument(format!(
-                "{kind} is followed by = and a number up to {greatest}, as in {kind}=17; {text:?} is not"
+                "{kind} is followed by = and {numbers}, as in {kind}={such_as}; {text:?} is not"
             ))
         })
     }
@@ -125,6 +138,7 @@ mod tests {
             ("ip.proto=97", Parent::IpProtocol(97)),
             ("gre.proto=0x88be", Parent::GreProtocol(0x88be)),
             ("link=147", Parent::Link(147)),
+            ("l2tp.cookie=8", Parent::L2tpCookie(8)),
         ] {
             assert_eq!(Parent::parse(text).ok(), Some(parent), "{text}");
             assert_eq!(Parent::parse(&parent.to_string()).ok(), Some(parent));
@@ -166,5 +180,6 @@ mod tests {
             assert!(refusal(text).contains("up to 65535"), "{text}");
         }
         assert!(refusal("ip.proto=256").contains("up to 255"));
+        assert!(refusal("l2tp.cookie=6").contains("0, 4 or 8 (bytes), as in l2tp.cookie=8"));
     }
 }

@@ -1,7 +1,8 @@
 //! Which layer follows what: built once from the parents that every layer names.
 
+use super::l2tp::Session;
 use super::names::id_of;
-use super::{LAYERS, Parent};
+use super::{LAYERS, Parent, ethernet};
 use crate::error::Result;
 
 /// The id of no layer.
@@ -38,6 +39,7 @@ pub(super) struct Tables {
     tcp_ports: Vec<(u16, u8)>,
     udp_sources: Vec<(u16, u8)>,
     pub(super) llc: u8,
+    pub(super) session: Session,
 }
 
 impl Tables {
@@ -52,6 +54,7 @@ impl Tables {
             tcp_ports: Vec::new(),
             udp_sources: Vec::new(),
             llc: NONE,
+            session: Session::default(),
         };
         for (id, layer) in (1..).zip(LAYERS) {
             let parents = layer.parents.iter();
@@ -63,6 +66,7 @@ impl Tables {
             let of_gre = parents.filter(|parent| matches!(parent, Parent::GreProtocol(_)));
             of_gre.for_each(|parent| tables.claim(*parent, id));
         }
+        tables.session.layer = tables.ether_types.get(ethernet::BRIDGED);
         for (parent, name) in extra {
             tables.claim(*parent, id_of(name)?);
         }
@@ -82,6 +86,12 @@ impl Tables {
             Parent::UdpSrc(port) => self.udp_sources.insert(0, (port, id)),
             Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
             Parent::Length => self.llc = id,
+            Parent::L2tpCookie(n_bytes) => {
+                self.session = Session {
+                    cookie_bytes: Some(n_bytes),
+                    layer: id,
+                }
+            }
         }
     }
 
