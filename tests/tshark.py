@@ -16,11 +16,15 @@ FIELDS = [
     *("tcp.srcport", "tcp.dstport", "udp.srcport", "udp.dstport"),
     *("ip.id", "ip.ttl", "ipv6.fraghdr.ident", "ipv6.hlim"),
     *("tcp.seq_raw", "tcp.ack_raw", "tcp.len"),
+    *("ip.len", "ip.hdr_len", "ipv6.plen", "tcp.hdr_len"),
 ]
 OPTIONS = [
     *("-o", "ip.defragment:FALSE", "-o", "ipv6.defragment:FALSE"),
     *("-o", "tcp.desegment_tcp_streams:FALSE", "-o", "tcp.analyze_sequence_numbers:FALSE"),
     *("-d", "udp.port==8472,vxlan", "-E", "occurrence=a", "-E", "aggregator=;"),
+    # what Linux does; it is in no packet (RFC 3931 §4.1)
+    *("-d", "l2tp.pw_type==0,eth", "-o", "l2tp.cookie_size:None"),
+    *("-o", "l2tp.l2_specific:Default L2-Specific"),
 ]
 QUOTES = ("icmp", "icmpv6")
 NETWORKS = ("ip", "ipv6", "arp")
@@ -44,7 +48,7 @@ NAMES = {
 """Protocols of tshark that are layers here; what else it lists are applications, or options."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a reader says of a frame."""
 
@@ -67,7 +71,8 @@ def listed(path: Path) -> tuple[list[tuple[str, Facts]], bool]:
     fields = [word for name in FIELDS for word in ("-e", name)]
     command = ["tshark", "-n", "-r", str(path), *OPTIONS, "-T", "fields", *fields]
     done = subprocess.run(command, capture_output=True, check=False, timeout=900)
-    rows = [line.split("\t") for line in done.stdout.decode(errors="replace").splitlines()]
+    lines = done.stdout.decode(errors="replace").splitlines()
+    rows = (line.split("\t") for line in lines)
     return [(row[1], _facts_of(row)) for row in rows], done.returncode == 0
 
 
@@ -95,8 +100,25 @@ def _facts_of(row: list[str]) -> Facts:
         tuple(port for port in ports if port),
         _identification(value, layers, network),
         _number(value["ipv6.hlim" if network == "ipv6" else "ip.ttl"], layers.count(network)),
-        *(_number(value[name], segments) for name in ("tcp.seq_raw", "tcp.ack_raw", "tcp.len")),
+        _number(value["tcp.seq_raw"], segments),
+        _number(value["tcp.ack_raw"], segments),
+        _payload_bytes(value, layers, segments),
     )
+
+
+def _payload_bytes(value: dict[str, str], layers: list[str], segments: int) -> int | None:
+    """By what the headers of IP and TCP say (RFC 791 §3.1, RFC 8200 §3), also where less is there.
+
+    tshark's own length is what is there, and stands where the headers leave it open.
+    """
+    network, above = _innermost(layers)
+    header_bytes = _number(value["tcp.hdr_len"], segments)
+    is_6 = network == "ipv6"
+    said = _number(value["ipv6.plen" if is_6 else "ip.len"], layers.count(network))
+    if header_bytes is None or not said or above[0] != "tcp":
+        return _number(value["tcp.len"], segments)
+    before_bytes = 0 if is_6 else _number(value["ip.hdr_len"], layers.count(network)) or 0
+    return max(said - before_bytes - header_bytes, 0)
 
 
 def _t_ns(text: str) -> int | None:
@@ -116,7 +138,8 @@ def _innermost(layers: list[str]) -> tuple[str, list[str]]:
 def _identification(value: dict[str, str], layers: list[str], network: str) -> int | None:
     if network == "ip":
         return _number(value["ip.id"], layers.count("ip"))
-    return _number(value["ipv6.fraghdr.ident"], 1) if network == "ipv6" else None
+    has_fragment = network == "ipv6" and "ipv6.fraghdr" in layers
+    return _number(value["ipv6.fraghdr.ident"], 1) if has_fragment else None
 
 
 def _until_quote(layers: list[str]) -> list[str]:

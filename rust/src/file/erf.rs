@@ -168,7 +168,7 @@ fn frame_of(record: Record, bytes: &[u8]) -> (u16, Content, usize) {
             let n_held = record.n_bytes - content.at;
             (link, content, n_held.min(record.wire_bytes.into()))
         }
-        None if record.kind == METADATA => (NO_LINK, whole, record.n_bytes),
+        None if record.kind == METADATA => (NO_LINK, content, record.n_bytes - content.at),
         None => (LINK, whole, record.n_bytes),
     }
 }
