@@ -94,7 +94,7 @@ CAPTURES = Table(
         _count("n_undecoded", "frames that could not be read to the innermost packet"),
         Column("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
         _text("link", "link type"),
-        Column("is_truncated", "Boolean", "whether the file ends in the middle of a record"),
+        Column("is_truncated", "Boolean", "whether a part of the file is missing: cut short, or lost to damage"),
         Column("stamp", "String", "the in-packet timestamp whose time is used; null: the file's time is", is_nullable=True),
         Column("stamp_resolution_ns", "Float64", "the finest step it can show", "ns", is_nullable=True),
         Column("stamp_timescale", "String", "utc, tai (37 s ahead) or unknown, by its distance from the file's time", is_nullable=True),

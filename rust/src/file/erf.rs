@@ -163,12 +163,11 @@ fn frame_of(record: Record, bytes: &[u8]) -> (u16, Content, usize) {
         fcs_bytes: 0,
     };
     let content = record.content(bytes).unwrap_or(whole);
+    let n_held = record.n_bytes - content.at;
+    let n_captured = n_held.min(record.wire_bytes.into());
     match content.link {
-        Some(link) => {
-            let n_held = record.n_bytes - content.at;
-            (link, content, n_held.min(record.wire_bytes.into()))
-        }
-        None if record.kind == METADATA => (NO_LINK, content, record.n_bytes - content.at),
+        Some(link) => (link, content, n_captured),
+        None if record.kind == METADATA => (NO_LINK, content, n_captured),
         None => (LINK, whole, record.n_bytes),
     }
 }

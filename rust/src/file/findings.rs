@@ -34,6 +34,7 @@ impl Findings {
     /// the end.
     #[cold]
     pub(super) fn lost(&mut self, at_byte: u64, what: &str, input: &Input, goes_on: bool) {
+        self.is_truncated = true;
         let n_lost = input.at_byte() - at_byte;
         let rest = if goes_on {
             format!(
@@ -59,7 +60,7 @@ impl Findings {
     pub(super) fn ended(&mut self, input: &mut Input, needed_bytes: usize, what: &str) {
         let had_bytes = input.window().len();
         if let Some(failure) = input.take_failure() {
-            self.is_truncated |= failure.kind() == ErrorKind::UnexpectedEof;
+            self.is_truncated = true;
             let at_byte = input.at_byte() + had_bytes as u64;
             let text = match failure.kind() {
                 ErrorKind::UnexpectedEof => {

@@ -32,7 +32,7 @@ fn a_broken_length_costs_its_record() {
         bytes[at..at + 4].copy_from_slice(&captured.to_le_bytes());
         let reading = read(&bytes).unwrap();
         assert_eq!(frames_of(&reading), all_but(50, &[20]), "{captured}");
-        assert!(!reading.is_truncated);
+        assert!(reading.is_truncated);
         let [damage] = &reading.damage[..] else {
             panic!("{:?}", reading.damage)
         };

@@ -125,7 +125,7 @@ impl Sections {
         match section_order(input) {
             Ok(order) => self.order = order,
             Err(text) => {
-                findings.is_truncated |= !input.fill(SECTION_HEADER_BYTES);
+                findings.is_truncated = true;
                 findings.damaged(input.at_byte(), format!("{text}; what came before is used"));
                 return None;
             }
