@@ -1,10 +1,11 @@
 //! Compression: undone while reading, recognised by the first bytes, never by the file's name.
 
-use std::io::{BufRead, Error, ErrorKind, Read, Result};
+mod members;
 
-use liblzma::stream::{Action, CONCATENATED, Status, Stream};
+use std::io::{ErrorKind, Read, Result};
 
 use super::input::Input;
+use members::{Bzip2, Gzip, Members, Xz, Zstd};
 
 type Decoder = Box<dyn Read + Send>;
 
@@ -27,17 +28,19 @@ impl Codec {
 /// Every codec there is.
 pub static CODECS: [Codec; 5] = [
     codec("gzip", &[0x1f, 0x8b], |input| {
-        Ok(Box::new(flate2::bufread::MultiGzDecoder::new(input)))
+        Ok(Box::new(Members::new(input, Gzip::new())))
     }),
     codec("zstd", &[0x28, 0xb5, 0x2f, 0xfd], |input| {
-        Ok(Box::new(zstd::stream::read::Decoder::with_buffer(input)?))
+        Ok(Box::new(Members::new(input, Zstd::new()?)))
     }),
     codec("lz4", &[0x04, 0x22, 0x4d, 0x18], |input| {
         Ok(Box::new(Lz4Frames::new(input)))
     }),
-    codec("xz", b"\xfd7zXZ\0", xz),
+    codec("xz", b"\xfd7zXZ\0", |input| {
+        Ok(Box::new(Members::new(input, Xz::new(MAX_DECODER_BYTES)?)))
+    }),
     codec("bzip2", b"BZh", |input| {
-        Ok(Box::new(bzip2::bufread::MultiBzDecoder::new(input)))
+        Ok(Box::new(Members::new(input, Bzip2::new())))
     }),
 ];
 
@@ -53,8 +56,8 @@ const fn codec(
     }
 }
 
-/// A dictionary of this size is what `xz -9` and `zstd --long` ask for, and then some.
-const MAX_DECODER_BYTES: u64 = 256 << 20;
+/// A dictionary of 64 MiB is what `xz -9` asks for; all of us stay below 256 MB.
+const MAX_DECODER_BYTES: u64 = 128 << 20;
 
 /// The longest magic.
 const MAGIC_BYTES: usize = 6;
@@ -73,50 +76,6 @@ pub(super) fn undo(mut input: Input) -> Result<(Input, Option<&'static str>)> {
         Input::new(plain)
     };
     Ok((plain, Some(codec.name)))
-}
-
-fn xz(input: Input) -> Result<Decoder> {
-    let stream = Stream::new_stream_decoder(MAX_DECODER_BYTES, CONCATENATED)?;
-    Ok(Box::new(Xz {
-        input,
-        stream,
-        failure: None,
-    }))
-}
-
-/// Gives what came before an error, and then the error; the library's own reader loses it.
-struct Xz {
-    input: Input,
-    stream: Stream,
-    failure: Option<Error>,
-}
-
-impl Read for Xz {
-    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
-        loop {
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
-            }
-            let (n_in, n_out) = (self.stream.total_in(), self.stream.total_out());
-            let window = self.input.fill_buf()?;
-            let is_end = window.is_empty();
-            let action = if is_end { Action::Finish } else { Action::Run };
-            let status = self.stream.process(window, out, action);
-            let n_in = usize::try_from(self.stream.total_in() - n_in).unwrap_or(0);
-            let n_out = usize::try_from(self.stream.total_out() - n_out).unwrap_or(0);
-            self.input.consume(n_in);
-            self.failure = match status {
-                Ok(Status::StreamEnd) => return Ok(n_out),
-                Ok(_) if is_end && n_out == 0 => Some(ErrorKind::UnexpectedEof.into()),
-                Ok(_) if n_in + n_out == 0 => Some(ErrorKind::InvalidData.into()),
-                Ok(_) => None,
-                Err(error) => Some(error.into()),
-            };
-            if n_out > 0 || out.is_empty() {
-                return Ok(n_out);
-            }
-        }
-    }
 }
 
 /// Reads frame after frame, and tells a frame that was cut from one that ended: the decoder

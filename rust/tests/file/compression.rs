@@ -90,6 +90,21 @@ fn a_cut_compressed_file_is_read_to_its_end() {
 }
 
 #[test]
+fn what_stands_before_corrupt_bytes_is_not_lost() {
+    let plain = pcap(3000);
+    for (name, compress) in CODECS {
+        let mut compressed = compress(&plain);
+        let at = compressed.len() * 3 / 4;
+        let before = read(&compressed[..at]).unwrap().rows;
+        compressed[at..at + 64].fill(0xff);
+        let corrupt = read(&compressed).unwrap();
+        assert!(before.len() > 1000, "{name}: {}", before.len());
+        assert!(corrupt.rows.starts_with(&before), "{name}");
+        assert!(!corrupt.damage.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn every_cut_is_noticed() {
     let plain = pcap(3);
     for (name, compress) in CODECS {

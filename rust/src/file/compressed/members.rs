@@ -1,0 +1,190 @@
+//! Members of a compressed file, one after the other: what came before an error is given, and then
+//! the error. The libraries' own readers lose what they had undone in the call that failed.
+
+use super::super::input::Input;
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+
+/// One way to undo compression, a piece at a time.
+pub(super) trait Codec {
+    /// Undoes as much as fits: bytes taken, bytes given, and whether the member is over.
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>);
+
+    /// Gets ready for the next member.
+    fn restart(&mut self) -> Result<()>;
+}
+
+/// Reads member after member.
+pub(super) struct Members<C> {
+    input: Input,
+    codec: C,
+    is_between: bool,
+    failure: Option<Error>,
+}
+
+impl<C: Codec> Members<C> {
+    pub(super) fn new(input: Input, codec: C) -> Self {
+        Self {
+            input,
+            codec,
+            is_between: false,
+            failure: None,
+        }
+    }
+}
+
+impl<C: Codec> Read for Members<C> {
+    fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            let window = self.input.fill_buf()?;
+            let is_end = window.is_empty();
+            if self.is_between {
+                if is_end {
+                    return Ok(0);
+                }
+                self.codec.restart()?;
+                self.is_between = false;
+            }
+            let (n_in, n_out, result) = self.codec.step(window, out);
+            self.input.consume(n_in);
+            match result {
+                Ok(is_over) => self.is_between = is_over,
+                Err(error) => self.failure = Some(error),
+            }
+            if n_out > 0 {
+                return Ok(n_out);
+            }
+            if n_in == 0 && !self.is_between && self.failure.is_none() {
+                let kind = if is_end {
+                    ErrorKind::UnexpectedEof
+                } else {
+                    ErrorKind::InvalidData
+                };
+                return Err(kind.into());
+            }
+        }
+    }
+}
+
+/// How far two counters went.
+fn since(now: (u64, u64), before: (u64, u64)) -> (usize, usize) {
+    let gone = |now: u64, before: u64| usize::try_from(now.saturating_sub(before)).unwrap_or(0);
+    (gone(now.0, before.0), gone(now.1, before.1))
+}
+
+/// RFC 1952.
+pub(super) struct Gzip(flate2::Decompress);
+
+impl Gzip {
+    /// The largest window there is, 32 KiB (RFC 1951 §2).
+    const WINDOW_BITS: u8 = 15;
+
+    pub(super) fn new() -> Self {
+        Self(flate2::Decompress::new_gzip(Self::WINDOW_BITS))
+    }
+}
+
+impl Codec for Gzip {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
+        let before = (self.0.total_in(), self.0.total_out());
+        let status = self.0.decompress(input, out, flate2::FlushDecompress::None);
+        let (n_in, n_out) = since((self.0.total_in(), self.0.total_out()), before);
+        let is_over = status
+            .map(|status| status == flate2::Status::StreamEnd)
+            .map_err(Error::from);
+        (n_in, n_out, is_over)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        *self = Self::new();
+        Ok(())
+    }
+}
+
+/// bzip2.
+pub(super) struct Bzip2(bzip2::Decompress);
+
+impl Bzip2 {
+    pub(super) fn new() -> Self {
+        Self(bzip2::Decompress::new(false))
+    }
+}
+
+impl Codec for Bzip2 {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
+        let before = (self.0.total_in(), self.0.total_out());
+        let status = self.0.decompress(input, out);
+        let (n_in, n_out) = since((self.0.total_in(), self.0.total_out()), before);
+        let is_over = status
+            .map(|status| status == bzip2::Status::StreamEnd)
+            .map_err(Error::other);
+        (n_in, n_out, is_over)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        *self = Self::new();
+        Ok(())
+    }
+}
+
+/// RFC 8878.
+pub(super) struct Zstd(zstd::stream::raw::Decoder<'static>);
+
+impl Zstd {
+    pub(super) fn new() -> Result<Self> {
+        zstd::stream::raw::Decoder::new().map(Self)
+    }
+}
+
+impl Codec for Zstd {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
+        use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
+        let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
+        let left = self.0.run(&mut from, &mut to);
+        (from.pos(), to.pos(), left.map(|n_bytes| n_bytes == 0))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        zstd::stream::raw::Operation::reinit(&mut self.0)
+    }
+}
+
+/// xz, whose library goes from member to member itself.
+pub(super) struct Xz(liblzma::stream::Stream);
+
+impl Xz {
+    /// At most so many bytes of dictionary.
+    pub(super) fn new(most_bytes: u64) -> Result<Self> {
+        let flags = liblzma::stream::CONCATENATED;
+        Ok(Self(liblzma::stream::Stream::new_stream_decoder(
+            most_bytes, flags,
+        )?))
+    }
+}
+
+impl Codec for Xz {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
+        use liblzma::stream::{Action, Status};
+        let before = (self.0.total_in(), self.0.total_out());
+        let action = if input.is_empty() {
+            Action::Finish
+        } else {
+            Action::Run
+        };
+        let status = self.0.process(input, out, action);
+        let (n_in, n_out) = since((self.0.total_in(), self.0.total_out()), before);
+        let is_over = status
+            .map(|status| status == Status::StreamEnd)
+            .map_err(Error::from);
+        (n_in, n_out, is_over)
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        Err(ErrorKind::InvalidData.into())
+    }
+}
