@@ -1,6 +1,7 @@
 //! Which way a packet goes: from the survey, else from what fits better.
 
 use super::Sight;
+use super::crowd::points_are_distinct;
 use super::matchings::MOST_FRAMES;
 use crate::hashed::HashedMap;
 use crate::plan::{Band, Direction, Plan};
@@ -18,7 +19,7 @@ impl Votes {
         if let Some(toward_is_forward) = plan.toward_is_forward.get(&first.pair) {
             return Some(Direction::of(first.toward == *toward_is_forward));
         }
-        if first.directed && is_repeated(sights) {
+        if first.directed && !points_are_distinct(sights) {
             return self.of_repeated(plan, first, sights);
         }
         let forward_ns = misfit_ns(plan, sights, Direction::Forward);
@@ -62,12 +63,6 @@ impl Votes {
         let votes = self.of_flow.get(&flow).copied().unwrap_or(0);
         (votes.unsigned_abs() >= ENOUGH_VOTES).then_some(votes > 0)
     }
-}
-
-fn is_repeated(sights: &[Sight]) -> bool {
-    let mut points: Vec<u16> = sights.iter().map(|sight| sight.point).collect();
-    points.sort_unstable();
-    points.windows(2).any(|two| two.first() == two.last())
 }
 
 /// How well sights of one identity fit those of the next point that saw any.

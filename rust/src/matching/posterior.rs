@@ -10,6 +10,8 @@ use super::matchings::{Sum, turns};
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
+/// Where others compete, one is: weights are no better known than the densities that the survey saw.
+const ACCEPTED_AMONG: f64 = 0.9999;
 
 /// Probabilities measured as 0 are not impossible.
 pub(super) const LEAST_LOST: f64 = 1e-4;
@@ -50,9 +52,14 @@ fn decide(component: &[Candidate], verdict: &mut Verdict) {
     let frames = side(component, |c| c.frame);
     let mut shares = shares(component, &frames);
     shares.sort_unstable_by_key(|one| one.open);
+    let enough = if component.len() > 1 {
+        ACCEPTED_AMONG
+    } else {
+        ACCEPTED
+    };
     let mut taken: Vec<usize> = Vec::new();
     for of_open in &shares {
-        match of_open.frame.filter(|_| of_open.likely >= ACCEPTED) {
+        match of_open.frame.filter(|_| of_open.likely >= enough) {
             Some(frame) => {
                 verdict.pairs.push((of_open.open, frame));
                 taken.push(frame);
@@ -217,12 +224,12 @@ mod tests {
             let expected: Vec<_> = component
                 .iter()
                 .zip(reference(&component))
-                .filter(|(_, share)| *share >= ACCEPTED)
+                .filter(|(_, share)| *share >= ACCEPTED_AMONG)
                 .map(|(c, _)| (c.open, c.frame))
                 .collect();
             let mut found: Vec<_> = shares(&component, &frames)
                 .iter()
-                .filter(|one| one.likely >= ACCEPTED)
+                .filter(|one| one.likely >= ACCEPTED_AMONG)
                 .map(|one| (one.open, one.frame.unwrap()))
                 .collect();
             found.sort_unstable();
@@ -235,7 +242,7 @@ mod tests {
     fn one_lost_of_two_abstains_unless_bands_tell() {
         let one_frame = [candidate(0, 7, 1.0), candidate(1, 7, 1.0)];
         assert!(likely_pairs(&one_frame).pairs.is_empty());
-        let told = [candidate(0, 7, 1e-3), candidate(1, 7, 8.0)];
+        let told = [candidate(0, 7, 1e-4), candidate(1, 7, 8.0)];
         let verdict = likely_pairs(&told);
         assert_eq!(
             (verdict.pairs, verdict.doubtful_open.len()),
