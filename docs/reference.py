@@ -19,6 +19,7 @@ from pcaplat.points import Profile, load_profile, profile_names
 from pcaplat.published.quantities import METRICS, units_of
 from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
+from pcaplat.traffic.tables import TRAFFIC_TABLES
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -27,7 +28,7 @@ def tables() -> Iterator[str]:
     """Describe every column of every table."""
     yield "# Tables\n"
     yield "A column that may be null says so; every other always has a value."
-    for table in (*TABLES, BLOCKS):
+    for table in (*TABLES, BLOCKS, *TRAFFIC_TABLES):
         yield f"\n## {table.name}\n\n{table.meaning.capitalize()}.\n"
         yield "| column | type | unit | meaning |\n| --- | --- | --- | --- |"
         for column in table.columns:

@@ -41,16 +41,17 @@ class BlockCounts:
     @cached_property
     def start_ns(self) -> int:
         """When the first block begins, on the path's first clock."""
-        return self._span_ns[0]
+        return self.span_ns[0]
 
     @cached_property
     def length_ns(self) -> int:
         """Length of a block."""
-        start_ns, end_ns = self._span_ns
+        start_ns, end_ns = self.span_ns
         return max(1, -(-(end_ns - start_ns) // N_BLOCKS))
 
     @cached_property
-    def _span_ns(self) -> tuple[int, int]:
+    def span_ns(self) -> tuple[int, int]:
+        """First and last instant of what is counted, on the path's first clock."""
         start_ns, end_ns = self.findings.cover(self.findings.components[0])
         low, high = self.range_ns
         return (

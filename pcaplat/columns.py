@@ -56,6 +56,14 @@ class Table:
             for column in self.columns
         )
 
+    def frame(self, rows: list[dict[str, Any]]) -> "pl.DataFrame":
+        """Make a polars frame of rows; what they have beyond the table's columns is kept."""
+        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+        if not rows:
+            return pl.DataFrame(schema=self.schema())
+        return pl.DataFrame(rows, schema_overrides=self.schema(), infer_schema_length=None)
+
     def check(self, frame: "pl.DataFrame | pl.LazyFrame") -> None:
         """Compare a frame's columns with this table's.
 

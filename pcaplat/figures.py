@@ -5,40 +5,18 @@ A figure that a run cannot give is `Missing`, with the reason: a value, no excep
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from pcaplat.asked import SHARES, Figure, Given, Missing
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
+from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.readings import Reading, coarse_ns, of_means, of_quantile
 from pcaplat.scenario import MeasuredRun
 
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
-
-
-@dataclass(frozen=True)
-class Figure:
-    """What is asked of a run: a metric, one statistic of it, and where.
-
-    Without `ends` the whole path; a metric of one way without `direction` takes both ways
-    together where it can (loss), else forward.
-    """
-
-    metric: str
-    statistic: str = "mean"
-    ends: tuple[str, str] | None = None
-    direction: str | None = None
-
-
-@dataclass(frozen=True)
-class Missing:
-    """A run that cannot give a figure: why, and what would."""
-
-    why: str
-
-
-Given = Reading | Missing
+__all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]
 
 
 def read(run: MeasuredRun, figure: Figure) -> Given:
@@ -145,6 +123,7 @@ MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
     "one-way-latency": one_way,
     "delay-variation": variation,
     "loss-ratio": lost,
+    **OF_TRAFFIC,
 }
 """Every metric that is measured from captures, and what takes it from a run: a further metric is
 one line here, and a function."""

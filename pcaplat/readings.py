@@ -86,6 +86,39 @@ def of_means(
     return _gated(estimate, n, n_effective / LEAST_EFFECTIVE, n_effective, blocks)
 
 
+def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
+    """Ratio of two sums over blocks of time: a rate, or a mean size.
+
+    Args:
+        parts: What is counted in each block.
+        wholes: What it is counted by: seconds, frames.
+        n: Frames.
+    """
+    total = float(wholes.sum())
+    value = float(parts.sum()) / total
+    blocks = blocking((parts - value * wholes) / total)
+    if blocks is None:
+        return Reading(value, None, n, 0.0, 0.0, _TOO_SHORT)
+    length = blocks.length
+
+    def ratios(weights: Floats) -> Floats:
+        return np.asarray((weights @ joined(parts, length)) / (weights @ joined(wholes, length)))
+
+    n_blocks = len(parts) // length
+    se, df = _resampled(ratios, n_blocks)
+    reading = Reading(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
+    return reading if blocks.is_enough else _approximate(reading)
+
+
+def _approximate(reading: Reading) -> Reading:
+    within = reading.within
+    if not isinstance(within, Estimate):
+        return reading
+    return replace(
+        reading, within=replace(within, se=within.se * APPROXIMATE_FACTOR), note=APPROXIMATE
+    )
+
+
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     """Quantile of one direction's latencies."""
     chosen = blocking(blocks.influence())

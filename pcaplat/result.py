@@ -16,10 +16,13 @@ from pcaplat.match_table import MatchTable
 from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
 from pcaplat.spill import Rows, Spill, rows_in_order
 from pcaplat.time_range import Range
+from pcaplat.traffic import Traffic
+from pcaplat.traffic.tables import TRAFFIC
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
 
 BATCH_ROWS = 1 << 16
 
@@ -128,22 +131,22 @@ class Result:
     @cached_property
     def summary(self) -> "pl.DataFrame":
         """The segments: one row per segment, direction and class (pcaplat.tables.SEGMENTS)."""
-        return _frame(self.document["segments"], tables.SEGMENTS)
+        return tables.SEGMENTS.frame(self.document["segments"])
 
     @cached_property
     def clocks(self) -> "pl.DataFrame":
         """One row per point (pcaplat.tables.CLOCKS)."""
-        return _frame(self.document["clocks"], tables.CLOCKS)
+        return tables.CLOCKS.frame(self.document["clocks"])
 
     @cached_property
     def round_trips(self) -> "pl.DataFrame":
         """One row per segment crossed both ways (pcaplat.tables.ROUND_TRIPS)."""
-        return _frame(self.document["round_trips"], tables.ROUND_TRIPS)
+        return tables.ROUND_TRIPS.frame(self.document["round_trips"])
 
     @cached_property
     def translations(self) -> "pl.DataFrame":
         """One row per flow whose addresses change on the way (pcaplat.tables.TRANSLATIONS)."""
-        return _frame(self.document["translations"], tables.TRANSLATIONS)
+        return tables.TRANSLATIONS.frame(self.document["translations"])
 
     @cached_property
     def packets(self) -> "pl.LazyFrame":
@@ -165,14 +168,22 @@ class Result:
                 writer.write_batch(batch.cast(schema))
         return _scan_holding(path, self._run.spill)
 
-    def packet_batches(self) -> "Iterator[pa.RecordBatch]":
-        """Give the packets table batch by batch, in the order of files and frames."""
+    def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
+        """Give the packets table batch by batch, in the order of files and frames.
+
+        Args:
+            details: With the further columns of pcaplat.tables.DETAILS.
+        """
         import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
 
         self._need_rows()
         run = self._run
         stream = _native.PacketStream(
-            run.origins(), run.settings, outcomes_in=run.spill.name, batch_rows=BATCH_ROWS
+            run.origins(),
+            run.settings,
+            outcomes_in=run.spill.name,
+            batch_rows=BATCH_ROWS,
+            details=details,
         )
         yield from pa.RecordBatchReader.from_stream(stream)
 
@@ -188,6 +199,34 @@ class Result:
             for start in range(0, len(rows), BATCH_ROWS):
                 columns = table.columns(rows[start : start + BATCH_ROWS])
                 yield pa.RecordBatch.from_pydict(columns, schema=schema)
+
+    @cached_property
+    def traffic(self) -> "pl.DataFrame":
+        """Rates of each point and direction (pcaplat.traffic.tables.TRAFFIC)."""
+        return TRAFFIC.frame(self.traffic_rows["traffic"])
+
+    @cached_property
+    def traffic_rows(self) -> Traffic:
+        """Rows of all tables of pcaplat.traffic.tables, by name; counted when first asked for."""
+        from pcaplat.traffic.measuring import Measuring, Span  # noqa: PLC0415 - needs polars
+
+        self._need_rows()
+        run = self._run
+        counts = BlockCounts(run.findings, run.clocks, run.links, run.range_ns)
+        measuring = Measuring(
+            run.findings,
+            [(row["file"], row["n_frames"]) for row in self.document["captures"]],
+            run.links,
+            run.rows,
+            Span(*counts.span_ns, counts.length_ns),
+        )
+        return measuring.measure(self.packet_batches(details=True))
+
+    def with_traffic(self) -> Self:
+        """Count the traffic, and take it into the summary."""
+        rows = self.traffic_rows
+        self.document |= {name: rows[name] for name in ("traffic", "transactions", "overhead")}
+        return self
 
     @property
     def blocks(self) -> dict[Key, Blocks]:
@@ -238,13 +277,6 @@ class Result:
         usual = self._run.findings.centres[0][point]
         centre = offset_centre(self._run.clocks, point, self._run.reference) or usual
         return list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))
-
-
-def _frame(rows: list[dict[str, Any]], table: "tables.Table") -> "pl.DataFrame":
-    import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
-
-    frame = pl.DataFrame(rows, schema_overrides=table.schema(), infer_schema_length=None)
-    return frame if rows else pl.DataFrame(schema=table.schema())
 
 
 def _scan_holding(path: Path, folder: Spill) -> "pl.LazyFrame":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pcaplat.blocks import Blocks, Key
+from pcaplat.rates import Rates
 
 LEAST_RUNS = 5
 """From here on the run is the unit of replication."""
@@ -22,11 +23,12 @@ SIDES = {"forward": "reverse", "reverse": "forward"}
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """One run: its summary, and its latencies block by block, warm-up left out."""
+    """One run: its summary, and its latencies block by block, warm-up left out; likewise rates."""
 
     name: str
     document: Mapping[str, Any]
     blocks: Mapping[Key, Blocks]
+    rates: Rates | None = None
 
     @property
     def path(self) -> list[str]:
@@ -102,7 +104,8 @@ def trimmed(run: MeasuredRun, warm_up_ns: int | None) -> MeasuredRun:
     out_ns = usual_ns if warm_up_ns is None else warm_up_ns
     n_out = min(int(np.ceil(out_ns / blocks.length_ns)), n_blocks // 2)
     kept = {key: some.part(n_out, n_blocks - n_out) for key, some in run.blocks.items()}
-    return replace(run, blocks={key: some for key, some in kept.items() if some.n_all})
+    rates = None if run.rates is None else run.rates.part(n_out, n_blocks - n_out)
+    return replace(run, blocks={key: some for key, some in kept.items() if some.n_all}, rates=rates)
 
 
 def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:
@@ -116,7 +119,8 @@ def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:
     document = dict(run.document) | {"path": run.path[::-1]}
     for name in ("edges", "segments", "round_trips"):
         document[name] = [_turned(row) for row in run.document[name][::-1]]
-    return MeasuredRun(run.name, document, blocks)
+    rates = None if run.rates is None else run.rates.turned()
+    return MeasuredRun(run.name, document, blocks, rates)
 
 
 def _turned(row: Mapping[str, Any]) -> dict[str, Any]:

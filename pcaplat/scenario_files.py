@@ -11,6 +11,7 @@ from typing import Any
 
 from pcaplat.blocks import blocks_of_rows
 from pcaplat.captures import CAPTURE, COMPRESSED
+from pcaplat.rates import RATE_TABLES, Rates, rates_of
 from pcaplat.scenario import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.study import Result, merge
 from pcaplat.study_errors import StudyError
@@ -40,7 +41,7 @@ class Reading:
 
 def measured(name: str, result: Result) -> MeasuredRun:
     """Take from a result what comparing needs."""
-    return MeasuredRun(name, result.document, result.blocks)
+    return MeasuredRun(name, result.document, result.blocks, rates_of(result.traffic_rows))
 
 
 def scenario_of(
@@ -119,6 +120,17 @@ def saved_run(folder: Path) -> MeasuredRun:
     try:
         document = json.loads((folder / SUMMARY).read_text("utf-8"))
         rows = pq.read_table(folder / BLOCKS).to_pylist()
-        return MeasuredRun(folder.name, document, blocks_of_rows(rows))
+        rates = _saved_rates(folder)
+        return MeasuredRun(folder.name, document, blocks_of_rows(rows), rates)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
+
+
+def _saved_rates(folder: Path) -> Rates | None:
+    """Read the tables of traffic; what an earlier version wrote has none."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+    files = {name: folder / f"{name}.parquet" for name in RATE_TABLES}
+    if not all(file.exists() for file in files.values()):
+        return None
+    return rates_of({name: pq.read_table(file).to_pylist() for name, file in files.items()})

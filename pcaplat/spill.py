@@ -96,7 +96,7 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
     """
     places = np.asarray(place, dtype=np.int64)
     runs: list[Path] = []
-    for rows in _blocks(paths):
+    for rows in rows_as_spilled(paths):
         runs.append(Path(folder) / f"sorted-{len(runs)}")
         _sorted(rows, places).tofile(runs[-1])
     try:
@@ -106,7 +106,7 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
             run.unlink(missing_ok=True)
 
 
-def _blocks(paths: Sequence[str]) -> Iterator[Rows]:
+def rows_as_spilled(paths: Sequence[str]) -> Iterator[Rows]:
     """Fill blocks from the files, one after the other."""
     parts: list[Rows] = []
     for path in paths:

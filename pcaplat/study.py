@@ -49,6 +49,7 @@ def merge(
     profile: str | None = None,
     slowest: int = 0,
     keep_rows: bool = True,
+    traffic: bool = False,
     strict: bool = False,
     engine: str = "local",
     progress: Progress | None = None,
@@ -72,6 +73,7 @@ def merge(
         decode: What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built in.
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
+        traffic: Count rates, transactions and overhead too (`traffic_rows`), into the summary.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
         strict: Damage in a capture is an error.
         engine: Where the work runs.
@@ -110,14 +112,15 @@ def merge(
         vxlan_ports=vxlan_ports,
         decode=decode,
         slowest=slowest,
-        keep_rows=keep_rows or slowest > 0,
+        keep_rows=keep_rows or slowest > 0 or traffic,
         strict=strict,
         engine=engine,
     )
     spill = Spill()
     try:
         job = Job(parse_captures(captures, Path(spill.name)), options, spill, progress)
-        return _merge(job if profile is None else job.placed(load_profile(profile)))
+        result = _merge(job if profile is None else job.placed(load_profile(profile)))
+        return result.with_traffic() if traffic else result
     except BaseException:
         spill.cleanup()
         raise

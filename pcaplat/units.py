@@ -239,6 +239,20 @@ def format_number(value: float | None, n_decimals: int) -> str:
     return "–" if value is None else f"{value:.{n_decimals}f}"
 
 
+def format_amount(value: float | None, unit: str) -> str:
+    """Write a rate with the prefix that suits it.
+
+    Example:
+        >>> format_amount(36_146_004.0, "pps"), format_amount(9.5e9, "b/s"), format_amount(0, "tps")
+        ('36.15 Mpps', '9.5 Gb/s', '0 tps')
+    """
+    if value is None:
+        return "–"
+    steps = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+    size, prefix = next((step for step in steps if abs(value) >= step[0]), (1.0, ""))
+    return f"{_short(value / size)} {prefix}{unit}"
+
+
 def format_bounds(lo: float | None, hi: float | None, unit: str) -> str:
     """Write an interval in a claim's unit, an open end as a bound.
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pcaplat.blocks import Blocks
 from pcaplat.tables import MATCHES, PACKETS, SLOWEST
+from pcaplat.traffic.tables import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pcaplat.blocks import Key
     from pcaplat.result import Result
+    from pcaplat.traffic import Traffic
 
 T_NS = 1_763_640_000_000_000_001
 POINTS = ["host1-vm", "host1-up", "sw-a", "sw-b", "host2-up", "host2-vm"]
@@ -142,6 +144,10 @@ class ResultByHand:
     @property
     def blocks(self) -> dict[Key, Blocks]:
         return {(POINTS[0], POINTS[1], "forward"): blocks_of([1390.0, 1410.0, 1400.0])}
+
+    @property
+    def traffic_rows(self) -> Traffic:
+        return {table.name: [] for table in TRAFFIC_TABLES}
 
     def packet_batches(self) -> Iterator[pa.RecordBatch]:
         for frame in range(1, self.n_packets + 1):

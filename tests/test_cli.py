@@ -70,6 +70,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "decode": (),
         "profile": None,
         "slowest": 0,
+        "traffic": False,
         "keep_rows": False,
         "strict": False,
         "engine": "local",

@@ -12,6 +12,7 @@ from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
 from pcaplat.published import load_published, parse_published, published_names
 from pcaplat.published.claims import Claim
+from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.readings import Reading
 from pcaplat.scenario import Scenario
 from pcaplat.stages.validate import validate
@@ -232,18 +233,23 @@ def test_stamps_that_packets_keep_step_with_widen() -> None:
     assert [one.bias for one in biases if isinstance(one, Reading)] == [2000, 0]
 
 
-def test_metrics_of_rates_are_named_as_not_measured() -> None:
-    with pytest.raises(ClaimError, match=r"\(throughput-l1\).*measured from captures are two-way"):
-        validate(load_published("nsx-bare-metal-edge").claims, {"s": scenario(1000)})
+def test_metrics_of_processors_are_named_as_not_measured() -> None:
+    text = 'metric = "cpu-per-gbps"\nscope = { kind = "path" }\nunit = "core"\nat_most = 1'
+    with pytest.raises(ClaimError, match=r"\(cpu-per-gbps\).*measured from captures are two-way"):
+        validate(claims(text), {"s": scenario(1000)})
 
 
 @pytest.mark.parametrize("name", published_names())
 def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> None:
     served = [claim for claim in load_published(name).claims if claim.metric in MEASURED]
-    names = {"dfw", "l2", "vxlan", "vxlan-routed", "vxlan-routed-dfw"}
+    scopes = [claim.scope for claim in served]
+    names = {"vxlan"} | {one for s in scopes for one in (s.treatment, s.baseline) if one}
     scenarios = {one: scenario(10_000) for one in names}
     for claim in served:
         claim.scope.scenario = "vxlan" if claim.scope.kind == "path" else None
     rows = validate(served, scenarios)["verdicts"] if served else []
     assert [row["id"] for row in rows] == [claim.id for claim in served]
-    assert all(row["estimate"] is not None for row in rows)
+    for claim, row in zip(served, rows, strict=True):
+        is_counted = claim.metric not in OF_TRAFFIC
+        assert (row["estimate"] is not None) == is_counted
+        assert is_counted or "was not counted" in row["reason"]

@@ -77,6 +77,9 @@ def command(
     slowest: Annotated[
         int, Option(metavar="N", min=0, help="List the N slowest packets of each segment.")
     ] = 0,
+    traffic: Annotated[
+        bool, Option("--traffic", help="Rates, transactions and encapsulation overhead too.")
+    ] = False,
     window: Annotated[
         str | None,
         Option(metavar="DURATION", help="How far a packet may be from its usual time."),
@@ -114,6 +117,7 @@ def command(
         "decode": tuple(decode or ()),
         "profile": profile,
         "slowest": slowest,
+        "traffic": traffic,
         "keep_rows": output_dir is not None,
         "strict": strict,
         "engine": engine,

@@ -39,6 +39,11 @@ FILES = (
     "blocks.parquet",
     "clocks.parquet",
     "round_trips.parquet",
+    "traffic.parquet",
+    "transactions.parquet",
+    "overhead.parquet",
+    "frame_sizes.parquet",
+    "traffic_blocks.parquet",
     "merged.pcapng",
     "summary.json",
 )

@@ -13,6 +13,7 @@ from rich.text import Text
 from pcaplat.outputs import printable
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
+from pcaplat.outputs.text.traffic import show_traffic
 from pcaplat.units import (
     format_count,
     format_frac,
@@ -43,6 +44,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_clocks(console, document["clocks"])
     _show_translations(console, document["translations"])
     _show_slowest(console, result)
+    show_traffic(console, document)
     n_captured = sum(row["n_frames"] for row in document["captures"])
     _show_matching(console, document["matching"], n_captured)
     _show_warnings(console, document["warnings"])

@@ -1,4 +1,4 @@
-"""Parquet: packets, matches, blocks, clocks and round trips, written a batch at a time."""
+"""Parquet: packets, matches, blocks, clocks, round trips, traffic, written a batch at a time."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pcaplat.blocks import BLOCKS, block_rows
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS, Table
+from pcaplat.traffic.tables import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
     from pcaplat.study import Result
@@ -17,13 +18,16 @@ N_ROWS_PER_GROUP = 500_000
 
 
 def save(result: "Result", directory: Path) -> None:
-    """Write the five tables into a folder."""
+    """Write the tables into a folder."""
     write_table(PACKETS, result.packet_batches(), directory / "packets.parquet")
     write_table(MATCHES, result.match_batches(), directory / "matches.parquet")
     blocks = _batch(BLOCKS, block_rows(result.blocks))
     write_table(BLOCKS, [blocks], directory / "blocks.parquet")
     for table in (CLOCKS, ROUND_TRIPS):
         batch = _batch(table, result.document[table.name])
+        write_table(table, [batch], directory / f"{table.name}.parquet")
+    for table in TRAFFIC_TABLES:
+        batch = _batch(table, result.traffic_rows[table.name])
         write_table(table, [batch], directory / f"{table.name}.parquet")
 
 

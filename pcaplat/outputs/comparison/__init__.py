@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO, cast
 
 from pcaplat.outputs import new_folder
-from pcaplat.units import format_count, format_frac, format_in, format_ns, unit_for
+from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
 COMPARISON_OUTPUTS = {"table": "console", "json": "json", "csv": "csv", "markdown": "markdown"}
 FILE = "comparison.json"
 DURATIONS = ("baseline_mean_ns", "treatment_mean_ns", "delta_mean_ns", "lo_ns", "hi_ns", "shift_ns")
+SHOWN = ("packet-rate", "throughput-l2", "goodput", "transaction-rate", "transaction-time")
+"""Rates that people read; JSON and CSV have them all."""
+
 ARROWS = {"forward": "→", "reverse": "←"}
 
 Row = dict[str, Any]
@@ -60,7 +63,10 @@ def sections(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
         unit = unit_for(row[name] for row in rows for name in DURATIONS if name in row)
         confidence = f"{100 * rows[0]['confidence']:.0f} %" if rows else ""
         found.append((f"{text}, {unit}, {confidence}", [_texts(row, names, unit) for row in rows]))
-    found.append(("Loss", [_loss(row, names) for row in document["rates"]]))
+    losses = [row for row in document["rates"] if row["metric"] == "loss-ratio"]
+    found.append(("Loss", [_loss(row, names) for row in losses]))
+    rates = [row for row in document["rates"] if row["metric"] in SHOWN]
+    found.append(("Traffic", [_rate(row, names) for row in rates]))
     return [(text, rows) for text, rows in found if rows]
 
 
@@ -114,6 +120,24 @@ def _loss(row: Row, names: list[str]) -> dict[str, str]:
         | counts
         | {text: format_frac(row[key]) for text, key in ends.items()}
     )
+
+
+def _rate(row: Row, names: list[str]) -> dict[str, str]:
+    way = ARROWS.get(row["direction"] or "", "⇄")
+    shown = {
+        name: _amount(row[side], row["unit"])
+        for name, side in zip(names, ("baseline", "treatment"), strict=True)
+    }
+    ends = {"change": "delta_frac", "from": "lo_frac", "to": "hi_frac"}
+    return (
+        {"segment": f"{row['metric']} {way} {row['point']}"}
+        | shown
+        | {text: format_frac(row[key]) for text, key in ends.items()}
+    )
+
+
+def _amount(value: float, unit: str) -> str:
+    return format_ns(value) if unit == "ns" else format_amount(value, unit)
 
 
 def _share_lost(row: Row, side: str) -> str:

@@ -28,4 +28,5 @@ def _rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield row | ends | means | {"figure": figure, "unit": "ns"}
     for row in document["rates"]:
         ends = {"lo": row["lo_frac"], "hi": row["hi_frac"], "delta": row["delta_frac"]}
+        # of a loss ratio the difference itself, of anything else a share of the baseline
         yield row | ends | {"figure": row["metric"], "unit": "frac"}

@@ -18,6 +18,7 @@ from pcaplat.intervals import CONFIDENCE
 from pcaplat.scenario import LEAST_RUNS, Scenario
 from pcaplat.stages.compare.curve import quantile_curve
 from pcaplat.stages.compare.doubts import doubts_of_runs
+from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.stages.compare.shift import shift_of
 
 SCHEMA = "pcaplat.comparison/1"
@@ -56,7 +57,10 @@ def compare(
             for ends, effect in zip(pairs, effects, strict=True)
         ],
         "segments": [_segment(*both, key, confidence) for key in keys],
-        "rates": [_losses(*both, ends, confidence) for ends in pairs],
+        "rates": [
+            *(_losses(*both, ends, confidence) for ends in pairs),
+            *rate_rows(*both, confidence),
+        ],
     }
     document["warnings"] = _warnings(both, effects, is_replicated=is_replicated)
     return document

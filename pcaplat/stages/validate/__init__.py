@@ -13,6 +13,7 @@ from typing import Any
 from pcaplat.errors import ClaimError
 from pcaplat.figures import MEASURED
 from pcaplat.published.claims import Claim
+from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.scenario import Scenario
 from pcaplat.stages.validate.evidence import evidence_for
 from pcaplat.stages.validate.rule import Verdict, decide
@@ -72,7 +73,7 @@ def _assumptions(claim: Claim) -> list[str]:
     """What the claim says of its packets and captures do not tell."""
     population = claim.population
     found = [population.traffic] if population.traffic else []
-    if population.frame_bytes:
+    if population.frame_bytes and claim.metric not in OF_TRAFFIC:
         found.append(f"frames of {', '.join(map(str, population.frame_bytes))} bytes")
     if population.filter:
         found.append(f"packets that pass {population.filter}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pcaplat.effects import Effect, difference_of, effect_of
 from pcaplat.figures import Figure
 from pcaplat.published.claims import Claim
+from pcaplat.rate_figures import OF_TRAFFIC, other_frames
 from pcaplat.scenario import Scenario
 
 
@@ -20,15 +21,29 @@ def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
             given = ", ".join(scenarios)
             why = f"it does not say in which scenario ({given}); add scenario = … to its scope"
             return Effect(why=why)
-        return _absent([name], scenarios) or effect_of(scenarios[name], figure)
+        return (
+            _absent([name], scenarios)
+            or _of_those(claim, scenarios, [name])
+            or effect_of(scenarios[name], figure)
+        )
     names = [claim.scope.treatment or "", claim.scope.baseline or ""]
-    absent = _absent(names, scenarios)
+    absent = _absent(names, scenarios) or _of_those(claim, scenarios, names)
     if absent:
         return absent
     treatment, baseline = (scenarios[name] for name in names)
     effect = difference_of(baseline, treatment, figure, is_relative=claim.relative)
     mismatch = _other_ends(figure, baseline, treatment)
     return replace(effect, estimate=None, why=mismatch) if mismatch else effect
+
+
+def _of_those(claim: Claim, scenarios: Mapping[str, Scenario], names: list[str]) -> Effect | None:
+    """Refuse frames of other sizes than a claim on traffic is about."""
+    sizes = claim.population.frame_bytes
+    if not sizes or claim.metric not in OF_TRAFFIC:
+        return None
+    runs = [run for name in names for run in scenarios[name].runs]
+    others = (other_frames(run, figure_of(claim), sizes) for run in runs)
+    return next((Effect(why=why) for why in others if why), None)
 
 
 def figure_of(claim: Claim) -> Figure:

@@ -1,0 +1,11 @@
+"""Traffic of a run: rates on each layer, frame sizes, connections, transactions, overhead.
+
+Everything is counted in the time that all points of the path cover, later copies at one point left
+out. See docs/traffic.md.
+"""
+
+from typing import Any
+
+Row = dict[str, Any]
+Traffic = dict[str, list[Row]]
+"""Rows of pcaplat.traffic.tables, by the tables' names."""

@@ -1,0 +1,96 @@
+"""From the packets table, batch by batch, to the tables of traffic."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from pcaplat.path import Ends, Findings, Ints
+from pcaplat.spill import rows_as_spilled
+from pcaplat.traffic import Row, Traffic
+from pcaplat.traffic.counts import WAYS, Counts, with_bytes
+from pcaplat.traffic.overhead import Frames, overhead_rows
+from pcaplat.traffic.rows import block_rows, size_rows, traffic_rows
+from pcaplat.traffic.transactions import Connections, transaction_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time that is counted, on the path's first clock, and its blocks."""
+
+    start_ns: int
+    end_ns: int
+    block_ns: int
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What counting the traffic of a run needs to know of it; `files` with their frames."""
+
+    findings: Findings
+    files: Sequence[tuple[str, int]]
+    links: Sequence[Ends]
+    spilled: Sequence[str]
+    span: Span
+
+    def measure(self, batches: "Iterable[pa.RecordBatch]") -> Traffic:
+        """Count the packets table (with its details), in the order of files and frames."""
+        frames = Frames([n for _, n in self.files])
+        for rows in rows_as_spilled(self.spilled):
+            frames.mark(rows)
+        counts, connections = Counts(), Connections()
+        for batch in batches:
+            chosen = self._placed(pl.DataFrame(batch), frames)
+            if len(chosen):
+                counts.add(chosen)
+                connections.add(chosen)
+        pairs = rows_as_spilled(self.spilled)
+        blocks, sizes = counts.finish()
+        known = connections.finish()
+        order = [self.findings.name(point) for point in self.findings.components[0]]
+        span = self.span
+        return {
+            "traffic": traffic_rows(blocks, sizes, known, order, span.end_ns - span.start_ns),
+            "transactions": _in_order(transaction_rows(known), order),
+            "overhead": overhead_rows(self.findings, self.links, frames, pairs),
+            "frame_sizes": size_rows(sizes, order),
+            "traffic_blocks": block_rows(blocks, order, span.start_ns, span.block_ns),
+        }
+
+    def _placed(self, batch: pl.DataFrame, frames: Frames) -> pl.DataFrame:
+        """Give frames their direction and block, and leave out those that are not counted."""
+        names = [name for name, _ in self.files]
+        way = np.full(len(batch), WAYS.index("unknown"), np.int8)
+        for name in batch["file"].unique():
+            file = names.index(name)
+            at = (batch["file"] == name).to_numpy()
+            numbers = batch["frame"].to_numpy()[at]
+            way[at] = frames.way[file][numbers]
+            frames.n_bytes[file][numbers] = batch["wire_bytes"].to_numpy()[at]
+        placed = batch.with_columns(
+            pl.Series("way", way), at_ns=pl.Series(self._aligned(batch), dtype=pl.Int64)
+        )
+        in_time = pl.col("at_ns").is_between(self.span.start_ns, self.span.end_ns)
+        chosen = placed.filter(in_time & (pl.col("status") != "duplicate"))
+        since = pl.col("at_ns") - self.span.start_ns
+        return with_bytes(chosen.with_columns(block=since // self.span.block_ns))
+
+    def _aligned(self, batch: pl.DataFrame) -> list[int | None] | Ints:
+        """Time on the path's first clock; null at points that share nothing with the path."""
+        t_ns = batch.select(pl.coalesce("stamp_ns", "t_ns"))["stamp_ns"].to_numpy()
+        found = np.full(len(batch), np.iinfo(np.int64).min)
+        for point in self.findings.components[0]:
+            at = (batch["point"] == self.findings.name(point)).to_numpy()
+            if at.any():
+                found[at] = t_ns[at] - self.findings.centres[0][point].at(t_ns[at])
+        return found
+
+
+def _in_order(frame: pl.DataFrame, order: Sequence[str]) -> list[Row]:
+    rows = frame.to_dicts()
+    return sorted(rows, key=lambda row: order.index(row["point"]))

@@ -1,0 +1,110 @@
+"""The tables of traffic: their columns, units and meaning."""
+
+from pcaplat.columns import Column, Table, Type
+
+
+def _text(name: str, meaning: str) -> Column:
+    return Column(name, "String", meaning)
+
+
+def _count(name: str, meaning: str, unit: str = "") -> Column:
+    return Column(name, "Int64", meaning, unit)
+
+
+def _known(name: str, meaning: str, unit: str, kind: Type = "Float64") -> Column:
+    return Column(name, kind, meaning, unit, is_nullable=True)
+
+
+_POINT = _text("point", "capture point")
+_WAY = _text("direction", "forward (as the path is written), reverse, or unknown")
+
+TRAFFIC = Table(
+    "traffic",
+    "rates of each point and direction, in the time that all points of the path cover; later copies of a packet at one point left out",
+    (
+        _POINT,
+        _WAY,
+        _count("span_ns", "the time that all points cover", "ns"),
+        _count("n_frames", "frames in it"),
+        _count("frame_bytes", "their bytes as captured, that is without FCS", "bytes"),
+        _known("packet_rate_pps", "frames a second", "1/s"),
+        _known("l1_bps", "on the line: with FCS, preamble and least gap (24 bytes a frame more than captured); null: not Ethernet", "b/s"),
+        _known("l2_bps", "frames with their FCS; null: not Ethernet", "b/s"),
+        _known("l2_no_fcs_bps", "frames without FCS, as captured", "b/s"),
+        _known("l3_bps", "outermost IP packets; the padding of short frames is in it", "b/s"),
+        _known("goodput_bps", "payload of the innermost TCP or UDP; what is sent again counts again", "b/s"),
+        _count("n_l3_unknown", "frames without a known IP packet, which l3_bps lacks"),
+        _count("n_payload_unknown", "frames whose payload is not known, which goodput_bps lacks"),
+        _count("min_frame_bytes", "shortest frame, without FCS", "bytes"),
+        Column("mean_frame_bytes", "Float64", "mean frame, without FCS", "bytes"),
+        _count("p50_frame_bytes", "median frame, without FCS", "bytes"),
+        _count("max_frame_bytes", "longest frame, without FCS", "bytes"),
+        _count("n_connections_max", "most connections at one time, from first to last message; of both directions"),
+    ),
+)  # fmt: skip
+
+TRANSACTIONS = Table(
+    "transactions",
+    "requests and responses that take turns, by client, service and kind, at each point",
+    (
+        _POINT,
+        _text("client", "address that opened the connections"),
+        _text("server", "address that answered"),
+        Column("server_port", "Int32", "its port"),
+        Column("protocol", "Int32", "IP protocol number"),
+        _text("kind", "rr (100 or more on a connection), crr (one each, on several), mixed, or control (netperf's own, port 12865)"),
+        _count("n_connections", "connections"),
+        _count("n_transactions", "requests that were answered"),
+        Column("request_bytes", "Float64", "mean request", "bytes"),
+        Column("response_bytes", "Float64", "mean response", "bytes"),
+        _known("rate_tps", "transactions a second: from request to request, of all connections together; of crr from opening to opening", "1/s"),
+        _known("mean_ns", "mean time from the request's first frame to the response's last; of crr from the SYN, without the closing", "ns"),
+    ),
+)  # fmt: skip
+
+OVERHEAD = Table(
+    "overhead",
+    "how much longer the same packets' frames are at the far end of a segment; whole packets only",
+    (
+        _text("near", "the end nearer the path's first point"),
+        _text("far", "the end nearer the path's last point"),
+        _WAY,
+        _count("n", "packets compared"),
+        Column("mean_bytes", "Float64", "mean of frame at far − frame at near", "bytes"),
+        _count("min_bytes", "least difference", "bytes"),
+        _count("max_bytes", "greatest difference", "bytes"),
+        _count("usual_bytes", "most frequent difference", "bytes"),
+        Column("near_frame_bytes", "Float64", "mean frame at near, without FCS", "bytes"),
+        Column("far_frame_bytes", "Float64", "mean frame at far, without FCS", "bytes"),
+        Column("line_frac", "Float64", "share of a line, full with the longer frames, that goes into the difference", "0 to 1"),
+    ),
+)  # fmt: skip
+
+FRAME_SIZES = Table(
+    "frame_sizes",
+    "the frame-size mix: frames of each length",
+    (
+        _POINT,
+        _WAY,
+        _count("frame_bytes", "length without FCS", "bytes"),
+        _count("n_frames", "frames of it"),
+    ),
+)
+
+TRAFFIC_BLOCKS = Table(
+    "traffic_blocks",
+    "frames and bytes of each point and direction, one row per block of time: what rates of scenarios are compared by",
+    (
+        _POINT,
+        _WAY,
+        _count("block", "number of the block, from 0; the whole time has 256"),
+        _count("start_ns", "when it begins, by the path's first clock", "ns since 1970"),
+        _count("length_ns", "how long it is", "ns"),
+        _count("n_frames", "frames in it"),
+        _count("frame_bytes", "their bytes without FCS", "bytes"),
+        _count("l3_bytes", "bytes of the outermost IP packets", "bytes"),
+        _count("payload_bytes", "payload of the innermost TCP or UDP", "bytes"),
+    ),
+)  # fmt: skip
+
+TRAFFIC_TABLES = (TRAFFIC, TRANSACTIONS, OVERHEAD, FRAME_SIZES, TRAFFIC_BLOCKS)

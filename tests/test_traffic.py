@@ -1,0 +1,254 @@
+"""Rates, sizes, overhead, transactions: against capinfos, tshark, the lab's own log, and hand."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import struct
+import subprocess
+from functools import cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from pcaplat.outputs import write
+from pcaplat.scenario import Scenario
+from pcaplat.scenario_files import measured, saved_run
+from pcaplat.stages.compare.rates import rate_rows
+from pcaplat.study import merge
+from pcaplat.traffic.tables import TRAFFIC_TABLES
+from pcaplat.traffic.transactions import Connections, most_at_once, transaction_rows
+from tests.conftest import ROOT
+from tests.lab_merge import captures_of
+from tests.shelf import lab_set
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pcaplat.traffic import Traffic
+
+SAMPLE = sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))
+NEEDS_LAB = pytest.mark.skipif(not lab_set("l2").exists(), reason="the lab captures are not here")
+SETS = ("l2", "vxlan", "ipv6", "vxlan-delay200")
+
+
+@cache
+def traffic_of(name: str) -> Traffic:
+    with merge(list(captures_of(lab_set(name)).values()), same_clock=["all"]) as result:
+        return result.traffic_rows
+
+
+def twins(path: Path, folder: Path) -> Traffic:
+    """Count one capture: merged with its copy, so that both cover all of it."""
+    copy = folder / "copy.pcap"
+    shutil.copy(path, copy)
+    with merge([f"one={path}", f"other={copy}"], same_clock=["all"]) as result:
+        tables = result.traffic_rows
+    mine = ("traffic", "frame_sizes")
+    return {name: [row for row in tables[name] if row["point"] == "one"] for name in mine}
+
+
+def capinfos(path: Path) -> dict[str, str]:
+    command = ["capinfos", "-TmQcdyxiz", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    heading, values = csv.reader(done.stdout.splitlines())
+    return dict(zip(heading, values, strict=True))
+
+
+@cache
+def packet_lengths(path: Path) -> tuple[int, float, float, float]:
+    """Count, mean, least and greatest, as tshark has them."""
+    command = ["tshark", "-n", "-r", str(path), "-q", "-z", "plen,tree"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    line = next(one for one in done.stdout.splitlines() if re.match(r"Packet Lengths +\d", one))
+    n, mean, least, most = line.split()[2:6]
+    return int(n), float(mean), float(least), float(most)
+
+
+def by_hand(path: Path) -> list[tuple[int, int, bytes]]:
+    """Read a pcap file of ns stamps with nothing but struct: time, length, bytes."""
+    data, at, found = path.read_bytes(), 24, []
+    assert struct.unpack_from("<I", data) == (0xA1B23C4D,)
+    while at < len(data):
+        seconds, ns, kept, length = struct.unpack_from("<IIII", data, at)
+        found.append((seconds * 10**9 + ns, length, data[at + 16 : at + 16 + kept]))
+        at += 16 + kept
+    return found
+
+
+def test_tables_are_as_declared() -> None:
+    with merge(SAMPLE, same_clock=["all"]) as result:
+        for table in TRAFFIC_TABLES:
+            frame = table.frame(result.traffic_rows[table.name])
+            table.check(frame)
+            assert len(frame)
+        assert result.traffic.height == len(result.traffic_rows["traffic"])
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=lambda path: str(path.stem))
+def test_counts_are_those_by_hand(path: Path, tmp_path: Path) -> None:
+    rows = twins(path, tmp_path)["traffic"]
+    frames = by_hand(path)
+    n_bytes = sum(length for _, length, _ in frames)
+    span_ns = max(t for t, _, _ in frames) - frames[0][0]
+    assert {row["direction"] for row in rows} == {"forward", "reverse"}
+    assert {row["span_ns"] for row in rows} == {span_ns}
+    assert sum(row["n_frames"] for row in rows) == len(frames)
+    assert sum(row["frame_bytes"] for row in rows) == n_bytes
+    on_layer = {
+        "l1_bps": n_bytes + 24 * len(frames),
+        "l2_bps": n_bytes + 4 * len(frames),
+        "l2_no_fcs_bps": n_bytes,
+        # the outer header's own length
+        "l3_bps": sum(struct.unpack_from(">H", data, 16)[0] for _, _, data in frames),
+    }
+    for column, size in on_layer.items():
+        assert sum(row[column] for row in rows) == pytest.approx(size * 8e9 / span_ns)
+
+
+def test_vxlan_adds_50_bytes_and_takes_them_off_again() -> None:
+    with merge(SAMPLE, same_clock=["all"]) as result:
+        rows = result.traffic_rows["overhead"]
+    added = {(r["near"], r["far"]): (r["min_bytes"], r["max_bytes"]) for r in rows}
+    assert added["host1-vm", "host1-up"] == (50, 50)
+    assert added["host2-up", "host2-vm"] == (-50, -50)
+    assert added["sw-a", "sw-b"] == (0, 0)
+    row = next(r for r in rows if (r["near"], r["direction"]) == ("host1-vm", "forward"))
+    shorter, longer = (row[f"{end}_frame_bytes"] + 24 for end in ("near", "far"))
+    assert row["line_frac"] == pytest.approx(50 / longer)
+    assert longer - shorter == pytest.approx(50)
+
+
+@NEEDS_LAB
+@pytest.mark.oracle
+@pytest.mark.parametrize("point", ["host1-vm", "host1-up"])
+@pytest.mark.parametrize("name", SETS)
+def test_rates_and_sizes_are_those_of_capinfos_and_tshark(
+    name: str, point: str, tmp_path: Path
+) -> None:
+    path = captures_of(lab_set(name))[point]
+    tables = twins(path, tmp_path)
+    rows, sizes = tables["traffic"], tables["frame_sizes"]
+    said = capinfos(path)
+    assert sum(row["n_frames"] for row in rows) == int(said["Number of packets"])
+    assert sum(row["frame_bytes"] for row in rows) == int(said["Data size (bytes)"])
+    pairs = (
+        ("packet_rate_pps", "Average packet rate (packets/sec)"),
+        ("l2_no_fcs_bps", "Data bit rate (bits/sec)"),
+    )
+    for column, named in pairs:
+        assert sum(row[column] for row in rows) == pytest.approx(float(said[named]), rel=1e-4)
+    n, mean, least, most = packet_lengths(path)
+    assert sum(row["n_frames"] for row in sizes) == n
+    total = sum(row["frame_bytes"] * row["n_frames"] for row in sizes)
+    assert total / n == pytest.approx(mean, abs=0.006)
+    assert min(row["frame_bytes"] for row in sizes) == least
+    assert max(row["frame_bytes"] for row in sizes) == most
+
+
+@NEEDS_LAB
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", SETS)
+def test_overhead_is_what_tshark_finds_between_the_mean_lengths(name: str) -> None:
+    captures = captures_of(lab_set(name))
+    tables = traffic_of(name)
+    for near, far in (("host1-vm", "host1-up"), ("host2-up", "host2-vm")):
+        rows = [row for row in tables["overhead"] if {row["near"], row["far"]} == {near, far}]
+        n, n_bytes = sum(r["n"] for r in rows), sum(r["mean_bytes"] * r["n"] for r in rows)
+        sign = 1 if rows[0]["near"] == near else -1
+        (n_near, mean_near, *_), (n_far, mean_far, *_) = (
+            packet_lengths(captures[point]) for point in (near, far)
+        )
+        assert n_near == n_far
+        assert n == pytest.approx(n_near, abs=0.05 * n_near)
+        assert sign * n_bytes / n == pytest.approx(mean_far - mean_near, abs=0.011)
+
+
+@NEEDS_LAB
+@pytest.mark.parametrize("kind", ["rr", "crr", "udp"])
+@pytest.mark.parametrize("name", SETS)
+def test_transactions_are_those_the_client_logged(name: str, kind: str) -> None:
+    log = lab_set(name) / f"transactions-{kind}.csv"
+    if not log.exists():
+        pytest.skip("the lab did not run them")
+    if (name, kind) == ("ipv6", "udp"):
+        pytest.skip("without IP ID and with one payload, no packet of it can be told from another")
+    with log.open() as lines:
+        starts = [int(row["start_ns"]) for row in csv.DictReader(lines)]
+    # the first holds what the programs did once: connecting, warming up
+    first, last = starts[1] - 1_000, starts[-1]
+    since = f"{first // 10**9}.{first % 10**9:09d}"
+    only = "udp" if kind == "udp" else "tcp"
+    files = list(captures_of(lab_set(name)).values())
+    with merge(files, same_clock=["all"], start=since, bpf=only) as result:
+        near = result.document["path"][0]
+        rows = [row for row in result.traffic_rows["transactions"] if row["point"] == near]
+    wanted = "crr" if kind == "crr" else "rr"
+    (row,) = (one for one in rows if one["kind"] == wanted)
+    assert row["n_transactions"] in {len(starts) - 1, len(starts) - 2}
+    period_ns = (last - starts[1]) / (len(starts) - 2)
+    assert 1e9 / row["rate_tps"] == pytest.approx(period_ns, rel=0.01)
+    assert row["mean_ns"] < period_ns
+
+
+def test_a_saved_result_gives_the_same_rates(tmp_path: Path) -> None:
+    with merge(SAMPLE, same_clock=["all"], traffic=True) as result:
+        write(result, tmp_path / "out")
+        fresh = measured("fresh", result)
+    saved = saved_run(tmp_path / "out")
+    scenarios = Scenario("a", [fresh]), Scenario("b", [saved])
+    rows = rate_rows(*scenarios, 0.95)
+    assert {"packet-rate", "throughput-l1", "goodput"} <= {row["metric"] for row in rows}
+    assert all(row["delta_frac"] == 0 for row in rows)
+    for row in rows:
+        if row["lo_frac"] is not None:
+            assert row["lo_frac"] <= 0 <= row["hi_frac"]
+
+
+def frames_of(turns: list[tuple[int, str, int, int]]) -> pl.DataFrame:
+    """Make frames of one connection: time, sender, payload, acknowledgement."""
+    ends = {"c": ("10.0.0.2", 40_000), "s": ("10.0.0.1", 80)}
+    rows = []
+    for t_ns, sender, n_bytes, ack in turns:
+        (src, src_port), (dst, dst_port) = ends[sender], ends["s" if sender == "c" else "c"]
+        rows.append(
+            {
+                "point": "p",
+                "protocol": 6,
+                "src": src,
+                "src_port": src_port,
+                "dst": dst,
+                "dst_port": dst_port,
+                "at_ns": t_ns,
+                "payload_bytes": n_bytes,
+                "tcp_ack": ack,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_transactions_are_the_same_however_frames_are_cut_into_batches(size: int) -> None:
+    turns = [(0, "c", 0, 0), (5, "s", 0, 1)]
+    for number in range(150):
+        t_ns = 100 + 1000 * number
+        # a request in two frames, an acknowledgement, and a response in two
+        turns += [(t_ns, "c", 10, 1), (t_ns + 1, "c", 20, 1), (t_ns + 2, "s", 0, 1)]
+        turns += [(t_ns + 300, "s", 100, 1), (t_ns + 400, "s", 50, 1)]
+    frames, connections = frames_of(turns), Connections()
+    for at in range(0, len(frames), size):
+        connections.add(frames[at : at + size])
+    (row,) = transaction_rows(connections.finish()).to_dicts()
+    assert (row["client"], row["server_port"], row["kind"]) == ("10.0.0.2", 80, "rr")
+    assert (row["n_connections"], row["n_transactions"]) == (1, 150)
+    assert (row["request_bytes"], row["response_bytes"]) == (30, 150)
+    assert row["rate_tps"] == pytest.approx(1e6)
+    assert row["mean_ns"] == pytest.approx(400)
+
+
+def test_most_connections_at_once() -> None:
+    first, last = pl.Series([0, 5, 20]), pl.Series([10, 15, 30])
+    assert most_at_once(first, last) == 2
+    assert most_at_once(pl.Series([0, 10]), pl.Series([10, 20])) == 2
