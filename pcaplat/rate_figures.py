@@ -12,6 +12,7 @@ from math import ceil
 import numpy as np
 
 from pcaplat.asked import SHARES, Figure, Given, Missing
+from pcaplat.blocks import N_BLOCKS
 from pcaplat.rates import Flow, Rates, Row
 from pcaplat.readings import Reading, of_ratio
 from pcaplat.scenario import MeasuredRun
@@ -121,7 +122,7 @@ def overhead(run: MeasuredRun, figure: Figure) -> Given:
     is_constant = all(row["min_bytes"] == row["max_bytes"] for row in chosen)
     if is_constant:
         # every packet says the same
-        ones = np.ones(len(next(iter(run.rates.flows.values())).counts["n_frames"]))
+        ones = np.ones(N_BLOCKS)
         return of_ratio(value * ones, ones, n)
     why = "packets of this run grow by different sizes; five runs have an interval for their mean"
     return Reading(value, None, n, n, 0.0, why)

@@ -215,7 +215,7 @@ class Result:
         counts = BlockCounts(run.findings, run.clocks, run.links, run.range_ns)
         measuring = Measuring(
             run.findings,
-            [(row["file"], row["n_frames"]) for row in self.document["captures"]],
+            [capture.name for capture in run.captures],
             run.links,
             run.rows,
             Span(*counts.span_ns, counts.length_ns),

@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "points": {"captures", "errors", "points"},
     "published": {"errors", "published"},
     "readings": {"blocks", "intervals", "loss", "scenario"},
-    "rate_figures": {"asked", "rates", "readings", "scenario"},
+    "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},
     "rates": {"path"},
     "result": {
         *("_native", "block_counts", "match_table", "slowest", "spill", "time_range", "traffic"),

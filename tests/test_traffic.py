@@ -252,3 +252,30 @@ def test_most_connections_at_once() -> None:
     first, last = pl.Series([0, 5, 20]), pl.Series([10, 15, 30])
     assert most_at_once(first, last) == 2
     assert most_at_once(pl.Series([0, 10]), pl.Series([10, 20])) == 2
+
+
+def test_captures_that_end_before_others_begin_have_no_traffic(tmp_path: Path) -> None:
+    # far more than the packets that are shared lies outside the time that both cover
+    path = SAMPLE[0]
+    data, ends, at = path.read_bytes(), [24], 24
+    while at < len(data):
+        at += 16 + struct.unpack_from("<I", data, at + 8)[0]
+        ends.append(at)
+    for name, chosen in (("one", ends[:60]), ("other", ends[58:])):
+        body = data[max(24, chosen[0]) : chosen[-1]]
+        (tmp_path / f"{name}.pcap").write_bytes(data[:24] + body)
+    with merge([tmp_path / "one.pcap", tmp_path / "other.pcap"], same_clock=["all"]) as result:
+        rows = result.traffic_rows["traffic"]
+    assert sum(row["n_frames"] for row in rows) <= 4
+
+
+@NEEDS_LAB
+def test_a_file_of_several_points_is_counted_point_by_point() -> None:
+    files = [lab_set("vxlan") / f"{host}-any.pcap" for host in ("host1", "host2")]
+    with merge(files, same_clock=["all"]) as result:
+        rows, path = result.traffic_rows["traffic"], result.document["path"]
+    assert {row["point"] for row in rows} == set(path)
+    assert len(path) > len(files)
+    assert all(row["n_frames"] > 1000 for row in rows if row["direction"] != "unknown")
+    # SLL2 is no Ethernet: what the line carried is not known
+    assert all(row["l1_bps"] is None and row["l3_bps"] > 0 for row in rows)

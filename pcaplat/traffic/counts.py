@@ -50,6 +50,11 @@ class Counts:
     _sizes: list[pl.DataFrame] = field(default_factory=list)
     _seen: list[pl.DataFrame] = field(default_factory=list)
 
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no frame lay in the time that all points cover."""
+        return not self._blocks
+
     def add(self, frames: pl.DataFrame) -> None:
         """Count frames (columns of `with_bytes`, and point, way, block)."""
         self._seen.append(frames.filter(pl.col("way") < 2).group_by(KEYS).agg(n=pl.len()))  # noqa: PLR2004 - the last of WAYS

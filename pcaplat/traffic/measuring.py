@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ends, Findings, Ints
 from pcaplat.spill import rows_as_spilled
 from pcaplat.traffic import Row, Traffic
@@ -17,6 +18,8 @@ from pcaplat.traffic.transactions import Connections, transaction_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+NAMES = ("traffic", "transactions", "overhead", "frame_sizes", "traffic_blocks")
 
 
 @dataclass(frozen=True)
@@ -30,17 +33,17 @@ class Span:
 
 @dataclass(frozen=True)
 class Measuring:
-    """What counting the traffic of a run needs to know of it; `files` with their frames."""
+    """What counting the traffic of a run needs to know of it."""
 
     findings: Findings
-    files: Sequence[tuple[str, int]]
+    files: Sequence[str]
     links: Sequence[Ends]
     spilled: Sequence[str]
     span: Span
 
     def measure(self, batches: "Iterable[pa.RecordBatch]") -> Traffic:
         """Count the packets table (with its details), in the order of files and frames."""
-        frames = Frames([n for _, n in self.files])
+        frames = Frames(len(self.files))
         for rows in rows_as_spilled(self.spilled):
             frames.mark(rows)
         counts, connections = Counts(), Connections()
@@ -50,6 +53,8 @@ class Measuring:
                 counts.add(chosen)
                 connections.add(chosen)
         pairs = rows_as_spilled(self.spilled)
+        if counts.is_empty:
+            return {name: [] for name in NAMES}
         blocks, sizes = counts.finish()
         known = connections.finish()
         order = [self.findings.name(point) for point in self.findings.components[0]]
@@ -64,21 +69,21 @@ class Measuring:
 
     def _placed(self, batch: pl.DataFrame, frames: Frames) -> pl.DataFrame:
         """Give frames their direction and block, and leave out those that are not counted."""
-        names = [name for name, _ in self.files]
         way = np.full(len(batch), WAYS.index("unknown"), np.int8)
         for name in batch["file"].unique():
-            file = names.index(name)
+            file = self.files.index(name)
             at = (batch["file"] == name).to_numpy()
             numbers = batch["frame"].to_numpy()[at]
-            way[at] = frames.way[file][numbers]
-            frames.n_bytes[file][numbers] = batch["wire_bytes"].to_numpy()[at]
+            way[at] = frames.place(file, numbers, batch["wire_bytes"].to_numpy()[at])
         placed = batch.with_columns(
             pl.Series("way", way), at_ns=pl.Series(self._aligned(batch), dtype=pl.Int64)
         )
         in_time = pl.col("at_ns").is_between(self.span.start_ns, self.span.end_ns)
         chosen = placed.filter(in_time & (pl.col("status") != "duplicate"))
         since = pl.col("at_ns") - self.span.start_ns
-        return with_bytes(chosen.with_columns(block=since // self.span.block_ns))
+        # the last instant may be the first of a block beyond the last
+        block = (since // self.span.block_ns).clip(0, N_BLOCKS - 1)
+        return with_bytes(chosen.with_columns(block=block))
 
     def _aligned(self, batch: pl.DataFrame) -> list[int | None] | Ints:
         """Time on the path's first clock; null at points that share nothing with the path."""

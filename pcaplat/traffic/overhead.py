@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pcaplat.match_table import NUMBER_BITS
 from pcaplat.path import Ends, Findings, Ints
@@ -20,13 +21,13 @@ NUMBER = (1 << NUMBER_BITS) - 1
 class Frames:
     """Five bytes a frame: which way its packet goes, and how long it is."""
 
-    n_frames: Sequence[int]
-    way: list[Ints] = field(init=False)
-    n_bytes: list[Ints] = field(init=False)
+    n_files: int
+    way: list[NDArray[np.int8]] = field(init=False)
+    n_bytes: list[NDArray[np.int32]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.way = [np.full(n + 1, WAYS.index("unknown"), np.int8) for n in self.n_frames]
-        self.n_bytes = [np.zeros(n + 1, np.int32) for n in self.n_frames]
+        self.way = [np.zeros(0, np.int8) for _ in range(self.n_files)]
+        self.n_bytes = [np.zeros(0, np.int32) for _ in range(self.n_files)]
 
     def mark(self, rows: Rows) -> None:
         """Note the direction of the frames of some pairs."""
@@ -35,7 +36,25 @@ class Frames:
             file = rows[end] >> NUMBER_BITS
             for one in np.unique(file):
                 at = file == one
-                self.way[one][rows[end][at] & NUMBER] = is_reverse[at]
+                numbers = rows[end][at] & NUMBER
+                self._hold(one, numbers)
+                self.way[one][numbers] = is_reverse[at]
+
+    def place(self, file: int, numbers: Ints, n_bytes: Ints) -> NDArray[np.int8]:
+        """Note the lengths of frames, and give their directions."""
+        self._hold(file, numbers)
+        self.n_bytes[file][numbers] = n_bytes
+        return np.asarray(self.way[file][numbers])
+
+    def _hold(self, file: int, numbers: Ints) -> None:
+        """Grow with the files: by half, so that seldom."""
+        n, n_needed = len(self.way[file]), int(numbers.max(initial=0)) + 1
+        if n_needed > n:
+            n_more = max(n_needed, n + n // 2) - n
+            unknown = np.full(n_more, WAYS.index("unknown"), np.int8)
+            self.way[file] = np.concatenate([self.way[file], unknown])
+            longer = [self.n_bytes[file], np.zeros(n_more, np.int32)]
+            self.n_bytes[file] = np.concatenate(longer)
 
     def bytes_of(self, ids: Ints) -> Ints:
         """Give the lengths of frames, by their ids."""
