@@ -2,7 +2,7 @@
 
 import json
 import struct
-import zlib
+import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,61 +13,10 @@ import pytest
 import pcaplat
 from pcaplat import _native
 from tests.oracle_decode import read_frames
+from tests.stamps_by_hand import SECOND, STAMPS, TRAILERS, UDP, erspan_3, metamako, udp
+from tests.test_process import PCAPLAT
 
-SECOND = 10**9
 T_NS = 1_700_000_000 * SECOND
-UDP = bytes.fromhex(
-    "02000000000202000000000108004500001e12344000401114990a0000010a0000029c409c41000ad4a7dead"
-)
-
-
-def udp(number: int) -> bytes:
-    """A UDP packet that is like no other, in 60 octets."""
-    return UDP[:18] + struct.pack(">H", number) + UDP[20:-2] + struct.pack(">H", number) + bytes(16)
-
-
-def fcs(frame: bytes) -> bytes:
-    return struct.pack("<I", zlib.crc32(frame))
-
-
-def metamako(frame: bytes, ns: int) -> bytes:
-    trailer = struct.pack(">IIBHB", ns // SECOND, ns % SECOND, 1, 0xEAA0, 13)
-    whole = frame + fcs(frame) + trailer
-    return whole + fcs(whole)
-
-
-def exablaze(frame: bytes, ns: int) -> bytes:
-    fraction = -(-(ns % SECOND << 40) // SECOND)
-    whole = frame + fcs(frame) + bytes([0, 47]) + struct.pack(">I", ns // SECOND)
-    whole += fraction.to_bytes(5, "big") + b"\0"
-    return whole + fcs(whole)
-
-
-def arista_48(frame: bytes, ns: int) -> bytes:
-    seconds = ns // SECOND & 0xFFFF
-    header = bytes.fromhex("d28b00010120") + struct.pack(">HI", seconds, ns % SECOND)
-    return frame[:12] + header + frame[12:]
-
-
-def erspan_3(frame: bytes, ns: int) -> bytes:
-    header = bytes.fromhex("100022eb000000072064b005")
-    header += struct.pack(">II", ns & 0xFFFFFFFF, 0x1234809E)
-    ip = struct.pack(">HHHHBBH", 0x4500, 20 + len(header + frame), 1, 0x4000, 64, 47, 0)
-    return (
-        bytes.fromhex("02000000000d02000000000c0800")
-        + ip
-        + bytes.fromhex("c0000201c0000202")
-        + header
-        + frame
-    )
-
-
-STAMPS = {
-    "metamako": metamako,
-    "exablaze": exablaze,
-    "arista-7280": arista_48,
-    "erspan3": erspan_3,
-}
 
 
 def save(path: Path, records: Iterable[tuple[int, bytes]], *, cut: int = 0) -> Path:
@@ -120,7 +69,7 @@ def test_stamps_are_found_and_unfolded(name: str, tmp_path: Path) -> None:
     assert (found["name"], found["n_stamped"], found["n_bad"]) == (name, 200, 0)
 
 
-@pytest.mark.parametrize("name", ["metamako", "exablaze", "arista-7280"])
+@pytest.mark.parametrize("name", sorted(STAMPS.keys() - {"erspan3"}))
 def test_tai_is_told_by_its_distance(name: str, tmp_path: Path) -> None:
     tai = facts(save(tmp_path / "tai.pcap", series(STAMPS[name], 50, 37 * SECOND)))
     utc = facts(save(tmp_path / "utc.pcap", series(STAMPS[name], 50)))
@@ -131,7 +80,7 @@ def test_tai_is_told_by_its_distance(name: str, tmp_path: Path) -> None:
     assert table["stamp_ns"][0] == T_NS + 37 * SECOND
 
 
-@pytest.mark.parametrize("name", ["metamako", "exablaze"])
+@pytest.mark.parametrize("name", TRAILERS)
 def test_a_cut_frame_has_no_stamp(name: str, tmp_path: Path) -> None:
     path = save(tmp_path / "a.pcap", series(STAMPS[name], 50), cut=3)
     assert rows(path)["stamp_ns"].null_count() == 50
@@ -215,3 +164,72 @@ def test_where_most_frames_lack_a_stamp_the_file_holds(tmp_path: Path) -> None:
     assert set(result.matches.collect()["latency_ns"]) == {1000.0}
     assert result.packets.collect()["stamp_ns"].null_count() == 600
     assert "stamps-unused" in {one["code"] for one in result.document["warnings"]}
+
+
+@pytest.mark.parametrize(("name", "at"), [("gigamon-fields", -1), ("ixia", -5), ("vss", -4)])
+def test_trailers_that_say_they_are_damaged_are_counted(name: str, at: int, tmp_path: Path) -> None:
+    """A checksum that does not hold, more nanoseconds than a second has."""
+    records = series(STAMPS[name], 100)
+    for i in (30, 60):
+        t_ns, frame = records[i]
+        changed = bytearray(frame)
+        changed[at] = 0xFF
+        records[i] = (t_ns, bytes(changed))
+    found = facts(save(tmp_path / "a.pcap", records))
+    assert found is not None
+    assert (found["name"], found["n_stamped"], found["n_bad"]) == (name, 98, 2)
+
+
+def payload(frame: bytes, extra: bytes) -> bytes:
+    """The packet with more data inside: what it sends, not what was put behind it."""
+    length = struct.pack(">H", 30 + len(extra))
+    return frame[:16] + length + frame[18:44] + extra
+
+
+@pytest.mark.parametrize("name", [one for one in TRAILERS if one not in ("metamako", "exablaze")])
+def test_what_a_packet_sends_is_no_stamp(name: str, tmp_path: Path) -> None:
+    def sends(frame: bytes, ns: int) -> bytes:
+        return payload(frame, STAMPS[name](frame, ns)[60:])
+
+    path = save(tmp_path / "a.pcap", series(sends, 100))
+    assert facts(path) is None
+    assert rows(path)["stamp_ns"].null_count() == 100
+
+
+def test_a_time_in_a_frame_that_is_not_ip_is_no_stamp(tmp_path: Path) -> None:
+    """PTP over Ethernet: its origin time ends the frame, but for two octets of padding."""
+
+    def ptp(_: bytes, ns: int) -> bytes:
+        head = bytes.fromhex("011b19000000020000000001 88f7") + bytes(34)
+        return head + struct.pack(">HIIH", 0, ns // SECOND, ns % SECOND, 0)
+
+    assert facts(save(tmp_path / "a.pcap", series(ptp, 100))) is None
+
+
+@pytest.mark.parametrize("n_stamped", [7, 40])
+def test_few_times_behind_packets_are_no_stamps(n_stamped: int, tmp_path: Path) -> None:
+    """A time that nothing names has to be in most frames, and in eight at least."""
+    n = 7 if n_stamped == 7 else 100
+    every = zip(range(n), series(STAMPS["vss"], n), series(lambda one, _: one, n), strict=True)
+    records = [stamped if i < n_stamped else bare for i, stamped, bare in every]
+    assert facts(save(tmp_path / "a.pcap", records)) is None
+
+
+def test_other_uses_of_the_tags_types_are_left_alone(tmp_path: Path) -> None:
+    def other(ether_type: int) -> Callable[[bytes, int], bytes]:
+        return lambda one, _: one[:12] + struct.pack(">H", ether_type) + one[14:]
+
+    for ether_type in (0x8988, 0x22E5, 0xD28B):
+        path = save(tmp_path / f"{ether_type}.pcap", series(other(ether_type), 50))
+        assert facts(path) is None
+        assert rows(path)["stamp_ns"].null_count() == 50
+
+
+def test_a_pipe_is_spooled_and_its_stamps_are_found(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.pcap", series(metamako, 20))
+    with path.open("rb") as pipe:
+        done = subprocess.run(
+            [*PCAPLAT, "read", "-", "--format", "json"], stdin=pipe, capture_output=True, check=True
+        )
+    found = [json.loads(line)["stamp_ns"] for line in done.stdout.splitlines()]
+    assert found == [T_NS + i * 777_777_777 for i in range(20)]

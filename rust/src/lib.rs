@@ -14,6 +14,7 @@ pub mod attribute;
 pub mod cursor;
 mod erf;
 pub mod error;
+mod fields;
 pub mod file;
 pub mod filter;
 pub mod fragments;

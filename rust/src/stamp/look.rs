@@ -37,6 +37,11 @@ impl<'a> Look<'a> {
         self.frame.bytes.len() >= self.frame.wire_bytes as usize
     }
 
+    /// Whether a place is behind the packet, as far as IP says where it ends.
+    pub(super) fn is_behind_packet(&self, at: usize) -> bool {
+        self.packet.ip_version == 0 || self.packet.end_at <= at
+    }
+
     /// `N` octets at a place.
     pub(super) fn octets<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         let end = at.checked_add(N)?;

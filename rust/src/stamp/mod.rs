@@ -5,6 +5,7 @@
 //! evidence: an embedded check sequence that holds, a type that names it, or many frames whose
 //! values all run with the file's time. `docs/stamps.md` says which, and what is done in doubt.
 
+mod broker;
 mod embedded;
 mod found;
 mod key;
@@ -37,7 +38,13 @@ stamps![
     erspan3,
     exablaze,
     exablaze_ticks,
+    gigamon,
+    gigamon_fields,
+    gigamon_trailer,
+    ixia,
     metamako,
+    ttag,
+    vss,
 ];
 
 /// One kind of in-packet timestamp.
@@ -58,6 +65,8 @@ enum Evidence {
     Checked,
     /// Key frames give its time, which runs with the file's.
     Keyed,
+    /// It stands behind most packets, and runs with the file's time.
+    Timed,
 }
 
 /// A value that stands where a stamp would.

@@ -22,6 +22,8 @@ const MAX_INTERFACES: usize = 256;
 const LEAST_SHARE: usize = 10;
 /// Ticks that fit are ticks if there are so many.
 const LEAST_TICKS: usize = 2;
+/// Times that nothing names are stamps if there are so many.
+const LEAST_TIMES: usize = 8;
 /// How far ticks may be from the file's time, about the usual difference.
 const TICKS_WITHIN_NS: i64 = 10_000_000;
 
@@ -245,6 +247,7 @@ impl Seen {
                 Evidence::Named => n > 0,
                 Evidence::Checked => n >= share,
                 Evidence::Keyed => n >= share.max(LEAST_TICKS),
+                Evidence::Timed => n >= LEAST_TIMES.max(self.n_frames.div_ceil(2)),
             }
     }
 }
@@ -259,7 +262,9 @@ fn usual(marks: &[(i64, Mark)], evidence: Evidence) -> Option<(i64, usize)> {
     let usual_ns = *offs.get(offs.len() / 2)?;
     let within_ns = match evidence {
         Evidence::Keyed => TICKS_WITHIN_NS,
-        Evidence::Named | Evidence::Checked => marks.first().map_or(0, |(_, mark)| mark.within_ns),
+        Evidence::Named | Evidence::Checked | Evidence::Timed => {
+            marks.first().map_or(0, |(_, mark)| mark.within_ns)
+        }
     };
     let near = offs
         .iter()

@@ -67,8 +67,9 @@ pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
     fit_data(ether_type, rest)
 }
 
+/// How well data of an `EtherType`, or length, fit.
 #[inline]
-fn fit_data(ether_type: u16, rest: Cursor<'_>) -> Fit {
+pub(super) fn fit_data(ether_type: u16, rest: Cursor<'_>) -> Fit {
     match ether_type {
         ipv4::ETHER_TYPE => ipv4::fit(rest),
         ipv6::ETHER_TYPE => ipv6::fit(rest),

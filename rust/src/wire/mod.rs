@@ -34,10 +34,10 @@ macro_rules! layers {
 
 layers![
     ah, arp, avsp, capwap, chdlc, cmd, dsa, eoip, erf, erspan, esp, etag, etherip, ethernet,
-    fabricpath, fou, frelay, geneve, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6, juniper, l2tp,
-    lisp, llc, macsec, mpacket, mpls, nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe, pptp, raw,
-    slip, sll, sll2, srv6, stt, tcp, teredo, trill, tzsp, udp, upper_pdu, vlan, vntag, vxlan,
-    vxlan_gpe, wccp, wireguard,
+    fabricpath, fou, frelay, geneve, gigamon, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6,
+    juniper, l2tp, lisp, llc, macsec, mpacket, mpls, nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe,
+    pptp, raw, slip, sll, sll2, srv6, stt, tcp, teredo, trill, ttag, tzsp, udp, upper_pdu, vlan,
+    vntag, vxlan, vxlan_gpe, wccp, wireguard,
 ];
 
 /// One protocol.

@@ -201,6 +201,10 @@ pub enum Carrier {
     Erspan3,
     /// Arista's of 7280R and 7500R.
     Arista,
+    /// Cisco's time tag.
+    Ttag,
+    /// Gigamon's header.
+    Gigamon,
 }
 
 /// Deepest nesting that is followed; deeper frames stop with `TooDeep`.
