@@ -18,7 +18,8 @@ pub(super) struct Members<C> {
     input: Input,
     codec: C,
     is_between: bool,
-    failure: Option<Error>,
+    /// Said again whenever asked again: a decoder that failed is not to be called.
+    failure: Option<(ErrorKind, String)>,
 }
 
 impl<C: Codec> Members<C> {
@@ -38,8 +39,8 @@ impl<C: Codec> Read for Members<C> {
             return Ok(0);
         }
         loop {
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
+            if let Some((kind, text)) = &self.failure {
+                return Err(Error::new(*kind, text.clone()));
             }
             let window = self.input.fill_buf()?;
             let is_end = window.is_empty();
@@ -54,7 +55,7 @@ impl<C: Codec> Read for Members<C> {
             self.input.consume(n_in);
             match result {
                 Ok(is_over) => self.is_between = is_over,
-                Err(error) => self.failure = Some(error),
+                Err(error) => self.failure = Some((error.kind(), error.to_string())),
             }
             if n_out > 0 {
                 return Ok(n_out);
@@ -96,7 +97,8 @@ impl Codec for Gzip {
         let (n_in, n_out) = since((self.0.total_in(), self.0.total_out()), before);
         let is_over = status
             .map(|status| status == flate2::Status::StreamEnd)
-            .map_err(Error::from);
+            // what it says depends on how much it was asked for at once
+            .map_err(|_| Error::new(ErrorKind::InvalidData, "the deflate data are corrupt"));
         (n_in, n_out, is_over)
     }
 
