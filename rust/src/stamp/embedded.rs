@@ -1,5 +1,6 @@
 //! The frame check sequence inside a frame: that of the frame before a trailer was put behind it.
 
+use super::{Look, Mark};
 use crate::file::Frame;
 use crate::wire::Packet;
 use flate2::Crc;
@@ -49,6 +50,30 @@ pub(super) fn end(frame: &Frame<'_>, packet: &Packet) -> usize {
     packet
         .mirrored
         .map_or(frame.bytes.len(), |(_, to)| to as usize)
+}
+
+/// Reads a trailer of `n_bytes` behind the check sequence that the frame had before: `mark` is told
+/// where the trailer is and where the frame ended. Without that sequence the trailer is damaged.
+pub(super) fn behind_old_fcs(
+    look: &Look<'_>,
+    n_bytes: usize,
+    mark: impl Fn(usize, usize) -> Option<Mark>,
+) -> Option<Mark> {
+    let end = end(look.frame, look.packet);
+    if let Some(old) = look.embedded() {
+        let at = old.at + FCS_BYTES;
+        let new = if old.has_new { FCS_BYTES } else { 0 };
+        let fits = at + n_bytes + new == end || at + n_bytes + FCS_BYTES == end;
+        return fits.then(|| mark(at, old.at))?;
+    }
+    if !look.is_whole() {
+        return None;
+    }
+    let at = end.checked_sub(n_bytes + FCS_BYTES)?;
+    Some(Mark {
+        is_sound: false,
+        ..mark(at, at.checked_sub(FCS_BYTES)?)?
+    })
 }
 
 fn untagged(whole: &[u8]) -> Option<Embedded> {

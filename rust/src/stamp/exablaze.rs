@@ -6,7 +6,7 @@
 //! | old FCS (32) | device (8) | port (8) | seconds (32) | fraction, 2^-40 s (40) | flags (8) | [FCS] |
 //! ```
 
-use super::embedded::end;
+use super::embedded::behind_old_fcs;
 use super::{Evidence, Look, Mark, NS_PER_S, Stamp};
 
 pub(super) static STAMP: Stamp = Stamp {
@@ -17,26 +17,11 @@ pub(super) static STAMP: Stamp = Stamp {
 };
 
 const BEHIND_OLD_FCS: usize = 12;
-const FCS_BYTES: usize = 4;
 /// 2^-40 s.
 const RESOLUTION_NS: f64 = 0.001;
 
 fn read(look: &Look<'_>) -> Option<Mark> {
-    let end = end(look.frame, look.packet);
-    if let Some(old) = look.embedded() {
-        let at = old.at + FCS_BYTES;
-        let new = if old.has_new { FCS_BYTES } else { 0 };
-        let fits = at + BEHIND_OLD_FCS + new == end || at + BEHIND_OLD_FCS + FCS_BYTES == end;
-        return fits.then(|| mark(look, at, old.at))?;
-    }
-    if !look.is_whole() {
-        return None;
-    }
-    let at = end.checked_sub(BEHIND_OLD_FCS + FCS_BYTES)?;
-    Some(Mark {
-        is_sound: false,
-        ..mark(look, at, at.checked_sub(FCS_BYTES)?)?
-    })
+    behind_old_fcs(look, BEHIND_OLD_FCS, |at, cut_at| mark(look, at, cut_at))
 }
 
 fn mark(look: &Look<'_>, at: usize, cut_at: usize) -> Option<Mark> {
