@@ -1,5 +1,6 @@
 //! Copies: frames of one packet that one point saw more than once.
 
+use super::resent::{is_on_its_own_way, is_resend};
 use super::{FrameId, Sight};
 use crate::plan::Copies;
 
@@ -19,6 +20,8 @@ pub(super) struct Rules<'a> {
     pub(super) copies: &'a dyn Fn(&[Sight]) -> Copies,
     /// Whether two sights lie as those of one packet do.
     pub(super) fits: &'a dyn Fn(&Sight, &Sight) -> bool,
+    /// Where on the way of these packets a sight is.
+    pub(super) place: &'a dyn Fn(&Sight) -> i64,
     /// Packets of this flow are known to be equal to each other.
     pub(super) repeats: bool,
 }
@@ -54,9 +57,10 @@ impl Folded {
 
     /// Takes later copies out of a run and returns the rest in order of time. "Same bytes soon after"
     /// alone is not a copy. What is: the second of two that lie as copies do, at a point that sees
-    /// nearly everything twice; a frame that is equal to the byte and numbered; and a packet that
-    /// some point saw once and none saw far apart, unless its flow `repeats` itself. None is a resend
-    /// after a loss, which is where the packet seen once elsewhere `fits`, while the first is not.
+    /// nearly everything twice; a frame that is equal to the byte and numbered, unless another point
+    /// saw it too, for numbers come around; and a packet that some point saw once and none saw far
+    /// apart, unless its flow `repeats` itself. None is a resend after a loss, which is where the
+    /// packet seen once elsewhere `fits`, while the first is not.
     pub(super) fn fold(&mut self, run: &[Sight], rules: &Rules<'_>) -> Vec<Sight> {
         let mut by_point: Vec<Sight> = run.to_vec();
         by_point.sort_unstable_by_key(|sight| (sight.point, sight.t_ns, sight.frame));
@@ -81,7 +85,11 @@ impl Folded {
                     .iter()
                     .rev()
                     .take_while(|original| is_close(original, sight));
-                let is_same = |one: &Sight| is_numbered && is_same_frame(one, sight);
+                let is_same = |one: &Sight| {
+                    is_numbered
+                        && is_same_frame(one, sight)
+                        && !is_on_its_own_way(one, sight, &left, rules)
+                };
                 match near.find(|original| is_one_packet || is_same(original)) {
                     Some(original) => self.0.push((original.frame, *sight)),
                     None => kept.push(*sight),
@@ -157,14 +165,6 @@ fn is_within(sights: &[Sight], copies: Copies) -> bool {
     later.is_empty() || copies.copied_frac > 0.0 && later.iter().all(|one| gap_ns(one) <= most_ns)
 }
 
-/// The first of several was lost: what was seen once elsewhere fits a later one, and not the first.
-fn is_resend(several: &[Sight], once: &[Sight], fits: &dyn Fn(&Sight, &Sight) -> bool) -> bool {
-    let ([first, later @ ..], [only]) = (several, once) else {
-        return false;
-    };
-    only.point != first.point && !fits(first, only) && later.iter().any(|one| fits(one, only))
-}
-
 fn is_close(original: &Sight, copy: &Sight) -> bool {
     copy.t_ns.saturating_sub(original.t_ns) <= COPIES_WITHIN_NS
 }
@@ -184,6 +184,7 @@ mod tests {
         Rules {
             copies: &|_| SOME_COPIES,
             fits,
+            place: &|sight| sight.point.into(),
             repeats: false,
         }
     }
@@ -237,20 +238,6 @@ mod tests {
             sight(1, 1, 9 * US + COPIES_WITHIN_NS),
         ];
         assert_eq!(fold(&run).1.len(), 1);
-    }
-
-    #[test]
-    fn a_resend_after_a_loss_is_no_copy() {
-        let run = [
-            sight(1, 0, 0),
-            sight(1, 0, 1500 * US),
-            sight(1, 1, 1509 * US),
-        ];
-        let fits = |up: &Sight, down: &Sight| (0..20 * US).contains(&(down.t_ns - up.t_ns));
-        let mut folded = Folded::default();
-        assert_eq!(folded.fold(&run, &rules(&fits)).len(), 3);
-        let mirrored = [sight(1, 0, 0), sight(1, 0, 3 * US), sight(1, 1, 9 * US)];
-        assert_eq!(folded.fold(&mirrored, &rules(&fits)).len(), 2);
     }
 
     #[test]

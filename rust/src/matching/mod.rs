@@ -21,6 +21,7 @@ mod piece;
 mod posterior;
 mod ranges;
 mod reordering;
+mod resent;
 mod resolve;
 mod rows;
 mod shift;

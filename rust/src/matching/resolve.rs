@@ -88,6 +88,7 @@ impl Resolver {
         let rules = Rules {
             copies: &copies_at,
             fits: &|one, other| self.fits(direction, one, other),
+            place: &|sight| self.plan.place(direction, sight.point),
             repeats: self.repeating.contains(&flow),
         };
         let kept = folded.fold(run, &rules);

@@ -22,6 +22,7 @@ pub(super) const SOME_COPIES: Copies = Copies {
 pub(super) const ANYTHING: Rules<'static> = Rules {
     copies: &|_| SOME_COPIES,
     fits: &|_, _| true,
+    place: &|sight| i64::from(sight.point),
     repeats: false,
 };
 
