@@ -39,6 +39,7 @@ pub(super) struct Datagram {
     /// The frame of the first fragment up to its body, its IP header's place, and where that ends.
     head: Vec<u8>,
     ip_at: usize,
+    is_segmented: bool,
     /// In order, none of them overlapping.
     pieces: Vec<Piece>,
     end: Option<u32>,
@@ -53,6 +54,7 @@ impl Datagram {
             is_likely,
             head: Vec::new(),
             ip_at: 0,
+            is_segmented: false,
             pieces: Vec::new(),
             end: None,
             n_bytes: 0,
@@ -109,7 +111,7 @@ impl Datagram {
         }
         self.state = State::Awaited;
         self.head = frame.get(..part.body_at).unwrap_or(&[]).to_vec();
-        self.ip_at = part.at;
+        (self.ip_at, self.is_segmented) = (part.at, part.is_segment);
         self.n_bytes += self.head.len();
     }
 
@@ -165,9 +167,12 @@ impl Datagram {
         let n_body = self.end.unwrap_or(0);
         let n_head = u32::try_from(self.head.len()).unwrap_or(u32::MAX);
         let n_header = self.head.len().saturating_sub(self.ip_at);
-        let n_header = u32::try_from(n_header).unwrap_or(u32::MAX);
         if let Some(header) = whole.get_mut(self.ip_at..) {
-            unfragment(header, n_header.saturating_add(n_body), n_header);
+            if !self.is_segmented {
+                unfragment(header, n_header);
+            }
+            let n_total = u32::try_from(n_header).unwrap_or(u32::MAX);
+            lengthen(header, n_total.saturating_add(n_body));
         }
         self.empty();
         n_head.saturating_add(n_body)
@@ -186,28 +191,38 @@ impl Piece {
     }
 }
 
-/// Makes a fragment's IP header that of the whole packet.
-fn unfragment(header: &mut [u8], n_total: u32, n_header: u32) {
-    const HEADER_BYTES_6: u32 = 40;
-    let is_6 = header.first().is_some_and(|first| first >> 4 == 6);
-    let (length_at, n_said, fragment_at) = if is_6 {
-        // an atomic fragment (RFC 6946 §2): its header ends where the body starts
-        (
-            4,
-            n_total.saturating_sub(HEADER_BYTES_6),
-            n_header.saturating_sub(6),
-        )
+fn is_ipv6(header: &[u8]) -> bool {
+    header.first().is_some_and(|first| first >> 4 == 6)
+}
+
+/// Makes a fragment's headers, so many bytes, those of a whole packet.
+fn unfragment(header: &mut [u8], n_header: usize) {
+    // an atomic fragment (RFC 6946 §2): its header ends where the body starts
+    let fragment_at = if is_ipv6(header) {
+        n_header.saturating_sub(6)
     } else {
-        (2, n_total, 6)
+        6
     };
-    let said = u16::try_from(n_said).unwrap_or(0).to_be_bytes();
-    for (at, octets) in [(length_at, said), (fragment_at as usize, [0, 0])] {
-        if let Some(place) = header.get_mut(at..at + 2) {
-            place.copy_from_slice(&octets);
-        }
+    put(header, fragment_at, 0);
+}
+
+/// Makes the IP packet at the start so long; of what is too long for the field, it is open.
+fn lengthen(header: &mut [u8], n_total: u32) {
+    const HEADER_BYTES_6: u32 = 40;
+    if is_ipv6(header) {
+        let n_payload = n_total.saturating_sub(HEADER_BYTES_6);
+        return put(header, 4, u16::try_from(n_payload).unwrap_or(0));
     }
-    if !is_6 && let Some(header) = header.get_mut(..n_header as usize) {
+    put(header, 2, u16::try_from(n_total).unwrap_or(0));
+    let n_words = header.first().map_or(0, |first| usize::from(first & 15));
+    if let Some(header) = header.get_mut(..4 * n_words) {
         sum_again(header);
+    }
+}
+
+fn put(header: &mut [u8], at: usize, value: u16) {
+    if let Some(place) = header.get_mut(at..at + 2) {
+        place.copy_from_slice(&value.to_be_bytes());
     }
 }
 

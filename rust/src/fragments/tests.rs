@@ -1,5 +1,7 @@
 //! Fragments against packets that were never cut.
 
+mod stt;
+
 use super::made::{cut, tunnelled};
 use super::*;
 use crate::file::Direction;

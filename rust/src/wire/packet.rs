@@ -28,9 +28,11 @@ pub struct Packet {
     pub ip_id: u32,
     /// Fragment offset in bytes with bit 0 set if more fragments follow; 0 if not a fragment.
     pub fragment: u32,
-    /// Where the outermost IP header around the innermost packet starts that is a fragment's;
-    /// `usize::MAX` if there is none.
+    /// Where the outermost IP header around the innermost packet starts that is a fragment's,
+    /// or that has a segment of STT; `usize::MAX` if there is none.
     pub carrier_at: usize,
+    /// Where that segment starts, with what looks like TCP's header.
+    pub segment_at: usize,
     /// Innermost TTL or hop limit.
     pub ttl: u8,
     /// Innermost type of service or traffic class.
@@ -73,6 +75,7 @@ impl Packet {
         ip_id: 0,
         fragment: 0,
         carrier_at: usize::MAX,
+        segment_at: usize::MAX,
         ttl: 0,
         tos: 0,
         outer_ip_id: 0,
@@ -178,6 +181,12 @@ impl Packet {
         ) {
             self.mirrored = Some((at, end));
         }
+    }
+
+    /// What starts at `at`, in the present network packet, is only a part of what it carries.
+    pub(super) fn note_segment(&mut self, at: usize) {
+        self.carrier_at = self.carrier_at.min(self.network_at);
+        self.segment_at = self.segment_at.min(at);
     }
 
     pub(super) fn drop_layer(&mut self) {

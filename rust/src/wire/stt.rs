@@ -1,7 +1,7 @@
 //! STT: frames in segments that look like TCP, but have no connection.
 //!
 //! Spec: draft-davie-stt §3. A large frame goes in several segments: its headers are in the first,
-//! which therefore is read as the frame; those after it stay packets of their own.
+//! which therefore is read as the frame; `fragments` puts them together.
 //!
 //! ```text
 //! |          Source Port          |       Destination Port        |
@@ -28,7 +28,8 @@ const HEADER_BYTES: u16 = 18;
 /// Header length of TCP without options.
 const NO_OPTIONS: u8 = 0x50;
 
-fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
+fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
+    let at = walk.bytes.at();
     let [_, _, _, _, n_high, n_low, at_high, at_low, rest @ ..] = *walk.bytes.peek::<20>()?;
     let n_frame = u16::from_be_bytes([n_high, n_low]);
     let offset = u16::from_be_bytes([at_high, at_low]);
@@ -40,11 +41,16 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     }
     walk.bytes.skip(20)?;
     if offset != 0 {
+        packet.note_segment(at);
         return Ok(Next::Payload);
     }
-    let [version, _, _, _, _, _, _, _, context @ .., _, _] = *walk.bytes.take::<18>()?;
+    let is_segment = walk.bytes.wire_left() < n_frame.into();
+    let [version, _, _, reserved, _, _, _, _, context @ .., _, _] = *walk.bytes.take::<18>()?;
     if version != 0 {
         return Err(Halt::Declined);
+    }
+    if is_segment && reserved == 0 {
+        packet.note_segment(at);
     }
     walk.bytes.bound(n_inner.into());
     walk.tunnel_id = i64::from_be_bytes(context) & i64::MAX;
