@@ -99,7 +99,7 @@ CONSTANTS = [
     ("align", "Evaluated at 257 knots", "N_KNOTS", "257"),
     ("align", "at least 1 ppm", "LEAST_DRIFT", "1e-6"),
     ("align", "windows of about 120 packets", "PACKETS", "120"),
-    ("align", "more than two resolutions and 500 ns", "LEAST_STEP_NS", "500.0"),
+    ("align", "more than two resolutions and 200 ns", "LEAST_STEP_NS", "200.0"),
     ("align", "fewer than 12 bounds", "FEWEST", "12"),
     ("summarize", "exact below 2¹¹ ns", "PRECISION_BITS", "11"),
     ("summarize", "1.96 √", "Z_95", "1.96"),

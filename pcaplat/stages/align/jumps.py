@@ -29,7 +29,7 @@ CLEAR = 10
 CLEAR_WIDTH = 3
 """A path moves the width by more than this many times what it usually moves."""
 
-LEAST_STEP_NS = 500.0
+LEAST_STEP_NS = 200.0
 """Smaller steps are left to the interval, which they hardly move."""
 
 NEAR = 2
