@@ -24,10 +24,7 @@ from pcaplat.scenario import LEAST_RUNS, Scenario
 
 RUNS, WITHIN = "runs", "within-run"
 UNREPLICATED = "fewer than five runs a scenario: run-to-run variance is unknown"
-DRIFTING = (
-    "runs of one scenario change with time; a line over their order is taken out, "
-    "and the interval is wider for it"
-)
+DRIFTING = "runs change with time; a line over their order is taken out"
 IN_A_ROW = (
     "the runs of one scenario were not interleaved with the other's, so a change with time could "
     "look like the effect; a line over their order is taken out, and the interval is wider for it"

@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "intervals": set(),
     "loss": {"intervals"},
     "match_table": {"captures", "clocks", "path", "spill"},
+    "odd_runs": {"figures", "intervals", "readings", "scenario"},
     "outputs": {"blocks", "traffic", "outputs", "study", *LEAVES},
     "path": set(),
     "points": {"captures", "errors", "points"},
@@ -66,7 +67,7 @@ MAY_IMPORT = {
     "stamps": {"captures", "path", "units"},
     "stages": {
         *("_native", "effects", "figures", "intervals", "loss", "published", "readings"),
-        *("rate_figures", "scenario", "stages"),
+        *("odd_runs", "rate_figures", "scenario", "stages"),
         *TYPES - {"captures"},
         *LEAVES,
     },

@@ -79,6 +79,15 @@ def test_what_no_data_shrink_makes_it_unresolvable() -> None:
     assert verdict("interval = [13, 16]", effect(30, 0.01, bias_us=2)).word == "refuted"
 
 
+def test_one_value_without_tolerance_holds_of_what_does_not_scatter() -> None:
+    found = [
+        verdict("about = 50\ntolerance = 0", effect(value, se)) for value, se in ((50, 0), (50, 1))
+    ]
+    assert [one.word for one in found] == ["held", "undecided"]
+    assert "nothing that scatters lies inside one value" in found[1].reason
+    assert verdict("about = 50\ntolerance = 0", effect(51, 0)).word == "refuted"
+
+
 def test_the_interval_shown_is_the_one_that_decided() -> None:
     held = verdict("interval = [8, 14]", effect(11, 0.5))
     refuted = verdict("interval = [3, 10]", effect(13, 0.5))

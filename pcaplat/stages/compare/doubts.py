@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from pcaplat.blocks import joined
+from pcaplat.figures import Figure
 from pcaplat.intervals import Floats
+from pcaplat.odd_runs import odd_run_of
 from pcaplat.path import Warn
 from pcaplat.scenario import MeasuredRun, Scenario
 from pcaplat.units import format_frac
@@ -13,14 +16,19 @@ from pcaplat.units import format_frac
 UNSTEADY_SHARE = 0.2
 """Of a run, that MSER-5 may leave out before it is worth a word."""
 
+UNSTEADY_LEVEL = 0.001
+"""What is left out also has to differ from the rest: a few slow packets alone are no warm-up."""
+
 MSER_BATCH = 5
 
 
 def doubts_of_runs(scenarios: Iterable[Scenario]) -> Iterator[Warn]:
-    """Say which runs do not settle, and which paths differ."""
+    """Say which runs do not settle, which are unlike the others, and which paths differ."""
     listed = list(scenarios)
     yield from _other_paths(listed)
     for scenario in listed:
+        if odd := odd_run_of(scenario, Figure("two-way-contribution")):
+            yield Warn("odd-run", None, odd)
         late = {run.name: share for run in scenario.runs if (share := _unsettled(run))}
         if late:
             names = ", ".join(f"{name} ({format_frac(share)})" for name, share in late.items())
@@ -51,9 +59,11 @@ def _unsettled(run: MeasuredRun) -> float:
     n = joined(blocks.n, MSER_BATCH)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = joined(blocks.sum_ns, MSER_BATCH) / n
-    at = _mser(means[n > 0])
-    share = at / max(int((n > 0).sum()), 1)
-    return share if share > UNSTEADY_SHARE else 0.0
+    known = means[n > 0]
+    at = _mser(known)
+    share = at / max(len(known), 1)
+    is_unsteady = share > UNSTEADY_SHARE and _differ_p(known[:at], known[at:]) < UNSTEADY_LEVEL
+    return share if is_unsteady else 0.0
 
 
 def _mser(values: Floats) -> int:
@@ -63,3 +73,12 @@ def _mser(values: Floats) -> int:
         return 0
     scores = [float(values[at:].var()) / (len(values) - at) for at in range(half)]
     return int(np.argmin(scores))
+
+
+def _differ_p(some: Floats, others: Floats) -> float:
+    """P-value of "both are spread alike" by ranks (Mann and Whitney, normal approximation)."""
+    n, m = len(some), len(others)
+    ranks = np.argsort(np.argsort(np.concatenate([some, others]))) + 1.0
+    u = float(ranks[:n].sum()) - n * (n + 1) / 2
+    z = (u - n * m / 2) / np.sqrt(n * m * (n + m + 1) / 12)
+    return float(2 * ndtr(-abs(z)))

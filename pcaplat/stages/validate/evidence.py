@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pcaplat.effects import Effect, difference_of, effect_of
 from pcaplat.figures import Figure
+from pcaplat.odd_runs import odd_run_of
 from pcaplat.published.claims import Claim
 from pcaplat.rate_figures import OF_TRAFFIC, other_frames
 from pcaplat.scenario import Scenario
@@ -24,7 +25,7 @@ def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
         return (
             _absent([name], scenarios)
             or _of_those(claim, scenarios, [name])
-            or effect_of(scenarios[name], figure)
+            or _with_odd_runs(effect_of(scenarios[name], figure), figure, scenarios[name])
         )
     names = [claim.scope.treatment or "", claim.scope.baseline or ""]
     absent = _absent(names, scenarios) or _of_those(claim, scenarios, names)
@@ -32,8 +33,15 @@ def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
         return absent
     treatment, baseline = (scenarios[name] for name in names)
     effect = difference_of(baseline, treatment, figure, is_relative=claim.relative)
+    effect = _with_odd_runs(effect, figure, baseline, treatment)
     mismatch = _other_ends(figure, baseline, treatment)
     return replace(effect, estimate=None, why=mismatch) if mismatch else effect
+
+
+def _with_odd_runs(effect: Effect, figure: Figure, *scenarios: Scenario) -> Effect:
+    """Add which runs are unlike the others of their scenario."""
+    odd = (odd_run_of(scenario, figure) for scenario in scenarios)
+    return replace(effect, notes=(*effect.notes, *(text for text in odd if text)))
 
 
 def _of_those(claim: Claim, scenarios: Mapping[str, Scenario], names: list[str]) -> Effect | None:

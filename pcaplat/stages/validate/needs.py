@@ -23,6 +23,12 @@ def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: Bounds) -> s
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
     half = (claim.hi - claim.lo) / 2
+    if not half:
+        measured = Bounds(*estimate.interval(0.9), claim.unit)
+        return (
+            f"the claim is one value and the 90 % interval is {measured}: nothing that scatters "
+            "lies inside one value; give the claim a tolerance"
+        )
     if estimate.bias >= half:
         return (
             f"unresolvable with these captures: clocks and stamps leave ± "

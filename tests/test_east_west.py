@@ -1,0 +1,157 @@
+"""The study that ships: its figures in full, and what is said of it had it been recorded badly."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from pcaplat.comparisons import compare
+from pcaplat.effects import DRIFTING, IN_A_ROW
+from pcaplat.verdicts import validate
+from tests.conftest import ROOT
+from tests.shelf import SAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+STUDY = SAMPLES / "east-west"
+GOLDEN = ROOT / "tests" / "golden" / "east-west"
+MAX_RUN_BYTES = 300_000
+MAX_STUDY_BYTES = 3_000_000
+HEADER_BYTES, RECORD_BYTES = 24, 16
+FIRST_VM = bytes([10, 0, 1, 1])
+SOURCE = slice(26, 30)
+"""Of a frame of Ethernet and IPv4: where it comes from."""
+
+ALL_CLOCKS = {"same_clock": ["all"]}
+Moved = tuple[int, int]
+"""What is added to the stamps of a run, and to those of its forward packets at the far end."""
+
+
+@cache
+def verdicts() -> dict[str, Any]:
+    return validate(STUDY / "study.toml")
+
+
+def as_golden(document: dict[str, Any], name: str) -> None:
+    """Compare with what was written down; floats may differ in the last digits by the processor."""
+    expected = json.loads((GOLDEN / name).read_text("utf-8"))
+    assert _rounded(json.loads(json.dumps(document))) == _rounded(expected)
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def test_every_verdict_and_its_reason() -> None:
+    as_golden(verdicts(), "verdicts.json")
+    assert {row["verdict"] for row in verdicts()["verdicts"]} == {"held", "refuted", "undecided"}
+    assert {(row["n_runs"], row["replication"]) for row in verdicts()["verdicts"]} == {(8, "runs")}
+
+
+def test_every_figure_of_a_comparison() -> None:
+    sides = [f"{STUDY / 'study.toml'}:{name}" for name in ("l2", "vxlan")]
+    as_golden(compare(*sides), "comparison.json")
+
+
+def test_runs_are_small_and_there_are_enough() -> None:
+    runs = [run for scenario in STUDY.iterdir() if scenario.is_dir() for run in scenario.iterdir()]
+    assert len(runs) == 7 * 8
+    sizes = [sum(file.stat().st_size for file in run.iterdir()) for run in runs]
+    assert max(sizes) < MAX_RUN_BYTES
+    assert sum(sizes) < MAX_STUDY_BYTES
+
+
+def test_the_script_that_made_it_names_its_scenarios() -> None:
+    script = (STUDY / "record.sh").read_text("utf-8")
+    readme = (STUDY / "README.md").read_text("utf-8")
+    for scenario in (one.name for one in STUDY.iterdir() if one.is_dir()):
+        assert f'"{scenario} ' in script
+        assert f"| `{scenario}` |" in readme
+
+
+# ---- the same runs, had they been recorded otherwise
+
+
+def restamped(file: Path, to: Path, moved: Moved) -> None:
+    """Copy a capture with other stamps."""
+    with pa.input_stream(str(file), compression="zstd") as stream:
+        data = bytearray(stream.read())
+    at = HEADER_BYTES
+    while at < len(data):
+        seconds, ns, n_bytes, _ = struct.unpack_from("<IIII", data, at)
+        frame = data[at + RECORD_BYTES : at + RECORD_BYTES + n_bytes]
+        slow_ns = moved[1] if "host2-vm" in file.name and frame[SOURCE] == FIRST_VM else 0
+        stamp = divmod(seconds * 10**9 + ns + moved[0] + slow_ns, 10**9)
+        struct.pack_into("<II", data, at, *stamp)
+        at += RECORD_BYTES + n_bytes
+    to.write_bytes(bytes(data))
+
+
+def compared(folder: Path, of_run: Callable[[str, int], Moved]) -> dict[str, Any]:
+    """Compare `l2` and `dfw` after `of_run` moved the stamps of each of their runs."""
+    for scenario in ("l2", "dfw"):
+        for number in range(1, 9):
+            run = folder / scenario / f"run{number}"
+            run.mkdir(parents=True)
+            for point in ("host1-vm", "host2-vm"):
+                name = f"{point}.pcap"
+                restamped(
+                    STUDY / scenario / run.name / f"{name}.zst",
+                    run / name,
+                    of_run(scenario, number),
+                )
+    document = compare(folder / "l2", folder / "dfw", options=ALL_CLOCKS)
+    shutil.rmtree(folder / "l2")
+    return document
+
+
+def texts(document: dict[str, Any]) -> list[str]:
+    return [warning["text"] for warning in document["warnings"]]
+
+
+def width_us(document: dict[str, Any]) -> float:
+    whole = document["round_trips"][-1]
+    return float(whole["hi_ns"] - whole["lo_ns"]) / 1000
+
+
+def test_runs_as_they_were_recorded_are_interleaved(tmp_path: Path) -> None:
+    found = texts(compared(tmp_path, lambda _, __: (0, 0)))
+    assert IN_A_ROW not in found
+    assert not any("unlike" in text for text in found)
+
+
+def test_runs_in_a_row_are_told_and_cost_certainty(tmp_path: Path) -> None:
+    as_recorded = compared(tmp_path / "a", lambda _, __: (0, 0))
+    hour_ns = 3_600 * 10**9
+    in_a_row = compared(tmp_path / "b", lambda name, _: (hour_ns * (name == "dfw"), 0))
+    assert IN_A_ROW in texts(in_a_row)
+    assert width_us(in_a_row) > 1.5 * width_us(as_recorded)
+
+
+def test_a_drift_that_meets_both_alike_is_taken_out(tmp_path: Path) -> None:
+    by_order = {"l2": 0, "dfw": 1}
+    drifting = compared(tmp_path, lambda name, at: (0, 2000 * (2 * at + by_order[name])))
+    assert DRIFTING in texts(drifting)
+    whole = drifting["round_trips"][-1]
+    assert whole["baseline_mean_ns"] > 25_000
+    assert whole["lo_ns"] < 2_850 < whole["hi_ns"]
+    assert width_us(drifting) < 3
+
+
+@pytest.mark.parametrize("number", [1, 5])
+def test_one_bad_run_is_named(tmp_path: Path, number: int) -> None:
+    found = compared(tmp_path, lambda name, at: (0, 30_000 * ((name, at) == ("dfw", number))))
+    (odd,) = [text for text in texts(found) if "unlike" in text]
+    assert odd.startswith(f"dfw: run{number} is unlike its other 7 runs")
