@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from pcaplat.errors import InputError
 from pcaplat.path import Point
+from pcaplat.printable import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
@@ -20,11 +21,19 @@ CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
 
 @dataclass(frozen=True)
 class Capture:
-    """One file: its path, its name in results, the point it was given for (None: its stem)."""
+    """One file: its path, its name in results, the point it was given for (None: its stem).
+
+    Both names are harmless in whatever they are written to; the path is as the system has it.
+    """
 
     path: str
     name: str
     point: str | None
+
+    @classmethod
+    def named(cls, path: str, name: str, point: str | None) -> "Capture":
+        """Make names of a stranger harmless."""
+        return cls(path, plain_name(name), None if point is None else plain_name(point))
 
 
 def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Capture]:
@@ -55,7 +64,7 @@ def parse_live(given: str) -> Capture:
     point, name = _split(given)
     if name == "-" and sys.stdin is None:
         raise InputError.no_standard_input()
-    return Capture(name, "stdin" if name == "-" else name, point)
+    return Capture.named(name, "stdin" if name == "-" else name, point)
 
 
 def _split(text: str) -> tuple[str | None, str]:
@@ -93,12 +102,12 @@ def _spooled(point: str | None, name: str, copy: Path) -> Capture:
         if sys.stdin is None:
             raise InputError.no_standard_input()
         _copy(sys.stdin.buffer, copy)
-        return Capture(str(copy), "stdin", point)
+        return Capture.named(str(copy), "stdin", point)
     if Path(name).is_fifo():
         with Path(name).open("rb") as pipe:
             _copy(pipe, copy)
-        return Capture(str(copy), name, point)
-    return Capture(name, name, point)
+        return Capture.named(str(copy), name, point)
+    return Capture.named(name, name, point)
 
 
 def _copy(pipe: BinaryIO, copy: Path) -> None:
@@ -180,10 +189,10 @@ def point_index(points: Sequence[Point], option: str, name: str) -> int:
     Raises:
         InputError: An option names a point that is not there.
     """
-    names = [point.name for point in points]
-    if name not in names:
+    names, sought = [point.name for point in points], plain_name(name)
+    if sought not in names:
         raise InputError.unknown_point(option, name, names)
-    return names.index(name)
+    return names.index(sought)
 
 
 def clock_domains(

@@ -6,6 +6,7 @@ from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.path import Division, Point
+from pcaplat.printable import plain_name
 
 PointOf = Sequence[Sequence[int | None]]
 """Per file and part of it, the point."""
@@ -74,7 +75,7 @@ def find_points(
         n_parts = 1 + max((one["interface"] for one in interfaces), default=-1)
         point_of.append([None] * (division.n_parts if division else n_parts))
         for one in interfaces:
-            label = one["name"] or f"if{one['interface']}"
+            label = plain_name(one["name"] or f"if{one['interface']}")
             base = () if len(interfaces) == 1 else (label,)
             for part, own in _parts_of(division, one["interface"]).items():
                 full = "/".join(filter(None, (name, "-".join(filter(None, (*base, own))))))

@@ -19,6 +19,7 @@ from pcaplat.identity_doubts import warn_of_packets
 from pcaplat.job import Job, Options, Progress
 from pcaplat.path import Findings, Point
 from pcaplat.points import load_profile
+from pcaplat.printable import plain_name
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
@@ -99,7 +100,7 @@ def merge(
     if window_ns is not None and window_ns <= 0:
         raise InputError.no_window()
     options = Options(
-        path=path,
+        path=None if path is None else [*map(plain_name, path)],
         same_clock=same_clock,
         clock_accuracy=clock_accuracy,
         reference=reference,

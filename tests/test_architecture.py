@@ -15,7 +15,7 @@ from pcaplat.points import load_profile, profile_names
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pcaplat"
-LEAVES = {"errors", "tables", "units"}
+LEAVES = {"errors", "printable", "tables", "units"}
 STUDIES = {"errors", "scenario", "study_errors", "study_file"}
 TYPES = {"blocks", "captures", "clocks", "path", "segments"}
 MAY_IMPORT = {
@@ -30,18 +30,19 @@ MAY_IMPORT = {
     "blocks": {"path", "tables"},
     "cli": {
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
+        "printable",
         "studies",
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
     "comparisons": {"intervals", "scenario_files", "stages", "studies", *STUDIES},
     "capture_facts": {"captures", "errors", "found_points", "path", "stamps"},
-    "captures": {"errors", "path"},
+    "captures": {"errors", "path", "printable"},
     "clocks": {"path"},
     "columns": {"errors"},
     "effects": {"figures", "intervals", "loss", "readings", "scenario"},
     "engines": {"_native", "engines", *LEAVES},
     "errors": set(),
-    "found_points": {"captures", "path"},
+    "found_points": {"captures", "path", "printable"},
     "identity_doubts": {"captures", "path", "units"},
     "figures": {"asked", "intervals", "rate_figures", "loss", "readings", "scenario"},
     "intervals": set(),
@@ -50,7 +51,8 @@ MAY_IMPORT = {
     "odd_runs": {"figures", "intervals", "readings", "scenario"},
     "outputs": {"blocks", "traffic", "outputs", "study", *LEAVES},
     "path": set(),
-    "points": {"captures", "errors", "points"},
+    "printable": set(),
+    "points": {"captures", "errors", "points", "printable"},
     "published": {"errors", "published"},
     "readings": {"blocks", "intervals", "loss", "scenario"},
     "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},

@@ -7,8 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from pcaplat.outputs import SHOWN, output, printable
+from pcaplat.outputs import SHOWN, output
 from pcaplat.outputs.text.path import draw_path
+from pcaplat.printable import printable
 from pcaplat.tables import SEGMENTS
 from tests.result_by_hand import POINTS, ResultByHand, as_result, document, slowest
 
@@ -178,12 +179,12 @@ def test_printable_keeps_what_is_printable() -> None:
     assert printable("a\u202eb\udcff\x9b") == "a\\u202eb\\udcff\\x9b"
 
 
-def test_csv_leaves_names_as_they_are() -> None:
-    names = ["-eth0", "+1", "@home", "sw\u00a0a", "sw-ä"]
-    frame = pl.DataFrame({"point": names})
+def test_csv_leaves_names_that_are_no_formula_as_they_are() -> None:
+    names = ["-", "eth0-1", "sw\u00a0a", "sw-ä"]
+    frame = pl.DataFrame({"point": [*names, "-eth0", "@home"]})
     stream = io.BytesIO()
     output("csv").save_rows([frame], stream)
-    assert stream.getvalue().decode().splitlines()[1:] == names
+    assert stream.getvalue().decode().splitlines()[1:] == [*names, "'-eth0", "'@home"]
 
 
 def test_the_console_says_how_many_frames_were_asked_for() -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
 import typer
 
 from pcaplat.errors import OutputError, PcaplatError
-from pcaplat.outputs import printable
+from pcaplat.printable import printable
 
 if TYPE_CHECKING:
     from types import FrameType

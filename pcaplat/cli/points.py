@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from pcaplat.cli import standard_output
-from pcaplat.outputs import printable
 from pcaplat.points import load_profile, profile_names
+from pcaplat.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 from pcaplat.errors import OutputError
+from pcaplat.printable import printable
 
 if TYPE_CHECKING:
     from pcaplat.study import Result
@@ -202,19 +203,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def printable(text: str) -> str:
-    r"""Make a stranger's text harmless: nothing in it moves a cursor or hides a word.
-
-    Example:
-        >>> printable("a\x1b[31mb\n")
-        'a\\x1b[31mb\\x0a'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
-
-
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - one byte

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from pcaplat.outputs import printable
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
 from pcaplat.outputs.text.traffic import show_traffic
+from pcaplat.printable import printable
 from pcaplat.units import (
     format_count,
     format_frac,

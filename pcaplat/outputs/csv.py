@@ -4,9 +4,8 @@ import csv
 import re
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any, TextIO
-from unicodedata import category
 
-from pcaplat.outputs import printable
+from pcaplat.printable import plain_name
 from pcaplat.tables import PACKETS, SEGMENTS
 
 if TYPE_CHECKING:
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
 
     from pcaplat.study import Result
 
-FORMULA = re.compile(r"[=+\-@].*[(|!]")
-"""What a spreadsheet would run: a sign it takes for a formula's start, then a call or a link."""
+SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+"""How a formula begins in a spreadsheet, signs of full width too (OWASP, CSV Injection)."""
 
-UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Characters that steer or break a line; others stay, so that names can be compared."""
+FORMULA = re.compile(f"{SIGNS}.")
+"""A lone sign is none: `-` is what standard input is called."""
 
 
 def show(result: "Result", stream: TextIO) -> None:
@@ -35,14 +34,14 @@ def cell(value: object) -> object:
     r"""Make a text cell harmless: no control characters, and no formula for a spreadsheet.
 
     Example:
-        >>> cell("=HYPERLINK(1)"), cell("-eth0\n"), cell(-1.5), cell(None)
-        ("'=HYPERLINK(1)", '-eth0\\x0a', -1.5, '')
+        >>> cell("=HYPERLINK(1)"), cell("eth0\n"), cell(-1.5), cell(None)
+        ("'=HYPERLINK(1)", 'eth0\\x0a', -1.5, '')
     """
     if value is None:
         return ""
     if not isinstance(value, str):
         return value
-    text = "".join(printable(c) if category(c) in UNSEEN else c for c in value)
+    text = plain_name(value)
     return f"'{text}" if FORMULA.match(text) else text
 
 
@@ -65,7 +64,7 @@ def _harmless(frame: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl  # noqa: PLC0415 - see above
 
     texts = pl.col(pl.String)
-    is_odd = texts.str.contains(r"^[=+\-@]|[\p{Cc}\p{Cf}]").any()
+    is_odd = texts.str.contains(rf"^{SIGNS}|[\p{{C}}\p{{Zl}}\p{{Zp}}]").any()
     odd = [column.name for column in frame.select(is_odd) if column.item()]
     # rare, so that a slow way will do
     return frame.with_columns(pl.col(name).map_elements(cell, pl.String) for name in odd)

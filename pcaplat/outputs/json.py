@@ -1,12 +1,15 @@
 """JSON: summary.json, exactly, on standard output too; packets as an object a line."""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from pcaplat.study import Result
+
+NOT_ASCII = re.compile(r"[^\n\x20-\x7e]+")
 
 
 def show(result: "Result", stream: TextIO) -> None:
@@ -33,4 +36,9 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
 
     for batch in batches:
         # not straight into the stream: polars takes a pipe that was closed for an error of its own
-        stream.write(pl.DataFrame(batch).write_ndjson().encode())
+        stream.write(NOT_ASCII.sub(_escaped, pl.DataFrame(batch).write_ndjson()).encode("ascii"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Write characters as JSON may: none of them reaches a terminal."""
+    return json.dumps(found[0])[1:-1]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pcaplat.outputs import printable
+from pcaplat.printable import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from pcaplat.errors import PointError
 from pcaplat.points.patterns import overlap
 from pcaplat.points.records import check_keys, near, record, values_of
 from pcaplat.points.schema import CARRIERS, Point, Profile
+from pcaplat.printable import plain_name
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
 MERGED = {"sources": dict, "defaults": dict, "kinds": dict, "pitfalls": list, "documented": list}
@@ -47,7 +48,8 @@ def load_profile(name: str) -> Profile:
     if name in profile_names():
         return _profile(name, f"capture_points/{name}.toml", _shipped(name))
     if name.endswith(".toml"):
-        return _profile(Path(name).stem, name, Path(name).read_text("utf-8", errors="replace"))
+        text = Path(name).read_text("utf-8", errors="replace")
+        return _profile(plain_name(Path(name).stem), name, text)
     raise PointError.unknown(name, profile_names())
 
 
@@ -163,6 +165,8 @@ def _check_names(where: str, points: Iterable[Point]) -> None:
     seen: dict[str, str] = {}
     for point in points:
         for name in (point.id, *point.aliases):
+            if name != plain_name(name):
+                raise PointError(f"{where}: the name {name!r} has characters that are not seen")
             if name.lower() in seen:
                 other = seen[name.lower()]
                 raise PointError(f"{where}: {point.id}: the name {name} is taken by {other}")

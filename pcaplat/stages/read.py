@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 
 from pcaplat import _native
+from pcaplat.printable import plain_name
 
 
 def read(
@@ -55,9 +56,10 @@ def read(
     """
     given = [captures] if isinstance(captures, str | PathLike) else captures
     paths = [fspath(one) for one in given]
-    names = list(points) if points is not None else paths
+    harmless = list(map(plain_name, paths))
+    names = list(points) if points is not None else harmless
     settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
-    called = list(files) if files is not None else paths
+    called = list(files) if files is not None else harmless
     rows = zip(paths, called, names, strict=True)
     origins = [(path, file, [name], [None], None) for path, file, name in rows]
     return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
@@ -108,7 +110,8 @@ def follow(
     """
     path = fspath(capture)
     settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
-    return _native.Follow(path, file or path, point or path, settings, details=details)
+    name = plain_name(path)
+    return _native.Follow(path, file or name, point or name, settings, details=details)
 
 
 def _settings(

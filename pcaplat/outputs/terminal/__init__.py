@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pcaplat.outputs import printable
+from pcaplat.printable import printable
 
 WIDTH_OF_A_PIPE = 100
 INDENT = (0, 0, 1, 2)
@@ -55,7 +55,9 @@ def grid(
     """Print rows under their headings, numbers to the right; `styles` go with the rows."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for name in rows[0] if rows else ():
-        table.add_column(name, justify="left" if name in left else "right", overflow="fold")
+        table.add_column(
+            Text(printable(name)), justify="left" if name in left else "right", overflow="fold"
+        )
     for at, row in enumerate(rows):
         style = styles[at] if styles else ""
         table.add_row(*(Text(printable(text)) for text in row.values()), style=style)

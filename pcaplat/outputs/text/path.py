@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from pcaplat.outputs import printable
+from pcaplat.printable import printable
 from pcaplat.units import format_in
 
 ARROWS = {"forward": "→", "reverse": "←"}

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pcaplat.outputs import printable
 from pcaplat.outputs.text.fields import KEPT, Field, print_table
 from pcaplat.outputs.text.path import ARROWS
+from pcaplat.printable import printable
 from pcaplat.units import format_amount, format_count, format_frac, format_ns, format_number
 
 if TYPE_CHECKING:

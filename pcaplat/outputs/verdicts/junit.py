@@ -3,7 +3,7 @@
 from typing import Any, TextIO
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from pcaplat.outputs import printable
+from pcaplat.printable import printable
 
 MARKS = {"refuted": "failure", "undecided": "skipped"}
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.path import Division, Ends, Ints, Question
+from pcaplat.printable import plain_name
 from pcaplat.stages.survey.passages import passages
 from pcaplat.stages.survey.repeats import (
     Columns,
@@ -160,7 +161,7 @@ def _label(dimension: str, value: int, at: int) -> str:
 def _port_name(value: int) -> str:
     if value < NUMBERS:
         return f"if{value}"
-    return value.to_bytes(8, "big").rstrip(b"\0").decode("ascii", "replace")
+    return plain_name(value.to_bytes(8, "big").rstrip(b"\0").decode("ascii", "replace"))
 
 
 @dataclass
