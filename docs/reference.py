@@ -14,6 +14,7 @@ from typer.main import get_command
 from pcaplat import _native, errors
 from pcaplat.blocks import BLOCKS
 from pcaplat.cli import COMMANDS, application
+from pcaplat.doubts import DOUBTS
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
 from pcaplat.published.quantities import METRICS, units_of
@@ -60,6 +61,15 @@ def command_line() -> Iterator[str]:
         for item in command.params:
             words = ", ".join(item.opts) if item.param_type_name == "option" else item.metavar
             yield f"| `{words}` | {item.help} |"
+
+
+def lint_codes() -> Iterator[str]:
+    """Give what every finding and warning stands for."""
+    yield "# Codes of findings and warnings\n\nMade from `pcaplat/doubts.py`.\n"
+    yield "| code | severity | meaning | touches | do |\n| --- | --- | --- | --- | --- |"
+    for doubt in DOUBTS:
+        cells = (f"`{doubt.code}`", doubt.severity, doubt.meaning, doubt.consequence, doubt.remedy)
+        yield f"| {' | '.join(cells)} |"
 
 
 def capture_points() -> Iterator[str]:
@@ -128,6 +138,7 @@ PAGES = {
     "errors.md": exceptions,
     "outputs.md": outputs,
     "command_line.md": command_line,
+    "lint_codes.md": lint_codes,
     "formats.md": formats,
     "metrics.md": metrics,
     "claims.schema.json": schema,

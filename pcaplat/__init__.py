@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
     from pcaplat.errors import PcaplatError as PcaplatError
+    from pcaplat.lints import lint as lint
     from pcaplat.outputs import write as write
     from pcaplat.points import Profile as Profile
     from pcaplat.points import load_profile as load_profile
@@ -38,6 +39,7 @@ HOMES = {
     "audit": "pcaplat.audits",
     "compare": "pcaplat.comparisons",
     "follow": "pcaplat.stages.read",
+    "lint": "pcaplat.lints",
     "load_profile": "pcaplat.points",
     "load_published": "pcaplat.published",
     "merge": "pcaplat.study",
@@ -58,6 +60,7 @@ __all__ = [
     "audit",
     "compare",
     "follow",
+    "lint",
     "load_profile",
     "load_published",
     "merge",

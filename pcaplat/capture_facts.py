@@ -5,10 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
+from pcaplat.doubts import doubt
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
 from pcaplat.path import Division, Point, Warn
 from pcaplat.stamps import stamp_columns, warn_of_stamps
+from pcaplat.units import format_ns
 
 LINKS = {
     0: "null",
@@ -118,13 +120,11 @@ def warn_of_files(
         point = capture.point or stem(capture.name)
         for at_byte, text in of_file["damage"]:
             message = f"{capture.name}: byte {at_byte}: {text}"
-            found.append(Warn("damaged-capture", point, message))
+            found.append(Warn("damaged-capture", point, message, file=capture.name))
         if not of_file["interfaces"] and not of_file["damage"]:
-            message = (
-                f"{capture.name}: holds no frame, so there is nothing of this point; was the "
-                "capture stopped too soon, or its filter too narrow?"
-            )
-            found.append(Warn("empty-capture", point, message))
+            message = f"{capture.name}: holds no frame, so there is nothing of this point"
+            remedy = "was the capture stopped too soon, or its filter too narrow?"
+            found.append(Warn("empty-capture", point, message, "", remedy, capture.name))
         for one in of_file["interfaces"]:
             found += _warn_of_interface(capture.name, point, one)
     return found
@@ -133,13 +133,14 @@ def warn_of_files(
 def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
     found = []
     if not is_decoded(one):
-        found.append(Warn("unknown-link", point, f"{name}: {one['why_unread']}"))
+        found.append(Warn("unknown-link", point, f"{name}: {one['why_unread']}", file=name))
     if one["n_dropped"]:
         text = (
             f"{name}: the capture itself dropped {one['n_dropped']:,} packets, which count as not "
-            "seen there, not as lost; give it a larger buffer (tcpdump -B) or a filter"
+            "seen there, not as lost"
         )
-        found.append(Warn("capture-drops", point, text))
+        remedy = "give it a larger buffer (tcpdump -B) or a filter"
+        found.append(Warn("capture-drops", point, text, "", remedy, name))
     return found
 
 
@@ -160,12 +161,33 @@ def warn_of_overlap(
         )
         for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
             if first_ns < last_ns - disorder_ns:
-                text = (
-                    f"{before} and {after} cover the same time: if one is a copy of the other, or "
-                    "they are of two places, what stands in both counts as duplicates; give "
-                    "them different names (POINT=PATH), or leave one out"
+                consequence = (
+                    "if one is a copy of the other, or they are of two places, what stands in "
+                    "both counts as duplicates"
                 )
-                found.append(Warn("overlapping-files", point.name, text))
+                text = f"{before} and {after} cover the same time: {consequence}"
+                remedy = "give them different names (POINT=PATH), or leave one out"
+                found.append(Warn("overlapping-files", point.name, text, "", remedy, after))
+    return found
+
+
+def warn_of_nothing_in_common(points: Sequence[Point], why: str) -> list[Warn]:
+    """Say that no packet was seen at two points, and whether the files' times explain it.
+
+    Args:
+        points: The capture points, of which no two share a packet.
+        why: What the survey says.
+    """
+    found = [doubt("nothing-in-common", None, why, remedy="")]
+    first_to_end = min(points, key=lambda point: point.last_t_ns)
+    last_to_start = max(points, key=lambda point: point.first_t_ns)
+    gap_ns = last_to_start.first_t_ns - first_to_end.last_t_ns
+    if gap_ns > 0:
+        text = (
+            f"by the files' own times {first_to_end.name} ended {format_ns(gap_ns)} before "
+            f"{last_to_start.name} began"
+        )
+        found.append(doubt("no-overlap", None, text))
     return found
 
 

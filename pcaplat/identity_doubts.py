@@ -26,6 +26,8 @@ PORT_BYTES = 4
 
 
 MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
+LARGER = "a larger MTU underneath, or a smaller one inside, spares the network this"
+ALIKE = "those that look alike so far are ambiguous at every point"
 
 
 def warn_of_packets(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
@@ -48,15 +50,19 @@ def _warn_of_short_identities(
             ]
             points = list(dict.fromkeys(one.point or stem(one.name) for one in short))
             only = points[0] if len(points) == 1 else None
-            found.append(Warn("short-identity", only, _of_class(kind, left, ", ".join(points))))
+            file = short[0].name if len(short) == 1 else None
+            text = _of_class(kind, left, ", ".join(points))
+            remedy = f"{MORE}, or leave that point out"
+            found.append(Warn("short-identity", only, text, ALIKE, remedy, file))
     for capture, of_file in zip(captures, facts, strict=True):
         n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
         if n_cut:
             text = (
                 f"{capture.name}: {format_count(n_cut)} frames are cut before their innermost IP "
-                f"header ends, so that nothing tells what they carry; {MORE}"
+                "header ends, so that nothing tells what they carry"
             )
-            found.append(Warn("short-identity", capture.point or stem(capture.name), text))
+            point = capture.point or stem(capture.name)
+            found.append(Warn("short-identity", point, text, "", MORE, capture.name))
     return found
 
 
@@ -64,11 +70,7 @@ def _of_class(kind: str, left: int, points: str) -> str:
     is_ip = kind != "frames without IP"
     what = "behind the IP header" if is_ip else "behind the link header"
     lost = ", not even the ports" if is_ip and left < PORT_BYTES else ""
-    return (
-        f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}; "
-        "those that look alike so far are ambiguous at every point; "
-        f"{MORE}, or leave that point out"
-    )
+    return f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}"
 
 
 def _warn_of_fragments(
@@ -79,7 +81,8 @@ def _warn_of_fragments(
     for capture, of_file in zip(captures, facts, strict=True):
         point, seen = capture.point or stem(capture.name), of_file["fragments"]
         if seen["n_whole"] or seen["n_unfinished"] or seen["n_contradictory"]:
-            found.append(Warn("outer-fragments", point, f"{capture.name}: {_of_fragments(seen)}"))
+            text, remedy = f"{capture.name}: {_of_fragments(seen)}", LARGER
+            found.append(Warn("outer-fragments", point, text, "", remedy, capture.name))
     return found
 
 
@@ -98,4 +101,4 @@ def _of_fragments(seen: Mapping[str, int]) -> str:
     )
     if failed:
         text += f"; not read: {', '.join(failed)}, so what is inside counts as not seen there"
-    return f"{text}; a larger MTU underneath, or a smaller one inside, spares the network this"
+    return text

@@ -153,11 +153,23 @@ class Point:
 
 @dataclass(frozen=True)
 class Warn:
-    """One thing that may mislead: a code, the point it is about, and a sentence with the remedy."""
+    """One thing that may mislead: its code (pcaplat/doubts.py), where, and what to do about it.
+
+    `evidence` has what was seen, frames and counts; `consequence` says which figure it touches.
+    Either of the last two may be empty where the sentence before says it already.
+    """
 
     code: str
     point: str | None
-    text: str
+    evidence: str
+    consequence: str = ""
+    remedy: str = ""
+    file: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it in one sentence."""
+        return "; ".join(filter(None, (self.evidence, self.consequence, self.remedy)))
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,13 @@ def warn_of_stamps(
         for one in of_file["interfaces"]:
             stamps = one["stamps"]
             for code, text in _doubts(stamps) if stamps else ():
-                found.append(Warn(code, point, f"{capture.name}: {text}"))
+                found.append(Warn(code, point, f"{capture.name}: {text}", file=capture.name))
             if name and (stamps is None or stamps["name"] != name):
                 text = (
                     f"{capture.name}: the profile says that frames carry {name} stamps, but none "
                     "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
                 )
-                found.append(Warn("no-stamps", point, text))
+                found.append(Warn("no-stamps", point, text, file=capture.name))
     return found
 
 

@@ -5,18 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcaplat.capture_facts import (
-    capture_rows,
-    refuse_damage,
-    unseen_clock_rows,
-    warn_of_files,
-    warn_of_overlap,
-)
-from pcaplat.captures import clock_domains, parse_captures, point_index, point_names
+from pcaplat.capture_facts import capture_rows, refuse_damage, unseen_clock_rows
+from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.found_points import Found, find_points, interfaces_of
-from pcaplat.identity_doubts import warn_of_packets
+from pcaplat.found_points import Found
 from pcaplat.job import Job, Options, Progress
+from pcaplat.looked import Looked, look
 from pcaplat.path import Findings, Point
 from pcaplat.points import load_profile
 from pcaplat.printable import plain_name
@@ -26,7 +20,7 @@ from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import summarize, translation_rows, warning_rows
-from pcaplat.stages.survey import Sample, divide, survey, suspect
+from pcaplat.stages.survey import survey
 from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
@@ -128,22 +122,13 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
-    job, sampled = _sampled(job)
-    facts, settings = sampled["facts"], job.settings(sampled)
-    names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
-    divisions, part = divide(sampled["packets"], sampled["flows"], names, interfaces)
-    points, point_of = find_points(job.captures, facts, divisions)
-    _check(job, facts, points)
-    job = job.ordered(points)
-    domains = clock_domains(points, job.options.same_clock)
-    warnings = [*job.warnings, *warn_of_files(job.captures, facts, job.stamp_names)]
-    warnings += [
-        *warn_of_packets(job.captures, facts),
-        *warn_of_overlap(job.captures, facts, points, divisions),
-    ]
-    sample = Sample.of(sampled["packets"], sampled["flows"], divisions, part)
+    looked = look(job)
+    _check(looked)
+    job, points, point_of = looked.job, looked.points, looked.point_of
+    facts, divisions, names = looked.facts, looked.divisions, looked.names
+    settings, domains, warnings = job.settings(looked.sampled), looked.domains, looked.warnings
     try:
-        findings = survey(sample, points, job.options.path, domains)
+        findings = survey(looked.sample, points, job.options.path, domains)
     except EvidenceError as problem:
         raise problem.because([warning.text for warning in warnings]) from None
     reference = _reference(findings, job.options.reference)
@@ -183,26 +168,16 @@ def _merge(job: Job) -> Result:
     return Result(document, run)
 
 
-def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
-    """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
-    sampled = job.sample()
-    places, place_of = find_points(job.captures, sampled["facts"])
-    suspicion = suspect(sampled, places)
-    if suspicion is None:
-        return job, sampled
-    known = job.translated(sampled, place_of, suspicion.centres, suspicion.window_ns)
-    return (job, sampled) if known is job else (known, known.sample())
-
-
-def _check(job: Job, facts: Sequence[Mapping[str, Any]], points: Sequence[Point]) -> None:
+def _check(looked: Looked) -> None:
     """Refuse captures that nothing can be measured with."""
-    if job.options.strict:
-        refuse_damage(job.captures, facts)
-    if len(points) > 1:
+    captures, facts = looked.job.captures, looked.facts
+    if looked.job.options.strict:
+        refuse_damage(captures, facts)
+    if len(looked.points) > 1:
         return
-    empty = [c.name for c, of in zip(job.captures, facts, strict=True) if not of["interfaces"]]
-    known = [point.name for point in points]
-    if empty and len(job.captures) > 1:
+    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
+    known = [point.name for point in looked.points]
+    if empty and len(captures) > 1:
         raise EvidenceError.no_frames(empty, known)
     raise InputError.too_few_points(known or empty)
 

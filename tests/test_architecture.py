@@ -20,8 +20,8 @@ STUDIES = {"errors", "scenario", "study_errors", "study_file"}
 TYPES = {"blocks", "captures", "clocks", "path", "segments"}
 MAY_IMPORT = {
     "__init__": {
-        *("audits", "comparisons", "errors", "outputs", "points", "published", "stages", "study"),
-        "verdicts",
+        *("audits", "comparisons", "errors", "lints", "outputs", "points", "published", "stages"),
+        *("study", "verdicts"),
     },
     "__main__": {"cli"},
     "asked": {"readings"},
@@ -31,14 +31,15 @@ MAY_IMPORT = {
     "cli": {
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
         "printable",
-        "studies",
+        *("lints", "studies"),
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
     "comparisons": {"intervals", "scenario_files", "stages", "studies", *STUDIES},
-    "capture_facts": {"captures", "errors", "found_points", "path", "stamps"},
+    "capture_facts": {"captures", "doubts", "errors", "found_points", "path", "stamps", "units"},
     "captures": {"errors", "path", "printable"},
     "clocks": {"path"},
     "columns": {"errors"},
+    "doubts": {"path"},
     "effects": {"figures", "intervals", "loss", "readings", "scenario"},
     "engines": {"_native", "engines", *LEAVES},
     "errors": set(),
@@ -47,6 +48,13 @@ MAY_IMPORT = {
     "figures": {"asked", "intervals", "rate_figures", "loss", "readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},
+    "lints": {
+        *("capture_facts", "captures", "doubts", "job", "looked", "path", "points", "spill"),
+        *("stages", "errors"),
+    },
+    "looked": {
+        *("capture_facts", "captures", "found_points", "identity_doubts", "job", "path", "stages"),
+    },
     "match_table": {"captures", "clocks", "path", "spill"},
     "odd_runs": {"figures", "intervals", "readings", "scenario"},
     "outputs": {"blocks", "traffic", "outputs", "study", *LEAVES},
@@ -78,7 +86,7 @@ MAY_IMPORT = {
     "spill": set(),
     "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
-        *("capture_facts", "found_points", "identity_doubts", "job", "points", "result", "spill"),
+        *("capture_facts", "found_points", "job", "looked", "points", "result", "spill"),
         *("stages", "time_range"),
         *TYPES,
         *LEAVES,

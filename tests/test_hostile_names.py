@@ -15,6 +15,7 @@ from pcaplat.cli import run
 from pcaplat.outputs import SHOWN
 from pcaplat.outputs.audit import AUDIT_OUTPUTS
 from pcaplat.outputs.comparison import COMPARISON_OUTPUTS
+from pcaplat.outputs.lint import LINT_OUTPUTS
 from pcaplat.outputs.verdicts import VERDICT_OUTPUTS
 from pcaplat.printable import plain_name
 from tests import hostile_names as hostile
@@ -125,6 +126,11 @@ def test_compare_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None
     hostile.SHOWN[name](said)
     for path in (tmp_path / "out").iterdir():
         hostile.SAVED[path.suffix](path)
+
+
+@pytest.mark.parametrize("name", LINT_OUTPUTS)
+def test_lint_shows_them(captures: list[Path], name: str) -> None:
+    hostile.SHOWN[name](pcaplat("lint", *captures, "--format", name))
 
 
 @pytest.mark.parametrize("name", VERDICT_OUTPUTS)

@@ -29,6 +29,7 @@ COMMANDS = {
     "validate": "validate",
     "compare": "compare",
     "audit": "audit",
+    "lint": "lint",
     "read": "read",
     "points": "points",
 }

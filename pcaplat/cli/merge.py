@@ -143,11 +143,11 @@ def _jobs(
     captures: Sequence[str], options: dict[str, Any], output_dir: Path | None
 ) -> list[tuple[str, Sequence[str], dict[str, Any]]]:
     """Give what to merge: the captures, or each run of a study file, and its folder's name."""
-    where = captures[0]
-    if len(captures) > 1 or not (where.endswith(".toml") or ".toml:" in where):
+    if not is_study(captures):
         return [("", captures, options)]
     from pcaplat.studies import runs_at
 
+    where = captures[0]
     found = runs_at(where, options)
     several = len(found) > 1
     if several and output_dir is None:
@@ -155,6 +155,16 @@ def _jobs(
     return [
         (f"{name}/{run.name}" if several else "", run.captures, own) for name, run, own in found
     ]
+
+
+def is_study(captures: Sequence[str]) -> bool:
+    """Tell whether what was given is STUDY.toml or STUDY.toml:SCENARIO.
+
+    Example:
+        >>> is_study(["study.toml:baseline"]), is_study(["a.pcap", "b.pcap"])
+        (True, False)
+    """
+    return len(captures) == 1 and (captures[0].endswith(".toml") or ".toml:" in captures[0])
 
 
 def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":

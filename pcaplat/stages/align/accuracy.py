@@ -34,14 +34,12 @@ def add_accuracy(
         return declared, []
     text = (
         f"the declared accuracy of {names} is contradicted by the packets, some of which would "
-        "arrive before they left, and was not used; check how these clocks were set"
+        "arrive before they left, and was not used"
     )
-    return upper, [Warn("clock-accuracy-contradicted", None, text)]
+    remedy = "check how these clocks were set"
+    return upper, [Warn("clock-accuracy-contradicted", None, text, "", remedy)]
 
 
 def _alone(names: str) -> list[Warn]:
-    text = (
-        f"the accuracy of {names} alone relates no two clocks and was not used; declare that of "
-        "another clock too"
-    )
-    return [Warn("clock-accuracy-alone", None, text)]
+    text = f"the accuracy of {names} alone relates no two clocks and was not used"
+    return [Warn("clock-accuracy-alone", None, text, "", "declare that of another clock too")]

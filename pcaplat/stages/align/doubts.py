@@ -54,9 +54,10 @@ def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Warn]:
                 text = (
                     f"the clock of {names} is {format_ns(abs(apart_ns))} "
                     f"{'ahead of' if apart_ns > 0 else 'behind'} that of {findings.name(middle)}: "
-                    f"{reason}; latencies allow for it, but compare no times by eye"
+                    f"{reason}"
                 )
-                yield Warn("clock-offset", None, text)
+                consequence = "latencies allow for it, but compare no times by eye"
+                yield Warn("clock-offset", None, text, consequence)
 
 
 def _name_of(offset_ns: int) -> str | None:
@@ -81,11 +82,13 @@ def _stepped(
             text = (
                 f"the clock of {names} was set by {format_ns(step.size_ns)}, "
                 f"{format_ns(step.t_ns - start_ns)} after all points began (to "
-                f"± {format_ns((step.after_ns - step.before_ns) / 2)}); latencies follow it, but "
-                "packets within that time may be off by the step: leave it out with "
-                "--from or --to where they matter"
+                f"± {format_ns((step.after_ns - step.before_ns) / 2)})"
             )
-            yield Warn("clock-step", findings.name(points[0]), text)
+            consequence = (
+                "latencies follow it, but packets within that time may be off by the step: leave "
+                "it out with --from or --to where they matter"
+            )
+            yield Warn("clock-step", findings.name(points[0]), text, consequence)
 
 
 def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> Iterator[Warn]:
@@ -94,10 +97,10 @@ def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> 
     if names:
         text = (
             f"packets at {', '.join(names)} contradict each other: some would arrive before they "
-            f"left, by up to {format_ns(-float(least_ns.min()))}; did a clock step, or is "
-            "--same-clock or --path wrong?"
+            f"left, by up to {format_ns(-float(least_ns.min()))}"
         )
-        yield Warn("clock-contradiction", None, text)
+        remedy = "did a clock step, or is --same-clock or --path wrong?"
+        yield Warn("clock-contradiction", None, text, "", remedy)
 
 
 def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Warn]:
@@ -106,6 +109,6 @@ def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Warn]:
         names = ", ".join(f"{findings.name(near)}–{findings.name(far)}" for near, far in ends)
         text = (
             f"equal clocks fit the packets between {names} but are not declared: raw differences "
-            "are shown there, with the interval beside them; declare --same-clock if it is so"
+            "are shown there, with the interval beside them"
         )
-        yield Warn("raw-difference", None, text)
+        yield Warn("raw-difference", None, text, "", "declare --same-clock if it is so")

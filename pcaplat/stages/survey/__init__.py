@@ -10,8 +10,9 @@ See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.findings import survey
+from pcaplat.stages.survey.least import sampled_least
 from pcaplat.stages.survey.sights import Sample, Sights
 from pcaplat.stages.survey.splitting import divide
 from pcaplat.stages.survey.translation import suspect
 
-__all__ = ["Sample", "Sights", "divide", "survey", "suspect"]
+__all__ = ["Sample", "Sights", "divide", "sampled_least", "survey", "suspect"]

@@ -91,9 +91,9 @@ def _unrelated(
             text = (
                 "holds what is of none of the points that the file was divided into, or of an "
                 "unknown one of them: it was seen once, and nothing else of its sender or network "
-                "was seen at two; it is compared with nothing"
+                "was seen at two"
             )
-            yield Warn("unplaced-frames", point.name, text)
+            yield Warn("unplaced-frames", point.name, text, "it is compared with nothing")
         elif i not in related:
             why = reasons.get(i) or (
                 "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
@@ -110,10 +110,13 @@ def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn
         if len(both) >= ENOUGH_EQUAL and not np.any(both.d_ns):
             text = (
                 f"{_names(points, ends)}: all {format_count(len(both))} packets compared have the "
-                "same stamp at both, to the last digit; if one is a copy of the other, the latency "
-                "between them means nothing: leave one out"
+                "same stamp at both, to the last digit"
             )
-            found.append(Warn("same-capture", None, text))
+            consequence = (
+                "if one is a copy of the other, the latency between them means nothing: leave one "
+                "out"
+            )
+            found.append(Warn("same-capture", None, text, consequence))
     return found
 
 
@@ -122,10 +125,10 @@ def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator
         groups = "; ".join(_names(points, component) for component in components)
         text = (
             f"the points fall into groups that share no packet ({groups}), and nothing between "
-            "the groups is measured; if one point was captured in two files by direction, name "
-            "both alike (POINT=PATH)"
+            "the groups is measured"
         )
-        yield Warn("paths-apart", None, text)
+        remedy = "if one point was captured in two files by direction, name both alike (POINT=PATH)"
+        yield Warn("paths-apart", None, text, "", remedy)
 
 
 def _of_order(
@@ -139,15 +142,12 @@ def _of_order(
         rests_on = "raw time stamps or TTL" if order.is_known else "nothing but their names"
         text = (
             f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because "
-            "packets of one direction only were seen there; give the order with --path"
+            "packets of one direction only were seen there"
         )
-        yield Warn("order-assumed", None, text)
+        yield Warn("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and most < ENOUGH_TURNS and not is_timed:
-        text = (
-            f"the order of {_names(points, along)} rests on {most} change(s) of direction; "
-            "give it with --path"
-        )
-        yield Warn("few-turns", None, text)
+        text = f"the order of {_names(points, along)} rests on {most} change(s) of direction"
+        yield Warn("few-turns", None, text, "", "give it with --path")
     yield from _contradicted(points, order, along)
 
 
@@ -165,10 +165,10 @@ def _contradicted(points: Sequence[Point], order: Order, along: Sequence[int]) -
         first, then = max(against, key=lambda ends: against[ends])
         text = (
             f"--path puts {points[then].name} before {points[first].name}, but packets there and "
-            f"back say the opposite (two-way distance {format_ns(against[first, then])}); check "
-            "which capture is which, or leave out --path"
+            f"back say the opposite (two-way distance {format_ns(against[first, then])})"
         )
-        yield Warn("path-contradicted", None, text)
+        remedy = "check which capture is which, or leave out --path"
+        yield Warn("path-contradicted", None, text, "", remedy)
 
 
 def _names(points: Sequence[Point], chosen: Sequence[int]) -> str:

@@ -44,7 +44,7 @@ def fit_bands(
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         missing = [_missing(unique[near], unique[far]), _missing(unique[far], unique[near])]
         for side, (up, down) in enumerate(((near, far), (far, near))):
-            both = _of_side(between(relations, up, down), toward, side)
+            both = of_side(between(relations, up, down), toward, side)
             if len(both):
                 fitted = (centres[side][up], centres[side][down])
                 band = _band(both, fitted, resolution_ns)
@@ -53,7 +53,8 @@ def fit_bands(
     return bands
 
 
-def _of_side(both: Shared, toward: Mapping[int, bool], side: int) -> Shared:
+def of_side(both: Shared, toward: Mapping[int, bool], side: int) -> Shared:
+    """Give what went one way, 0 forward and 1 in reverse; all of it where nothing has a way."""
     known = both.at(both.is_directed & among(both.pair, np.array(sorted(toward), np.int64)))
     if len(known) == 0:
         return both if not np.any(both.is_directed) else known
@@ -63,7 +64,7 @@ def _of_side(both: Shared, toward: Mapping[int, bool], side: int) -> Shared:
 
 def _step(both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
     """Centre of the step between two points; the other direction's where this was not seen."""
-    for choice in (_of_side(both, toward, side), _of_side(both, toward, 1 - side), both):
+    for choice in (of_side(both, toward, side), of_side(both, toward, 1 - side), both):
         if len(choice):
             by = np.argsort(choice.t_ns, kind="stable")
             return fit_centre(choice.t_ns[by], choice.d_ns[by])

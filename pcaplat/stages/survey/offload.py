@@ -38,12 +38,17 @@ def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:
     longest = max(int(one.max()) for one in torn.values())
     text = (
         f"TCP is cut or joined on the way at {names}: {n_changed:,} sampled packets, the longest "
-        f"of {longest:,} bytes, have no equal on the other side; they are followed by their bytes "
-        "(classes first-byte and last-byte), and latencies of class packet are those of the small "
-        "packets left whole; read loss in bytes there; to time every packet, capture with offload "
-        "off (ethtool -K INTERFACE tso off gso off gro off)"
+        f"of {longest:,} bytes, have no equal on the other side"
     )
-    return [Warn("segmentation-offload", None, text)]
+    consequence = (
+        "they are followed by their bytes (classes first-byte and last-byte), and latencies of "
+        "class packet are those of the small packets left whole; read loss in bytes there"
+    )
+    remedy = (
+        "to time every packet, capture with offload off (ethtool -K INTERFACE tso off gso off gro "
+        "off)"
+    )
+    return [Warn("segmentation-offload", None, text, consequence, remedy)]
 
 
 def _changed(near: Sights, far: Sights) -> Iterator[Ints]:

@@ -1,0 +1,88 @@
+"""Every code of what may mislead: how grave it is, what it means, which figure it touches.
+
+One row a code, for warnings of `merge` and findings of `lint` alike; docs/reference/lint_codes.md
+is made from this file.
+"""
+
+from dataclasses import dataclass
+
+from pcaplat.path import Warn
+
+SEVERITIES = ("error", "warning", "note")
+"""error: a figure is missing, or wrong if the finding is passed over; warning: a figure is wider,
+or doubtful; note: nothing is wrong, but somebody who reads the captures by eye will stumble."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What a code stands for; `consequence` and `remedy` hold where a finding has no own."""
+
+    code: str
+    severity: str
+    meaning: str
+    consequence: str
+    remedy: str
+
+
+DOUBTS = (
+    Doubt("damaged-capture", "warning", "bytes of a file are lost, or not what they should be", "packets in the damaged part count as not seen there: loss is too high", "copy the file again, or capture again; --strict refuses such files"),
+    Doubt("empty-capture", "error", "a file holds no frame", "no figure has this point", "was the capture stopped too soon, or its filter too narrow?"),
+    Doubt("unknown-link", "error", "the link type of a file is not decoded", "no figure has this point", "capture on an interface with a link type of docs/reference/formats.md"),
+    Doubt("capture-drops", "warning", "the capturing system says that it dropped packets", "they count as not seen there, not as lost", "give it a larger buffer (tcpdump -B) or a filter"),
+    Doubt("overlapping-files", "warning", "two files of one point cover the same time", "what stands in both counts as duplicates", "give them different names (POINT=PATH), or leave one out"),
+    Doubt("outer-fragments", "note", "tunnel packets came in fragments", "a packet has the time of its last fragment; what could not be put together counts as not seen", "a larger MTU underneath, or a smaller one inside, spares the network this"),
+    Doubt("short-identity", "warning", "a snap length leaves too little to tell packets apart", "packets that look alike so far are ambiguous at every point, and in no latency", "capture more there (tcpdump -s 128, -s 256 inside tunnels)"),
+    Doubt("no-stamps", "warning", "a profile names stamps inside the frames, and there are none", "the file's time is used, with its own resolution and clock", "are the frames whole (tcpdump -s 0), and is stamping switched on?"),
+    Doubt("stamps-unused", "warning", "most frames lack the stamp that others carry", "the file's time is used for all of them", "capture, or filter, the stamped ones alone"),
+    Doubt("stamps-missing", "warning", "some frames lack the stamp that the others carry", "their time is not known, so they are matched with none and count as not seen", "what the capturing host itself sends is kept away by a filter"),
+    Doubt("bad-stamps", "warning", "stamps inside frames are damaged, or far from the others", "their frames are matched with none and count as not seen", "is the trailer cut, or written twice?"),
+    Doubt("stamps-tai", "note", "stamps inside frames are ahead as TAI is of UTC", "the difference is part of the clock's offset; latencies allow for it", "compare no times by eye"),
+    Doubt("profile", "warning", "a profile cannot place a capture", "order and clocks of that point are found, or not known", "write POINT=PATH with a point of the profile"),
+    Doubt("unplaced-frames", "note", "frames are of none of the points that a file was divided into", "they are compared with nothing", "name the points' files apart where they can be captured apart"),
+    Doubt("unrelated-point", "error", "a point shares no packet with any other", "no figure has this point", "is it of the same traffic and time, and is every tunnel decoded (pcaplat read shows layers)?"),
+    Doubt("nothing-in-common", "error", "no packet was found at two points", "there is no latency, no loss and no round trip", "are the captures of the same traffic and time, and is every tunnel decoded?"),
+    Doubt("no-overlap", "error", "the captures were not taken at the same time", "there is no latency, no loss and no round trip", "capture at all points at once; is a clock off by as much?"),
+    Doubt("paths-apart", "warning", "the points fall into groups that share no packet", "nothing between the groups is measured", "if one point was captured in two files by direction, name both alike (POINT=PATH)"),
+    Doubt("same-capture", "error", "two points have the same packets with the same stamps", "the latency between them means nothing", "leave one out"),
+    Doubt("order-assumed", "warning", "the place of a point in the path is not measured", "near and far of its segments, and their signs, may be exchanged", "give the order with --path"),
+    Doubt("few-turns", "warning", "the order of the points rests on few changes of direction", "near and far of segments may be exchanged", "give it with --path"),
+    Doubt("path-contradicted", "error", "the declared path is not the one packets take", "latencies have the wrong sign, or belong to other segments", "check which capture is which, or leave out --path"),
+    Doubt("segmentation-offload", "warning", "TCP is cut or joined on the way", "class packet has the small packets left whole; read loss in bytes", "capture with offload off (ethtool -K INTERFACE tso off gso off gro off)"),
+    Doubt("clock-offset", "note", "clocks are apart by TAI − UTC, by whole hours, or by days", "latencies allow for it", "compare no times by eye"),
+    Doubt("clock-step", "warning", "a clock was set while it captured", "packets near the step may be off by as much", "leave that time out with --from or --to"),
+    Doubt("clock-contradiction", "error", "packets would arrive before they left, by any clock", "latencies between these points are wrong by as much", "did a clock step, or is --same-clock or --path wrong?"),
+    Doubt("clock-accuracy-contradicted", "warning", "the declared accuracy of clocks is contradicted by the packets", "it was not used, so latencies are wider", "check how these clocks were set"),
+    Doubt("clock-accuracy-alone", "warning", "the accuracy of one clock alone was declared", "it relates no two clocks and was not used", "declare that of another clock too"),
+    Doubt("raw-difference", "note", "equal clocks fit, but are not declared", "latencies there rest on equal clocks, which nothing but the packets says", "declare --same-clock if it is so"),
+    Doubt("negative-latency", "error", "packets arrive before they left, at points that share a clock", "latencies of the segment are wrong by as much", "take back --same-clock for these points, or check the order with --path"),
+    Doubt("coarse-resolution", "warning", "stamps are coarse beside the latency", "quantiles are those of the digit; means hold", "capture nanoseconds (tcpdump --time-stamp-precision=nano)"),
+)  # fmt: skip
+"""Every code, in the order of the pipeline."""
+
+BY_CODE = {doubt.code: doubt for doubt in DOUBTS}
+
+
+def doubt(
+    code: str,
+    point: str | None,
+    evidence: str,
+    *,
+    file: str | None = None,
+    consequence: str | None = None,
+    remedy: str | None = None,
+) -> Warn:
+    """Make a warning; consequence and remedy are those of its code unless given.
+
+    Example:
+        >>> doubt("few-turns", None, "the order rests on 1 change of direction").text
+        'the order rests on 1 change of direction; near and far of segments may be exchanged; give it with --path'
+    """
+    of = BY_CODE[code]
+    return Warn(
+        code,
+        point,
+        evidence,
+        of.consequence if consequence is None else consequence,
+        of.remedy if remedy is None else remedy,
+        file,
+    )

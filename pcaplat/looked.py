@@ -1,0 +1,84 @@
+"""What the first reading of the captures found: points, clocks, the survey's sample, and doubts.
+
+`merge` goes on from here to match every packet; `lint` stays with the sample.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pcaplat.capture_facts import warn_of_files, warn_of_overlap
+from pcaplat.captures import clock_domains, point_names
+from pcaplat.found_points import find_points, interfaces_of
+from pcaplat.identity_doubts import warn_of_packets
+from pcaplat.job import Job, PointOf
+from pcaplat.path import Division, Point, Warn
+from pcaplat.stages.survey import Sample, divide, suspect
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The captures after their first reading.
+
+    `sampled` is what the engine brought home, `facts` of each file; `point_of`, `divisions` and
+    `names` tell which part of which file is which point; `domains` has the clock of each point.
+    """
+
+    job: Job
+    sampled: dict[str, Any]
+    points: Sequence[Point]
+    point_of: PointOf
+    divisions: Sequence[Division | None]
+    names: Sequence[str]
+    sample: Sample
+
+    @property
+    def facts(self) -> Sequence[Mapping[str, Any]]:
+        """What reading told of each file."""
+        found: Sequence[Mapping[str, Any]] = self.sampled["facts"]
+        return found
+
+    @property
+    def domains(self) -> list[int]:
+        """The clock of each point."""
+        return clock_domains(self.points, self.job.options.same_clock)
+
+    @property
+    def warnings(self) -> list[Warn]:
+        """What is doubtful about the files themselves."""
+        captures, facts = self.job.captures, self.facts
+        return [
+            *self.job.warnings,
+            *warn_of_files(captures, facts, self.job.stamp_names),
+            *warn_of_packets(captures, facts),
+            *warn_of_overlap(captures, facts, self.points, self.divisions),
+        ]
+
+
+def look(job: Job) -> Looked:
+    """Read all captures once, or again where addresses are translated, and find their points."""
+    job, sampled = _sampled(job)
+    facts = sampled["facts"]
+    names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+    divisions, part = divide(sampled["packets"], sampled["flows"], names, interfaces)
+    points, point_of = find_points(job.captures, facts, divisions)
+    return Looked(
+        job=job.ordered(points),
+        sampled=sampled,
+        points=points,
+        point_of=point_of,
+        divisions=divisions,
+        names=names,
+        sample=Sample.of(sampled["packets"], sampled["flows"], divisions, part),
+    )
+
+
+def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
+    """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
+    sampled = job.sample()
+    places, place_of = find_points(job.captures, sampled["facts"])
+    suspicion = suspect(sampled, places)
+    if suspicion is None:
+        return job, sampled
+    known = job.translated(sampled, place_of, suspicion.centres, suspicion.window_ns)
+    return (job, sampled) if known is job else (known, known.sample())

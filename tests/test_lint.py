@@ -1,0 +1,137 @@
+"""Lint: every code has captures that make it, and the same captures without the cause do not."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pcaplat import lint, merge
+from pcaplat.cli import run
+from pcaplat.doubts import BY_CODE, DOUBTS, SEVERITIES
+from tests import lint_by_hand as by_hand
+from tests.lint_cases import CASES
+from tests.shelf import CAPTURES
+from tests.shelf import ROOT as SHELF
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.lint_by_hand import Set, Simulated
+
+SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"))
+LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
+TRUE_OF_LAB = {
+    "vxlan-snap96": {"short-identity"},
+    "vxlan-tso": {"segmentation-offload"},
+    "vxlan-tso-gro": {"segmentation-offload"},
+}
+"""What is true of the lab's captures besides: their clocks are one, and nobody said so."""
+
+
+def codes_of(by: str, given: Set | Simulated, folder: Path) -> set[str]:
+    captures = given.save(folder)
+    if by == "merge":
+        with merge(captures, **given.options, keep_rows=False) as result:
+            return {row["code"] for row in result.document["warnings"]}
+    return {row["code"] for row in lint(captures, **given.options)["findings"]}
+
+
+def test_every_code_has_its_cases() -> None:
+    assert CASES.keys() == BY_CODE.keys()
+
+
+@pytest.mark.parametrize("code", sorted(CASES))
+def test_a_code_is_found_where_its_cause_is(code: str, tmp_path: Path) -> None:
+    case = CASES[code]
+    assert code in codes_of(case.by, case.wrong, tmp_path)
+
+
+@pytest.mark.parametrize("code", sorted(CASES))
+def test_a_code_is_not_found_without_its_cause(code: str, tmp_path: Path) -> None:
+    case = CASES[code]
+    assert code not in codes_of(case.by, case.right, tmp_path)
+
+
+def test_nothing_is_found_in_clean_captures(tmp_path: Path) -> None:
+    assert codes_of("lint", by_hand.CLEAN, tmp_path) == {"raw-difference"}
+
+
+@pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
+def test_nothing_is_found_in_samples_of_one_clock(folder: Path) -> None:
+    assert lint(sorted(folder.glob("*.pcap*")), same_clock=["all"])["findings"] == []
+
+
+@pytest.mark.parametrize("folder", LAB, ids=lambda folder: folder.name)
+def test_what_is_found_in_the_lab_is_true(folder: Path) -> None:
+    found = lint(sorted(folder.glob("*.pcap")), same_clock=["all"])["findings"]
+    assert {row["code"] for row in found} == TRUE_OF_LAB.get(folder.name, set())
+
+
+def test_one_capture_alone_is_checked(tmp_path: Path) -> None:
+    near, _ = by_hand.CLEAN.save(tmp_path)
+    assert lint([near])["findings"] == []
+
+
+def test_findings_have_all_that_was_promised_gravest_first(tmp_path: Path) -> None:
+    wrong = CASES["empty-capture"].wrong
+    rows = lint(wrong.save(tmp_path))["findings"]
+    severities = [SEVERITIES.index(row["severity"]) for row in rows]
+    assert severities == sorted(severities)
+    assert set(severities) == {0, 2}
+    empty = rows[0]
+    assert empty["file"] == str(tmp_path / "middle.pcap")
+    assert empty["point"] == "middle"
+    assert all(row[name] for row in rows for name in ("code", "evidence", "consequence", "remedy"))
+
+
+@pytest.mark.parametrize("name", ["table", "json", "csv"])
+def test_every_format_says_the_same(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = CASES["capture-drops"].wrong
+    captures = wrong.save(tmp_path)
+    assert run(["lint", *captures, "--format", name]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for row in lint(captures)["findings"]:
+        assert row["code"] in text
+        assert row["remedy"] in text
+    if name == "json":
+        assert json.loads(text)["schema"] == "pcaplat.lint/1"
+
+
+def test_nothing_found_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lint", *by_hand.CLEAN.save(tmp_path), "--same-clock", "all"]) == 0
+    assert capsys.readouterr().out == "Nothing found that would mislead\n"
+
+
+def test_damage_is_an_error_only_where_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    captures = CASES["damaged-capture"].wrong.save(tmp_path)
+    assert run(["lint", *captures]) == 0
+    assert run(["lint", *captures, "--strict"]) == 2
+    assert run(["lint", str(tmp_path / "nothing.pcap")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_every_code_says_all_of_it() -> None:
+    assert len(BY_CODE) == len(DOUBTS)
+    for one in DOUBTS:
+        assert one.severity in SEVERITIES
+        assert all((one.meaning, one.consequence, one.remedy))
+
+
+def warned_of() -> set[str]:
+    """Codes that the sources name, but for those of compare."""
+    folder = SHELF / "pcaplat"
+    made = re.compile(r"(?:Warn|doubt)\(\s*\"([a-z-]+)\"|yield \"([a-z-]+)\", text")
+    paths = [path for path in folder.rglob("*.py") if path.parent.name != "compare"]
+    found = [match for path in paths for match in made.findall(path.read_text("utf-8"))]
+    return {one or other for one, other in found}
+
+
+def test_every_warning_has_its_row() -> None:
+    assert warned_of() == BY_CODE.keys()
