@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcaplat.audits import audit as audit
+    from pcaplat.benchmarks import rfc2544 as rfc2544
     from pcaplat.comparisons import compare as compare
     from pcaplat.errors import EngineError as EngineError
     from pcaplat.errors import EvidenceError as EvidenceError
@@ -44,6 +45,7 @@ HOMES = {
     "load_published": "pcaplat.published",
     "merge": "pcaplat.study",
     "read": "pcaplat.stages.read",
+    "rfc2544": "pcaplat.benchmarks",
     "validate": "pcaplat.verdicts",
     "write": "pcaplat.outputs",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "load_published",
     "merge",
     "read",
+    "rfc2544",
     "validate",
     "write",
 ]

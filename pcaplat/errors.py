@@ -255,6 +255,14 @@ class EvidenceError(PcaplatError):
         )
 
     @classmethod
+    def no_trials(cls, n_frames: int) -> "EvidenceError":
+        """Say that nothing looks like a trial of RFC 2544."""
+        return cls(
+            f"no trial: neither end of the path sent {n_frames} IP frames of one size at one rate "
+            "to the other; name the ends with --path, or give each trial as a run of a study file"
+        )
+
+    @classmethod
     def nothing_to_compare(
         cls, baseline: tuple[str, list[str]], treatment: tuple[str, list[str]]
     ) -> "EvidenceError":

@@ -31,7 +31,7 @@ def main() -> None:
     points = manifest["order"]["vm1->vm2"]
     sample.mkdir(parents=True, exist_ok=True)
     for point in points:
-        _pack(run / f"{point}.pcap", sample, packing)
+        pack(run / f"{point}.pcap", sample, packing)
     truth = {
         "points": points,
         "clock": "one kernel clock stamps every point: the true offset is 0",
@@ -43,7 +43,8 @@ def main() -> None:
     (sample / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
 
 
-def _pack(file: Path, sample: Path, packing: str) -> None:
+def pack(file: Path, sample: Path, packing: str) -> None:
+    """Copy a capture into a sample: plain, gz or zst."""
     if packing == "plain":
         shutil.copy(file, sample / file.name)
     elif packing == "gz":

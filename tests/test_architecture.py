@@ -20,15 +20,18 @@ STUDIES = {"errors", "scenario", "study_errors", "study_file"}
 TYPES = {"blocks", "captures", "clocks", "path", "segments"}
 MAY_IMPORT = {
     "__init__": {
+        "benchmarks",
         *("audits", "comparisons", "errors", "lints", "outputs", "points", "published", "stages"),
         *("study", "verdicts"),
     },
     "__main__": {"cli"},
     "asked": {"readings"},
     "audits": {"errors", "published"},
+    "benchmarks": {"errors", "scenario", "scenario_files", "studies", "study", "trials"},
     "block_counts": {"spill", "stages", "time_range", *TYPES},
     "blocks": {"path", "tables"},
     "cli": {
+        "benchmarks",
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
         "printable",
         *("lints", "studies"),
@@ -95,6 +98,7 @@ MAY_IMPORT = {
     "tables": {"columns"},
     "traffic": {"blocks", "columns", "match_table", "path", "spill", "traffic"},
     "time_range": {"errors", "path", "units"},
+    "trials": {"blocks", "intervals", "loss", "path", "readings", "scenario", "trials"},
     "units": {"errors"},
     "verdicts": {"published", "scenario_files", "stages", "studies", *STUDIES},
 }

@@ -14,6 +14,7 @@ import pytest
 from pcaplat.cli import run
 from pcaplat.outputs import SHOWN
 from pcaplat.outputs.audit import AUDIT_OUTPUTS
+from pcaplat.outputs.benchmark import BENCHMARK_OUTPUTS
 from pcaplat.outputs.comparison import COMPARISON_OUTPUTS
 from pcaplat.outputs.lint import LINT_OUTPUTS
 from pcaplat.outputs.verdicts import VERDICT_OUTPUTS
@@ -133,6 +134,15 @@ def test_lint_shows_them(captures: list[Path], name: str) -> None:
     hostile.SHOWN[name](pcaplat("lint", *captures, "--format", name))
 
 
+@pytest.mark.parametrize("name", BENCHMARK_OUTPUTS)
+def test_rfc2544_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
+    files = sorted(runs[0].iterdir())
+    said = pcaplat("rfc2544", *files, "--format", name, "-o", tmp_path / "out")
+    hostile.SHOWN[name](said)
+    for path in (tmp_path / "out").iterdir():
+        hostile.SAVED[path.suffix](path)
+
+
 @pytest.mark.parametrize("name", VERDICT_OUTPUTS)
 def test_validate_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
     ends = [plain_name(one) for one in (hostile.NAMES[0], hostile.NAMES[2])]
@@ -162,6 +172,8 @@ def test_validate_shows_them(runs: list[Path], tmp_path: Path, name: str) -> Non
         ["read", "samples/l2/sw-a.pcap.gz", "-o", hostile.EVIL],
         ["validate", hostile.EVIL, f"{hostile.EVIL}=x"],
         ["audit", hostile.EVIL],
+        ["rfc2544", hostile.EVIL, "b"],
+        ["rfc2544", "a", "b", "--tolerance", hostile.EVIL],
         ["compare", hostile.EVIL, f"{hostile.EVIL}.toml:a"],
         [hostile.EVIL],
     ],

@@ -28,6 +28,7 @@ COMMANDS = {
     "merge": "merge",
     "validate": "validate",
     "compare": "compare",
+    "rfc2544": "rfc2544",
     "audit": "audit",
     "lint": "lint",
     "read": "read",

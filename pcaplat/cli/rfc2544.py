@@ -1,0 +1,96 @@
+"""`pcaplat rfc2544`: captures of a sender's and a receiver's point → loss and latency by rate."""
+
+from typing import Annotated, Literal
+
+from typer import Argument, Option
+
+from pcaplat.cli import note, standard_output
+from pcaplat.cli.compare import (
+    Accuracy,
+    OutputDir,
+    Overwrite,
+    PathOrder,
+    ProfileName,
+    Quiet,
+    SameClock,
+    Strict,
+    Window,
+    merge_options,
+    prepare,
+)
+from pcaplat.cli.merge import Inner, Outer, Ports
+from pcaplat.errors import OptionError
+
+
+def command(
+    captures: Annotated[
+        list[str],
+        Argument(
+            metavar="CAPTURE...",
+            show_default=False,
+            help="PATH or POINT=PATH; or a folder that merge -o wrote; or STUDY.toml[:SCENARIO], "
+            "each run of which is one trial.",
+        ),
+    ],
+    output_dir: OutputDir = None,
+    overwrite: Overwrite = False,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
+    ] = "table",
+    tolerance: Annotated[
+        str, Option(metavar="SHARE", help="What may be lost at the rate named PDR, e.g. 0.01%.")
+    ] = "0.01%",
+    path: PathOrder = None,
+    same_clock: SameClock = None,
+    clock_accuracy: Accuracy = None,
+    bpf: Inner = None,
+    bpf_outer: Outer = None,
+    window: Window = None,
+    vxlan_port: Ports = None,
+    profile: ProfileName = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+) -> None:
+    """Assemble RFC 2544's trials: loss and latency by size and rate, and what the trials lacked."""
+    prepare(output_dir, overwrite=overwrite)
+    share = tolerance_of(tolerance)
+    options = merge_options(
+        path=path,
+        same_clock=same_clock,
+        clock_accuracy=clock_accuracy,
+        bpf=bpf,
+        bpf_outer=bpf_outer,
+        window=window,
+        vxlan_ports=vxlan_port,
+        profile=profile,
+        strict=strict,
+    )
+    from pcaplat.benchmarks import rfc2544
+    from pcaplat.outputs.benchmark import benchmark_output, save_benchmark
+
+    document = rfc2544(captures, tolerance=share, options=options)
+    if output_dir:
+        save_benchmark(document, output_dir, overwrite=overwrite)
+    with standard_output() as stream:
+        benchmark_output(format_).show(document, stream)
+    for warning in document["warnings"] if format_ == "csv" else ():
+        note(f"{warning['code']}: {warning['text']}", is_quiet=quiet)
+
+
+def tolerance_of(text: str) -> float:
+    """Read a share of frames.
+
+    Example:
+        >>> tolerance_of("0.01 %"), tolerance_of("0.005")
+        (0.0001, 0.005)
+    """
+    number, percent, rest = text.partition("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = -1.0
+    if rest.strip() or not 0 <= share < 1:
+        raise OptionError(
+            f"--tolerance {text}: is no share of frames; write it like 0.01% or 0.0001"
+        )
+    return share

@@ -1,0 +1,118 @@
+"""Outputs of RFC 2544's table: one module per format, each with `show(document, stream)`."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, TextIO, cast
+
+from pcaplat.outputs import new_folder
+from pcaplat.units import (
+    format_amount,
+    format_count,
+    format_frac,
+    format_in,
+    format_number,
+    unit_for,
+)
+
+BENCHMARK_OUTPUTS = {"table": "console", "json": "json", "csv": "csv", "markdown": "markdown"}
+FILE = "rfc2544.json"
+ARROWS = {"forward": "→", "reverse": "←"}
+UNKNOWN = "–"
+Row = dict[str, Any]
+Texts = list[dict[str, str]]
+
+
+class BenchmarkOutput(Protocol):
+    """What a module of this folder offers."""
+
+    def show(self, document: Row, stream: TextIO) -> None:
+        """Write the table as text."""
+
+
+def benchmark_output(name: str) -> BenchmarkOutput:
+    """Import the output of that name."""
+    module = f"pcaplat.outputs.benchmark.{BENCHMARK_OUTPUTS[name]}"
+    return cast("BenchmarkOutput", importlib.import_module(module))
+
+
+def save_benchmark(document: Row, directory: Path, *, overwrite: bool = False) -> None:
+    """Write rfc2544.json into a folder."""
+    with (
+        new_folder(directory, [FILE], overwrite=overwrite) as scratch,
+        (scratch / FILE).open("w", encoding="utf-8") as stream,
+    ):
+        benchmark_output("json").show(document, stream)
+
+
+def title(document: Row) -> str:
+    """Say how many trials there are, and between which points."""
+    first, n = document["trials"][0], len(document["trials"])
+    ends = f"{first['sender']} {ARROWS['forward']} {first['receiver']}"
+    if first["direction"] == "reverse":
+        ends = f"{first['receiver']} {ARROWS['reverse']} {first['sender']}"
+    return f"{n} trial{'s' if n != 1 else ''}, {ends}; sizes with FCS"
+
+
+def sections(document: Row) -> Iterator[tuple[str, Texts]]:
+    """Give headings and rows as a reader sees them."""
+    cells, results = document["cells"], document["results"]
+    unit = unit_for(row[name] for row in cells for name in ("mean_ns", "p99_ns"))
+    title_of_cells = f"Loss, and latency in {unit}, by size and offered rate (± of 95 %)"
+    yield title_of_cells, [_cell(row, unit) for row in cells]
+    yield "Fastest rate without loss, and with little", [_result(row, unit) for row in results]
+    yield (
+        "What RFC 2544 asks for",
+        [
+            {
+                "requirement": row["requirement"],
+                "section": row["section"] or UNKNOWN,
+                "verdict": row["verdict"],
+                "evidence": row["evidence"],
+            }
+            for row in document["requirements"]
+        ],
+    )
+
+
+def _place(row: Row) -> str:
+    size = "mix" if row["frame_bytes"] is None else f"{row['frame_bytes']} B"
+    return f"{size} {ARROWS[row['direction']]}"
+
+
+def _cell(row: Row, unit: str) -> dict[str, str]:
+    return {
+        "size": _place(row),
+        "offered": format_amount(row["offered_pps"], "pps"),
+        "on the line": format_amount(row["offered_l1_bps"], "b/s"),
+        "trials": format_count(row["n_trials"]),
+        "sent": format_count(row["n_sent"]),
+        "lost": format_count(row["n_lost"]),
+        "loss": format_frac(row["lost_frac"]),
+        **{name: _with_width(row, name, unit) for name in ("mean", "p50", "p99")},
+    }
+
+
+def _with_width(row: Row, name: str, unit: str) -> str:
+    if row[f"{name}_ns"] is None:
+        return UNKNOWN
+    half = row[f"{name}_half_width_ns"]
+    within = "" if half is None else f" ± {format_in(half, unit)}"
+    return format_in(row[f"{name}_ns"], unit) + within
+
+
+def _result(row: Row, unit: str) -> dict[str, str]:
+    lost, most = row["pdr_lost_frac"], row["pdr_lost_hi_frac"]
+    # without loss at a faster rate nobody knows how much faster it goes
+    least = "" if row["is_bracketed"] or row["throughput_pps"] is None else "≥ "
+    share = (
+        UNKNOWN if lost is None else f"{format_frac(lost)} (to {format_number(100 * most, 3)} %)"
+    )
+    return {
+        "size": _place(row),
+        "throughput": least + format_amount(row["throughput_pps"], "pps"),
+        "on the line": format_amount(row["throughput_l1_bps"], "b/s"),
+        f"latency there, {unit}": _with_width(row, "throughput_mean", unit),
+        row["pdr_name"]: format_amount(row["pdr_pps"], "pps"),
+        "loss there": share,
+    }
