@@ -54,7 +54,7 @@ def _cell(trials: Sequence[Trial]) -> Row:
         LossEstimate(sums["n_lost"], n_judged).interval(CONFIDENCE) if n_judged else (None, None)
     )
     row = {
-        "direction": rows[0]["direction"],
+        **{name: rows[0][name] for name in ("sender", "receiver", "direction")},
         "frame_bytes": rows[0]["frame_bytes"],
         "n_trials": len(rows),
         "duration_s": min(row["duration_s"] for row in rows),
