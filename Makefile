@@ -56,7 +56,7 @@ check: build
 bench: build
 	$(BIN)/python bench/run.py
 
-# TARGET: reader, wire or matcher; what it finds is a file rust/fuzz/artifacts/TARGET-*
+# TARGET: reader, wire, stamp or matcher; what it finds is a file rust/fuzz/artifacts/TARGET-*
 fuzz:
 	rust/fuzz/run $(TARGET) $(SECONDS)
 

@@ -11,19 +11,27 @@
     reason = "a target that panics has found something"
 )]
 
+mod folder;
 mod matcher;
 mod reader;
 #[allow(dead_code, reason = "its plan and packets are used, not its traffic")]
 #[path = "../../tests/matching/simulation.rs"]
 mod simulation;
+mod stamp;
 mod wire;
 
 pub use matcher::{matcher, outcomes};
 pub use reader::reader;
+pub use stamp::{stamp, stamps};
 pub use wire::{layers, wire};
 
 /// A target by its name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target; `corpus/NAME` holds its seeds.
-pub const TARGETS: &[Target] = &[("reader", reader), ("wire", wire), ("matcher", matcher)];
+pub const TARGETS: &[Target] = &[
+    ("reader", reader),
+    ("wire", wire),
+    ("stamp", stamp),
+    ("matcher", matcher),
+];

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pcaplat_core::matching::outcome::Outcomes;
 use pcaplat_core::matching::{Matched, Options, Status, match_files};
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
 
+use super::folder::Folder;
 use super::simulation::{N_POINTS, Record, plan, udp, write};
 
 const START_NS: i64 = 1_760_000_000_000_000_000;
@@ -127,25 +127,5 @@ fn run(folder: &Path, files: &[PathBuf], n_partitions: usize) -> Said {
         counts,
         links: links.collect(),
         outcomes: (0..files.len()).map(outcomes).collect(),
-    }
-}
-
-/// A folder of its own for each input, gone with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pcaplat-fuzz-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

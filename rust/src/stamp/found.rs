@@ -104,6 +104,12 @@ impl FileStamps {
         self.interfaces.iter().all(Option::is_none)
     }
 
+    /// What the stamps of an interface are called.
+    #[must_use]
+    pub fn name(&self, interface: usize) -> Option<&'static str> {
+        self.of(interface).map(Found::name)
+    }
+
     pub(crate) fn of(&self, interface: usize) -> Option<&Found> {
         self.interfaces.get(interface)?.as_ref()
     }

@@ -14,6 +14,7 @@ use std::fs::{read, read_dir};
 use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{CODECS, Capture, FORMATS};
+use pcaplat_core::stamp::STAMPS;
 use pcaplat_core::wire::LAYERS;
 
 const MAX_CORPUS_BYTES: usize = 300_000;
@@ -62,6 +63,15 @@ fn every_layer_has_a_seed() {
     let missing = LAYERS.iter().filter(|layer| !seen.contains(layer.name));
     let missing: Vec<_> = missing.map(|layer| layer.name).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_stamp_has_a_seed() {
+    let found: BTreeSet<_> = seeds("stamp")
+        .iter()
+        .filter_map(|(_, bytes)| targets::stamps(bytes))
+        .collect();
+    assert_eq!(found, STAMPS.iter().map(|(name, _)| *name).collect());
 }
 
 #[test]

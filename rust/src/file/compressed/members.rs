@@ -135,24 +135,36 @@ impl Codec for Bzip2 {
 }
 
 /// RFC 8878.
-pub(super) struct Zstd(zstd::stream::raw::Decoder<'static>);
+pub(super) struct Zstd {
+    decoder: zstd::stream::raw::Decoder<'static>,
+    /// Nothing of the member was read yet.
+    is_fresh: bool,
+}
 
 impl Zstd {
     pub(super) fn new() -> Result<Self> {
-        zstd::stream::raw::Decoder::new().map(Self)
+        Ok(Self {
+            decoder: zstd::stream::raw::Decoder::new()?,
+            is_fresh: true,
+        })
     }
 }
 
 impl Codec for Zstd {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
         use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
-        let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
-        let left = self.0.run(&mut from, &mut to);
+        // of a member that is there as a whole the library gives nothing if its end is corrupt
+        let alone = input.get(..1).filter(|_| self.is_fresh);
+        self.is_fresh = false;
+        let mut from = InBuffer::around(alone.unwrap_or(input));
+        let mut to = OutBuffer::around(out);
+        let left = self.decoder.run(&mut from, &mut to);
         (from.pos(), to.pos(), left.map(|n_bytes| n_bytes == 0))
     }
 
     fn restart(&mut self) -> Result<()> {
-        zstd::stream::raw::Operation::reinit(&mut self.0)
+        self.is_fresh = true;
+        zstd::stream::raw::Operation::reinit(&mut self.decoder)
     }
 }
 
