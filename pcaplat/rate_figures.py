@@ -212,7 +212,8 @@ def other_frames(run: MeasuredRun, figure: Figure, frame_bytes: list[int]) -> st
         figure: What is asked of it.
         frame_bytes: Sizes with FCS that the claim is about.
     """
-    found = _place(run, figure, is_out=False)
+    # a rate is one of the frames that come out, which a tunnel on the way makes longer or shorter
+    found = _place(run, figure, is_out=figure.metric in RATES)
     if isinstance(found, Missing) or run.rates is None:
         return ""
     place = (found[1]["point"], found[1]["direction"])

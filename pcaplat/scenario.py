@@ -18,6 +18,9 @@ WARM_UP_SHARE = 0.02
 MOST_WARM_UP_SHARE = 0.05
 """Left out at either end of a run: the longer of the first two, but no more than the last."""
 
+UNNAMED = "captures"
+"""Name of the scenario of captures that are given by themselves."""
+
 SIDES = {"forward": "reverse", "reverse": "forward"}
 
 

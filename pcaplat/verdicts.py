@@ -8,15 +8,12 @@ from typing import Any
 from pcaplat.errors import ClaimError
 from pcaplat.published import load_published
 from pcaplat.published.claims import Claim
-from pcaplat.scenario import Scenario
+from pcaplat.scenario import UNNAMED, Scenario
 from pcaplat.scenario_files import Reading, Source
 from pcaplat.stages.validate import validate as judge
 from pcaplat.studies import scenario_at, study_at
 from pcaplat.study_errors import StudyError
 from pcaplat.study_file import is_study
-
-CAPTURES = "captures"
-"""Name of the scenario of captures that are given by themselves."""
 
 
 def validate(
@@ -100,7 +97,7 @@ def _scenarios(
     if isinstance(results, str | PathLike) and is_study(fspath(results)):
         study = study_at(fspath(results))
         return {name: study.scenario(name, reading) for name in _wanted(claims, study.names)}
-    return {CAPTURES: scenario_at(results, reading)}
+    return {UNNAMED: scenario_at(results, reading)}
 
 
 def _wanted(claims: Sequence[Claim], names: Sequence[str]) -> list[str]:

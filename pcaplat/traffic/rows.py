@@ -79,6 +79,8 @@ def _most_at_once(connections: pl.DataFrame, point: str) -> int:
     if not len(connections):
         return 0
     mine = connections.filter(pl.col("point") == point)
+    if not len(mine):
+        return 0
     return most_at_once(mine["first_ns"], mine["last_ns"])
 
 

@@ -8,7 +8,7 @@ from pcaplat.figures import Figure
 from pcaplat.odd_runs import odd_run_of
 from pcaplat.published.claims import Claim
 from pcaplat.rate_figures import OF_TRAFFIC, other_frames
-from pcaplat.scenario import Scenario
+from pcaplat.scenario import UNNAMED, Scenario
 
 
 def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
@@ -17,7 +17,9 @@ def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Effect:
     if unjudged := _unjudged(claim):
         return Effect(why=unjudged)
     if claim.scope.kind != "difference":
-        name = claim.scope.scenario or _only(scenarios)
+        # captures that are given by themselves are of the scenario that is meant
+        is_unnamed = list(scenarios) == [UNNAMED]
+        name = (None if is_unnamed else claim.scope.scenario) or _only(scenarios)
         if name is None:
             given = ", ".join(scenarios)
             why = f"it does not say in which scenario ({given}); add scenario = … to its scope"

@@ -1,0 +1,140 @@
+"""The pages of docs/reproduce that say how to measure a document's claims, tried out.
+
+Each page's study file is taken from the page and run over captures of the study that ships: its
+scenarios stand in for the page's, so that every claim is judged by real packets. `python -m
+tests.kits` writes the table of docs/reproduce/claims.md.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pcaplat.published import load_published
+from pcaplat.verdicts import validate
+from tests.conftest import ROOT
+from tests.shelf import SAMPLES
+
+PAGES = ROOT / "docs" / "reproduce"
+TABLE_PAGE = PAGES / "claims.md"
+TABLE = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
+TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STUDY = SAMPLES / "east-west"
+N_RUNS = 5
+HOSTS = {
+    "esx1-vnic": "host1-vm",
+    "esx1-uplink": "host1-up",
+    "esx2-uplink": "host2-up",
+    "esx2-vnic": "host2-vm",
+}
+SIZES = (256, 512, 650, 1024, 1500)
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A page, and what stands in for its scenarios and captures in the study that ships."""
+
+    name: str
+    scenarios: dict[str, str]
+    captures: dict[str, str]
+
+    @property
+    def page(self) -> str:
+        """The page's text."""
+        return (PAGES / f"{self.name}.md").read_text("utf-8")
+
+    @property
+    def study(self) -> str:
+        """The study file that the page shows."""
+        (found,) = [block for block in TOML.findall(self.page) if "[scenarios" in block]
+        return str(found)
+
+    def lay_out(self, folder: Path) -> Path:
+        """Make the folder that the study file is about; give the study file."""
+        for scenario, stand_in in self.scenarios.items():
+            for number in range(1, N_RUNS + 1):
+                run = folder / scenario / f"run{number}"
+                run.mkdir(parents=True)
+                for point, source in self.captures.items():
+                    file = f"{source}.pcap.zst"
+                    (run / f"{point}.pcap.zst").symlink_to(STUDY / stand_in / run.name / file)
+        where = folder / "study.toml"
+        where.write_text(self.study, "utf-8")
+        return where
+
+    def measured_claims(self) -> list[str]:
+        """Ids of its claims that captures alone decide."""
+        return [claim.id for claim in load_published(self.name).claims if not _is_cpu(claim.metric)]
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Judge its claims."""
+        with TemporaryDirectory(prefix="pcaplat-kit-") as name:
+            document = validate(self.lay_out(Path(name)), only=self.measured_claims())
+        return list(document["verdicts"])
+
+
+def _is_cpu(metric: str) -> bool:
+    return metric.startswith("cpu-")
+
+
+KITS = (
+    Kit(
+        "nsx-dfw-latency",
+        {"l2": "l2", "dfw": "dfw"},
+        HOSTS,
+    ),
+    Kit(
+        "nsx-vxlan-dlr-latency",
+        {n: n for n in ("l2", "vxlan", "vxlan-routed", "dfw", "vxlan-routed-dfw")},
+        HOSTS,
+    ),
+    Kit(
+        "vds-ipfix",
+        {
+            "baseline": "l2",
+            "ipfix": "dfw-stateless",
+            "ipfix-bi": "dfw",
+            "ipfix-8-pairs": "dfw-stateless",
+            "ipfix-bi-8-pairs": "dfw",
+        },
+        {"esx1-vnic": "host1-vm", "esx2-vnic": "host2-vm"},
+    ),
+    Kit(
+        "nsx-bare-metal-edge",
+        {f"{way}-{size}": "vxlan" for way in ("single", "lag") for size in SIZES},
+        {"overlay": "host2-up", "uplink": "host2-vm"},
+    ),
+    Kit(
+        "vxlan-draft",
+        {"l2": "l2", "vxlan": "vxlan", "vxlan-4-pairs": "vxlan-l3"},
+        {"host1-tap": "host1-vm", "host1-uplink": "host1-up", "host2-tap": "host2-vm"},
+    ),
+)
+
+
+def table() -> str:
+    """Write every claim with its verdict on the stand-ins."""
+    lines = ["| claim | stands in | verdict | because |", "| --- | --- | --- | --- |"]
+    for kit in KITS:
+        found = {row["id"]: row for row in kit.verdicts()}
+        for claim in load_published(kit.name).claims:
+            scope = claim.scope
+            names = [n for n in (scope.treatment, scope.baseline, scope.scenario) if n]
+            standing = " − ".join(f"`{kit.scenarios[name]}`" for name in names)
+            row = found.get(claim.id)
+            verdict, reason = (row["verdict"], row["reason"]) if row else ("–", "needs CPU samples")
+            lines.append(f"| `{claim.id}` | {standing} | {verdict} | {reason} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main() -> None:
+    """Write the table."""
+    text = TABLE_PAGE.read_text("utf-8")
+    TABLE_PAGE.write_text(TABLE.sub(lambda match: match[1] + table() + match[2], text), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
