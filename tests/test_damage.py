@@ -155,3 +155,28 @@ def test_what_was_packed_is_read_up_to_the_damage(
     status, _, said = read(capsys, str(bad), "--strict")
     assert status == 2
     assert f"{bad}: byte " in said
+
+
+def test_a_block_that_claims_more_than_it_holds_is_lost_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The captured length lies (draft-ietf-opsawg-pcapng §4.3), the lengths of the block do not."""
+    good, data = whole(tmp_path, "pcapng")
+    at = data.index(FRAMES[MIDDLE])
+    block_at, captured_at = at - 28, at - 8
+    [block_bytes] = struct.unpack_from("<I", data, block_at + 4)
+    claim = block_bytes - 32 + 1
+    bad = good.with_name("bad.pcapng")
+    bad.write_bytes(data[:captured_at] + struct.pack("<I", claim) + data[captured_at + 4 :])
+    status, rows, said = read(capsys, str(bad))
+    assert status == 0
+    assert ports(rows) == [1001 + at for at in range(N_FRAMES) if at != MIDDLE]
+    assert f"claims {claim} bytes and holds {claim - 1}" in said
+    assert LOST.findall(said) == [(str(block_at), str(block_bytes))]
+    assert f"reading goes on at byte {block_at + block_bytes}" in said
+    assert read(capsys, str(bad), "--strict")[0] == 2
+    run(["merge", "--format", "json", "--quiet", str(good), str(bad)])
+    summary = json.loads(capsys.readouterr().out)
+    assert [one["is_truncated"] for one in summary["captures"]] == [False, True]
+    [text] = [one["text"] for one in summary["warnings"] if one["code"] == "damaged-capture"]
+    assert f"{block_bytes} bytes are lost" in text

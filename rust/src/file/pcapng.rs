@@ -59,10 +59,14 @@ impl Records for Pcapng {
             let bytes = input.window().get(..block.n_bytes)?;
             match self.read(&block, bytes, findings) {
                 Ok(Some(record)) => break (record, block.n_bytes),
-                Ok(None) => {}
-                Err(text) => findings.damaged(block.at_byte, text),
+                Ok(None) => {
+                    input.take(block.n_bytes);
+                }
+                Err(what) => {
+                    input.take(block.n_bytes);
+                    findings.lost(block.at_byte, &what, input, true);
+                }
             }
-            input.take(block.n_bytes);
         };
         let held = record.at..record.at + record.captured_bytes;
         Some(Frame {

@@ -90,10 +90,11 @@ fn a_packet_longer_than_its_block_costs_only_itself() {
     let reading = file(&[interface(&[]), liar, packet(0, 2, &[])]);
     assert_eq!((reading.rows.len(), reading.damage.len()), (1, 1));
     assert!(
-        reading.damage[0]
-            .text
-            .contains("claims 200 bytes and holds 4")
+        reading.damage[0].text.contains(
+            "claims 200 bytes and holds 4; 36 bytes are lost, reading goes on at byte 84"
+        )
     );
+    assert!(reading.is_truncated);
 }
 
 #[test]
