@@ -10,7 +10,6 @@ import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
 from pcaplat.outputs import write
@@ -19,7 +18,6 @@ from pcaplat.scenario_files import measured, saved_run
 from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.study import merge
 from pcaplat.traffic.tables import TRAFFIC_TABLES
-from pcaplat.traffic.transactions import Connections, most_at_once, transaction_rows
 from tests.conftest import ROOT
 from tests.lab_merge import captures_of
 from tests.shelf import lab_set
@@ -166,33 +164,6 @@ def test_overhead_is_what_tshark_finds_between_the_mean_lengths(name: str) -> No
         assert sign * n_bytes / n == pytest.approx(mean_far - mean_near, abs=0.011)
 
 
-@NEEDS_LAB
-@pytest.mark.parametrize("kind", ["rr", "crr", "udp"])
-@pytest.mark.parametrize("name", SETS)
-def test_transactions_are_those_the_client_logged(name: str, kind: str) -> None:
-    log = lab_set(name) / f"transactions-{kind}.csv"
-    if not log.exists():
-        pytest.skip("the lab did not run them")
-    if (name, kind) == ("ipv6", "udp"):
-        pytest.skip("without IP ID and with one payload, no packet of it can be told from another")
-    with log.open() as lines:
-        starts = [int(row["start_ns"]) for row in csv.DictReader(lines)]
-    # the first holds what the programs did once: connecting, warming up
-    first, last = starts[1] - 1_000, starts[-1]
-    since = f"{first // 10**9}.{first % 10**9:09d}"
-    only = "udp" if kind == "udp" else "tcp"
-    files = list(captures_of(lab_set(name)).values())
-    with merge(files, same_clock=["all"], start=since, bpf=only) as result:
-        near = result.document["path"][0]
-        rows = [row for row in result.traffic_rows["transactions"] if row["point"] == near]
-    wanted = "crr" if kind == "crr" else "rr"
-    (row,) = (one for one in rows if one["kind"] == wanted)
-    assert row["n_transactions"] in {len(starts) - 1, len(starts) - 2}
-    period_ns = (last - starts[1]) / (len(starts) - 2)
-    assert 1e9 / row["rate_tps"] == pytest.approx(period_ns, rel=0.01)
-    assert row["mean_ns"] < period_ns
-
-
 def test_a_saved_result_gives_the_same_rates(tmp_path: Path) -> None:
     with merge(SAMPLE, same_clock=["all"], traffic=True) as result:
         write(result, tmp_path / "out")
@@ -205,53 +176,6 @@ def test_a_saved_result_gives_the_same_rates(tmp_path: Path) -> None:
     for row in rows:
         if row["lo_frac"] is not None:
             assert row["lo_frac"] <= 0 <= row["hi_frac"]
-
-
-def frames_of(turns: list[tuple[int, str, int, int]]) -> pl.DataFrame:
-    """Make frames of one connection: time, sender, payload, acknowledgement."""
-    ends = {"c": ("10.0.0.2", 40_000), "s": ("10.0.0.1", 80)}
-    rows = []
-    for t_ns, sender, n_bytes, ack in turns:
-        (src, src_port), (dst, dst_port) = ends[sender], ends["s" if sender == "c" else "c"]
-        rows.append(
-            {
-                "point": "p",
-                "protocol": 6,
-                "src": src,
-                "src_port": src_port,
-                "dst": dst,
-                "dst_port": dst_port,
-                "at_ns": t_ns,
-                "payload_bytes": n_bytes,
-                "tcp_ack": ack,
-            }
-        )
-    return pl.DataFrame(rows)
-
-
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
-def test_transactions_are_the_same_however_frames_are_cut_into_batches(size: int) -> None:
-    turns = [(0, "c", 0, 0), (5, "s", 0, 1)]
-    for number in range(150):
-        t_ns = 100 + 1000 * number
-        # a request in two frames, an acknowledgement, and a response in two
-        turns += [(t_ns, "c", 10, 1), (t_ns + 1, "c", 20, 1), (t_ns + 2, "s", 0, 1)]
-        turns += [(t_ns + 300, "s", 100, 1), (t_ns + 400, "s", 50, 1)]
-    frames, connections = frames_of(turns), Connections()
-    for at in range(0, len(frames), size):
-        connections.add(frames[at : at + size])
-    (row,) = transaction_rows(connections.finish()).to_dicts()
-    assert (row["client"], row["server_port"], row["kind"]) == ("10.0.0.2", 80, "rr")
-    assert (row["n_connections"], row["n_transactions"]) == (1, 150)
-    assert (row["request_bytes"], row["response_bytes"]) == (30, 150)
-    assert row["rate_tps"] == pytest.approx(1e6)
-    assert row["mean_ns"] == pytest.approx(400)
-
-
-def test_most_connections_at_once() -> None:
-    first, last = pl.Series([0, 5, 20]), pl.Series([10, 15, 30])
-    assert most_at_once(first, last) == 2
-    assert most_at_once(pl.Series([0, 10]), pl.Series([10, 20])) == 2
 
 
 def test_captures_that_end_before_others_begin_have_no_traffic(tmp_path: Path) -> None:

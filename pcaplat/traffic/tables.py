@@ -58,7 +58,9 @@ TRANSACTIONS = Table(
         Column("request_bytes", "Float64", "mean request", "bytes"),
         Column("response_bytes", "Float64", "mean response", "bytes"),
         _known("rate_tps", "transactions a second: from request to request, of all connections together; of crr from opening to opening", "1/s"),
-        _known("mean_ns", "mean time from the request's first frame to the response's last; of crr from the SYN, without the closing", "ns"),
+        _known("mean_ns", "mean time of a transaction, from the request's first frame to the response's last; of crr from the SYN on, connecting included, closing not", "ns"),
+        _known("gap_ns", "mean time from the response's last frame to the next request's first (of crr: to the next SYN); negative where connections overlap", "ns"),
+        _known("period_ns", "mean_ns + gap_ns: from request to request of a connection, of crr from opening to opening; 1/rate where one goes on at a time", "ns"),
     ),
 )  # fmt: skip
 

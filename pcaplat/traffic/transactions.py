@@ -172,13 +172,16 @@ def transaction_rows(connections: pl.DataFrame) -> pl.DataFrame:
     named = groups.with_columns(is_opened=is_opened, kind=kind.otherwise(pl.col("kind")))
     rated = named.with_columns(
         rate_tps=pl.when("is_opened").then("opened_tps").otherwise("turns_tps"),
-        mean_ns=pl.when("is_opened").then("opened_ns").otherwise("turns_ns"),
+        mean_ns=pl.when("is_opened").then("opened_ns").otherwise("turns_ns").fill_nan(None),
+        period_ns=pl.when("is_opened").then("openings_ns").otherwise("periods_ns").fill_nan(None),
+    ).with_columns(
+        pl.col("server_port", "protocol").cast(pl.Int32),
+        gap_ns=pl.col("period_ns") - pl.col("mean_ns"),
     )
-    ports = pl.col("server_port", "protocol").cast(pl.Int32)
-    rated = rated.with_columns(ports, pl.col("mean_ns").fill_nan(None))
     order = ("point", "client", "server", "server_port", "protocol", "kind")
     sums = ("n_connections", "n_transactions", "request_bytes", "response_bytes")
-    return rated.select(*order, *sums, "rate_tps", "mean_ns").sort(order)
+    times = ("rate_tps", "mean_ns", "gap_ns", "period_ns")
+    return rated.select(*order, *sums, *times).sort(order)
 
 
 def _kind(per_connection: pl.Expr) -> pl.Expr:
@@ -194,22 +197,31 @@ def _of_turns() -> dict[str, pl.Expr]:
     is_some = (n_more > 0) & (span_ns > 0)
     return {
         "turns_tps": (n_more * 1e9 / span_ns).filter(is_some).sum(),
-        "turns_ns": (span_ns - pl.col("idle_ns")).filter(is_some).sum() / n_more.sum(),
+        "turns_ns": (span_ns - pl.col("idle_ns")).filter(is_some).sum()
+        / n_more.filter(is_some).sum(),
+        "periods_ns": span_ns.filter(is_some).sum() / n_more.filter(is_some).sum(),
     }
 
 
 def _of_openings() -> dict[str, pl.Expr]:
-    """Rate and mean time of connections of one transaction each: from opening to opening."""
+    """Rate and mean time of connections of one transaction each: from opening to opening.
+
+    The last is left out of the mean, for nobody knows what came after it.
+    """
     span_ns = pl.col("first_ns").max() - pl.col("first_ns").min()
     lasted_ns = pl.col("last_ns") - pl.col("first_ns")
+    is_followed = pl.col("first_ns") < pl.col("first_ns").max()
     return {
         "opened_tps": pl.when(span_ns > 0).then((pl.len() - 1) * 1e9 / span_ns),
-        "opened_ns": lasted_ns.mean(),
+        "opened_ns": lasted_ns.filter(is_followed).mean(),
+        "openings_ns": span_ns / (pl.len() - 1),
     }
 
 
 def most_at_once(first_ns: pl.Series, last_ns: pl.Series) -> int:
     """Count the most connections that were open at one time, by first and last frame."""
+    if not len(first_ns):
+        return 0
     starts = pl.DataFrame({"t_ns": first_ns, "step": 1})
     ends = pl.DataFrame({"t_ns": last_ns, "step": -1})
     steps = pl.concat([starts, ends]).sort("t_ns", "step", descending=[False, True])

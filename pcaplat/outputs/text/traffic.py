@@ -61,6 +61,8 @@ def _show_transactions(console: "Console", rows: list[Row], point: str) -> None:
         Field("n", [format_count(row["n_transactions"]) for row in here]),
         Field("rate", [format_amount(row["rate_tps"], "tps") for row in here]),
         Field("mean time", [format_ns(row["mean_ns"]) for row in here]),
+        Field("+ gap", [format_ns(row["gap_ns"]) for row in here]),
+        Field("= period", [format_ns(row["period_ns"]) for row in here]),
     ]
     print_table(console, f"Transactions, as seen at {printable(point)}", fields)
 
