@@ -41,6 +41,11 @@ impl Findings {
                 "{n_lost} bytes are lost, reading goes on at byte {}",
                 input.at_byte()
             )
+        } else if !input.window().is_empty() {
+            format!(
+                "nothing like a record is in the {n_lost} bytes from there, and what is behind \
+                 them was not read; what came before is used"
+            )
         } else {
             format!("the {n_lost} bytes from there to the end are lost; what came before is used")
         };

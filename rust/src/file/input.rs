@@ -5,6 +5,9 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 /// Large enough to make system calls rare, small enough to stay in the cache.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// Damage that is longer is the rest of the file, of which compression may promise any amount.
+const MAX_GAP_BYTES: u64 = 128 << 20;
+
 /// A source of bytes and the part of it that is in memory.
 pub(super) struct Input {
     source: Box<dyn Read + Send>,
@@ -96,8 +99,8 @@ impl Input {
     }
 
     /// Moves to the next place, at least `step` bytes on and in steps of so many, at which `found`
-    /// likes what it sees; to the end, and false, if there is none. `found` is shown `look_bytes`,
-    /// or all that is left.
+    /// likes what it sees; to the end, or [`MAX_GAP_BYTES`] on, and false, if there is none. `found`
+    /// is shown `look_bytes`, or all that is left.
     #[cold]
     pub(super) fn seek(
         &mut self,
@@ -106,7 +109,8 @@ impl Input {
         found: impl Fn(&[u8]) -> bool,
     ) -> bool {
         let mut first_at = step;
-        while self.fill(1) {
+        let last_at = self.at_byte() + MAX_GAP_BYTES;
+        while self.at_byte() < last_at && self.fill(1) {
             let is_more = self.fill_ahead(2 * look_bytes);
             let window = self.window();
             let end = if is_more {

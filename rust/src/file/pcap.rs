@@ -119,6 +119,23 @@ impl Pcap {
 /// Only files that alternate without end reach it.
 const MAX_INTERFACES: usize = 65_536;
 
+/// So many zeros are space that was kept for records, not hundreds of records without a time, a byte
+/// or a length.
+const NEVER_WRITTEN_BYTES: usize = 4096;
+
+/// Whether zeros stand where records should be; what is still being written may yet become one.
+#[inline]
+fn is_never_written(record: Record, input: &mut Input) -> bool {
+    record.is_empty()
+        && (record.seconds, record.fraction) == (0, 0)
+        && input.fill_ahead(NEVER_WRITTEN_BYTES)
+        && input
+            .window()
+            .iter()
+            .take(NEVER_WRITTEN_BYTES)
+            .all(|octet| *octet == 0)
+}
+
 impl Pcap {
     /// The next record that is whole in the window, and its length with its header.
     #[inline]
@@ -136,7 +153,7 @@ impl Pcap {
             if record.is_empty() && self.goes_on_in_another(input, findings) {
                 continue;
             }
-            if record.captured > MAX_CAPTURED_BYTES {
+            if record.captured > MAX_CAPTURED_BYTES || is_never_written(record, input) {
                 self.pass_damage(record, input, findings)?;
                 continue;
             }
@@ -167,9 +184,11 @@ impl Pcap {
             layout::goes_on(header, n_header, self.last_seconds, window)
         });
         let captured = record.captured;
-        let what = format!(
-            "a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible"
-        );
+        let what = if captured == 0 {
+            format!("zeros, {NEVER_WRITTEN_BYTES} of them or more, where records should be")
+        } else {
+            format!("a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible")
+        };
         findings.lost(at_byte, &what, input, goes_on);
         goes_on.then_some(())
     }

@@ -1,0 +1,155 @@
+"""Files that promise more than they are: read or refused within limits that the system enforces."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import resource
+import struct
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from pcaplat.captures import COMPRESSED
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_MB = 256
+MAX_ADDRESS_BYTES = 3 << 30
+MAX_CPU_S = 30
+READ = """
+import json, sys
+from pathlib import Path
+import pyarrow as pa
+import pcaplat
+told = {}
+for path in sys.argv[1:]:
+    try:
+        stream = pcaplat.read(path)
+        n = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
+        told[path] = n, [text for _, _, text in stream.damage()]
+    except pcaplat.InputError as problem:
+        told[path] = 0, [str(problem)]
+status = Path("/proc/self/status").read_text("ascii")
+told["peak_mb"] = int(status.partition("VmHWM:")[2].split()[0]) // 1024
+print(json.dumps(told))
+"""
+PCAP = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
+RECORD = struct.pack("<IIII", 1_700_000_000, 5, 60, 60) + bytes(range(60))
+CODECS = {".gz": "gzip", ".zst": "zstd", ".lz4": "lz4", ".bz2": "bz2", ".xz": ""}
+NOT_READ = "was not read; what came before is used"
+
+
+def packed(suffix: str, data: bytes) -> bytes:
+    """One member of a compressed file."""
+    if suffix == ".xz":
+        return lzma.compress(data, preset=0)
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, CODECS[suffix]) as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
+def bomb(path: Path, head: bytes, filling: bytes) -> Path:
+    """A file of a gigabyte of `filling` behind a head, in the compression that its name says."""
+    member = packed(path.suffix, filling * ((16 << 20) // len(filling)))
+    path.write_bytes(packed(path.suffix, head) + member * 64)
+    return path
+
+
+def limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_BYTES, MAX_ADDRESS_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S))
+
+
+def read(*paths: Path) -> list[tuple[int, list[str]]]:
+    """How many frames a process with limits reads of each file, and what it says of it."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ, *map(str, paths)],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["peak_mb"] < MAX_MB
+    return [(n, texts) for n, texts in (told[str(path)] for path in paths)]
+
+
+def test_a_gigabyte_of_zeros_costs_what_is_worth_reading(tmp_path: Path) -> None:
+    assert set(CODECS) == set(COMPRESSED)
+    paths = [bomb(tmp_path / f"zeros.pcap{suffix}", PCAP + RECORD, bytes(1)) for suffix in CODECS]
+    for n, texts in read(*paths):
+        assert n == 1
+        assert "zeros, 4096 of them or more, where records should be" in texts[0]
+        assert NOT_READ in texts[0]
+
+
+@pytest.mark.parametrize("octet", [1, 255])
+def test_any_format_gives_up_behind_its_header(tmp_path: Path, octet: int) -> None:
+    seeds = ROOT / "rust" / "fuzz" / "corpus" / "reader"
+    heads = {name: (seeds / name).read_bytes() for name in ("ng-le-us", "snoop")}
+    heads |= {"pcap": PCAP, "none": b""}
+    paths = [bomb(tmp_path / f"{name}.gz", head, bytes([octet])) for name, head in heads.items()]
+    found = dict(zip(heads, read(*paths), strict=True))
+    assert found["none"][0] == found["pcap"][0] == 0
+    assert "not a capture" in found["none"][1][0]
+    assert found["ng-le-us"][0] == 1
+    assert found["snoop"][0] == 3
+    assert all(texts for _, texts in found.values())
+
+
+def test_records_go_on_behind_zeros(tmp_path: Path) -> None:
+    path = tmp_path / "hole.pcap"
+    path.write_bytes(PCAP + RECORD * 3 + bytes(1_000_001) + RECORD * 4 + bytes(64 << 10))
+    [(n, texts)] = read(path)
+    assert n == 7
+    assert "1000001 bytes are lost, reading goes on" in texts[0]
+    assert "to the end are lost" in texts[1]
+
+
+def test_compression_within_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "nested.gz"
+    path.write_bytes(packed(".gz", packed(".gz", packed(".gz", PCAP))))
+    [(n, [text])] = read(path)
+    assert n == 0
+    assert "gzip inside another compression inside its gzip compression" in text
+    assert text.endswith("unpack it first")
+
+
+def test_empty_records_and_lengths_that_lie(tmp_path: Path) -> None:
+    empty = struct.pack("<IIII", 1_700_000_000, 5, 0, 60)
+    lie = struct.pack("<IIII", 1_700_000_000, 5, 0xFFFF_FFFF, 0xFFFF_FFFF)
+    files = {
+        "empty": PCAP + empty * 100_000,
+        "lie": PCAP + RECORD * 2 + lie + RECORD * 2,
+        "snaplen": PCAP[:16] + b"\xff" * 4 + PCAP[20:] + RECORD,
+        "last": PCAP + RECORD + lie,
+    }
+    paths = []
+    for name, data in files.items():
+        paths.append(tmp_path / f"{name}.pcap")
+        paths[-1].write_bytes(data)
+    found = dict(zip(files, read(*paths), strict=True))
+    assert [n for n, _ in found.values()] == [100_000, 4, 1, 1]
+    assert "claims 4294967295 captured bytes" in found["lie"][1][0]
+    assert not found["snaplen"][1]
+
+
+def test_interfaces_without_end_are_bounded(tmp_path: Path) -> None:
+    name = struct.pack("<HH", 2, 400) + b"n" * 400
+    body = struct.pack("<HHI", 1, 0, 0) + name
+    length = struct.pack("<I", len(body) + 12)
+    block = struct.pack("<I", 1) + length + body + length
+    section = (ROOT / "rust/fuzz/corpus/reader/ng-le-us").read_bytes()[:28]
+    path = tmp_path / "interfaces.pcapng.gz"
+    path.write_bytes(packed(".gz", section) + packed(".gz", block * 2000) * 40)
+    [(n, texts)] = read(path)
+    assert n == 0
+    assert "more than 65536 interfaces" in " ".join(texts)
