@@ -33,8 +33,8 @@ RATES: dict[str, tuple[str, int, int]] = {
 OF_THE_LINE = ("throughput-l1", "throughput-l2")
 GAPS = {"throughput-l3": "n_l3_unknown", "goodput": "n_payload_unknown"}
 UNCOUNTED = (
-    "the traffic of {name} was not counted, for an earlier version wrote it; merge its captures "
-    "again"
+    "the traffic of {name} was not counted, for only a sample of its packets was taken, or an "
+    "earlier version wrote it; merge its captures again, whole"
 )
 
 

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,15 @@ from pcaplat.study import Result, merge
 from pcaplat.study_errors import StudyError
 
 SUMMARY, BLOCKS = "summary.json", "blocks.parquet"
+CHOOSING = {
+    "bpf": "--filter",
+    "bpf_outer": "--filter-outer",
+    "start": "--from",
+    "end": "--to",
+    "sample": "--sample",
+}
+"""Options that choose packets: a result that is written has made its choice."""
+
 Source = str | PathLike[str] | Result
 """A folder, a capture, or the result of a merge."""
 
@@ -36,7 +45,9 @@ class Reading:
     def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
         """Merge the captures of one run."""
         with merge(captures, **self.options) as result:
-            return measured(name, result)
+            run = measured(name, result)
+        # the rate of a sample is not that of the traffic
+        return replace(run, rates=None) if self.options.get("sample", 1) > 1 else run
 
 
 def measured(name: str, result: Result) -> MeasuredRun:
@@ -74,9 +85,10 @@ def runs_of(source: Source, reading: Reading) -> list[MeasuredRun]:
     if isinstance(source, Result):
         return [measured("result", source)]
     folder = Path(fspath(source))
+    if not folder.exists():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
     if not folder.is_dir():
-        number = errno.ENOTDIR if folder.exists() else errno.ENOENT
-        raise OSError(number, os.strerror(number), str(folder))
+        raise StudyError.no_scenario(str(folder))
     if is_run(folder):
         return [run_of(folder, reading)]
     inner = sorted(one for one in folder.iterdir() if one.is_dir() and is_run(one))
@@ -102,9 +114,12 @@ def _is_capture(file: Path) -> bool:
 
 def run_of(folder: Path, reading: Reading) -> MeasuredRun:
     """Read or merge one run."""
-    if (folder / SUMMARY).exists():
-        return saved_run(folder)
-    return reading.merged(folder.name, captures_in(folder))
+    if not (folder / SUMMARY).exists():
+        return reading.merged(folder.name, captures_in(folder))
+    asked = [option for name, option in CHOOSING.items() if name in reading.options]
+    if asked:
+        raise StudyError.chosen_already(str(folder), asked)
+    return saved_run(folder)
 
 
 def saved_run(folder: Path) -> MeasuredRun:

@@ -27,6 +27,22 @@ class StudyError(InputError):
         )
 
     @classmethod
+    def no_scenario(cls, name: str) -> "StudyError":
+        """Say what to give instead of a file."""
+        return cls(
+            f"{name}: is a file; put the captures of one run into a folder and give that, or a "
+            "folder of such folders, or STUDY.toml:SCENARIO"
+        )
+
+    @classmethod
+    def chosen_already(cls, folder: str, options: Sequence[str]) -> "StudyError":
+        """Refuse to choose packets of a result."""
+        return cls(
+            f"{folder}: is a result, whose packets were chosen when it was merged; give "
+            f"{', '.join(options)} to merge instead, or give its captures here"
+        )
+
+    @classmethod
     def not_written_whole(cls, folder: str, name: str) -> "StudyError":
         """Ask for a result that holds what comparing needs."""
         return cls(f"{folder}: has no {name}; write it again with merge -o of this version")

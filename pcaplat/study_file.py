@@ -64,6 +64,7 @@ class StudyFile(Strict):
     filter_outer: Text | None = None
     window: Duration | None = None
     vxlan_ports: list[Port] = Field(default_factory=list)
+    decode: list[Text] = Field(default_factory=list)
     warm_up: Duration | None = None
 
     @model_validator(mode="after")
@@ -93,6 +94,7 @@ class StudyFile(Strict):
             "bpf_outer": self.filter_outer,
             "window_ns": self.window,
             "vxlan_ports": self.vxlan_ports,
+            "decode": self.decode,
         }
         return {name: value for name, value in given.items() if value}
 

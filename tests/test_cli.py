@@ -55,24 +55,11 @@ def merged(monkeypatch: pytest.MonkeyPatch) -> Merged:
 def test_without_options_everything_is_found(merged: Merged) -> None:
     assert run(["merge", "a.pcap", "vnic=b.pcap", "-"]) == 0
     assert merged.captures == ["a.pcap", "vnic=b.pcap", "-"]
+    # what is not asked for is left to `merge`
     assert merged.options == {
-        "path": None,
-        "same_clock": [],
-        "clock_accuracy": [],
-        "reference": None,
-        "bpf": None,
-        "bpf_outer": None,
-        "start": None,
-        "end": None,
-        "sample": 1,
-        "window_ns": None,
-        "vxlan_ports": (),
-        "decode": (),
-        "profile": None,
         "slowest": 0,
         "traffic": False,
         "keep_rows": False,
-        "strict": False,
         "engine": "local",
         "progress": None,
     }

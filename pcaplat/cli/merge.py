@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -39,17 +41,8 @@ Decode = Annotated[
 ]
 
 
-def command(
-    captures: Captures,
-    output_dir: Annotated[
-        Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
-    ] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace an earlier result in DIR.")
-    ] = False,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
-    ] = "table",
+def _asked(
+    *,
     path: Annotated[
         str | None,
         Option(metavar="A,B,C", help="The points in forward order. Default: found."),
@@ -74,12 +67,6 @@ def command(
     sample: Annotated[
         str | None, Option(metavar="1/N", help="The same N-th of the packets at every point.")
     ] = None,
-    slowest: Annotated[
-        int, Option(metavar="N", min=0, help="List the N slowest packets of each segment.")
-    ] = 0,
-    traffic: Annotated[
-        bool, Option("--traffic", help="Rates, transactions and encapsulation overhead too.")
-    ] = False,
     window: Annotated[
         str | None,
         Option(metavar="DURATION", help="How far a packet may be from its usual time."),
@@ -89,8 +76,79 @@ def command(
     profile: Annotated[
         str | None, Option(metavar="NAME", help="A capture-point profile, or a file: see points.")
     ] = None,
-    pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
     strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
+) -> dict[str, Any]:
+    """Give what is asked of `merge` as its arguments; what is not, not at all."""
+    given = {
+        "path": names(path, "--path") if path is not None else None,
+        "same_clock": clock_groups(same_clock or ()),
+        "clock_accuracy": [accuracy(text) for text in clock_accuracy or ()],
+        "reference": reference,
+        "bpf": bpf,
+        "bpf_outer": bpf_outer,
+        "start": _checked(parse_instant, start),
+        "end": _checked(parse_instant, end),
+        "sample": None if sample is None else parse_share(sample),
+        "window_ns": None if window is None else window_of(window),
+        "vxlan_ports": tuple(vxlan_port or ()),
+        "decode": tuple(decode or ()),
+        "profile": profile,
+        "strict": strict,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def merging(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a subcommand the options of `merge` in place of its parameter `options`.
+
+    It gets them as arguments of `pcaplat.merge`.
+
+    Example:
+        >>> @merging
+        ... def show(*, options):
+        ...     print(options)
+        >>> show(path="vnic, uplink", sample="1/8")
+        {'path': ['vnic', 'uplink'], 'sample': 8}
+    """
+    shared = signature(_asked, eval_str=True).parameters
+    own = signature(command, eval_str=True)
+
+    @wraps(command)
+    def with_options(*given: Any, **named: Any) -> None:  # noqa: ANN401 - whatever it takes
+        asked = {name: named.pop(name) for name in shared if name in named}
+        command(*given, **named, options=_asked(**asked))
+
+    parameters = [
+        each
+        for parameter in own.parameters.values()
+        for each in (shared.values() if parameter.name == "options" else [parameter])
+    ]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(with_options)["__signature__"] = own.replace(parameters=parameters)
+    return with_options
+
+
+@merging
+def command(
+    captures: Captures,
+    output_dir: Annotated[
+        Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
+    ] = None,
+    overwrite: Annotated[
+        bool, Option("--overwrite", help="Replace an earlier result in DIR.")
+    ] = False,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
+    ] = "table",
+    *,
+    options: dict[str, Any],
+    slowest: Annotated[
+        int, Option(metavar="N", min=0, help="List the N slowest packets of each segment.")
+    ] = 0,
+    traffic: Annotated[
+        bool, Option("--traffic", help="Rates, transactions and encapsulation overhead too.")
+    ] = False,
+    pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
     engine: Annotated[Literal["local"], Option(help="Where it runs.")] = "local",
     quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
     no_progress: Annotated[bool, Option("--no-progress", help="No progress bar.")] = False,
@@ -102,24 +160,10 @@ def command(
         raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
     else:
         need_standard_output()
-    options = {
-        "path": names(path, "--path") if path is not None else None,
-        "same_clock": clock_groups(same_clock or ()),
-        "clock_accuracy": [accuracy(text) for text in clock_accuracy or ()],
-        "reference": reference,
-        "bpf": bpf,
-        "bpf_outer": bpf_outer,
-        "start": _checked(parse_instant, start),
-        "end": _checked(parse_instant, end),
-        "sample": parse_share(sample) if sample is not None else 1,
-        "window_ns": None if window is None else window_of(window),
-        "vxlan_ports": tuple(vxlan_port or ()),
-        "decode": tuple(decode or ()),
-        "profile": profile,
+    options |= {
         "slowest": slowest,
         "traffic": traffic,
         "keep_rows": output_dir is not None,
-        "strict": strict,
         "engine": engine,
     }
     jobs = _jobs(captures, options, output_dir)

@@ -1,27 +1,16 @@
 """`pcaplat rfc2544`: captures of a sender's and a receiver's point → loss and latency by rate."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from pcaplat.cli import note, standard_output
-from pcaplat.cli.compare import (
-    Accuracy,
-    OutputDir,
-    Overwrite,
-    PathOrder,
-    ProfileName,
-    Quiet,
-    SameClock,
-    Strict,
-    Window,
-    merge_options,
-    prepare,
-)
-from pcaplat.cli.merge import Inner, Outer, Ports
+from pcaplat.cli.compare import OutputDir, Overwrite, Quiet, prepare
+from pcaplat.cli.merge import merging
 from pcaplat.errors import OptionError
 
 
+@merging
 def command(
     captures: Annotated[
         list[str],
@@ -40,31 +29,15 @@ def command(
     tolerance: Annotated[
         str, Option(metavar="SHARE", help="What may be lost at the rate named PDR, e.g. 0.01%.")
     ] = "0.01%",
-    path: PathOrder = None,
-    same_clock: SameClock = None,
-    clock_accuracy: Accuracy = None,
-    bpf: Inner = None,
-    bpf_outer: Outer = None,
-    window: Window = None,
-    vxlan_port: Ports = None,
-    profile: ProfileName = None,
-    strict: Strict = False,
+    *,
+    options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
     """Assemble RFC 2544's trials: loss and latency by size and rate, and what the trials lacked."""
     prepare(output_dir, overwrite=overwrite)
     share = tolerance_of(tolerance)
-    options = merge_options(
-        path=path,
-        same_clock=same_clock,
-        clock_accuracy=clock_accuracy,
-        bpf=bpf,
-        bpf_outer=bpf_outer,
-        window=window,
-        vxlan_ports=vxlan_port,
-        profile=profile,
-        strict=strict,
-    )
+    if options.get("sample", 1) > 1:
+        raise OptionError("--sample: a sample of the packets has no rate; leave it out")
     from pcaplat.benchmarks import rfc2544
     from pcaplat.outputs.benchmark import benchmark_output, save_benchmark
 

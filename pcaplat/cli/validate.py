@@ -7,27 +7,14 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from pcaplat.cli import OK, standard_output
-from pcaplat.cli.compare import (
-    Accuracy,
-    OutputDir,
-    Overwrite,
-    PathOrder,
-    ProfileName,
-    Quiet,
-    SameClock,
-    Strict,
-    WarmUp,
-    Window,
-    merge_options,
-    prepare,
-    warm_up_of,
-)
-from pcaplat.cli.merge import Inner, Outer, Ports
+from pcaplat.cli.compare import OutputDir, Overwrite, Quiet, WarmUp, prepare, warm_up_of
+from pcaplat.cli.merge import merging
 from pcaplat.study_errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3
 
 
+@merging
 def command(
     claims: Annotated[
         str,
@@ -55,31 +42,13 @@ def command(
         Option("--format", help="What stdout gets."),
     ] = "table",
     warm_up: WarmUp = None,
-    path: PathOrder = None,
-    same_clock: SameClock = None,
-    clock_accuracy: Accuracy = None,
-    bpf: Inner = None,
-    bpf_outer: Outer = None,
-    window: Window = None,
-    vxlan_port: Ports = None,
-    profile: ProfileName = None,
-    strict: Strict = False,
+    *,
+    options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
     """Judge claims by captures: held, refuted, or undecided and why."""
     del quiet
     prepare(output_dir, overwrite=overwrite)
-    options = merge_options(
-        path=path,
-        same_clock=same_clock,
-        clock_accuracy=clock_accuracy,
-        bpf=bpf,
-        bpf_outer=bpf_outer,
-        window=window,
-        vxlan_ports=vxlan_port,
-        profile=profile,
-        strict=strict,
-    )
     from pcaplat.outputs.verdicts import save_verdicts, verdict_output
     from pcaplat.verdicts import validate
 
