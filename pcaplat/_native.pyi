@@ -91,7 +91,13 @@ def match_files(
     n_partitions: int = 0,
     tell: _Tell = None,
 ) -> dict[str, Any]: ...
-def attribute(spills: Sequence[_Path], is_reverse: bool, clock: _Knots) -> dict[str, Any]: ...
+def attribute(
+    spills: Sequence[_Path],
+    is_reverse: bool,
+    clock: _Knots,
+    usual: _Knots,
+    blocks: tuple[int, int],
+) -> dict[str, Any]: ...
 def write_merged(
     points: Sequence[
         tuple[

@@ -1,7 +1,8 @@
 """Latencies of a run, block by block of time: what comparing runs and judging claims needs.
 
 The time of a run is cut into equal blocks. For each segment and direction, every block keeps
-count, sum and sum of squares (exact) and a histogram; losses and clocks stay in the summary.
+count, sum and sum of squares (exact) and a histogram; losses and clocks stay in the summary. The
+core counts them (rust/src/blocks.rs).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.path import Floats, Ints
+from pcaplat.path import Findings, Floats, Ints
 from pcaplat.tables import Column, Table
+from pcaplat.time_range import Range
 
 N_BLOCKS = 256
-"""Fine blocks of a run: a few make one that is long against the likeness of neighbours."""
+"""Fine blocks of a run (rust/src/blocks.rs): a few make one that is long against the likeness of
+neighbours."""
 
 BLOCKS = Table(
     "blocks",
@@ -106,6 +109,52 @@ class Blocks:
         counts = np.zeros((n_blocks, len(values)))
         np.add.at(counts, (row[keep], column[keep]), self.counts[keep])
         return values, counts
+
+
+@dataclass(frozen=True)
+class BlockTimes:
+    """First and last instant of what is counted, on the path's first clock."""
+
+    start_ns: int
+    end_ns: int
+
+    @classmethod
+    def of(cls, findings: Findings, range_ns: Range) -> "BlockTimes":
+        """Take the time that all points cover, or what was asked for of it."""
+        start_ns, end_ns = findings.cover(findings.components[0])
+        low, high = range_ns
+        return cls(
+            start_ns if low is None else max(low, start_ns),
+            end_ns if high is None else min(high, end_ns),
+        )
+
+    @property
+    def length_ns(self) -> int:
+        """Length of a block."""
+        return max(1, -(-(self.end_ns - self.start_ns) // N_BLOCKS))
+
+    @property
+    def native(self) -> tuple[int, int]:
+        """Begin of the first block, and length, as the core takes them."""
+        return self.start_ns, self.length_ns
+
+    def blocks(self, counted: Mapping[str, bytes]) -> Blocks | None:
+        """Take what the core counted; None if that is nothing."""
+        if not counted["n"]:
+            return None
+
+        def numbers(name: str, kind: str) -> Any:  # noqa: ANN401 - of either kind
+            return np.frombuffer(counted[name], kind)
+
+        return Blocks(
+            *self.native,
+            numbers("n", "<i8"),
+            numbers("sum_ns", "<i8"),
+            numbers("sum_of_squares", "<f8"),
+            numbers("bin_of", "<i8"),
+            numbers("middles_ns", "<f8"),
+            numbers("counts", "<i8"),
+        )
 
 
 def joined(values: Floats | Ints, length: int) -> Floats:

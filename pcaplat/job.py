@@ -50,6 +50,7 @@ class Options:
     keep_rows: bool
     strict: bool
     engine: str
+    intervals: bool = True
     placing: Placing | None = None
     translations: _native.Learned | None = None
 

@@ -29,6 +29,12 @@ APPROXIMATE_FACTOR, SCANT_FACTOR = 2, 3
 
 N_RESAMPLES_OF_QUANTILES = 400
 
+REACH = 8
+"""Standard errors beyond which no resampled quantile lies."""
+
+BIN_ERROR = 2.0**-11
+"""A bin's middle is off by that share at most (rust/src/histogram.rs)."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -127,8 +133,10 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     n = blocks.n_all
     if chosen is None:
         return Reading(value, None, n, 0.0, bias, _TOO_SHORT)
-    values, counts = blocks.histograms(chosen.length)
+    values, counts = _nearby(*blocks.histograms(chosen.length), share)
     n_effective = mean_n_effective(blocks)
+    # the value is the middle of a bin
+    bias += abs(value) * BIN_ERROR
 
     def resampled(weights: Floats) -> Floats:
         return quantiles(values, weights[:N_RESAMPLES_OF_QUANTILES] @ counts, share)
@@ -137,6 +145,24 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     enough = n_effective * min(share, 1 - share) / LEAST_BEYOND
     reading = _gated(Estimate(value, se, df, bias), n, enough, n_effective, chosen)
     return replace(reading, within=None, note="") if reading.why else reading
+
+
+def _nearby(values: Floats, counts: Floats, share: float) -> tuple[Floats, Floats]:
+    """Leave out bins that no resampled quantile reaches; their counts go to the ends.
+
+    By how much the blocks' shares below the quantile scatter, with room to spare.
+    """
+    reached = np.cumsum(counts.sum(axis=0))
+    n = reached[-1]
+    at = int(np.searchsorted(reached, np.ceil(share * n)))
+    off = counts[:, : at + 1].sum(axis=1) - reached[at] / n * counts.sum(axis=1)
+    reach = REACH * sqrt(float(off @ off)) + 1
+    first = int(np.searchsorted(reached, share * n - reach))
+    last = min(int(np.searchsorted(reached, share * n + reach)), len(values) - 1)
+    kept = counts[:, first : last + 1].copy()
+    kept[:, 0] += counts[:, :first].sum(axis=1)
+    kept[:, -1] += counts[:, last + 1 :].sum(axis=1)
+    return values[first : last + 1], kept
 
 
 def mean_n_effective(blocks: Blocks) -> float:

@@ -1,21 +1,19 @@
 """The result of a merge: the summary as it is, the large tables when they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pcaplat import _native, tables
-from pcaplat.block_counts import BlockCounts
-from pcaplat.blocks import Blocks, Key
+from pcaplat.blocks import Blocks, BlockTimes, Key
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, offset_centre
 from pcaplat.errors import InputError
 from pcaplat.match_table import MatchTable
 from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
 from pcaplat.spill import Rows, Spill, rows_in_order
-from pcaplat.time_range import Range
 from pcaplat.traffic import Traffic
 from pcaplat.traffic.tables import TRAFFIC
 
@@ -49,7 +47,8 @@ class Run:
     spill: Spill
     n_slowest: int
     links: Sequence[Ends]
-    range_ns: Range
+    times: BlockTimes
+    blocks: Mapping[Key, Blocks]
 
     def origins(self) -> list[Origin]:
         """Per file its path, name and division, and per part its point and that point's clock.
@@ -116,7 +115,6 @@ class Result:
     def __init__(self, document: dict[str, Any], run: Run) -> None:
         self.document = document
         self._run = run
-        self._blocks: dict[Key, Blocks] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -212,13 +210,13 @@ class Result:
 
         self._need_rows()
         run = self._run
-        counts = BlockCounts(run.findings, run.clocks, run.links, run.range_ns)
+        times = run.times
         measuring = Measuring(
             run.findings,
             [capture.name for capture in run.captures],
             run.links,
             run.rows,
-            Span(*counts.span_ns, counts.length_ns),
+            Span(times.start_ns, times.end_ns, times.length_ns),
         )
         return measuring.measure(self.packet_batches(details=True))
 
@@ -229,22 +227,15 @@ class Result:
         return self
 
     @property
-    def blocks(self) -> dict[Key, Blocks]:
+    def blocks(self) -> Mapping[Key, Blocks]:
         """Latencies of each segment and direction, block by block of time (pcaplat.blocks)."""
-        if self._blocks is None:
-            for _ in self._rows():
-                pass
-        return self._blocks or {}
+        return self._run.blocks
 
     def _rows(self) -> "Iterator[Rows]":
-        """Give all pairs in order; what is known when they have passed is kept."""
+        """Give all pairs by trajectory."""
         self._need_rows()
         run = self._run
-        counts = BlockCounts(run.findings, run.clocks, run.links, run.range_ns)
-        for rows in rows_in_order(run.rows, run.findings.places, run.spill.name):
-            counts.add(rows)
-            yield rows
-        self._blocks = counts.finish()
+        yield from rows_in_order(run.rows, run.findings.places, run.spill.name)
 
     def _need_rows(self) -> None:
         if not self._run.rows:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pcaplat.blocks import Blocks
 from pcaplat.clocks import Relation
 
 
@@ -53,7 +54,9 @@ class Distribution:
 class Segment:
     """One segment and direction, as measured, of packets or of one kind of cut and joined ones.
 
-    The bytes are those of TCP payload, of packets left whole, cut and joined together.
+    The bytes are those of TCP payload, of packets left whole, cut and joined together. `blocks` are
+    the latencies block by block of time, `variation` the size of the difference of each from that
+    of the packet before it in its flow (IPDV, RFC 5481); both of whole packets.
     """
 
     near: int
@@ -68,6 +71,8 @@ class Segment:
     kind: str = "packet"
     matched_bytes: int = 0
     lost_bytes: int = 0
+    blocks: Blocks | None = None
+    variation: Distribution | None = None
 
     @property
     def is_absolute(self) -> bool:

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pcaplat.blocks import BlockTimes
 from pcaplat.capture_facts import capture_rows, refuse_damage, unseen_clock_rows
 from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
@@ -19,7 +20,13 @@ from pcaplat.spill import Spill
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute
 from pcaplat.stages.match import measured_links, plan_matching
-from pcaplat.stages.summarize import summarize, translation_rows, warning_rows
+from pcaplat.stages.summarize import (
+    add_intervals,
+    blocks_of,
+    summarize,
+    translation_rows,
+    warning_rows,
+)
 from pcaplat.stages.survey import survey
 from pcaplat.time_range import asked_range
 
@@ -45,6 +52,7 @@ def merge(
     slowest: int = 0,
     keep_rows: bool = True,
     traffic: bool = False,
+    intervals: bool = True,
     strict: bool = False,
     engine: str = "local",
     progress: Progress | None = None,
@@ -69,6 +77,7 @@ def merge(
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         traffic: Count rates, transactions and overhead too (`traffic_rows`), into the summary.
+        intervals: Resample blocks of time for the 95 % intervals of every figure.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
         strict: Damage in a capture is an error.
         engine: Where the work runs.
@@ -108,6 +117,7 @@ def merge(
         decode=decode,
         slowest=slowest,
         keep_rows=keep_rows or slowest > 0 or traffic,
+        intervals=intervals,
         strict=strict,
         engine=engine,
     )
@@ -134,22 +144,27 @@ def _merge(job: Job) -> Result:
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     window_ns = job.options.window_ns
-    plan = plan_matching(
-        findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
+    matched = job.match(
+        settings,
+        plan_matching(
+            findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
+        ),
     )
-    matched = job.match(settings, plan)
     clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
-    segments = attribute(findings, clocks, measured_links(findings)[0], matched["links"])
+    links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
+    segments = attribute(findings, clocks, links, matched["links"], times)
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
-    document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))
+    document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
     document |= {
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),
     }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]
+    blocks = blocks_of(findings, segments)
+    add_intervals(document, blocks, is_wanted=job.options.intervals)
     run = Run(
         captures=job.captures,
         settings=settings,
@@ -162,8 +177,9 @@ def _merge(job: Job) -> Result:
         rows=matched["rows"],
         spill=job.spill,
         n_slowest=job.options.slowest,
-        links=measured_links(findings)[0],
-        range_ns=range_ns,
+        links=links,
+        times=times,
+        blocks=blocks,
     )
     return Result(document, run)
 

@@ -21,6 +21,20 @@ def _duration(name: str, meaning: str) -> Column:
     return Column(name, "Float64", meaning, "ns", is_nullable=True)
 
 
+def _intervals(*names: str) -> tuple[Column, ...]:
+    ends = [("lo", "lower end of its 95 % interval; null: interval_reason"), ("hi", "upper end")]
+    return (
+        *(_duration(f"{name}_{end}_ns", f"{name}: {of}") for name in names for end, of in ends),
+        Column(
+            "n_effective",
+            "Float64",
+            "independent packets that would tell the mean as well",
+            is_nullable=True,
+        ),
+        _text("interval_reason", "why an interval is null", is_nullable=True),
+    )
+
+
 PACKETS = Table(
     "packets",
     "one row per captured frame, of all points; of what was asked for (all without --filter, --sample, --from, --to) nothing is dropped",
@@ -143,6 +157,26 @@ SEGMENTS = Table(
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
         Column("matched_bytes", "Int64", "TCP payload seen at both ends: whole, cut and joined, the same for every class", "bytes"),
         Column("lost_bytes", "Int64", "TCP payload seen going in and not coming out, likewise", "bytes"),
+        *(
+            Column(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
+            for name, meaning in (
+                ("duplicated", "n_duplicated / n (RFC 5560)"),
+                ("reordered", "n_reordered / n (RFC 4737)"),
+                ("lost_lo", "lost_frac: lower end of its 95 % interval"),
+                ("lost_hi", "lost_frac: upper end"),
+            )
+        ),
+        *(
+            _duration(f"{name}_ns", meaning)
+            for name, meaning in (
+                ("pdv_p50", "delay variation: median less least latency (RFC 5481 §4.2)"),
+                ("pdv_p99", "delay variation: 99 % quantile less least latency"),
+                ("pdv_p999", "delay variation: 99.9 % quantile less least latency"),
+                ("ipdv_p50", "median size of the difference from the packet before in its flow (RFC 3393)"),
+                ("ipdv_p99", "99 % of these sizes are no more"),
+            )
+        ),
+        *_intervals("mean", "p50", "p90", "p99", "p999"),
     ),
 )  # fmt: skip
 
@@ -157,7 +191,8 @@ ROUND_TRIPS = Table(
         _duration("p50_ns", "median two-way contribution"),
         _duration("p90_ns", "90 % took no longer"),
         _duration("p99_ns", "99 % took no longer"),
-        _duration("mean_half_width_ns", "how far the mean may be off"),
+        _duration("mean_half_width_ns", "how far the mean may be off; where mean_lo_ns is null, a guess"),
+        *_intervals("mean"),
     ),
 )  # fmt: skip
 

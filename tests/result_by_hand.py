@@ -47,6 +47,10 @@ def segment(near: str, far: str, direction: str, p50_ns: float | None) -> dict[s
         "n_reordered": 0,
         **figures,
         "clock_half_width_ns": None if p50_ns is None else 0.0,
+        "pdv_p99_ns": 700.0,
+        "mean_lo_ns": None if p50_ns is None else p50_ns,
+        "mean_hi_ns": None if p50_ns is None else p50_ns * 1.2,
+        "interval_reason": "the clocks cannot be related" if p50_ns is None else None,
     }
 
 
@@ -70,6 +74,9 @@ def _round_trip(near: str, far: str, mean_ns: float) -> dict[str, Any]:
         "p90_ns": mean_ns * 1.2,
         "p99_ns": mean_ns * 1.5,
         "mean_half_width_ns": 12.0,
+        "mean_lo_ns": mean_ns - 12.0,
+        "mean_hi_ns": mean_ns + 12.0,
+        "interval_reason": None,
     }
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pcaplat.block_counts import bin_of, middle_ns
 from pcaplat.blocks import N_BLOCKS, Blocks
 from pcaplat.scenario import MeasuredRun, Scenario
+from tests.bins_by_hand import bin_of, middle_ns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pcaplat.blocks import BlockTimes
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute, clock_between
 from tests.align_by_hand import START_NS, TwoClocks, findings_of
@@ -24,6 +25,8 @@ HISTOGRAM = {
     "middles_ns": [10.0, 20.0],
     "counts": [1, 1],
 }
+NO_BLOCKS = dict.fromkeys(("n", "sum_ns", "sum_of_squares", "bin_of", "middles_ns", "counts"), b"")
+TIMES = BlockTimes(START_NS, START_NS + 1_000_000_000)
 NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0}
 NOTHING: dict[str, Any] = {
     "n": 0,
@@ -38,7 +41,7 @@ NOTHING: dict[str, Any] = {
 
 
 def counts(**given: object) -> dict[str, Any]:
-    return {**NOTHING, "histogram": HISTOGRAM, "spills": []} | given
+    return {**NOTHING, "histogram": HISTOGRAM, "blocks": NO_BLOCKS, "spills": []} | given
 
 
 def spilled(path: Path, pairs: list[tuple[int, int]]) -> list[str]:
@@ -51,7 +54,7 @@ def test_points_of_one_clock_need_no_alignment() -> None:
     findings = findings_of([0, 0])
     clocks = align(findings, [0, 0], [])
     both = [counts(n=2, n_lost=3, n_duplicated=4, n_reordered=5), NOTHING]
-    (found,) = attribute(findings, clocks, [(0, 1)], [both])
+    (found,) = attribute(findings, clocks, [(0, 1)], [both], TIMES)
     assert (found.n, found.n_lost, found.n_duplicated, found.n_reordered) == (2, 3, 4, 5)
     assert not found.is_reverse
     assert found.is_absolute
@@ -64,7 +67,9 @@ def test_what_was_cut_is_segments_of_its_own() -> None:
     clocks = align(findings, [0, 0], [])
     first = {"n": 2, "n_lost": 1, "histogram": HISTOGRAM, "spills": []}
     cut = {"first-byte": first, "last-byte": {"n": 0, "n_lost": 4}, "matched_bytes": 90}
-    found = attribute(findings, clocks, [(0, 1)], [[counts(n=2, **cut), counts(lost_bytes=7)]])
+    found = attribute(
+        findings, clocks, [(0, 1)], [[counts(n=2, **cut), counts(lost_bytes=7)]], TIMES
+    )
     assert [(one.kind, one.n, one.n_lost, one.is_reverse) for one in found] == [
         ("packet", 2, 0, False),
         ("first-byte", 2, 1, False),
@@ -80,7 +85,7 @@ def test_only_what_was_seen_is_a_segment() -> None:
     findings = findings_of([0, 0, 0])
     clocks = align(findings, [0, 0, 0], [])
     measured = [[NOTHING, counts(n=2)], [NOTHING, NOTHING], [counts(n_lost=7), NOTHING]]
-    found = attribute(findings, clocks, [(0, 1), (1, 2), (0, 2)], measured)
+    found = attribute(findings, clocks, [(0, 1), (1, 2), (0, 2)], measured, TIMES)
     assert [(one.near, one.far, one.is_reverse) for one in found] == [(0, 1, True), (0, 2, False)]
     assert found[1].distribution is None
 
@@ -100,7 +105,7 @@ def test_the_clocks_share_is_taken_out(tmp_path: Path, *, is_reverse: bool) -> N
     )
     own = counts(n=100, spills=spills)
     both = [NOTHING, own] if is_reverse else [own, NOTHING]
-    (segment,) = attribute(findings, found, [(0, 1)], [both])
+    (segment,) = attribute(findings, found, [(0, 1)], [both], TIMES)
     assert segment.distribution
     # the middle of an interval of ± 400 ns and what drift loosens
     assert segment.distribution.n == 100
@@ -117,7 +122,7 @@ def test_without_an_offset_only_variation_is_left(tmp_path: Path) -> None:
     raw_ns = took_ns + clocks.offset_ns + np.rint(clocks.ahead_ns(t_ns)).astype(np.int64)
     spills = spilled(tmp_path / "raw", list(zip(t_ns.tolist(), raw_ns.tolist(), strict=True)))
     own = counts(n=100, spills=spills)
-    (segment,) = attribute(findings, found, [(0, 1)], [[own, NOTHING]])
+    (segment,) = attribute(findings, found, [(0, 1)], [[own, NOTHING]], TIMES)
     assert not segment.is_absolute
     assert segment.distribution
     assert segment.distribution.max_ns - segment.distribution.min_ns == pytest.approx(1_000, abs=60)

@@ -5,14 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pcaplat.block_counts import bin_of, middle_ns
 from pcaplat.blocks import BLOCKS, N_BLOCKS, block_rows, blocks_of_rows
 from pcaplat.outputs import write
 from pcaplat.scenario_files import saved_run
 from pcaplat.study import Result, merge
+from tests.bins_by_hand import bin_of, middle_ns
 from tests.conftest import ROOT
 from tests.shelf import lab_set
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
@@ -108,19 +106,38 @@ def test_a_saved_run_is_the_run(tmp_path: Path) -> None:
     BLOCKS.check(pl.read_parquet(tmp_path / "out" / "blocks.parquet"))
 
 
+def test_blocks_of_the_core_are_those_of_the_matches() -> None:
+    with merge(sorted((ROOT / "samples" / "vxlan").glob("*.pcap")), same_clock=["all"]) as result:
+        matches = result.matches.filter(pl.col("kind") == "packet").collect()
+        for (near, far, way), blocks in result.blocks.items():
+            up, down = (near, far) if way == "forward" else (far, near)
+            mine = matches.filter(
+                (pl.col("up_point") == up)
+                & (pl.col("down_point") == down)
+                & (pl.col("direction") == way)
+            )
+            if not len(mine):
+                continue  # the whole path, whose packets were seen in between
+            values = mine["latency_ns"].cast(pl.Int64).to_numpy()
+            assert blocks.sum_of_squares.sum() == np.sum(values.astype(np.float64) ** 2)
+            bins, counts = np.unique(middle_ns(bin_of(values)), return_counts=True)
+            assert np.array_equal(np.unique(blocks.middles_ns), bins)
+            _, whole = blocks.histograms(1)
+            assert np.array_equal(whole.sum(axis=0), counts)
+
+
+def test_blocks_do_not_depend_on_the_order_of_files(tmp_path: Path) -> None:
+    points = (Point("a"), Point("b", Clock(SECOND, 20)), Point("c"))
+    scenario = Scenario(points, (Link(), Link()), Traffic(n_packets=2000))
+    files = run(scenario).save(tmp_path)
+    with merge(files, path=["a", "b", "c"]) as one, merge(files[::-1], path=["a", "b", "c"]) as two:
+        for name in ("segments", "round_trips"):
+            assert one.document[name] == two.document[name]
+
+
 def test_rows_and_back() -> None:
     with merge(sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))) as result:
         back = blocks_of_rows(block_rows(result.blocks))
         assert {key: one.mean_ns for key, one in back.items()} == {
             key: one.mean_ns for key, one in result.blocks.items()
         }
-
-
-@given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=50))
-def test_bins_are_those_of_the_core(values: list[int]) -> None:
-    numbers = np.array(values, dtype=np.int64)
-    middles = middle_ns(bin_of(numbers))
-    off = np.abs(middles - numbers.astype(np.float64))
-    assert np.all(off <= np.abs(numbers.astype(np.float64)) / 2048)
-    small = np.abs(numbers) < 2048
-    assert np.array_equal(middles[small], numbers[small])

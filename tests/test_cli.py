@@ -59,6 +59,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
     assert merged.options == {
         "slowest": 0,
         "traffic": False,
+        "intervals": True,
         "keep_rows": False,
         "engine": "local",
         "progress": None,
@@ -79,6 +80,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         ("--from +1.5s", "start", "+1.5s"),
         ("--to 1763640000.25", "end", "1763640000.25"),
         ("--sample 1/100", "sample", 100),
+        ("--no-intervals", "intervals", False),
         ("--slowest 3", "slowest", 3),
         ("--window 2ms", "window_ns", 2_000_000),
         ("--vxlan-port 8472 --vxlan-port 4790", "vxlan_ports", (8472, 4790)),

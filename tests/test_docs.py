@@ -69,7 +69,8 @@ def test_a_stages_page_has_the_four_headings(stage: str) -> None:
 
 def test_decisions_are_numbered_and_dated() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    # engineers who work at once are given numbers ahead, so that there may be gaps
+    assert len({int(page.name[:4]) for page in pages}) == len(pages)
     for page in pages:
         text = page.read_text("utf-8")
         assert text.startswith(f"# {int(page.name[:4])}. ")

@@ -41,6 +41,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_path(console, document)
     _show_segments(console, document)
     _show_round_trips(console, document["round_trips"], document["path"])
+    _show_why(console, document)
     _show_clocks(console, document["clocks"])
     _show_translations(console, document["translations"])
     _show_slowest(console, result)
@@ -77,7 +78,7 @@ def _show_path(console: Console, document: Row) -> None:
 
 
 def _show_segments(console: Console, document: Row) -> None:
-    rows = document["segments"]
+    rows = [row | {"mean_half_ns": _half(row)} for row in document["segments"]]
     if not rows:
         return
     unit = unit_for(row["p99_ns"] for row in rows)
@@ -94,6 +95,7 @@ def _show_segments(console: Console, document: Row) -> None:
             for heading, name, rank in (
                 ("min", "min_ns", 6),
                 ("mean", "mean_ns", 5),
+                ("±", "mean_half_ns", 5),
                 ("p50", "p50_ns", KEPT),
                 ("p90", "p90_ns", 3),
                 ("p99", "p99_ns", KEPT),
@@ -101,11 +103,34 @@ def _show_segments(console: Console, document: Row) -> None:
                 ("max", "max_ns", 2),
             )
         ),
-        *optional("pdv p99", [format_in(row.get("pdv_p99_ns"), unit) for row in rows], UNKNOWN),
+        *optional("pdv p99", [_variation(row, unit) for row in rows], UNKNOWN),
         *optional("± clock", [_half_width(row, unit) for row in rows], "0"),
     ]
     title = f"Latency of each segment, {unit}"
     print_table(console, title, fields, _whole_rows(rows, document["path"]))
+
+
+def _half(row: Row) -> float | None:
+    """Half of the mean's interval; None where it cannot be told."""
+    lo, hi = row["mean_lo_ns"], row["mean_hi_ns"]
+    return None if lo is None else (hi - lo) / 2
+
+
+def _variation(row: Row, unit: str) -> str:
+    """Stands where the clocks leave no latency."""
+    return UNKNOWN if row["mean_ns"] is not None else format_in(row["pdv_p99_ns"], unit)
+
+
+def _show_why(console: Console, document: Row) -> None:
+    """Say what ± is, and why some have none."""
+    rows = [row for row in document["round_trips"] or document["segments"] if row["n"]]
+    whys = dict.fromkeys(row["interval_reason"] for row in rows if row["mean_lo_ns"] is None)
+    text = "±: 95 % interval of the mean; between clocks what they leave open is in it"
+    if len(whys) == 1:
+        text += f". {UNKNOWN} where none can be told: {next(iter(whys))}"
+    elif whys:
+        text += f". {UNKNOWN} where none can be told: interval_reason in --format json says why"
+    console.print(Text(f"{text}\n"))
 
 
 def _lost_bytes(rows: Sequence[Row]) -> list[str]:
@@ -123,11 +148,12 @@ def _show_round_trips(console: Console, rows: Sequence[Row], path: Sequence[str]
     if not rows:
         return
     unit = unit_for(row[name] for row in rows for name in ("mean_ns", "p99_ns"))
+    rows = [row | {"mean_half_ns": _half(row)} for row in rows]
     fields = [Field("segment", [_segment(row, "⇄") for row in rows])]
     fields.append(Field("n", [format_count(row["n"]) for row in rows]))
     for heading, name, rank in (
         ("mean", "mean_ns", KEPT),
-        ("±", "mean_half_width_ns", KEPT),
+        ("±", "mean_half_ns", KEPT),
         ("p50", "p50_ns", KEPT),
         ("p90", "p90_ns", 1),
         ("p99", "p99_ns", 1),

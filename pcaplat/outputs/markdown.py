@@ -15,13 +15,16 @@ MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 DURATIONS = {
     "min_ns": "min",
     "mean_ns": "mean",
+    "mean_lo_ns": "mean from",
+    "mean_hi_ns": "mean to",
     "p50_ns": "p50",
     "p90_ns": "p90",
     "p99_ns": "p99",
+    "p99_lo_ns": "p99 from",
+    "p99_hi_ns": "p99 to",
     "p999_ns": "p99.9",
     "max_ns": "max",
     "clock_half_width_ns": "± clock",
-    "mean_half_width_ns": "± mean",
 }
 
 

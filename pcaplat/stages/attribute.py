@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pcaplat import _native
+from pcaplat.blocks import Blocks, BlockTimes
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Centre, Ends, Findings
 from pcaplat.segments import Distribution, Segment
@@ -28,6 +29,7 @@ def attribute(
     clocks: Clocks,
     links: Sequence[Ends],
     measured: Sequence[Sequence[Mapping[str, Any]]],
+    times: BlockTimes,
 ) -> list[Segment]:
     """Take the clocks' share out of what was measured.
 
@@ -37,6 +39,7 @@ def attribute(
         links: The segments (near, far).
         measured: For each of them, forward and reverse, the core's counts: `n`, `histogram`,
             `spills` and so on; the same under the name of each class of what was cut.
+        times: The blocks of time that latencies are kept by.
 
     Returns:
         One segment per link, direction and class that any packet or loss was seen in.
@@ -44,7 +47,7 @@ def attribute(
     found: list[Segment] = []
     for (near, far), both in zip(links, measured, strict=True):
         for is_reverse, counts in zip((False, True), both, strict=True):
-            of_link = Segments(findings, clocks.relation(near, far), (near, far), is_reverse)
+            of_link = Segments(findings, clocks.relation(near, far), (near, far), is_reverse, times)
             found += of_link.of(counts)
     return found
 
@@ -57,6 +60,7 @@ class Segments:
     relation: Relation
     ends: Ends
     is_reverse: bool
+    times: BlockTimes
 
     def of(self, counts: Mapping[str, Any]) -> Iterator[Segment]:
         """Give one segment for each class that was seen, or lost."""
@@ -67,39 +71,43 @@ class Segments:
     def _one(
         self, kind: str, own: Mapping[str, Any], counts: Mapping[str, Any]
     ) -> Iterator[Segment]:
-        if own["n"] or own["n_lost"]:
-            yield Segment(
-                *self.ends,
+        if not (own["n"] or own["n_lost"]):
+            return
+        distribution, blocks = self._latencies(own)
+        variation = own.get("variation")
+        yield Segment(
+            *self.ends,
+            self.is_reverse,
+            own["n"],
+            own["n_lost"],
+            own.get("n_duplicated", 0),
+            own.get("n_reordered", 0),
+            self.relation,
+            distribution,
+            kind,
+            counts["matched_bytes"],
+            counts["lost_bytes"],
+            blocks,
+            Distribution(**variation) if variation and variation["n"] else None,
+        )
+
+    def _latencies(self, own: Mapping[str, Any]) -> tuple[Distribution | None, Blocks | None]:
+        if not own["n"]:
+            return None, None
+        histogram, blocks = own["histogram"], own.get("blocks")
+        if self.relation.kind != "same-clock":
+            near, far = self.ends
+            histogram = _native.attribute(
+                own["spills"],
                 self.is_reverse,
-                own["n"],
-                own["n_lost"],
-                own.get("n_duplicated", 0),
-                own.get("n_reordered", 0),
-                self.relation,
-                _distribution(
-                    self.findings, self.relation, self.ends, own, is_reverse=self.is_reverse
-                ),
-                kind,
-                counts["matched_bytes"],
-                counts["lost_bytes"],
+                clock_between(self.findings, self.relation, near, far).native(),
+                self.findings.centres[0][far if self.is_reverse else near].native(),
+                self.times.native,
             )
-
-
-def _distribution(
-    findings: Findings,
-    relation: Relation,
-    ends: Ends,
-    counts: Mapping[str, Any],
-    *,
-    is_reverse: bool,
-) -> Distribution | None:
-    if not counts["n"]:
-        return None
-    histogram = counts["histogram"]
-    if relation.kind != "same-clock":
-        clock = clock_between(findings, relation, *ends)
-        histogram = _native.attribute(counts["spills"], is_reverse, clock.native())
-    return Distribution(**histogram)
+            found = histogram.pop("blocks")
+            blocks = found if blocks is not None else None
+        of_time = self.times.blocks(blocks) if blocks is not None else None
+        return Distribution(**histogram), of_time
 
 
 def clock_between(findings: Findings, relation: Relation, near: int, far: int) -> Centre:

@@ -10,7 +10,9 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 
 from collections.abc import Mapping, Sequence
 
+from pcaplat.blocks import BlockTimes
 from pcaplat.path import Band, Division, Findings, NativeBand, questions_of
+from pcaplat.time_range import Range
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""
@@ -34,7 +36,7 @@ def plan_matching(
     divisions: Sequence[Division | None] = (),
     *,
     window_ns: int | None = None,
-    range_ns: tuple[int | None, int | None] = (None, None),
+    range_ns: Range = (None, None),
 ) -> dict[str, object]:
     """Say how to match, as the core takes it.
 
@@ -75,6 +77,7 @@ def plan_matching(
         # in the time of a point that is alone nothing is lost
         "cover": covers + [(0, -1)] * len(findings.alone),
         "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
+        "blocks": BlockTimes.of(findings, range_ns).native,
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }
 

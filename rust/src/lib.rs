@@ -5,12 +5,14 @@
 //! all capture points agree on, [`vantage`] is where within its file it was seen, [`range`] which bytes
 //! of its stream it carries; [`sample`] selects the same few packets everywhere for the survey;
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
-//! [`attribute`] takes the clocks' share out of what was measured between clocks; [`packets`] is the
+//! [`attribute`] takes the clocks' share out of what was measured between clocks, [`blocks`] keep it
+//! block by block of time; [`packets`] is the
 //! table of all frames, [`merged`] the file of all frames. [`instant`] does all arithmetic on time
 //! stamps, [`cursor`] all indexing into bytes, [`hashed`] keeps what is known by a hash, [`filter`]
 //! alone calls foreign code, [`py`] alone knows Python.
 
 pub mod attribute;
+pub mod blocks;
 pub mod cursor;
 mod erf;
 pub mod error;

@@ -2,6 +2,7 @@
 
 mod centre;
 
+use crate::blocks::Grid;
 use crate::file::Frame;
 use crate::hashed::HashedMap;
 use crate::vantage::{Division, part_of};
@@ -136,8 +137,8 @@ pub struct Plan {
     pub toward_is_forward: HashedMap<bool>,
     /// Measured segments (near, far); the whole path may be among them.
     pub links: Vec<(u16, u16)>,
-    /// Per link: TCP changes its packet boundaries there. Data of which the snap length leaves untold
-    /// which bytes it carries is not lost there when it is not found.
+    /// Per link: TCP changes its packet boundaries there. Data whose bytes the snap length leaves
+    /// untold is not lost there when it is not found.
     pub torn: Vec<bool>,
     /// Index into `links` of the whole path, if it is more than one segment.
     pub whole: Option<usize>,
@@ -151,6 +152,8 @@ pub struct Plan {
     pub range: (i64, i64),
     /// First of the time bins in which the least latencies are kept, and their width.
     pub bins: (i64, i64),
+    /// Blocks of time.
+    pub blocks: Grid,
 }
 
 /// Time bins for least latencies.
@@ -178,12 +181,9 @@ impl Plan {
     #[must_use]
     #[inline]
     pub fn aligned_ns(&self, direction: Direction, point: u16, t_ns: i64) -> i64 {
-        let centres = match direction {
-            Direction::Forward => &self.centres[0],
-            Direction::Reverse => &self.centres[1],
-        };
-        centres
-            .get(usize::from(point))
+        let of_direction = self.centres.get(direction.index());
+        of_direction
+            .and_then(|centres| centres.get(usize::from(point)))
             .map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
     }
 

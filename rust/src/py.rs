@@ -17,15 +17,15 @@ mod stamped;
 mod stream;
 mod translated;
 
-use crate::attribute::latencies;
+use crate::attribute::{Counting, latencies};
 use crate::matching::{Options, match_files as run_match};
 use crate::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::plan::Direction;
 use crate::reading::{Progress, Reading};
 use crate::sample::sample as run_sample;
 use attend::{attend, raise};
-use matched::{histogram_dict, matched_dict};
-use planned::{Knots, Questions, centre, division, plan_of};
+use matched::{blocks_dict, histogram_dict, matched_dict};
+use planned::{Knots, Questions, centre, division, grid, plan_of};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
@@ -92,13 +92,22 @@ fn attribute(
     spills: Vec<PathBuf>,
     is_reverse: bool,
     clock: Knots,
+    usual: Knots,
+    blocks: (i64, i64),
 ) -> PyResult<Bound<'_, PyDict>> {
-    let direction = Direction::of(!is_reverse);
-    let clock = centre(clock);
-    let histogram = attend(py, &Progress::default(), None, || {
-        latencies(&spills, direction, &clock)
+    let (clock, usual) = (centre(clock), centre(usual));
+    let counting = Counting {
+        direction: Direction::of(!is_reverse),
+        clock: &clock,
+        centre: &usual,
+        grid: grid(blocks),
+    };
+    let counted = attend(py, &Progress::default(), None, || {
+        latencies(&spills, &counting)
     })?;
-    histogram_dict(py, &histogram)
+    let dict = histogram_dict(py, &counted.histogram)?;
+    dict.set_item("blocks", blocks_dict(py, &counted.blocks)?)?;
+    Ok(dict)
 }
 
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.

@@ -10,14 +10,22 @@ in which every clock cancels (RFC 2681 §2.7.1).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pcaplat.blocks import Blocks, Key
 from pcaplat.clocks import Clocks
 from pcaplat.path import Findings, Warn
 from pcaplat.segments import Segment
 from pcaplat.stages.summarize.doubts import doubts_of_segments
-from pcaplat.stages.summarize.rows import clock_rows, matching_row, round_trip_rows, segment_rows
+from pcaplat.stages.summarize.intervals import add_intervals
+from pcaplat.stages.summarize.rows import (
+    clock_rows,
+    direction_of,
+    matching_row,
+    round_trip_rows,
+    segment_rows,
+)
 from pcaplat.stages.summarize.translations import translation_rows
 
-__all__ = ["summarize", "translation_rows", "warning_rows"]
+__all__ = ["add_intervals", "blocks_of", "summarize", "translation_rows", "warning_rows"]
 
 SCHEMA = "pcaplat.summary/1"
 
@@ -55,6 +63,15 @@ def summarize(
         "round_trips": round_trip_rows(findings, segments),
         "matching": matching_row(n_by_status),
         "warnings": warning_rows(warnings),
+    }
+
+
+def blocks_of(findings: Findings, segments: Sequence[Segment]) -> dict[Key, Blocks]:
+    """Latencies of whole packets block by block of time, by segment and direction."""
+    return {
+        (findings.name(one.near), findings.name(one.far), direction_of(one)): one.blocks
+        for one in segments
+        if one.blocks is not None
     }
 
 

@@ -15,23 +15,41 @@ Z_95 = 1.96
 
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 
+PDV = {"pdv_p50_ns": 0.5, "pdv_p99_ns": 0.99, "pdv_p999_ns": 0.999}
+"""Latency less the least latency (RFC 5481 §4.2)."""
+
+IPDV = {"ipdv_p50_ns": 0.5, "ipdv_p99_ns": 0.99}
+"""Size of the difference from the packet before in the same flow (RFC 3393, RFC 5481)."""
+
 
 def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
     """One row per segment and direction, as in summary.json.
 
-    Latencies are null where the clocks cannot be related; their variation, `pdv_p99_ns` (RFC 5481
-    §4.2), stands instead.
+    Latencies are null where the clocks cannot be related; their variation (RFC 5481 §4.2) stands.
     """
-    return [_ends(findings, one) | _counts(one) | _latencies(one) | _bytes(one) for one in segments]
+    return [
+        _ends(findings, one)
+        | _counts(one)
+        | _latencies(one)
+        | _bytes(one)
+        | _shares(one)
+        | _variation(one)
+        for one in segments
+    ]
 
 
 def _ends(findings: Findings, one: Segment) -> Row:
     return {
         "near": findings.name(one.near),
         "far": findings.name(one.far),
-        "direction": "reverse" if one.is_reverse else "forward",
+        "direction": direction_of(one),
         "class": one.kind,
     }
+
+
+def direction_of(one: Segment) -> str:
+    """Say which way packets went."""
+    return "reverse" if one.is_reverse else "forward"
 
 
 def _counts(one: Segment) -> Row:
@@ -42,6 +60,24 @@ def _counts(one: Segment) -> Row:
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
     }
+
+
+def _shares(one: Segment) -> Row:
+    """Duplication (RFC 5560) and reordering (RFC 4737) as shares of what came out."""
+    return {
+        "duplicated_frac": one.n_duplicated / one.n if one.n else None,
+        "reordered_frac": one.n_reordered / one.n if one.n else None,
+    }
+
+
+def _variation(one: Segment) -> Row:
+    """Delay variation, which needs no common clock: above the least, and from packet to packet."""
+    row: Row = dict.fromkeys((*PDV, *IPDV))
+    if (all_of := one.distribution) is not None:
+        row |= {name: all_of.quantile_ns(share) - all_of.min_ns for name, share in PDV.items()}
+    if (of_neighbours := one.variation) is not None:
+        row |= {name: of_neighbours.quantile_ns(share) for name, share in IPDV.items()}
+    return row
 
 
 def _bytes(one: Segment) -> Row:
@@ -55,7 +91,7 @@ def _latencies(one: Segment) -> Row:
     if measured is None:
         return row
     if not one.is_absolute:
-        return row | {"pdv_p99_ns": measured.quantile_ns(0.99) - measured.min_ns}
+        return row
     row |= {name: measured.quantile_ns(share) for name, share in QUANTILES.items()}
     extremes = {"min_ns": measured.min_ns, "mean_ns": measured.mean_ns, "max_ns": measured.max_ns}
     return row | extremes

@@ -1,15 +1,18 @@
-//! Reordering (RFC 4737): packets that arrive after one of their flow that was sent later.
+//! Reordering (RFC 4737): packets that arrive after one of their flow that was sent later; and the
+//! variation from one packet of a flow to the next (IPDV, RFC 5481).
 
 use super::Sight;
 use crate::hashed::HashedMap;
+use crate::histogram::Histogram;
 
 /// Pairs of one segment and direction that wait to be put in order of arrival.
 #[derive(Debug)]
 pub(super) struct Reordering {
     waiting: Vec<Arrival>,
-    /// Per flow: when its newest packet was sent, and when it arrived.
-    newest: HashedMap<(i64, i64)>,
+    /// Per flow: the packet that was sent last of those that arrived.
+    newest: HashedMap<Arrival>,
     n_reordered: u64,
+    variation: Histogram,
     /// Sort when so many wait; twice of what had to go on waiting.
     full_at: usize,
     /// Look for flows to forget when there are so many.
@@ -22,6 +25,8 @@ pub(super) struct Reordering {
 struct Arrival {
     arrived_ns: i64,
     sent_ns: i64,
+    /// How long it took; between clocks but for a constant.
+    took_ns: i64,
     flow: u64,
 }
 
@@ -29,6 +34,8 @@ struct Arrival {
 const BATCH: usize = 1 << 15;
 /// Pairs that may wait: beyond, order is worth less than memory.
 const MOST: usize = 64 * BATCH;
+/// Packets of a flow that are farther apart are no neighbours.
+const MOST_APART_NS: i64 = 1_000_000_000;
 /// Flows that may be remembered without a look at their age.
 const FEW_FLOWS: usize = BATCH;
 
@@ -38,6 +45,7 @@ impl Default for Reordering {
             waiting: Vec::new(),
             newest: HashedMap::default(),
             n_reordered: 0,
+            variation: Histogram::default(),
             full_at: BATCH,
             many_at: FEW_FLOWS,
             ahead_ns: 0,
@@ -48,11 +56,16 @@ impl Default for Reordering {
 impl Reordering {
     /// Order is each point's own: alignment may wobble by more than packets are apart.
     #[inline]
-    pub(super) fn push(&mut self, up: &Sight, down: &Sight) {
+    pub(super) fn push(&mut self, up: &Sight, down: &Sight, is_exact: bool) {
         self.ahead_ns = down.t_ns.saturating_sub(down.aligned_ns);
         self.waiting.push(Arrival {
             arrived_ns: down.t_ns,
             sent_ns: up.t_ns,
+            took_ns: if is_exact {
+                down.t_ns.saturating_sub(up.t_ns)
+            } else {
+                down.aligned_ns.saturating_sub(up.aligned_ns)
+            },
             flow: up.flow,
         });
     }
@@ -69,16 +82,16 @@ impl Reordering {
         }
         self.full_at = BATCH.max(2 * self.waiting.len());
         if self.newest.len() > self.many_at {
-            self.newest
-                .retain(|_, (_, arrived_ns)| *arrived_ns >= until_ns);
+            let since_ns = until_ns.saturating_sub(MOST_APART_NS);
+            self.newest.retain(|_, one| one.arrived_ns >= since_ns);
             self.many_at = FEW_FLOWS.max(2 * self.newest.len());
         }
     }
 
-    /// How many of all pairs were reordered.
-    pub(super) fn finish(&mut self) -> u64 {
+    /// How many of all pairs were reordered, and the sizes of the variation.
+    pub(super) fn finish(&mut self) -> (u64, Histogram) {
         self.count(i64::MAX);
-        self.n_reordered
+        (self.n_reordered, std::mem::take(&mut self.variation))
     }
 
     /// Counts, among those that arrived by `until_ns`, the ones sent before one that arrived
@@ -90,13 +103,19 @@ impl Reordering {
             .waiting
             .partition_point(|one| one.arrived_ns <= until_ns);
         for one in self.waiting.drain(..settled) {
-            let sent_and_arrived = (one.sent_ns, one.arrived_ns);
-            let newest = self.newest.entry(one.flow).or_insert(sent_and_arrived);
-            if one.sent_ns < newest.0 {
+            let Some(newest) = self.newest.get_mut(&one.flow) else {
+                self.newest.insert(one.flow, one);
+                continue;
+            };
+            if one.sent_ns < newest.sent_ns {
                 self.n_reordered += 1;
-            } else {
-                *newest = sent_and_arrived;
+                continue;
             }
+            if one.arrived_ns.saturating_sub(newest.arrived_ns) <= MOST_APART_NS {
+                let more_ns = one.took_ns.saturating_sub(newest.took_ns);
+                self.variation.add(more_ns.saturating_abs());
+            }
+            *newest = one;
         }
     }
 }
@@ -124,12 +143,33 @@ mod tests {
         all
     }
 
+    #[test]
+    fn the_variation_is_that_of_neighbours_in_a_flow() {
+        let mut reordering = Reordering::default();
+        let far = 10 * MOST_APART_NS;
+        // two flows in turns, and a packet long after
+        let sent = [
+            (1, 0, 100),
+            (2, 1000, 500),
+            (1, 2000, 130),
+            (2, 3000, 500),
+            (1, 4000, 90),
+            (1, far, 7),
+        ];
+        for (flow, sent_ns, took_ns) in sent {
+            push(&mut reordering, flow, sent_ns, sent_ns + took_ns);
+        }
+        let (n_reordered, variation) = reordering.finish();
+        let bins: Vec<(i32, u64)> = variation.bins().collect();
+        assert_eq!((n_reordered, bins), (0, vec![(0, 1), (30, 1), (40, 1)]));
+    }
+
     fn push(reordering: &mut Reordering, flow: u64, sent_ns: i64, arrived_ns: i64) {
         let up = Sight {
             flow,
             ..sight(1, 0, sent_ns)
         };
-        reordering.push(&up, &sight(1, 1, arrived_ns));
+        reordering.push(&up, &sight(1, 1, arrived_ns), true);
     }
 
     #[test]
@@ -145,7 +185,7 @@ mod tests {
                 push(&mut reordering, 2, other[at], 1000 + i);
             }
             assert_eq!(
-                reordering.finish(),
+                reordering.finish().0,
                 reference(&one) + reference(&other),
                 "{one:?} {other:?}"
             );
@@ -159,9 +199,9 @@ mod tests {
             ..sight(1, point, aligned_ns)
         };
         let mut reordering = Reordering::default();
-        reordering.push(&wobbling(0, 10, 13), &wobbling(1, 510, 512));
-        reordering.push(&wobbling(0, 11, 12), &wobbling(1, 511, 513));
-        assert_eq!(reordering.finish(), 0);
+        reordering.push(&wobbling(0, 10, 13), &wobbling(1, 510, 512), true);
+        reordering.push(&wobbling(0, 11, 12), &wobbling(1, 511, 513), true);
+        assert_eq!(reordering.finish().0, 0);
     }
 
     #[test]
@@ -180,7 +220,7 @@ mod tests {
             reordering.settle(arrived_ns - 100);
             most = most.max(reordering.waiting.len());
         }
-        assert_eq!(reordering.finish(), expected);
+        assert_eq!(reordering.finish().0, expected);
         assert!(most <= 2 * BATCH, "{most}");
     }
 
@@ -192,15 +232,16 @@ mod tests {
             reordering.settle(i64::MIN);
         }
         assert!(reordering.waiting.len() <= 2 * MOST);
-        assert_eq!(reordering.finish(), 0);
+        assert_eq!(reordering.finish().0, 0);
     }
 
     #[test]
     fn old_flows_are_forgotten() {
         let mut reordering = Reordering::default();
         for i in 0..8 * i64::try_from(FEW_FLOWS).unwrap() {
-            push(&mut reordering, i.unsigned_abs(), i, i);
-            reordering.settle(i - 100);
+            let t_ns = i * MOST_APART_NS / 100;
+            push(&mut reordering, i.unsigned_abs(), t_ns, t_ns);
+            reordering.settle(t_ns - 100);
         }
         assert!(reordering.newest.len() < 2 * FEW_FLOWS);
     }

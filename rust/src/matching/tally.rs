@@ -36,9 +36,9 @@ impl Tally {
     ) -> Result<Self> {
         let mut spills = Vec::new();
         for (index, (near, far)) in plan.links.iter().enumerate() {
+            let is_apart = !plan.same_clock(*near, *far);
             let spill = |direction: &str| {
                 let name = format!("raw-{index}-{direction}-{partition}");
-                let is_apart = !plan.same_clock(*near, *far);
                 is_apart
                     .then(|| Spill::create(directory, &name))
                     .transpose()
@@ -87,8 +87,8 @@ impl Tally {
         lost: Lost,
         has_entered: bool,
     ) {
-        let losses = &mut self.losses;
-        losses.note_end(&self.plan, sights, direction, lost, has_entered);
+        self.losses
+            .note_end(&self.plan, sights, direction, lost, has_entered);
     }
 
     /// Counts two packets of a stream that was cut or joined between them.
@@ -128,7 +128,7 @@ impl Tally {
             tally.n += 1;
             tally.matched_bytes += down.range.length().map_or(0, u64::from);
             if is_exact {
-                tally.histogram.add(raw_ns);
+                tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
             }
             if !folded.is_empty() {
                 let n_after = folded.copies_of(down).count() as u64;
@@ -139,7 +139,7 @@ impl Tally {
             spill.write([up.t_ns, raw_ns]);
         }
         if let Some(reordering) = at(&mut self.reordering, index, side) {
-            reordering.push(up, down);
+            reordering.push(up, down, is_exact);
         }
         link_bit(index, side)
     }
@@ -156,7 +156,7 @@ impl Tally {
     pub(super) fn finish(mut self) -> Result<(Totals, Losses)> {
         let tallies = self.totals.links.iter_mut().flatten();
         for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
-            tally.n_reordered = reordering.finish();
+            (tally.n_reordered, tally.variation) = reordering.finish();
         }
         for (paths, spills) in self
             .totals

@@ -2,6 +2,7 @@
 
 use super::Sight;
 use super::ranges::Lost;
+use crate::blocks::Blocks;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
 use std::collections::BTreeMap;
@@ -14,6 +15,10 @@ pub struct LinkTally {
     pub n: u64,
     /// Their latencies, between points that share a clock.
     pub histogram: Histogram,
+    /// The same, block by block of time.
+    pub blocks: Blocks,
+    /// What the latency of a packet was more than that of the one before it in its flow, its size.
+    pub variation: Histogram,
     /// Copies made on the way.
     pub n_duplicated: u64,
     /// Packets that arrived after a later one of their flow (RFC 4737).
@@ -68,6 +73,15 @@ pub struct Totals {
     pub spills: Vec<[Vec<PathBuf>; 2]>,
     /// Files of all pairs, if rows are kept.
     pub rows: Vec<PathBuf>,
+}
+
+impl LinkTally {
+    /// Counts a latency, and in which block of time it was.
+    #[inline]
+    pub(super) fn time(&mut self, block: usize, latency_ns: i64) {
+        self.histogram.add(latency_ns);
+        self.blocks.add(block, latency_ns);
+    }
 }
 
 impl EndTally {
@@ -141,6 +155,8 @@ impl Totals {
         {
             total.n += one.n;
             total.histogram.merge(&one.histogram);
+            total.blocks.merge(one.blocks);
+            total.variation.merge(&one.variation);
             total.n_duplicated += one.n_duplicated;
             total.n_reordered += one.n_reordered;
             total.n_lost += one.n_lost;

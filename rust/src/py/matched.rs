@@ -1,6 +1,7 @@
 //! What a run counted, as a dictionary.
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
+use crate::blocks::{Blocks, Sums};
 use crate::histogram::{Histogram, middle_ns};
 use crate::matching::totals::{Bins, EndTally, LinkTally};
 use crate::matching::{Matched, STATUSES};
@@ -57,6 +58,8 @@ fn link_dict<'py>(
     dict.set_item("n_duplicated", tally.n_duplicated)?;
     dict.set_item("n_reordered", tally.n_reordered)?;
     dict.set_item("histogram", histogram_dict(py, &tally.histogram)?)?;
+    dict.set_item("blocks", blocks_dict(py, &tally.blocks)?)?;
+    dict.set_item("variation", histogram_dict(py, &tally.variation)?)?;
     dict.set_item("spills", texts(spills))?;
     for (name, end) in ["first-byte", "last-byte"].into_iter().zip(&tally.ends) {
         dict.set_item(name, end_dict(py, end)?)?;
@@ -90,6 +93,29 @@ pub(super) fn histogram_dict<'py>(
         bins.into_iter().map(middle_ns).collect::<Vec<_>>(),
     )?;
     dict.set_item("counts", counts)?;
+    Ok(dict)
+}
+
+/// The dictionary of blocks of time, as arrays that numpy reads in place.
+pub(super) fn blocks_dict<'py>(py: Python<'py>, blocks: &Blocks) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let sums = || blocks.sums().iter();
+    dict.set_item("n", numbers(py, sums().map(|one| count(one.n))))?;
+    let total = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
+    dict.set_item("sum_ns", numbers(py, sums().map(|one| total(one.sum_ns))))?;
+    #[expect(clippy::cast_precision_loss, reason = "a variance needs no more")]
+    let squares = |one: &Sums| (one.sum_of_squares as f64).to_bits().cast_signed();
+    dict.set_item("sum_of_squares", numbers(py, sums().map(squares)))?;
+    let bins = || blocks.bins();
+    let block = |at: usize| i64::try_from(at).unwrap_or(0);
+    dict.set_item("bin_of", numbers(py, bins().map(|(at, _, _)| block(at))))?;
+    let middle = |at_ns: f64| at_ns.to_bits().cast_signed();
+    dict.set_item(
+        "middles_ns",
+        numbers(py, bins().map(|(_, at, _)| middle(at))),
+    )?;
+    dict.set_item("counts", numbers(py, bins().map(|(_, _, n)| i64::from(n))))?;
     Ok(dict)
 }
 

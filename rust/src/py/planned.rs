@@ -3,6 +3,7 @@
 use super::{
     Bound, FromPyObject, PyAnyMethods, PyDict, PyDictMethods, PyErr, PyKeyError, PyResult,
 };
+use crate::blocks::Grid;
 use crate::plan::{Band, Centre, Copies, Plan};
 use crate::vantage::{Dimension, Division, Question, Step, Value};
 
@@ -65,6 +66,14 @@ fn step(target: i64) -> Step {
     }
 }
 
+/// The blocks of time that latencies are kept by: begin of the first, and length.
+pub(super) fn grid((start_ns, length_ns): (i64, i64)) -> Grid {
+    Grid {
+        start_ns,
+        length_ns,
+    }
+}
+
 /// How a file is divided.
 pub(super) fn division(questions: Questions) -> PyResult<Division> {
     let question = |(name, steps, otherwise): Asked| {
@@ -123,5 +132,6 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         cover: item(dict, "cover")?,
         range: item(dict, "range")?,
         bins: item(dict, "bins")?,
+        blocks: grid(item(dict, "blocks")?),
     })
 }

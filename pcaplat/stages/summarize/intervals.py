@@ -1,0 +1,101 @@
+"""Intervals: 95 % of every figure of the summary, where the packets let one be told.
+
+The figures and their validity gate are those that scenarios are compared by (pcaplat.figures,
+pcaplat.readings). What a gate does not let through is null, and the row says why.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pcaplat.asked import Figure, Missing
+from pcaplat.blocks import Blocks, Key
+from pcaplat.figures import read
+from pcaplat.intervals import CONFIDENCE
+from pcaplat.readings import Reading
+from pcaplat.scenario import MeasuredRun
+
+Row = dict[str, Any]
+
+LATENCIES = ("mean", "p50", "p90", "p99", "p999")
+
+NOT_ASKED = "not asked for: --no-intervals"
+CUT = "of TCP that was cut or joined on the way no blocks of time are kept"
+
+
+def add_intervals(
+    document: Mapping[str, Any], blocks: Mapping[Key, Blocks], *, is_wanted: bool
+) -> None:
+    """Give every row of segments and of round trips its intervals.
+
+    Args:
+        document: The summary, with its captures: how coarse stamps are widens an interval.
+        blocks: Latencies block by block of time.
+        is_wanted: Whether to resample; if not, the intervals are null.
+    """
+    run = MeasuredRun("", document, blocks)
+    for row in document["segments"]:
+        row.update(_lost(run, row))
+        row.update(_of_segment(run, row) if is_wanted else _nothing(LATENCIES, NOT_ASKED))
+    for row in document["round_trips"]:
+        row.update(_of_round_trip(run, row) if is_wanted else _nothing(("mean",), NOT_ASKED))
+
+
+def _nothing(names: tuple[str, ...], why: str) -> Row:
+    columns = [f"{name}_{end}_ns" for name in names for end in ("lo", "hi")]
+    return dict.fromkeys(columns) | {"n_effective": None, "interval_reason": why}
+
+
+def _of_segment(run: MeasuredRun, row: Row) -> Row:
+    ends, way = (row["near"], row["far"]), row["direction"]
+    if row["class"] != "packet":
+        return _nothing(LATENCIES, CUT)
+    columns: Row = {}
+    whys, n_effective = [], None
+    for name in LATENCIES:
+        given = read(run, Figure("one-way-latency", name, ends, way))
+        columns |= _ends_ns(name, given)
+        whys.append(_why(name, given))
+        if isinstance(given, Reading) and name == "mean":
+            n_effective = round(given.n_effective, 1)
+    return columns | {"n_effective": n_effective, "interval_reason": _together(whys)}
+
+
+def _of_round_trip(run: MeasuredRun, row: Row) -> Row:
+    given = read(run, Figure("two-way-contribution", ends=(row["near"], row["far"])))
+    columns: Row = _ends_ns("mean", given) | {"n_effective": None}
+    if isinstance(given, Reading):
+        columns["n_effective"] = round(given.n_effective, 1)
+        if given.within is not None:
+            columns["mean_half_width_ns"] = given.within.half_width(CONFIDENCE)
+    return columns | {"interval_reason": given.why or None}
+
+
+def _ends_ns(name: str, given: Reading | Missing) -> Row:
+    lo, hi = None, None
+    if isinstance(given, Reading) and given.within is not None and not given.why:
+        lo, hi = given.within.interval(CONFIDENCE)
+    return {f"{name}_lo_ns": lo, f"{name}_hi_ns": hi}
+
+
+def _why(name: str, given: Reading | Missing) -> tuple[str, str] | None:
+    return (name, given.why) if given.why else None
+
+
+def _together(whys: list[tuple[str, str] | None]) -> str | None:
+    """Say each reason once, and which figures it is of."""
+    names: dict[str, list[str]] = {}
+    for name, why in filter(None, whys):
+        names.setdefault(why, []).append(name)
+    return "; ".join(f"{', '.join(of)}: {why}" for why, of in names.items()) or None
+
+
+def _lost(run: MeasuredRun, row: Row) -> Row:
+    """Losses are counted, so that their interval needs no resampling (Clopper and Pearson)."""
+    if row["class"] != "packet" or not row["n"] + row["n_lost"]:
+        return {"lost_lo_frac": None, "lost_hi_frac": None}
+    ends, way = (row["near"], row["far"]), row["direction"]
+    given = read(run, Figure("loss-ratio", ends=ends, direction=way))
+    if isinstance(given, Missing) or given.within is None:
+        return {"lost_lo_frac": None, "lost_hi_frac": None}
+    lo, hi = given.within.interval(CONFIDENCE)
+    return {"lost_lo_frac": lo, "lost_hi_frac": hi}
