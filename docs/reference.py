@@ -106,8 +106,13 @@ def formats() -> Iterator[str]:
     yield "# Formats\n\nWhat is read of captures, made from `rust/src/file`, `wire`"
     yield "and `stamp`: each with where it is specified."
     yield "\n## Files\n\n| format | specified in |\n| --- | --- |"
-    yield from (f"| {name} | {spec} |" for name, spec in found["files"])
-    yield f"\nCompressed with any of: {', '.join(found['codecs'])}."
+    yield from (f"| {name} | {spec} |" for name, spec, _ in found["files"])
+    for name, _, variants in found["files"]:
+        if variants:
+            yield f"\n{name} as these wrote it is told apart:\n"
+            yield from (f"- {variant}" for variant in variants)
+    yield "\nEach may be compressed, in one member or several:\n"
+    yield from (f"- {codec}" for codec in found["codecs"])
     yield "\n## Layers\n\nA layer is found by itself behind what stands in the last column, and by"
     yield "`--decode KIND=N:LAYER` behind what you say.\n"
     yield "| layer | specified in | behind |\n| --- | --- | --- |"

@@ -9,6 +9,7 @@ use crate::erf::{Content, HEADER_BYTES, METADATA, PADDING, Record};
 pub(super) const FORMAT: Format = Format {
     name: "erf",
     spec: "Endace erf types reference",
+    variants: &[],
     sign: Sign::Sense(|head| is_chain(None, head)),
     open,
 };

@@ -43,6 +43,8 @@ pub struct Format {
     pub name: &'static str,
     /// Where it is specified.
     pub spec: &'static str,
+    /// What programs made of it, where that can be told.
+    pub variants: &'static [&'static str],
     /// How a file of this format is told from others.
     sign: Sign,
     /// Reads the file header.
@@ -87,6 +89,11 @@ trait Records: Send {
     /// What the file says of how the last frame was dealt with.
     fn marks(&self) -> Option<Marks> {
         None
+    }
+
+    /// Which of the format's variants it is.
+    fn variant(&self) -> &'static str {
+        ""
     }
 }
 
@@ -210,6 +217,13 @@ impl Capture {
     #[must_use]
     pub fn format(&self) -> &'static str {
         self.format.name
+    }
+
+    /// Which of the format's variants it is, nothing where it has none; of files one behind the
+    /// other, the present one.
+    #[must_use]
+    pub fn variant(&self) -> &'static str {
+        self.records.variant()
     }
 
     /// How much of the file was read, as it lies on disk: for a progress bar.

@@ -11,6 +11,7 @@
 mod expcap;
 mod header;
 mod layout;
+mod variant;
 
 use super::input::Input;
 use super::{Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
@@ -20,6 +21,7 @@ use header::{Header, Record};
 pub(super) const FORMAT: Format = Format {
     name: "pcap",
     spec: "draft-ietf-opsawg-pcap",
+    variants: variant::ALL,
     sign: Sign::Magic(header::matches),
     open,
 };
@@ -243,5 +245,9 @@ impl Records for Pcap {
             return Some(expcap::without_footer(frame, findings));
         }
         Some(frame)
+    }
+
+    fn variant(&self) -> &'static str {
+        variant::name(&self.header, self.record_header_bytes, self.has_footers)
     }
 }

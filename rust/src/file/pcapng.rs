@@ -20,6 +20,7 @@ use packet::Record;
 pub(super) const FORMAT: Format = Format {
     name: "pcapng",
     spec: "draft-ietf-opsawg-pcapng",
+    variants: &[],
     sign: Sign::Magic(|head| head.starts_with(&block::SECTION_HEADER.to_be_bytes())),
     open,
 };

@@ -15,6 +15,7 @@ use crate::instant;
 pub(super) const FORMAT: Format = Format {
     name: "snoop",
     spec: "RFC 1761 (snoop version 2)",
+    variants: &[],
     sign: Sign::Magic(|head| head.starts_with(MAGIC)),
     open,
 };

@@ -9,7 +9,9 @@ use crate::wire::LAYERS;
 #[pyfunction]
 pub(super) fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
-    let files = FORMATS.iter().map(|format| (format.name, format.spec));
+    let files = FORMATS
+        .iter()
+        .map(|format| (format.name, format.spec, format.variants.to_vec()));
     dict.set_item("files", files.collect::<Vec<_>>())?;
     dict.set_item(
         "codecs",

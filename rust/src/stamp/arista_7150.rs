@@ -66,7 +66,7 @@ pub(super) fn mark(ns: i64, ns_per_tick: f64, cut_at: usize) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{T_NS, key, marked};
-    use super::super::{NS_PER_S, exablaze_ticks};
+    use super::super::NS_PER_S;
     use super::*;
     use crate::wire::vectors::frame;
 
@@ -129,18 +129,6 @@ mod tests {
                 assert!((found - wanted).abs() <= 1, "{n_ticks} {jitter_ns}");
             }
         }
-    }
-
-    #[test]
-    fn exablaze_counts_in_32_bits_at_the_rate_its_key_frames_tell() {
-        let key = key("ffffffffffff02000000000c 88b5 45584b4601000000 17979cfe362a0000 \
-            00000002dfdc1c35 0000000014dc9380 17979cfe185c9b00")
-        .unwrap();
-        assert_eq!((key.ticks, key.utc_ns), (12_345_678_901, 1_700_000_000 * NS_PER_S));
-        let stamped = frame("EU dfdc1d93");
-        let found = marked(&exablaze_ticks::STAMP, &stamped, Some(&key)).unwrap();
-        assert_eq!(found.ns, 1_700_000_000 * NS_PER_S + 1000);
-        assert_eq!(marked(&STAMP, &stamped, Some(&key)), None, "another's key");
     }
 
     #[test]

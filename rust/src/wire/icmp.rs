@@ -1,6 +1,6 @@
-//! ICMP. A packet that an error message quotes is not looked at: it is another one.
+//! ICMP of either version. A packet that an error message quotes is not looked at: it is another one.
 //!
-//! Spec: RFC 792.
+//! Spec: RFC 792; RFC 4443 §2.1 has the same.
 //!
 //! ```text
 //! |     Type      |     Code      |          Checksum             |
@@ -19,7 +19,7 @@ pub(super) static LAYER: Layer = Layer {
 
 const HEADER_BYTES: usize = 4;
 
-fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
+pub(super) fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     match walk.bytes.peek::<HEADER_BYTES>() {
         Err(short) if !packet.may_end_within(walk.bytes, HEADER_BYTES) => Err(short.into()),
         _ => Ok(Next::Payload),

@@ -1,30 +1,16 @@
-//! `ICMPv6`. A packet that an error message quotes is not looked at: it is another one.
+//! `ICMPv6`: its header is that of ICMP.
 //!
 //! Spec: RFC 4443 §2.1.
-//!
-//! ```text
-//! |     Type      |     Code      |          Checksum             |
-//! |                             Body                              |
-//! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Fit, Layer, Parent, icmp};
 
 pub(super) static LAYER: Layer = Layer {
     name: "icmpv6",
     spec: "RFC 4443 §2.1",
     parents: &[Parent::IpProtocol(58)],
     fit: |_| Fit::Possible,
-    decode,
+    decode: icmp::decode,
 };
-
-const HEADER_BYTES: usize = 4;
-
-fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
-    match walk.bytes.peek::<HEADER_BYTES>() {
-        Err(short) if !packet.may_end_within(walk.bytes, HEADER_BYTES) => Err(short.into()),
-        _ => Ok(Next::Payload),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -184,4 +184,6 @@ fn exact_capture_without_its_footers() {
         footer.replace("f153", "f253")
     ));
     assert_eq!(other.rows[0].bytes.len(), 60);
+    let variants = (reading.variant, other.variant);
+    assert_eq!(variants, ("Exact Capture", "nanoseconds"));
 }

@@ -42,6 +42,7 @@ struct Reading {
     damage: Vec<Damage>,
     is_truncated: bool,
     format: &'static str,
+    variant: &'static str,
 }
 
 fn read_from(source: Box<dyn Read + Send>) -> Result<Reading> {
@@ -66,6 +67,7 @@ fn read_from(source: Box<dyn Read + Send>) -> Result<Reading> {
         damage: capture.damage().to_vec(),
         is_truncated: capture.is_truncated(),
         format: capture.format(),
+        variant: capture.variant(),
     })
 }
 

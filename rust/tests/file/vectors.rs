@@ -201,3 +201,21 @@ fn formats_are_told() {
         }
     }
 }
+
+#[test]
+fn variants_are_told() {
+    for (name, variant) in [
+        ("pcap-le-us", "microseconds"),
+        ("pcap-be-ns", "nanoseconds"),
+        ("pcap-kuznetzov-be", "Kuznetzov's modified"),
+        ("pcap-suse63-le", "SuSE 6.3"),
+        ("pcap-redhat61-le", "Red Hat 6.1"),
+        ("pcap-nokia-le", "Nokia"),
+        ("pcap-aix-be", "AIX"),
+        ("pcap-ixia-hw-le", "IXIA hardware"),
+        ("pcap-ixia-sw-be", "IXIA software"),
+        ("ng-le-us", ""),
+    ] {
+        assert_eq!(reading(name).variant, variant, "{name}");
+    }
+}

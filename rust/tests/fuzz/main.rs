@@ -9,6 +9,8 @@
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
+mod kinds;
+
 use std::collections::BTreeSet;
 use std::fs::{read, read_dir};
 use std::path::{Path, PathBuf};
@@ -78,12 +80,20 @@ fn every_stamp_has_a_seed() {
 fn every_format_and_codec_has_a_seed() {
     let mut formats = BTreeSet::new();
     let mut codecs = BTreeSet::new();
+    let mut variants = BTreeSet::new();
     for (path, bytes) in seeds("reader") {
-        formats.extend(Capture::open(&path).ok().map(|capture| capture.format()));
+        let capture = Capture::open(&path).ok();
+        variants.extend(capture.as_ref().map(Capture::variant));
+        formats.extend(capture.map(|capture| capture.format()));
         let codec = CODECS.iter().find(|codec| codec.knows(&bytes));
         codecs.extend(codec.map(|codec| codec.name));
     }
     assert_eq!(formats, FORMATS.iter().map(|format| format.name).collect());
+    let known = FORMATS.iter().flat_map(|format| format.variants);
+    let missing: Vec<_> = known
+        .filter(|variant| !variants.contains(**variant))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(codecs, CODECS.iter().map(|codec| codec.name).collect());
 }
 

@@ -14,16 +14,20 @@ struct Magic {
 }
 
 /// 20 wrote Nokia, 24 (with this magic) Red Hat 6.1; neither changed the magic.
-const STANDARD: u32 = 0xa1b2_c3d4;
+pub(super) const STANDARD: u32 = 0xa1b2_c3d4;
+pub(super) const NANOSECONDS: u32 = 0xa1b2_3c4d;
+/// Kuznetzov's; `SuSE` 6.3 wrote it with longer record headers.
+pub(super) const MODIFIED: u32 = 0xa1b2_cd34;
+/// lcap: the total of all record sizes follows the header.
+pub(super) const IXIA_HARDWARE: u32 = 0x1c00_01ac;
+pub(super) const IXIA_SOFTWARE: u32 = 0x1c00_01ab;
 
 static MAGICS: [Magic; 5] = [
     magic(STANDARD, 1000, &[16, 24, 20], 24),
-    magic(0xa1b2_3c4d, 1, &[16], 24),
-    // Kuznetzov's "modified" pcap; 28 wrote SuSE 6.3
-    magic(0xa1b2_cd34, 1000, &[24, 28], 24),
-    // IXIA lcap, by hardware and by software: the total of all record sizes follows the header
-    magic(0x1c00_01ac, 1, &[16], 28),
-    magic(0x1c00_01ab, 1000, &[16], 28),
+    magic(NANOSECONDS, 1, &[16], 24),
+    magic(MODIFIED, 1000, &[24, 28], 24),
+    magic(IXIA_HARDWARE, 1, &[16], 28),
+    magic(IXIA_SOFTWARE, 1000, &[16], 28),
 ];
 
 const fn magic(value: u32, fraction_ns: u32, records: &'static [usize], file: usize) -> Magic {
@@ -79,6 +83,8 @@ pub(super) enum Lengths {
 /// A file header.
 pub(super) struct Header {
     pub(super) order: Order,
+    pub(super) magic: u32,
+    pub(super) is_aix: bool,
     pub(super) fraction_ns: u32,
     pub(super) lengths: Lengths,
     pub(super) link: u16,
@@ -124,6 +130,8 @@ impl Header {
         }
         let mut header = Self {
             order,
+            magic: magic.value,
+            is_aix: false,
             fraction_ns: magic.fraction_ns,
             lengths: lengths_of(major, minor)?,
             link: u16::try_from(link & 0xffff).unwrap_or_default(),
@@ -146,6 +154,7 @@ impl Header {
         if let Some((_, link)) = AIX_LINKS.iter().find(|(if_type, _)| *if_type == self.link) {
             self.link = *link;
             self.fraction_ns = 1;
+            self.is_aix = true;
         }
     }
 
