@@ -96,7 +96,7 @@ def lint(
         looked = look(job if profile is None else job.placed(load_profile(profile)))
         if strict:
             refuse_damage(looked.job.captures, looked.facts)
-        warnings = [*looked.warnings, *_of_path(looked)]
+        warnings = [*looked.warnings, *_of_path(looked), *looked.notes]
     return {"schema": SCHEMA, "findings": findings_of(looked, warnings)}
 
 

@@ -5,14 +5,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from pcaplat.capture_facts import warn_of_files, warn_of_overlap
 from pcaplat.captures import clock_domains, point_names
+from pcaplat.carrier_doubts import warn_of_carriers, warn_of_mixed_links
+from pcaplat.dialogue_doubts import Split, find_splits, warn_of_splits, warn_of_unseen
 from pcaplat.found_points import find_points, interfaces_of
 from pcaplat.identity_doubts import warn_of_packets
 from pcaplat.job import Job, PointOf
-from pcaplat.path import Division, Point, Warn
+from pcaplat.order_doubts import warn_of_stamp_order, warn_of_unsorted
+from pcaplat.path import Division, Ints, Point, Warn
 from pcaplat.stages.survey import Sample, divide, suspect
 
 
@@ -43,6 +49,17 @@ class Looked:
         """The clock of each point."""
         return clock_domains(self.points, self.job.options.same_clock)
 
+    @cached_property
+    def flows(self) -> dict[str, Ints]:
+        """Flows of the sample: columns, as rust/src/py/sampled.rs names them."""
+        columns = self.sampled["flows"].items()
+        return {name: np.frombuffer(column, dtype="<i8") for name, column in columns}
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """Where received and sent frames have stamps of different clocks."""
+        return find_splits(self.flows)
+
     @property
     def warnings(self) -> list[Warn]:
         """What is doubtful about the files themselves."""
@@ -51,8 +68,24 @@ class Looked:
             *self.job.warnings,
             *warn_of_files(captures, facts, self.job.stamp_names),
             *warn_of_packets(captures, facts),
+            *warn_of_stamp_order(captures, facts),
+            *warn_of_splits(captures, self.splits),
+            *self._unseen(),
+            *warn_of_carriers(captures, facts),
             *warn_of_overlap(captures, facts, self.points, self.divisions),
         ]
+
+    @property
+    def notes(self) -> list[Warn]:
+        """What touches no figure, and misleads only who reads the captures by eye."""
+        captures, facts = self.job.captures, self.facts
+        return [*warn_of_unsorted(captures, facts), *warn_of_mixed_links(captures, facts)]
+
+    def _unseen(self) -> list[Warn]:
+        """What is missing because nobody asked for it is no drop."""
+        options = self.job.options
+        is_whole = options.sample == 1 and options.bpf is None and options.bpf_outer is None
+        return warn_of_unseen(self.job.captures, self.flows) if is_whole else []
 
 
 def look(job: Job) -> Looked:

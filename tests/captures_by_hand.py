@@ -23,6 +23,12 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "last_t_ns": 900,
         "disorder_ns": 0,
         "snap_bytes": 262_144,
+        "order": {"n_backward": 0, "longest_behind": 0, "n_in_bursts": [0] * 6},
+        "queue": [],
+        "hidden_ports": [],
+        "n_encrypted": 0,
+        "n_by_depth": [10, 0],
+        "n_cut": 0,
     }
     return usual | facts
 

@@ -85,6 +85,32 @@ def requests(n: int = 300, *, payload_bytes: int = 64, is_forward: bool = True) 
     return found
 
 
+def crossing(n: int = 600) -> Talk:
+    """Packets both ways that meet at the near end, long and short ones."""
+    found = []
+    for at in range(n):
+        t_ns = START_NS + at * 20_011 + at * at % 977
+        sizes = (1_400, 40) if at % 2 else (40, 1_400)
+        for is_forward, n_bytes in zip((True, False), sizes, strict=True):
+            ports = (40_001, 53) if is_forward else (53, 40_001)
+            ends = (CLIENT, SERVER) if is_forward else (SERVER, CLIENT)
+            data = udp(ports, at.to_bytes(4) * (n_bytes // 4))
+            frame = ip(*ends, UDP, at + 1, 64, data)
+            sent_ns = t_ns if is_forward else t_ns - 10_000 + at * 7 % 19
+            found.append(Packet(sent_ns, frame, is_forward=is_forward))
+    return found
+
+
+def queued(records: Records, rate_gbps: int = 10) -> Records:
+    """Behind a port that sends one frame after the other (24 octets between them)."""
+    found, free_ns = [], 0
+    for t_ns, frame in records:
+        start_ns = max(t_ns, free_ns)
+        found.append((start_ns, frame))
+        free_ns = start_ns + (len(frame) + 24) * 8 // rate_gbps
+    return found
+
+
 def pcap(
     path: Path, records: Records, *, snap: int = 262_144, link: int = 1, unit_ns: int = 1
 ) -> None:
@@ -112,6 +138,17 @@ def pcapng(path: Path, records: Records, *, n_dropped: int = 0) -> None:
     path.write_bytes(data + block)
 
 
+def two_links(path: Path, records: Records) -> None:
+    """A pcapng file of two sections: Ethernet, and the same behind cooked headers."""
+    half = len(records) // 2
+    pcapng(path, records[:half])
+    whole = path.read_bytes()
+    cooked = bytes.fromhex("0800") + bytes(18)
+    pcapng(path, [(t_ns, cooked + frame[14:]) for t_ns, frame in records[half:]])
+    ethernet, sll2 = (struct.pack("<HHI", link, 0, 262_144) for link in (1, 276))
+    path.write_bytes(whole + path.read_bytes().replace(ethernet, sll2))
+
+
 def cut_short(path: Path, records: Records) -> None:
     """A file that was not copied to its end."""
     pcap(path, records)
@@ -127,6 +164,8 @@ class Place:
     of_ns: int = 10_000
     """The whole path."""
     clock: Callable[[int], int] = lambda t_ns: t_ns
+    ahead_ns: Callable[[Packet], int] = lambda _packet: 0
+    """How far the clock that stamps this frame is ahead of the others."""
     frame: Callable[[Packet], bytes] = lambda packet: packet.frame
     stamped: Callable[[int, int, bytes], bytes] = lambda _at, _t_ns, frame: frame
     """A frame with its stamp inside, of its number, time and bytes."""
@@ -144,7 +183,7 @@ class Place:
             if self.sees(at, packet):
                 far_ns = self.at_ns if packet.is_forward else self.of_ns - self.at_ns
                 t_ns = packet.t_ns + far_ns + at * self.jitter % 211
-                stamp_ns = self.clock(t_ns)
+                stamp_ns = self.clock(t_ns) + self.ahead_ns(packet)
                 found.append((t_ns, stamp_ns, self.stamped(at, t_ns, self.frame(packet))))
         found.sort(key=lambda record: record[0])
         return self.order([(stamp_ns, frame) for _, stamp_ns, frame in found])

@@ -17,11 +17,15 @@ from tests.lint_by_hand import (
     Place,
     Set,
     Simulated,
+    crossing,
     cut_short,
+    in_tunnel,
     pcap,
     pcapng,
+    queued,
     requests,
     turns,
+    two_links,
 )
 from tests.simulator.effects import EFFECTS, base
 from tests.stamps_by_hand import metamako
@@ -67,7 +71,7 @@ def other(packet: Packet) -> bytes:
 
 THREE = Set({"near": NEAR, "middle": MIDDLE, "far": FAR})
 ONE_WAY = Set(talk=requests())
-LONG = turns(4_000, 20_011, 9_001)
+LONG = turns(1_500, 20_011, 9_001)
 
 
 def over_the_router(packet_frame: bytes) -> bytes:
@@ -112,7 +116,67 @@ def stamps(share: int, **changes: Any) -> Place:  # noqa: ANN401 - fields of a p
     )
 
 
+def batch(t_ns: int) -> int:
+    """A card that stamps what came within 300 us when it tells the host."""
+    return t_ns // 300_007 * 300_007
+
+
+def elsewhere(packet: Packet) -> bytes:
+    """VXLAN on a port that nobody named."""
+    frame = in_tunnel(packet)
+    return frame[:36] + (4_799).to_bytes(2) + frame[38:]
+
+
+def broken(at: int, _t_ns: int, frame: bytes) -> bytes:
+    """Every twentieth IP header is shorter than one can be."""
+    return frame if at % 20 else frame[:14] + b"\x41" + frame[15:]
+
+
+def swapped(records: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Every ninth frame behind the next."""
+    found = list(records)
+    for at in range(0, len(found) - 1, 9):
+        found[at : at + 2] = found[at + 1], found[at]
+    return found
+
+
+def sent_by_server(packet: Packet) -> int:
+    """The far end's card stamps what it receives by TAI, and its host what it sends by UTC."""
+    return TAI_NS if packet.is_forward else 0
+
+
 CASES = {
+    "acked-unseen": Case(
+        CLEAN.having(near=near(sees=lambda at, _: at != MIDDLE_FRAME)),
+        CLEAN.having(near=near(sees=lambda at, _: at > MIDDLE_FRAME)),
+    ),
+    "resolution-overstated": Case(
+        CLEAN.having(near=near(clock=lambda t_ns: t_ns // 1_000 * 1_000)),
+        CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
+    ),
+    "backward-stamps": Case(
+        replace(CLEAN, talk=LONG).having(near=near(clock=set_at(-2_000_000))),
+        CLEAN.having(near=near(order=swapped)),
+    ),
+    "unsorted-frames": Case(CLEAN.having(near=near(order=swapped))),
+    "equal-stamps": Case(
+        CLEAN.having(near=near(clock=batch)),
+        CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
+    ),
+    "tx-rx-split": Case(
+        CLEAN.having(far=far(ahead_ns=sent_by_server)),
+        CLEAN.having(far=far(clock=lambda t_ns: t_ns + TAI_NS)),
+    ),
+    "mirror-queue": Case(
+        Set({"near": near(order=queued), "far": FAR}, crossing()),
+        Set(talk=crossing()),
+    ),
+    "mixed-links": Case(CLEAN.having(near=near(write=two_links))),
+    "unknown-tunnel": Case(
+        CLEAN.having(far=far(frame=elsewhere)), CLEAN.having(far=far(frame=in_tunnel))
+    ),
+    "encrypted": Case(Simulated(EFFECTS["esp"](base())), Simulated(EFFECTS["vxlan"](base()))),
+    "undecoded-frames": Case(CLEAN.having(near=near(stamped=broken))),
     "damaged-capture": Case(CLEAN.having(near=near(write=cut_short))),
     "empty-capture": Case(THREE.having(middle=replace(MIDDLE, sees=lambda *_: False)), THREE),
     "unknown-link": Case(CLEAN.having(third=near(write=partial(pcap, link=147)))),

@@ -3,7 +3,16 @@
 //! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is below
 //! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
 
+mod dialogue;
+mod hidden;
+mod order;
+mod queue;
 mod selection;
+
+pub use dialogue::Dialogue;
+pub use hidden::Hidden;
+pub use order::StampOrder;
+pub use queue::{Queue, RATES};
 
 use crate::error::Result;
 use crate::file::Damage;
@@ -45,6 +54,8 @@ pub struct Flow {
     pub opens: bool,
     /// Interface of the file.
     pub interface: u32,
+    /// What its two directions say of each other.
+    pub dialogue: Dialogue,
 }
 
 /// Facts about one interface of one file.
@@ -68,6 +79,12 @@ pub struct InterfaceFacts {
     pub link: u16,
     /// The stamps that were found in its frames.
     pub stamps: Option<StampFacts>,
+    /// How its stamps follow one another in the file.
+    pub order: StampOrder,
+    /// Whether both directions stand in one queue.
+    pub queue: Queue,
+    /// Packets that hold others which were not looked for.
+    pub hidden: Hidden,
 }
 
 /// Facts about the stamps of one interface's frames.

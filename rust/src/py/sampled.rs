@@ -3,7 +3,9 @@
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
 use crate::fragments::Tally;
-use crate::sample::{FileFacts, Flow, InterfaceFacts, Row, Sample, StampFacts};
+use crate::sample::{
+    FileFacts, Flow, InterfaceFacts, Queue, RATES, Row, Sample, StampFacts, StampOrder,
+};
 use crate::wire::why_unread;
 
 /// The dictionary of a sample.
@@ -77,7 +79,7 @@ fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, 
 }
 
 fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Flow>; 7] = [
+    let columns: [Column<Flow>; 19] = [
         ("file", |file, _| index(file)),
         ("interface", |_, flow| flow.interface.into()),
         ("flow", |_, flow| flow.flow.cast_signed()),
@@ -85,6 +87,30 @@ fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, 
         ("first_t_ns", |_, flow| flow.first_t_ns),
         ("is_first_toward", |_, flow| flow.first_toward.into()),
         ("opens", |_, flow| flow.opens.into()),
+        ("n_turns_back", |_, flow| flow.dialogue.n_turns[0].into()),
+        ("n_turns_toward", |_, flow| flow.dialogue.n_turns[1].into()),
+        ("n_backward_back", |_, flow| {
+            flow.dialogue.n_backward[0].into()
+        }),
+        ("n_backward_toward", |_, flow| {
+            flow.dialogue.n_backward[1].into()
+        }),
+        ("least_back_ns", |_, flow| {
+            flow.dialogue.least_ns[0].unwrap_or(0)
+        }),
+        ("least_toward_ns", |_, flow| {
+            flow.dialogue.least_ns[1].unwrap_or(0)
+        }),
+        ("unseen_bytes", |_, flow| {
+            flow.dialogue.unseen_bytes.cast_signed()
+        }),
+        ("n_unseen", |_, flow| flow.dialogue.n_unseen.into()),
+        ("early_bytes", |_, flow| {
+            flow.dialogue.early_bytes.cast_signed()
+        }),
+        ("n_early", |_, flow| flow.dialogue.n_early.into()),
+        ("early_ns", |_, flow| flow.dialogue.early_ns),
+        ("n_data", |_, flow| flow.dialogue.n_data.into()),
     ];
     columns_dict(py, flows, &columns)
 }
@@ -161,7 +187,34 @@ fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> 
     dict.set_item("first_t_ns", seen.first_t_ns)?;
     dict.set_item("last_t_ns", seen.last_t_ns)?;
     dict.set_item("disorder_ns", seen.disorder_ns)?;
+    dict.set_item("order", order_dict(py, &seen.order)?)?;
+    dict.set_item("queue", queue_rows(&seen.queue))?;
+    dict.set_item("hidden_ports", seen.hidden.ports.clone())?;
+    dict.set_item("n_encrypted", seen.hidden.n_encrypted)?;
+    dict.set_item("n_by_depth", seen.hidden.n_by_depth.to_vec())?;
     Ok(())
+}
+
+fn order_dict<'py>(py: Python<'py>, order: &StampOrder) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("n_backward", order.n_backward)?;
+    dict.set_item("longest_behind", order.longest_behind)?;
+    dict.set_item("behind_from", order.behind_from)?;
+    dict.set_item("behind_ns", order.behind_ns)?;
+    dict.set_item("n_in_bursts", order.n_in_bursts.to_vec())?;
+    dict.set_item("longest_burst", order.longest_burst)?;
+    dict.set_item("burst_from", order.burst_from)?;
+    Ok(dict)
+}
+
+/// Rate, and of short and of long frames: how many, how many at its time, how many sooner.
+type QueueRow = (u32, Vec<u64>, Vec<u64>, Vec<u64>);
+
+fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
+    let counts = queue.n_at.iter().zip(&queue.n_sooner);
+    let rows = RATES.iter().zip(counts);
+    rows.map(|(rate, (at, sooner))| (*rate, queue.n.to_vec(), at.to_vec(), sooner.to_vec()))
+        .collect()
 }
 
 fn stamps_dict<'py>(py: Python<'py>, stamps: &StampFacts) -> PyResult<Bound<'py, PyDict>> {

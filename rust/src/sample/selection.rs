@@ -1,6 +1,8 @@
 //! The same few packets, and the facts, of one file.
 
-use super::{FileFacts, Flow, InterfaceFacts, Row, StampFacts};
+use super::{
+    Dialogue, FileFacts, Flow, Hidden, InterfaceFacts, Queue, Row, StampFacts, StampOrder,
+};
 use crate::error::Result;
 use crate::file::Frame;
 use crate::fragments::Fragments;
@@ -76,7 +78,7 @@ pub(super) fn select(
         }
         Ok(())
     })?;
-    selection.note_stamps(reading.stamps(file), &stamper);
+    selection.finish(reading.stamps(file), &stamper);
     selection.facts = Some(FileFacts {
         interfaces: std::mem::take(&mut selection.interfaces),
         declared: capture.interfaces().to_vec(),
@@ -107,10 +109,15 @@ impl Selection {
         }
         if frame.has_time {
             facts.note_time(frame.time_ns());
+            facts.order.note(frame, frame.time_ns());
         }
     }
 
-    fn note_stamps(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
+    /// Takes what is known only at the end of the file.
+    fn finish(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
+        for facts in self.interfaces.iter_mut().flatten() {
+            facts.order.finish();
+        }
         for (index, facts) in self.interfaces.iter_mut().enumerate() {
             if let (Some(facts), Some(found)) = (facts, stamps.and_then(|stamps| stamps.of(index)))
             {
@@ -150,15 +157,22 @@ impl Selection {
             },
         };
         self.few.consider(&identity, row);
+        let slot = self.interfaces.get_mut(frame.interface as usize);
+        if let Some(facts) = slot.and_then(Option::as_mut) {
+            facts.hidden.note(packet, frame.bytes);
+            if identity.directed {
+                facts.queue.note(frame, &identity);
+            }
+        }
         if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
             self.alike.consider(&identity, row);
         }
         if identity.directed && identity.flow <= self.flow_level {
-            self.note_flow(frame, identity);
+            self.note_flow(frame, packet, identity);
         }
     }
 
-    fn note_flow(&mut self, frame: &Frame<'_>, identity: Identity) {
+    fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
         let key = (identity.flow, frame.interface);
         let flow = self.flows.entry(key).or_insert(Flow {
             flow: identity.flow,
@@ -167,7 +181,9 @@ impl Selection {
             first_toward: identity.toward,
             opens: false,
             interface: frame.interface,
+            dialogue: Dialogue::default(),
         });
+        flow.dialogue.note(frame, packet, identity.toward);
         // files are not in order of time: a SYN tells wherever it stands, else the earliest does
         let t_ns = frame.time_ns();
         let is_earlier = t_ns < flow.first_t_ns;
@@ -242,6 +258,9 @@ impl InterfaceFacts {
             observed_resolution_ns: 1_000_000_000,
             link: frame.link,
             stamps: None,
+            order: StampOrder::default(),
+            queue: Queue::default(),
+            hidden: Hidden::default(),
         }
     }
 

@@ -1,0 +1,104 @@
+"""What the frames of a file say of what carried them: mirrors, tunnels, links."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pcaplat.captures import Capture, is_decoded, stem
+from pcaplat.doubts import doubt
+from pcaplat.path import Warn
+from pcaplat.units import format_count, format_frac
+
+ENOUGH_BEHIND = 100
+"""Frames behind one of the other direction, short and long ones each, that tell a queue."""
+
+PILED_FRAC = 0.5
+"""As many come after exactly what the frame before takes."""
+
+SOONER_FRAC = 0.02
+"""And hardly any sooner."""
+
+MANY_FRAC = 0.01
+"""Shares below this are stray packets."""
+
+FEWEST = 3
+NO_LINK = 65_535
+"""Of records that are no packets (rust/src/file/frame.rs)."""
+
+
+def warn_of_carriers(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+    """Say which files come from a mirror that queues, or hold tunnels that were not looked for.
+
+    Args:
+        captures: The files.
+        facts: What the first reading found, by file.
+    """
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        point, file = capture.point or stem(capture.name), capture.name
+        for one in of_file["interfaces"]:
+            doubts = (*_queue(one), *_hidden(one), *_undecoded(one))
+            found += [doubt(code, point, f"{file}: {text}", file=file) for code, text in doubts]
+    return found
+
+
+def warn_of_mixed_links(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say which files have interfaces of several link types.
+
+    Args:
+        captures: The files.
+        facts: What the first reading found, by file.
+    """
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        point, file = capture.point or stem(capture.name), capture.name
+        links = {one["link"] for one in of_file["interfaces"]} - {NO_LINK}
+        if len(links) > 1:
+            numbers = ", ".join(map(str, sorted(links)))
+            text = f"{file}: its interfaces are of {len(links)} link types (LINKTYPE {numbers})"
+            found.append(doubt("mixed-links", point, text, file=file))
+    return found
+
+
+def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for rate_gbps, n, n_at, n_sooner in one["queue"]:
+        rows = list(zip(n, n_at, n_sooner, strict=True))
+        is_queue = all(
+            n >= ENOUGH_BEHIND and at >= PILED_FRAC * n and sooner <= SOONER_FRAC * n
+            for n, at, sooner in rows
+        )
+        if is_queue:
+            text = (
+                f"of {format_count(sum(n))} frames that follow one of the other direction "
+                f"{format_count(sum(n_at))} come after exactly the time that one takes at "
+                f"{rate_gbps} Gbit/s, and {format_count(sum(n_sooner))} sooner: both directions "
+                "wait in one queue"
+            )
+            yield "mirror-queue", text
+            return
+
+
+def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    least = max(FEWEST, MANY_FRAC * one["n_frames"])
+    for port, kind, n in one["hidden_ports"]:
+        if n >= least:
+            text = (
+                f"{format_count(n)} packets to UDP port {port} look like {kind}, which is not "
+                f"looked for there (--decode udp.port={port}:{kind})"
+            )
+            yield "unknown-tunnel", text
+    if one["n_encrypted"] >= least:
+        share = format_frac(one["n_encrypted"] / one["n_frames"])
+        text = f"{format_count(one['n_encrypted'])} packets ({share}) are encrypted tunnels"
+        yield "encrypted", text
+
+
+def _undecoded(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    n = one["n_undecoded"] - one["n_cut"]
+    if is_decoded(one) and n >= max(FEWEST, MANY_FRAC * one["n_frames"]):
+        text = (
+            f"{format_count(n)} of {format_count(one['n_frames'])} frames could not be read to "
+            "their innermost packet"
+        )
+        yield "undecoded-frames", text

@@ -1,0 +1,235 @@
+//! What the two directions of one flow say of each other: answers follow requests, and bytes are
+//! acknowledged after they were sent, by any clock and at any point that saw both.
+
+use crate::file::Frame;
+use crate::identity::TCP;
+use crate::wire::Packet;
+
+/// What one flow shows at one interface, in the order of the file; index 1 is toward.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dialogue {
+    /// Changes of direction into each way.
+    pub n_turns: [u32; 2],
+    /// Those of them whose stamp is before that of the packet they follow.
+    pub n_backward: [u32; 2],
+    /// The least time over a change into each way.
+    pub least_ns: [Option<i64>; 2],
+    /// TCP bytes that were acknowledged but not seen until then.
+    pub unseen_bytes: u64,
+    /// How often.
+    pub n_unseen: u32,
+    /// Those of them that came after their acknowledgment.
+    pub early_bytes: u64,
+    /// How many segments.
+    pub n_early: u32,
+    /// By how much at most.
+    pub early_ns: i64,
+    /// TCP segments with payload.
+    pub n_data: u32,
+    last: Option<(i64, bool)>,
+    sides: [Side; 2],
+}
+
+/// The bytes one end sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    /// Sequence number behind the last of them; none before any was seen.
+    next: Option<u32>,
+    /// Bytes that the other end acknowledged before they were seen, and when.
+    hole: (u32, u32),
+    hole_ns: i64,
+}
+
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+/// More than any window: what is farther ahead is another connection (RFC 7323 §2.3).
+const FARTHEST: u32 = 1 << 30;
+
+/// A TCP header's numbers.
+struct Numbers {
+    seq: u32,
+    ack: u32,
+    flags: u8,
+    /// Sequence numbers it takes.
+    length: u32,
+}
+
+fn is_ahead(one: u32, other: u32) -> bool {
+    one.wrapping_sub(other).cast_signed() > 0
+}
+
+impl Dialogue {
+    /// Takes the flow's next packet.
+    pub(super) fn note(&mut self, frame: &Frame<'_>, packet: &Packet, toward: bool) {
+        let t_ns = frame.time_ns();
+        if let Some((last_ns, was_toward)) = self.last
+            && was_toward != toward
+        {
+            self.turn(toward, t_ns.saturating_sub(last_ns));
+        }
+        self.last = Some((t_ns, toward));
+        if packet.protocol == TCP
+            && packet.fragment == 0
+            && let Some(numbers) = Numbers::of(packet, frame.bytes)
+        {
+            self.note_bytes(&numbers, t_ns, toward);
+        }
+    }
+
+    fn turn(&mut self, toward: bool, after_ns: i64) {
+        let way = usize::from(toward);
+        let columns = (
+            self.n_turns.get_mut(way),
+            self.n_backward.get_mut(way),
+            self.least_ns.get_mut(way),
+        );
+        if let (Some(n), Some(n_backward), Some(least_ns)) = columns {
+            *n = n.saturating_add(1);
+            *n_backward = n_backward.saturating_add(u32::from(after_ns < 0));
+            *least_ns = Some(least_ns.map_or(after_ns, |least| least.min(after_ns)));
+        }
+    }
+
+    fn note_bytes(&mut self, numbers: &Numbers, t_ns: i64, toward: bool) {
+        if numbers.flags & RST != 0 {
+            return;
+        }
+        let [first, second] = &mut self.sides;
+        let (own, other) = if toward {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        let end = numbers.seq.wrapping_add(numbers.length);
+        if numbers.flags & SYN != 0 {
+            *own = Side::default();
+        }
+        if numbers.length > 0 {
+            self.n_data = self.n_data.saturating_add(1);
+            if own.is_late(numbers.seq, end) {
+                self.n_early = self.n_early.saturating_add(1);
+                self.early_bytes += u64::from(numbers.length);
+                self.early_ns = self.early_ns.max(t_ns.saturating_sub(own.hole_ns));
+            }
+        }
+        if own.next.is_none_or(|next| is_ahead(end, next)) {
+            own.next = Some(end);
+        }
+        if numbers.flags & ACK != 0
+            && let Some(unseen) = other.acknowledge(numbers.ack, t_ns)
+        {
+            self.unseen_bytes += u64::from(unseen);
+            self.n_unseen = self.n_unseen.saturating_add(1);
+        }
+    }
+}
+
+impl Side {
+    /// Whether bytes come after they were acknowledged.
+    fn is_late(&self, start: u32, end: u32) -> bool {
+        let (from, to) = self.hole;
+        from != to && !is_ahead(from, start) && !is_ahead(end, to)
+    }
+
+    /// The other end has all bytes before `ack`; gives how many of them were not seen here.
+    fn acknowledge(&mut self, ack: u32, t_ns: i64) -> Option<u32> {
+        let next = self.next?;
+        if !is_ahead(ack, next) {
+            return None;
+        }
+        let unseen = ack.wrapping_sub(next);
+        self.next = Some(ack);
+        if unseen > FARTHEST {
+            return None;
+        }
+        self.hole = (next, ack);
+        self.hole_ns = t_ns;
+        Some(unseen)
+    }
+}
+
+impl Numbers {
+    fn of(packet: &Packet, bytes: &[u8]) -> Option<Self> {
+        let header = packet.transport(bytes);
+        let word = |at: usize| -> Option<u32> {
+            let raw = header.get(at..)?.first_chunk()?;
+            Some(u32::from_be_bytes(*raw))
+        };
+        let flags = *header.get(13)?;
+        let header_bytes = u32::from(*header.get(12)? >> 4) * 4;
+        let payload = packet.transport_wire_bytes.checked_sub(header_bytes)?;
+        let numbered = u32::from(flags & SYN != 0) + u32::from(flags & FIN != 0);
+        Some(Self {
+            seq: word(4)?,
+            ack: word(8)?,
+            flags,
+            length: payload.saturating_add(numbered),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ACK, Dialogue, Numbers, SYN};
+
+    fn numbers(seq: u32, ack: u32, length: u32) -> Numbers {
+        let flags = ACK;
+        Numbers {
+            seq,
+            ack,
+            flags,
+            length,
+        }
+    }
+
+    #[test]
+    fn bytes_acknowledged_and_never_seen_are_counted_once_and_over_the_wrap() {
+        let mut flow = Dialogue::default();
+        flow.note_bytes(&numbers(u32::MAX - 99, 1, 50), 0, true);
+        for t_ns in [10, 20] {
+            flow.note_bytes(&numbers(1, 400, 0), t_ns, false);
+        }
+        assert_eq!(
+            (flow.unseen_bytes, flow.n_unseen, flow.n_early),
+            (450, 1, 0)
+        );
+    }
+
+    #[test]
+    fn bytes_that_come_after_their_acknowledgment_are_early_not_unseen() {
+        let mut flow = Dialogue::default();
+        flow.note_bytes(&numbers(100, 1, 50), 0, true);
+        flow.note_bytes(&numbers(1, 250, 0), 10, false);
+        flow.note_bytes(&numbers(150, 1, 100), 7, true);
+        assert_eq!((flow.unseen_bytes, flow.early_bytes), (100, 100));
+        assert_eq!((flow.n_early, flow.early_ns), (1, 0));
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_side_that_was_never_seen_or_began_anew() {
+        let mut flow = Dialogue::default();
+        flow.note_bytes(&numbers(1, 9_000, 0), 0, false);
+        assert_eq!(flow.n_unseen, 0);
+        flow.note_bytes(&numbers(9_000, 1, 10), 1, true);
+        let again = Numbers {
+            flags: SYN,
+            ..numbers(77, 0, 1)
+        };
+        flow.note_bytes(&again, 2, true);
+        flow.note_bytes(&numbers(1, 78, 0), 3, false);
+        assert_eq!(flow.n_unseen, 0);
+    }
+
+    #[test]
+    fn a_direction_that_is_stamped_too_early_goes_back_at_every_turn() {
+        let mut flow = Dialogue::default();
+        for t_ns in [0, 100, 200] {
+            flow.turn(true, 100 - 37_000 + t_ns);
+            flow.turn(false, 100 + 37_000 - t_ns);
+        }
+        assert_eq!((flow.n_turns, flow.n_backward), ([3, 3], [0, 3]));
+        assert_eq!(flow.least_ns, [Some(36_900), Some(-36_900)]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether both directions of a link stand in one queue, as those of a mirror port do.
+//!
+//! On a full-duplex link a frame never waits for one that goes the other way. Where frames of
+//! opposite directions follow each other by exactly the time that one of them takes on a wire, and
+//! never sooner, they were sent by one port.
+
+use crate::file::Frame;
+use crate::identity::Identity;
+
+/// Rates of ports, Gbit/s.
+pub const RATES: [u32; 7] = [1, 5, 10, 25, 40, 50, 100];
+
+/// Octets of a frame on the wire besides its own: check, preamble, gap (IEEE 802.3).
+const FRAMING_BYTES: u32 = 24;
+/// Shorter and longer frames must both follow the rate.
+const LONG_BYTES: u32 = 256;
+/// Stamps of cards step by some nanoseconds.
+const SLACK_NS: i64 = 8;
+
+/// Frames behind one of the other direction, and how soon they came.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// Short and long ones.
+    pub n: [u64; 2],
+    /// By rate: those that came after exactly the time the frame before, or they, take.
+    pub n_at: [[u64; 2]; RATES.len()],
+    /// By rate: those that came sooner.
+    pub n_sooner: [[u64; 2]; RATES.len()],
+    last: Option<(Identity, i64, u32)>,
+}
+
+impl Queue {
+    /// Takes the interface's next packet.
+    pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
+        let t_ns = frame.time_ns();
+        let n_bytes = frame.wire_bytes.saturating_sub(frame.fcs_bytes.into()) + FRAMING_BYTES;
+        if let Some((last, last_ns, last_bytes)) = self.last
+            && last.pair == identity.pair
+            && last.toward != identity.toward
+            && t_ns >= last_ns
+        {
+            // stamped at the first bit: the frame before has to be over
+            self.compare(t_ns.saturating_sub(last_ns), last_bytes);
+        }
+        self.last = Some((*identity, t_ns, n_bytes));
+    }
+
+    fn compare(&mut self, gap_ns: i64, n_bytes: u32) {
+        let long = usize::from(n_bytes >= LONG_BYTES);
+        if let Some(n) = self.n.get_mut(long) {
+            *n += 1;
+        }
+        let rows = self.n_at.iter_mut().zip(self.n_sooner.iter_mut());
+        for (rate, (at, sooner)) in RATES.iter().zip(rows) {
+            let takes_ns = i64::from(n_bytes * 8 / rate);
+            let slack_ns = takes_ns / 32 + SLACK_NS;
+            let cell = if (gap_ns - takes_ns).abs() <= slack_ns {
+                at.get_mut(long)
+            } else if gap_ns < takes_ns {
+                sooner.get_mut(long)
+            } else {
+                None
+            };
+            if let Some(n) = cell {
+                *n += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Queue;
+
+    #[test]
+    fn a_gap_is_at_sooner_or_beyond_what_a_frame_takes() {
+        let mut queue = Queue::default();
+        for gap_ns in [12_000, 1_200, 1_199, 100, 50_000] {
+            queue.compare(gap_ns, 1_500);
+        }
+        assert_eq!(queue.n, [0, 5]);
+        let of = |rate: usize| (queue.n_at[rate][1], queue.n_sooner[rate][1]);
+        assert_eq!((of(0), of(2)), ((1, 3), (2, 1)));
+    }
+}
