@@ -134,36 +134,53 @@ impl Codec for Bzip2 {
     }
 }
 
-/// RFC 8878.
+/// RFC 8878. The library gives nothing of a call that fails: it is shown one block at a time.
 pub(super) struct Zstd {
     decoder: zstd::stream::raw::Decoder<'static>,
-    /// Nothing of the member was read yet.
-    is_fresh: bool,
+    /// As much as it can use now, with the header of the block behind.
+    n_wanted: usize,
+    /// There was no room for all that it had.
+    is_full: bool,
 }
 
 impl Zstd {
+    /// Of a block (RFC 8878 §3.1.1.2).
+    const HEADER_BYTES: usize = 3;
+
     pub(super) fn new() -> Result<Self> {
         Ok(Self {
             decoder: zstd::stream::raw::Decoder::new()?,
-            is_fresh: true,
+            n_wanted: 1,
+            is_full: false,
         })
+    }
+
+    fn run(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
+        use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
+        let n_out = out.len();
+        let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
+        let wanted = self.decoder.run(&mut from, &mut to);
+        self.is_full = to.pos() == n_out;
+        self.n_wanted = wanted.as_ref().map_or(1, |n_bytes| *n_bytes);
+        (from.pos(), to.pos(), wanted.map(|n_bytes| n_bytes == 0))
     }
 }
 
 impl Codec for Zstd {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
-        use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
-        // of a member that is there as a whole the library gives nothing if its end is corrupt
-        let alone = input.get(..1).filter(|_| self.is_fresh);
-        self.is_fresh = false;
-        let mut from = InBuffer::around(alone.unwrap_or(input));
-        let mut to = OutBuffer::around(out);
-        let left = self.decoder.run(&mut from, &mut to);
-        (from.pos(), to.pos(), left.map(|n_bytes| n_bytes == 0))
+        if self.is_full {
+            let rest = self.run(&[], out);
+            if rest.1 > 0 || !matches!(rest.2, Ok(false)) {
+                return rest;
+            }
+        }
+        let n_block = self.n_wanted.checked_sub(Self::HEADER_BYTES);
+        let n_shown = n_block.filter(|n| *n > 0).unwrap_or(self.n_wanted.max(1));
+        self.run(input.get(..n_shown).unwrap_or(input), out)
     }
 
     fn restart(&mut self) -> Result<()> {
-        self.is_fresh = true;
+        (self.n_wanted, self.is_full) = (1, false);
         zstd::stream::raw::Operation::reinit(&mut self.decoder)
     }
 }
