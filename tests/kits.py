@@ -2,17 +2,20 @@
 
 Each page's study file is taken from the page and run over captures of the study that ships: its
 scenarios stand in for the page's, so that every claim is judged by real packets. `python -m
-tests.kits` writes the table of docs/reproduce/claims.md.
+tests.kits` writes the table of docs/reproduce/claims.md, and the figures in tests/golden/east-west
+that the study which ships must give.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pcaplat.comparisons import compare
 from pcaplat.published import load_published
 from pcaplat.verdicts import validate
 from tests.conftest import ROOT
@@ -23,6 +26,7 @@ TABLE_PAGE = PAGES / "claims.md"
 TABLE = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
 TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STUDY = SAMPLES / "east-west"
+GOLDEN = ROOT / "tests" / "golden" / "east-west"
 N_RUNS = 5
 HOSTS = {
     "esx1-vnic": "host1-vm",
@@ -130,10 +134,22 @@ def table() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def golden() -> dict[str, dict[str, Any]]:
+    """Give every verdict and a comparison of the study that ships, by the files they stand in."""
+    where = STUDY / "study.toml"
+    return {
+        "verdicts.json": validate(where),
+        "comparison.json": compare(f"{where}:l2", f"{where}:vxlan"),
+    }
+
+
 def main() -> None:
-    """Write the table."""
+    """Write the table, and the figures of the study that ships."""
     text = TABLE_PAGE.read_text("utf-8")
     TABLE_PAGE.write_text(TABLE.sub(lambda match: match[1] + table() + match[2], text), "utf-8")
+    for name, document in golden().items():
+        text = json.dumps(document, indent=1, ensure_ascii=False)
+        (GOLDEN / name).write_text(f"{text}\n", "utf-8")
 
 
 if __name__ == "__main__":
