@@ -157,7 +157,7 @@ def warn_of_overlap(
             (one["first_t_ns"], one["last_t_ns"], one["disorder_ns"], captures[file].name)
             for file, part in point.sources
             for one in facts[file]["interfaces"]
-            if one["interface"] == _interface_of(divisions[file], part)
+            if one["interface"] == interface_of(divisions[file], part)
         )
         for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
             if first_ns < last_ns - disorder_ns:
@@ -191,6 +191,7 @@ def warn_of_nothing_in_common(points: Sequence[Point], why: str) -> list[Warn]:
     return found
 
 
-def _interface_of(division: Division | None, part: int) -> int:
+def interface_of(division: Division | None, part: int) -> int:
+    """Give the interface that a part of a file is of."""
     interface, _ = division.parts.get(part, (part, "")) if division else (part, "")
     return interface

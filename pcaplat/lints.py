@@ -113,7 +113,7 @@ def _of_path(looked: Looked) -> list[Warn]:
         point_index(points, "--clock-accuracy", name): off_ns
         for name, off_ns in options.clock_accuracy
     }
-    least = sampled_least(looked.sample, found, domains)
+    least = looked.trusted(sampled_least(looked.sample, found, domains))
     return [*found.warnings, *align(found, domains, least, accuracy_ns).warnings]
 
 

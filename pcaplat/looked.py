@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.capture_facts import warn_of_files, warn_of_overlap
+from pcaplat.capture_facts import interface_of, warn_of_files, warn_of_overlap
 from pcaplat.captures import clock_domains, point_names
 from pcaplat.carrier_doubts import warn_of_carriers, warn_of_mixed_links
 from pcaplat.dialogue_doubts import Split, find_splits, warn_of_splits, warn_of_unseen
@@ -46,8 +46,31 @@ class Looked:
 
     @property
     def domains(self) -> list[int]:
-        """The clock of each point."""
-        return clock_domains(self.points, self.job.options.same_clock)
+        """The clock of each point; one whose stamps are of two clocks shares its with no other."""
+        found = clock_domains(self.points, self.job.options.same_clock)
+        own = {point: len(found) + at for at, point in enumerate(sorted(self.split_points))}
+        mixed = [own.get(point, domain) for point, domain in enumerate(found)]
+        dense = {domain: at for at, domain in enumerate(sorted(set(mixed)))}
+        return [dense[domain] for domain in mixed]
+
+    @cached_property
+    def split_points(self) -> frozenset[int]:
+        """Points whose received and sent frames have stamps of different clocks."""
+        places = {(one.file, one.interface) for one in self.splits}
+        return frozenset(
+            number
+            for number, point in enumerate(self.points)
+            for file, part in point.sources
+            if (file, interface_of(self.divisions[file], part)) in places
+        )
+
+    def trusted(self, least: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+        """Leave out what bounds no clock: differences to points that have two.
+
+        Args:
+            least: The least raw differences, each of the points `up` and `down`.
+        """
+        return [one for one in least if not {one["up"], one["down"]} & self.split_points]
 
     @cached_property
     def flows(self) -> dict[str, Ints]:

@@ -4,7 +4,7 @@ Attribution makes these values; the summary uses them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,6 +73,12 @@ class Segment:
     lost_bytes: int = 0
     blocks: Blocks | None = None
     variation: Distribution | None = None
+    is_split: bool = False
+    """One of its ends stamps what it receives and what it sends by different clocks."""
+
+    def split(self) -> "Segment":
+        """Give what is left of it then: counts, and variation within a direction."""
+        return replace(self, blocks=None, is_split=True)
 
     @property
     def is_absolute(self) -> bool:

@@ -150,9 +150,13 @@ def _merge(job: Job) -> Result:
             findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
         ),
     )
-    clocks = align(findings, domains, matched["least"], _accuracy_ns(points, job.options))
+    least = looked.trusted(matched["least"])
+    clocks = align(findings, domains, least, _accuracy_ns(points, job.options))
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
-    segments = attribute(findings, clocks, links, matched["links"], times)
+    segments = [
+        one.split() if {one.near, one.far} & looked.split_points else one
+        for one in attribute(findings, clocks, links, matched["links"], times)
+    ]
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))

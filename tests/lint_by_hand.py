@@ -59,8 +59,8 @@ def turns(n: int = 300, gap_ns: int = 61_003, answer_ns: int = 23_011, n_bytes: 
     """A connection of requests and answers: each acknowledges what came before."""
     found = [
         sent(START_NS, 0, 0, b"", is_forward=True, flags=SYN),
-        sent(START_NS + 9_001, 0, 1, b"", is_forward=False, flags=SYN_ACK),
-        sent(START_NS + 18_007, 1, 1, b"", is_forward=True, flags=ACK),
+        sent(START_NS + 11_001, 0, 1, b"", is_forward=False, flags=SYN_ACK),
+        sent(START_NS + 30_007, 1, 1, b"", is_forward=True, flags=ACK),
     ]
     for at in range(n):
         t_ns = START_NS + 50_000 + at * gap_ns + at * at % 977

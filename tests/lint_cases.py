@@ -71,7 +71,7 @@ def other(packet: Packet) -> bytes:
 
 THREE = Set({"near": NEAR, "middle": MIDDLE, "far": FAR})
 ONE_WAY = Set(talk=requests())
-LONG = turns(1_500, 20_011, 9_001)
+LONG = turns(1_500, 50_021)
 
 
 def over_the_router(packet_frame: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -151,3 +152,70 @@ def warned_of() -> set[str]:
 
 def test_every_warning_has_its_row() -> None:
     assert warned_of() == BY_CODE.keys()
+
+
+def split_by(ahead_ns: int, *, is_sorted: bool = False) -> Set:
+    """The middle of three points stamps what goes forward so much ahead."""
+    place = replace(
+        by_hand.MIDDLE,
+        ahead_ns=lambda packet: ahead_ns if packet.is_forward else 0,
+        order=sorted if is_sorted else by_hand.Place().order,
+    )
+    return by_hand.Set({"near": by_hand.NEAR, "middle": place, "far": by_hand.FAR})
+
+
+@pytest.mark.parametrize("ahead_ns", [37_000_000_000, 1_000_000, 60_000, -37_000_000_000])
+def test_a_split_is_measured_and_its_latencies_are_refused(ahead_ns: int, tmp_path: Path) -> None:
+    captures = split_by(ahead_ns).save(tmp_path)
+    path = ["near", "middle", "far"]
+    with merge(captures, path=path, same_clock=["all"], keep_rows=False) as result:
+        document = result.document
+    said = [row for row in document["warnings"] if row["code"] == "tx-rx-split"]
+    assert [row["point"] for row in said] == ["middle"]
+    assert ("TAI" in said[0]["text"]) == (abs(ahead_ns) == 37_000_000_000)
+    for row in document["segments"]:
+        assert (row["mean_ns"] is None) == ("middle" in {row["near"], row["far"]})
+        assert row["n"] > 500 // 2
+    assert [(row["near"], row["far"]) for row in document["round_trips"]] == [("near", "far")]
+    assert {row["quality"] for row in document["clocks"] if row["point"] == "middle"} == {"none"}
+
+
+def test_a_split_in_a_sorted_file_is_found_by_acknowledgments(tmp_path: Path) -> None:
+    found = lint(split_by(37_000_000_000, is_sorted=True).save(tmp_path))["findings"]
+    assert ("tx-rx-split", "middle") in {(row["code"], row["point"]) for row in found}
+
+
+def test_two_clocks_in_two_files_are_no_split(tmp_path: Path) -> None:
+    offset = replace(by_hand.MIDDLE, clock=lambda t_ns: t_ns + 37_000_000_000)
+    captures = by_hand.Set({"near": by_hand.NEAR, "middle": offset, "far": by_hand.FAR}).save(
+        tmp_path
+    )
+    assert "tx-rx-split" not in {row["code"] for row in lint(captures)["findings"]}
+
+
+def in_blocks(records: by_hand.Records) -> by_hand.Records:
+    """Two queues, one for each direction, that are written in turn every 40 frames."""
+    found: by_hand.Records = []
+    for start in range(0, len(records), 40):
+        block = records[start : start + 40]
+        found += sorted(block, key=lambda record: record[1][29])
+    return found
+
+
+def test_queues_written_in_turn_are_unsorted_but_no_split(tmp_path: Path) -> None:
+    captures = by_hand.CLEAN.having(near=replace(by_hand.NEAR, order=in_blocks)).save(tmp_path)
+    codes = {row["code"] for row in lint(captures, same_clock=["all"])["findings"]}
+    assert codes == {"unsorted-frames"}
+
+
+def test_what_a_filter_keeps_away_is_no_drop(tmp_path: Path) -> None:
+    captures = CASES["acked-unseen"].wrong.save(tmp_path)
+    codes = {row["code"] for row in lint(captures, bpf="greater 60")["findings"]}
+    assert "acked-unseen" not in codes
+
+
+def test_the_bytes_that_were_never_seen_are_counted(tmp_path: Path) -> None:
+    captures = CASES["acked-unseen"].wrong.save(tmp_path)
+    (row,) = (row for row in lint(captures)["findings"] if row["code"] == "acked-unseen")
+    assert " 128 bytes " in row["evidence"]
+    assert row["point"] == "near"

@@ -104,7 +104,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
     requests paired with responses and are null.
     """
     found = []
-    packets = [one for one in segments if one.kind == "packet"]
+    packets = [one for one in segments if one.kind == "packet" and not one.is_split]
     forward = {(one.near, one.far): one for one in packets if not one.is_reverse}
     for back in packets:
         to = forward.get((back.near, back.far))

@@ -18,9 +18,9 @@ pub struct Dialogue {
     pub unseen_bytes: u64,
     /// How often.
     pub n_unseen: u32,
-    /// Those of them that came after their acknowledgment.
+    /// Those of them that came after their acknowledgment in the file.
     pub early_bytes: u64,
-    /// How many segments.
+    /// How many segments are stamped after it too.
     pub n_early: u32,
     /// By how much at most.
     pub early_ns: i64,
@@ -103,15 +103,17 @@ impl Dialogue {
             (first, second)
         };
         let end = numbers.seq.wrapping_add(numbers.length);
-        if numbers.flags & SYN != 0 {
+        if numbers.flags & SYN != 0 && !own.is_late(numbers.seq, end) {
             *own = Side::default();
         }
         if numbers.length > 0 {
             self.n_data = self.n_data.saturating_add(1);
             if own.is_late(numbers.seq, end) {
-                self.n_early = self.n_early.saturating_add(1);
+                // frames may be out of order in the file, and their stamps right
+                let after_ns = t_ns.saturating_sub(own.hole_ns);
+                self.n_early = self.n_early.saturating_add(u32::from(after_ns > 0));
                 self.early_bytes += u64::from(numbers.length);
-                self.early_ns = self.early_ns.max(t_ns.saturating_sub(own.hole_ns));
+                self.early_ns = self.early_ns.max(after_ns);
             }
         }
         if own.next.is_none_or(|next| is_ahead(end, next)) {
@@ -135,7 +137,12 @@ impl Side {
 
     /// The other end has all bytes before `ack`; gives how many of them were not seen here.
     fn acknowledge(&mut self, ack: u32, t_ns: i64) -> Option<u32> {
-        let next = self.next?;
+        let Some(next) = self.next else {
+            // of a file that was sorted by two clocks, all acknowledgments may come first
+            self.hole = (ack.wrapping_sub(FARTHEST), ack);
+            self.hole_ns = t_ns;
+            return None;
+        };
         if !is_ahead(ack, next) {
             return None;
         }
@@ -144,7 +151,8 @@ impl Side {
         if unseen > FARTHEST {
             return None;
         }
-        self.hole = (next, ack);
+        let is_longer = self.hole.0 != self.hole.1 && self.hole.1 == next;
+        self.hole = (if is_longer { self.hole.0 } else { next }, ack);
         self.hole_ns = t_ns;
         Some(unseen)
     }
@@ -202,9 +210,34 @@ mod tests {
         let mut flow = Dialogue::default();
         flow.note_bytes(&numbers(100, 1, 50), 0, true);
         flow.note_bytes(&numbers(1, 250, 0), 10, false);
-        flow.note_bytes(&numbers(150, 1, 100), 7, true);
+        flow.note_bytes(&numbers(150, 1, 60), 7, true);
+        flow.note_bytes(&numbers(210, 1, 40), 17, true);
         assert_eq!((flow.unseen_bytes, flow.early_bytes), (100, 100));
-        assert_eq!((flow.n_early, flow.early_ns), (1, 0));
+        assert_eq!((flow.n_early, flow.early_ns), (1, 7));
+    }
+
+    #[test]
+    fn acknowledgments_that_all_come_first_are_early() {
+        let mut flow = Dialogue::default();
+        for ack in [100, 200, 300] {
+            flow.note_bytes(&numbers(1, ack, 0), 5, false);
+        }
+        for seq in [1, 101, 201] {
+            flow.note_bytes(&numbers(seq, 1, 99), 37, true);
+        }
+        assert_eq!((flow.n_early, flow.early_ns, flow.n_unseen), (3, 32, 0));
+    }
+
+    #[test]
+    fn holes_that_meet_are_one() {
+        let mut flow = Dialogue::default();
+        flow.note_bytes(&numbers(0, 1, 10), 0, true);
+        flow.note_bytes(&numbers(1, 20, 0), 1, false);
+        flow.note_bytes(&numbers(1, 30, 0), 2, false);
+        for seq in [10, 20] {
+            flow.note_bytes(&numbers(seq, 1, 10), 3, true);
+        }
+        assert_eq!((flow.unseen_bytes, flow.early_bytes), (20, 20));
     }
 
     #[test]
