@@ -12,13 +12,14 @@ class Figure:
     """What is asked of a run: a metric, one statistic of it, and where.
 
     Without `ends` the whole path; a metric of one way without `direction` takes both ways
-    together where it can (loss), else forward.
+    together where it can (loss), else forward. `unit`, where a metric may be in several: its base.
     """
 
     metric: str
     statistic: str = "mean"
     ends: tuple[str, str] | None = None
     direction: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True)

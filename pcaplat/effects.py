@@ -159,7 +159,10 @@ def _normal(sides: tuple[Effect, Effect]) -> tuple[Estimate, Estimate] | None:
 def _relative(both: Effect, effect: Estimate | None, sides: tuple[Effect, Effect]) -> Effect:
     plain = _normal(sides)
     if effect is None or plain is None:
-        return both
+        before, after = both.baseline, both.treatment
+        if not before or after is None:
+            return both
+        return replace(both, value=(after - before) / abs(before))
     change = relative_change(effect, plain[1])
     if change is None:
         why = "the baseline's figure may well be 0, so a change relative to it says nothing"

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from pcaplat.asked import SHARES, Figure, Given, Missing
+from pcaplat.cpu_figures import OF_CPU
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
 from pcaplat.rate_figures import OF_TRAFFIC
@@ -124,6 +125,7 @@ MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
     "delay-variation": variation,
     "loss-ratio": lost,
     **OF_TRAFFIC,
+    **OF_CPU,
 }
 """Every metric that is measured from captures, and what takes it from a run: a further metric is
 one line here, and a function."""

@@ -22,6 +22,7 @@ class Flow:
 
     length_ns: int
     counts: Mapping[str, Ints]
+    start_ns: int = 0
 
     @property
     def seconds(self) -> float:
@@ -30,7 +31,8 @@ class Flow:
 
     def part(self, first: int, end: int) -> "Flow":
         """Give the blocks from `first` up to, but not with, `end`."""
-        return Flow(self.length_ns, {name: some[first:end] for name, some in self.counts.items()})
+        counts = {name: some[first:end] for name, some in self.counts.items()}
+        return Flow(self.length_ns, counts, self.start_ns + first * self.length_ns)
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def rates_of(tables: Mapping[str, Sequence[Row]]) -> Rates:
         place: Flow(
             rows[0]["length_ns"],
             {name: np.array([row[name] for row in rows], dtype=np.int64) for name in COUNTED},
+            rows[0]["start_ns"],
         )
         for place, rows in by_place.items()
     }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pcaplat.blocks import Blocks, Key
+from pcaplat.instruments import Samples, Witness
 from pcaplat.rates import Rates
 
 LEAST_RUNS = 5
@@ -32,6 +33,8 @@ class MeasuredRun:
     document: Mapping[str, Any]
     blocks: Mapping[Key, Blocks]
     rates: Rates | None = None
+    witnesses: Sequence[Witness] = ()
+    samples: Samples | None = None
 
     @property
     def path(self) -> list[str]:
@@ -123,7 +126,7 @@ def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:
     for name in ("edges", "segments", "round_trips"):
         document[name] = [_turned(row) for row in run.document[name][::-1]]
     rates = None if run.rates is None else run.rates.turned()
-    return MeasuredRun(run.name, document, blocks, rates)
+    return replace(run, document=document, blocks=blocks, rates=rates)
 
 
 def _turned(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Studies: the scenarios that a study file names, as captures and as what they measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pcaplat.instruments.loading import Wanted, samples_in, witnesses_in
 from pcaplat.scenario import MeasuredRun, Scenario
 from pcaplat.scenario_files import (
     SUMMARY,
@@ -27,10 +28,17 @@ class RunFiles:
     name: str
     folder: Path
     captures: Sequence[str]
+    wanted: Wanted = field(default_factory=Wanted)
 
     def measured(self, reading: Reading) -> MeasuredRun:
-        """Read it, or merge its captures."""
-        return reading.merged(self.name, self.captures) if self.captures else saved_run(self.folder)
+        """Read it, or merge its captures; and what other instruments say of it."""
+        # before the captures, which take longer
+        said = witnesses_in(self.folder, self.wanted)
+        cpu = self.wanted.cpu
+        samples = None if cpu is None else samples_in(self.folder, cpu)
+        merged = self.captures
+        run = reading.merged(self.name, merged) if merged else saved_run(self.folder)
+        return replace(run, witnesses=said, samples=samples)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ class Study:
 
     def _of_folder(self, folder: Path) -> RunFiles:
         if (folder / SUMMARY).exists():
-            return RunFiles(folder.name, folder, [])
+            return RunFiles(folder.name, folder, [], self.file.instruments.wanted)
         if not self.file.points:
             captures = [str(one) for one in captures_in(folder)]
         else:
@@ -109,7 +117,7 @@ class Study:
             ]
         if not captures:
             raise StudyError.no_captures(str(folder), sorted(one.name for one in folder.iterdir()))
-        return RunFiles(folder.name, folder, captures)
+        return RunFiles(folder.name, folder, captures, self.file.instruments.wanted)
 
     def _of_point(self, folder: Path, patterns: str | list[str]) -> list[Path]:
         listed = [patterns] if isinstance(patterns, str) else patterns

@@ -2,12 +2,16 @@
 
 import tomllib
 from collections.abc import Sequence
+from datetime import tzinfo
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
 
 from pcaplat.errors import OptionError
+from pcaplat.instruments.instants import parse_zone
+from pcaplat.instruments.loading import CpuFile, Wanted
+from pcaplat.instruments.table import Mapping
 from pcaplat.published.checks import Strict, Text, kind, mistake
 from pcaplat.published.formula import nearest
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
@@ -38,8 +42,23 @@ def _duration_ns(value: object) -> int:
         raise mistake(str(error)) from None
 
 
+def _signed_ns(value: object) -> int:
+    if isinstance(value, str) and value.startswith("-"):
+        return -_duration_ns(value[1:])
+    return _duration_ns(value)
+
+
+def _zone(value: object) -> tzinfo:
+    try:
+        return parse_zone(str(value))
+    except ValueError as problem:
+        raise mistake(str(problem)) from None
+
+
 Texts = Annotated[str | list[str], PlainValidator(_text_or_texts)]
 Duration = Annotated[int, BeforeValidator(_duration_ns)]
+SignedDuration = Annotated[int, BeforeValidator(_signed_ns)]
+Zone = Annotated[tzinfo, PlainValidator(_zone)]
 Port = Annotated[int, Field(ge=1, le=MOST_PORT)]
 
 
@@ -49,12 +68,58 @@ class Runs(Strict):
     runs: list[Texts] = Field(min_length=1)
 
 
+class CpuSamples(Strict):
+    """CPU samples of each run: a file in its folder."""
+
+    file: Texts
+    format: Literal["sar", "esxtop", "csv"]
+    column: Text | None = None
+    time: Text | None = None
+    value: Text | None = None
+    unit: Literal["core", "MHz", "%"] = "core"
+    zone: Zone | None = None
+    offset: SignedDuration = 0
+    interval: Duration | None = None
+
+    @model_validator(mode="after")
+    def _maps_a_csv(self) -> Self:
+        for key in ("time", "value"):
+            if self.format == "csv" and getattr(self, key) is None:
+                raise mistake("is missing, and CSV needs to know its column", key)
+        return self
+
+
+class Instruments(Strict):
+    """Files of other instruments in each run's folder."""
+
+    netperf: Texts | None = None
+    iperf3: Texts | None = None
+    cpu: CpuSamples | None = None
+
+    @property
+    def wanted(self) -> Wanted:
+        """Give the same as reading them takes it."""
+        return Wanted(_listed(self.netperf), _listed(self.iperf3), _cpu_file(self.cpu))
+
+
+def _listed(texts: str | list[str] | None) -> list[str]:
+    return [texts] if isinstance(texts, str) else texts or []
+
+
+def _cpu_file(cpu: CpuSamples | None) -> CpuFile | None:
+    if cpu is None:
+        return None
+    mapping = Mapping(cpu.time or "", cpu.value or "", cpu.unit, cpu.zone, cpu.interval)
+    return CpuFile(_listed(cpu.file), cpu.format, mapping, cpu.column or "", cpu.offset)
+
+
 class StudyFile(Strict):
     """What a study file says; paths in it begin at its own folder."""
 
     scenarios: dict[str, Runs] = Field(min_length=1)
     claims: list[Text] = Field(default_factory=list)
     points: dict[str, Texts] = Field(default_factory=dict)
+    instruments: Instruments = Field(default_factory=Instruments)
     path: list[Text] | None = None
     same_clock: list[Texts] = Field(default_factory=list)
     clock_accuracy: dict[str, Duration] = Field(default_factory=dict)

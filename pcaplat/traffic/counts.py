@@ -8,7 +8,7 @@ import polars as pl
 
 from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ints
-from pcaplat.traffic.headers import is_ethernet, l2_header_bytes, udp_header_bytes
+from pcaplat.traffic.headers import carries_ip, is_ethernet, l2_header_bytes, udp_header_bytes
 
 WAYS = ("forward", "reverse", "unknown")
 KEYS = ("point", "way", "src", "dst")
@@ -20,13 +20,15 @@ MOST_PARTS = 64
 
 def with_bytes(frames: pl.DataFrame) -> pl.DataFrame:
     """Add what of each frame is its outermost IP packet and its innermost payload."""
+    # of a frame that was decoded, and of which no layer is IP, it is known that it carries none
+    is_none = ~_by_layers(frames, carries_ip) & (frames["status"] != "undecoded")
     l2, udp = _by_layers(frames, l2_header_bytes), _by_layers(frames, udp_header_bytes)
     wire = pl.col("wire_bytes")
     is_other = pl.col("protocol").is_in([6, 17]).not_().fill_null(value=True)
     carried = pl.col("payload_bytes").fill_null((wire - udp).clip(0))
     return frames.with_columns(
         frame_bytes=wire,
-        l3_bytes=wire - l2,
+        l3_bytes=pl.when(is_none).then(0).otherwise(wire - l2),
         # what is neither TCP nor UDP has no transport payload
         payload_bytes=pl.when(is_other).then(0).otherwise(carried),
         is_ethernet=_by_layers(frames, is_ethernet),

@@ -39,6 +39,16 @@ def l2_header_bytes(layers: str) -> int | None:
     return None if first is None else _sum(names[:first])
 
 
+def carries_ip(layers: str) -> bool:
+    """Tell whether a layer is IP.
+
+    Example:
+        >>> carries_ip("ethernet/arp"), carries_ip("ethernet/vlan/ipv6/udp")
+        (False, True)
+    """
+    return any(name in NETWORK for name in layers.split("/"))
+
+
 def udp_header_bytes(layers: str) -> int | None:
     """Bytes in front of the payload of an innermost UDP datagram; None for anything else.
 

@@ -33,7 +33,7 @@ TRAFFIC = Table(
         _known("l2_no_fcs_bps", "frames without FCS, as captured", "b/s"),
         _known("l3_bps", "outermost IP packets; the padding of short frames is in it", "b/s"),
         _known("goodput_bps", "payload of the innermost TCP or UDP; what is sent again counts again", "b/s"),
-        _count("n_l3_unknown", "frames without a known IP packet, which l3_bps lacks"),
+        _count("n_l3_unknown", "frames of which it is not known how long their IP packet is, which l3_bps lacks; ARP and its like carry none"),
         _count("n_payload_unknown", "frames whose payload is not known, which goodput_bps lacks"),
         _count("min_frame_bytes", "shortest frame, without FCS", "bytes"),
         Column("mean_frame_bytes", "Float64", "mean frame, without FCS", "bytes"),

@@ -23,3 +23,5 @@ def show(document: dict[str, Any], stream: TextIO) -> None:
             paragraph(console, f"Because {row['reason']}.")
             if row["assumes"]:
                 paragraph(console, f"Taken for granted: {'; '.join(row['assumes'])}.")
+        for warning in document["warnings"]:
+            paragraph(console, f"{warning['code']}: {warning['text']}")

@@ -20,6 +20,7 @@ from pcaplat.stages.compare.curve import quantile_curve
 from pcaplat.stages.compare.doubts import doubts_of_runs
 from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.stages.compare.shift import shift_of
+from pcaplat.witnesses import witness_rows, witness_warnings
 
 SCHEMA = "pcaplat.comparison/1"
 
@@ -47,7 +48,7 @@ def compare(
     is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
     both = (baseline, treatment)
     effects = [difference_of(*both, Figure("two-way-contribution", ends=ends)) for ends in pairs]
-    document = {
+    document: Row = {
         "schema": SCHEMA,
         "baseline": {"name": baseline.name, "n_runs": baseline.n_runs},
         "treatment": {"name": treatment.name, "n_runs": treatment.n_runs},
@@ -62,7 +63,10 @@ def compare(
             *rate_rows(*both, confidence),
         ],
     }
-    document["warnings"] = _warnings(both, effects, is_replicated=is_replicated)
+    witnesses = witness_rows(both)
+    document["witnesses"] = witnesses
+    warnings = _warnings(both, effects, is_replicated=is_replicated)
+    document["warnings"] = [*warnings, *witness_warnings(witnesses)]
     return document
 
 

@@ -17,6 +17,7 @@ from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.scenario import Scenario
 from pcaplat.stages.validate.evidence import evidence_for
 from pcaplat.stages.validate.rule import Verdict, decide
+from pcaplat.witnesses import witness_rows, witness_warnings
 
 SCHEMA = "pcaplat.verdicts/1"
 
@@ -41,9 +42,12 @@ def validate(claims: Sequence[Claim], scenarios: Mapping[str, Scenario]) -> dict
         raise ClaimError.unmeasured(named, list(MEASURED), others)
     evidence = [evidence_for(claim, scenarios) for claim in claims]
     verdicts = decide(list(zip(claims, evidence, strict=True)))
+    witnesses = witness_rows(list(scenarios.values()))
     return {
         "schema": SCHEMA,
         "verdicts": [_row(*one) for one in zip(claims, verdicts, strict=True)],
+        "witnesses": witnesses,
+        "warnings": witness_warnings(witnesses),
     }
 
 

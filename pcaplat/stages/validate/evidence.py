@@ -60,7 +60,8 @@ def figure_of(claim: Claim) -> Figure:
     """Name the figure that a claim is about."""
     scope = claim.scope
     ends = (scope.near, scope.far) if scope.near and scope.far else None
-    return Figure(claim.metric, claim.statistic, ends, scope.direction)
+    unit = None if claim.relative else claim.base_unit
+    return Figure(claim.metric, claim.statistic, ends, scope.direction, unit)
 
 
 def _unjudged(claim: Claim) -> str:

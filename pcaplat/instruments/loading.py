@@ -1,0 +1,100 @@
+"""A run's files of other instruments, as a study file names them, read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from pathlib import Path
+
+from pcaplat.instruments import Samples, Witness
+from pcaplat.instruments.iperf3 import read_iperf3
+from pcaplat.instruments.mistakes import InstrumentError
+from pcaplat.instruments.netperf import read_netperf
+from pcaplat.instruments.sar import read_sar
+from pcaplat.instruments.table import Mapping, read_esxtop, read_table
+
+CPU_FORMATS = ("sar", "esxtop", "csv")
+
+
+@dataclass(frozen=True)
+class CpuFile:
+    """How CPU samples are written: `format` is one of CPU_FORMATS.
+
+    `offset_ns` is the instrument's clock less the captures'.
+    """
+
+    files: Sequence[str]
+    format: str
+    mapping: Mapping
+    column: str = ""
+    offset_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The patterns of files in a run's folder, by instrument."""
+
+    netperf: Sequence[str] = ()
+    iperf3: Sequence[str] = ()
+    cpu: CpuFile | None = None
+
+
+def witnesses_in(folder: Path, wanted: Wanted) -> list[Witness]:
+    """Read what netperf and iperf3 say of a run.
+
+    Raises:
+        InstrumentError: A file is not there, or cannot be used.
+    """
+    readers: tuple[tuple[Sequence[str], Callable[[str, str], list[Witness]]], ...] = (
+        (wanted.netperf, read_netperf),
+        (wanted.iperf3, read_iperf3),
+    )
+    return [
+        witness
+        for patterns, read in readers
+        for file in _files(folder, patterns)
+        for witness in read(_text(file), str(file))
+    ]
+
+
+def samples_in(folder: Path, cpu: CpuFile) -> Samples:
+    """Read a run's CPU samples, their times on the captures' clock.
+
+    Raises:
+        InstrumentError: A file is not there, there are several, or it cannot be used.
+    """
+    files = _files(folder, cpu.files)
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files)
+        what = f"several files are CPU samples of one run: {names}"
+        raise InstrumentError.at(str(folder), None, what, "name one")
+    text, where, zone = _text(files[0]), str(files[0]), cpu.mapping.zone
+    found = _samples(text, where, cpu, zone)
+    return replace(found, end_ns=[end - cpu.offset_ns for end in found.end_ns])
+
+
+def _samples(text: str, where: str, cpu: CpuFile, zone: tzinfo | None) -> Samples:
+    if cpu.format == "sar":
+        return read_sar(text, where, zone)
+    if cpu.format == "esxtop":
+        return read_esxtop(text, where, cpu.column)
+    return read_table(text, where, cpu.mapping)
+
+
+def _files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    found = []
+    for pattern in patterns:
+        files = sorted(folder.glob(pattern))
+        if not files:
+            there = ", ".join(sorted(one.name for one in folder.iterdir())[:5])
+            what = f"there is no {pattern} in it (there are {there})"
+            raise InstrumentError.at(str(folder), None, what, "correct [instruments] of the study")
+        found += files
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        what = f"byte {problem.start} is no UTF-8"
+        raise InstrumentError.at(str(file), None, what, "save it as UTF-8 text") from None
