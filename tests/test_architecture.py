@@ -56,15 +56,8 @@ MAY_IMPORT = {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
     "identity_doubts": {"captures", "path", "units"},
-    "figures": {
-        "asked",
-        "cpu_figures",
-        "intervals",
-        "rate_figures",
-        "loss",
-        "readings",
-        "scenario",
-    },
+    "figures": {"asked", "cpu_figures", "intervals", "rate_figures", "loss"}
+    | {"readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},
     "lints": {
@@ -117,16 +110,7 @@ MAY_IMPORT = {
     "tables": {"columns"},
     "traffic": {"blocks", "columns", "match_table", "path", "spill", "traffic"},
     "time_range": {"errors", "path", "units"},
-    "trials": {
-        "block_counts",
-        "blocks",
-        "intervals",
-        "loss",
-        "path",
-        "readings",
-        "scenario",
-        "trials",
-    },
+    "trials": {"blocks", "intervals", "loss", "path", "readings", "scenario", "trials"},
     "units": {"errors"},
     "verdicts": {"published", "scenario_files", "stages", "studies", *STUDIES},
 }

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.block_counts import bin_of, middle_ns
 from pcaplat.blocks import N_BLOCKS, Blocks
 from pcaplat.intervals import CONFIDENCE, Estimate
 from pcaplat.path import Ints
@@ -23,6 +22,9 @@ NS_PER_S = 1e9
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 LEAST_SHARE = 0.9
 """Of a trial's frames that must have one size; else it is a mix."""
+
+BIN_BITS = 10
+"""Latencies are binned to one part in 1024."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,11 @@ def blocks_of(t_ns: Ints, latency_ns: Ints) -> Blocks:
     """
     length_ns = max(1, -(-int(t_ns[-1] - t_ns[0] + 1) // N_BLOCKS))
     block = (t_ns - t_ns[0]) // length_ns
-    codes, counts = np.unique(block * 2**20 + bin_of(latency_ns) + 2**19, return_counts=True)
+    # a bin is as wide as one part in 1024 of its values
+    scale = np.floor(np.log2(np.maximum(np.abs(latency_ns), 1))).astype(np.int64)
+    width = 1 << np.maximum(scale - BIN_BITS, 0)
+    middle = (latency_ns // width) * width + (width - 1) / 2
+    keys, counts = np.unique(np.column_stack([block, middle]), axis=0, return_counts=True)
     squares = np.zeros(N_BLOCKS)
     np.add.at(squares, block, latency_ns.astype(np.float64) ** 2)
     sums = np.zeros(N_BLOCKS, np.int64)
@@ -146,7 +152,7 @@ def blocks_of(t_ns: Ints, latency_ns: Ints) -> Blocks:
         np.bincount(block, minlength=N_BLOCKS).astype(np.int64),
         sums,
         squares,
-        codes // 2**20,
-        np.asarray(middle_ns(codes % 2**20 - 2**19), dtype=np.float64),
+        keys[:, 0].astype(np.int64),
+        keys[:, 1],
         counts.astype(np.int64),
     )
