@@ -127,15 +127,6 @@ class ClaimError(InputError):
         return cls(f"{', '.join(names)}: has no claims; write [[claims]], see docs/claims.md")
 
     @classmethod
-    def unmeasured(
-        cls, claims: list[tuple[str, str]], measured: list[str], others: list[str]
-    ) -> "ClaimError":
-        """Say which metrics captures are measured for, and how to judge the other claims."""
-        named = ", ".join(f"{claim} ({metric})" for claim, metric in claims)
-        rest = f"; judge the others with --claim {' --claim '.join(others)}" if others else ""
-        return cls(f"{named}: measured from captures are {', '.join(measured)}{rest}")
-
-    @classmethod
     def unknown_table(cls, name: str, files: list[str], tables: list[str]) -> "ClaimError":
         """Say which tables there are."""
         near = get_close_matches(name, [*files, *tables], 1)

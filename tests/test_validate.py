@@ -1,12 +1,13 @@
 """Validate: the rule's cases, the figures, and what is said about each."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
+from pcaplat.cpu_figures import OF_CPU
 from pcaplat.effects import RUNS, UNREPLICATED, Effect
-from pcaplat.errors import ClaimError
 from pcaplat.figures import MEASURED, Figure, Missing, read
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
@@ -17,7 +18,8 @@ from pcaplat.readings import Reading
 from pcaplat.scenario import Scenario
 from pcaplat.stages.validate import validate
 from pcaplat.stages.validate.rule import Verdict, bounds_of, decide
-from tests.scenario_by_hand import FAR, NEAR, run_of
+from tests.scenario_by_hand import FAR, NEAR, run_of, scenario_of
+from tests.test_rate_figures import rates
 
 TWO_WAY = 'metric = "two-way-contribution"\nscope = { kind = "path" }\nunit = "us"\n'
 REVERSE = 'scope = { kind = "path", direction = "reverse" }'
@@ -242,10 +244,12 @@ def test_stamps_that_packets_keep_step_with_widen() -> None:
     assert [one.bias for one in biases if isinstance(one, Reading)] == [2000, 0]
 
 
-def test_metrics_of_processors_are_named_as_not_measured() -> None:
+def test_metrics_of_processors_need_samples() -> None:
     text = 'metric = "cpu-per-gbps"\nscope = { kind = "path" }\nunit = "core"\nat_most = 1'
-    with pytest.raises(ClaimError, match=r"\(cpu-per-gbps\).*measured from captures are two-way"):
-        validate(claims(text), {"s": scenario(1000)})
+    given = replace(run_of(np.full(N, 1e4), np.full(N, 1e4)), rates=rates())
+    (row,) = validate(claims(text), {"s": scenario_of("s", [given])})["verdicts"]
+    assert row["verdict"] == "undecided"
+    assert "no CPU samples; name them in the study file" in row["reason"]
 
 
 @pytest.mark.parametrize("name", published_names())
@@ -259,6 +263,6 @@ def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> Non
     rows = validate(served, scenarios)["verdicts"] if served else []
     assert [row["id"] for row in rows] == [claim.id for claim in served]
     for claim, row in zip(served, rows, strict=True):
-        is_counted = claim.metric not in OF_TRAFFIC
+        is_counted = claim.metric not in {*OF_TRAFFIC, *OF_CPU}
         assert (row["estimate"] is not None) == is_counted
         assert is_counted or "was not counted" in row["reason"]
