@@ -126,7 +126,6 @@ def test_captures_are_one_run(capsys: pytest.CaptureFixture[str], tmp_path: Path
             ["nsx-dfw-latency", "samples/l2", "--claim", "nsx-dfw"],
             "--claim nsx-dfw: there is no such claim; did you mean nsx-dfw-rtt?",
         ),
-        (["vds-ipfix", "baseline=samples/l2"], "(cpu-per-100kpps)"),
         (["nsx-dfw-latency", "samples/l2", "samples/l2"], "l2: is given twice"),
         (
             ["nsx-dfw-latency", "samples/l2", "samples/l2/sw-a.pcap.gz"],
