@@ -22,7 +22,8 @@ def scapy_rows(path: Path) -> list[dict[str, Any] | None]:
     """The innermost IPv4 packet of each frame, None where scapy and pcaplat need not agree."""
     rows: list[dict[str, Any] | None] = []
     try:
-        with PcapReader(str(path)) as reader:
+        # its reader leaves files open that it refuses
+        with path.open("rb") as file, PcapReader(file) as reader:
             for packet in reader:
                 if len(rows) == MAX_FRAMES:
                     break

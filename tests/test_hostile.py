@@ -36,6 +36,21 @@ def test_damaged_captures_are_read_or_refused(tmp_path: Path, n: int) -> None:
     assert told["n_frames"] > n
 
 
+@pytest.mark.parametrize("n", [150, pytest.param(5_000, marks=pytest.mark.slow)])
+def test_damaged_captures_are_merged_or_refused(tmp_path: Path, n: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile_merging", str(n), str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert n // 2 < told["n_measured"] <= n
+    assert told["n_frames"] > 50 * n
+
+
 def test_the_damage_is_the_same_every_time_and_differs() -> None:
     first, second = (list(hostile_reading.captures(200)) for _ in range(2))
     assert first == second

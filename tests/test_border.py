@@ -1,0 +1,69 @@
+"""The border between the core and Python: no `unsafe` but in one file, no panic that passes."""
+
+from __future__ import annotations
+
+import re
+
+from tests.conftest import ROOT
+
+RUST = ROOT / "rust" / "src"
+UNSAFE = re.compile(r"\bunsafe\s*(\{|extern|fn|impl)|\(unsafe_code")
+BEHIND = re.compile(r"\battend\(|\bcontained\(")
+READ_NOTHING = {
+    "__arrow_c_stream__": "hands over Batches, whose next() is contained",
+    "__len__": "a count",
+    "check": "an error that was kept",
+    "damage": "what was kept",
+    "decode": "one frame of a developer's own; pyo3 makes an exception of a panic",
+    "formats": "names",
+    "is_full": "a flag",
+    "new": "starts what is contained, or keeps options",
+    "sessions": "what was kept",
+}
+"""What Python can call that does not itself read a stranger's bytes, and why that is so."""
+
+
+def called_by_python() -> dict[str, str]:
+    """Name and body of every function that Python can call."""
+    found: dict[str, str] = {}
+    for path in [RUST / "py.rs", *sorted((RUST / "py").glob("*.rs"))]:
+        text = path.read_text("utf-8")
+        for piece in re.split(r"(?m)^#\[pyfunction\]$", text)[1:]:
+            found |= _functions(piece, "", 1)
+        for piece in re.split(r"(?m)^#\[pymethods\]$", text)[1:]:
+            found |= _functions(piece.partition("\n}\n")[0], "    ", 99)
+    return found
+
+
+def _functions(text: str, indent: str, most: int) -> dict[str, str]:
+    pattern = rf"(?ms)^{indent}(?:pub\(super\) )?fn (\w+)(.*?)^{indent}\}}$"
+    return dict(re.findall(pattern, text)[:most])
+
+
+def test_unsafe_code_is_in_one_file() -> None:
+    named = {
+        path.relative_to(RUST).as_posix()
+        for path in RUST.rglob("*.rs")
+        if UNSAFE.search(path.read_text("utf-8"))
+    }
+    assert named == {"filter.rs"}
+    assert 'unsafe_code = "deny"' in (ROOT / "rust" / "Cargo.toml").read_text("utf-8")
+
+
+def test_whatever_reads_captures_is_behind_the_catch_of_panics() -> None:
+    bodies = called_by_python()
+    assert {"sample", "learn", "match_files", "attribute", "write_merged", "rows"} <= set(bodies)
+    exposed = {name for name, body in bodies.items() if not BEHIND.search(body)}
+    assert exposed <= set(READ_NOTHING), exposed - set(READ_NOTHING)
+
+
+def test_batches_and_threads_are_contained() -> None:
+    for name in ("packets.rs", "packets/follow.rs", "py/attend.rs"):
+        assert "contained(" in (RUST / name).read_text("utf-8"), name
+
+
+def test_every_function_of_the_module_is_enumerated() -> None:
+    module = (RUST / "py.rs").read_text("utf-8")
+    added = set(re.findall(r"wrap_pyfunction!\((?:\w+::)*(\w+),", module))
+    assert added
+    assert added <= set(called_by_python())
