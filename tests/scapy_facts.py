@@ -23,7 +23,7 @@ def scapy_rows(path: Path) -> list[dict[str, Any] | None]:
     rows: list[dict[str, Any] | None] = []
     try:
         # its reader leaves files open that it refuses
-        with path.open("rb") as file, PcapReader(file) as reader:
+        with path.open("rb") as file, _reader(file) as reader:
             for packet in reader:
                 if len(rows) == MAX_FRAMES:
                     break
@@ -32,6 +32,10 @@ def scapy_rows(path: Path) -> list[dict[str, Any] | None]:
         # what it cannot read at all is no opinion
         return rows
     return rows
+
+
+def _reader(file: Any) -> PcapReader:  # noqa: ANN401 - scapy's types know names only
+    return PcapReader(file)
 
 
 def _row(packet: Any) -> dict[str, Any] | None:  # noqa: ANN401 - scapy has no types
