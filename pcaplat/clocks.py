@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pcaplat.path import Centre, Ends, Floats, Ints, Warn
+from pcaplat.path import Centre, Ends, Floats, Ints, Warn, in_order
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Relation:
 
     `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`. `value_ns`,
     `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of clocks that
-    are years apart. `n` packets stand for each time `t_ns` on the path's first clock.
+    are years apart. `n` packets stand for each time `t_ns` on the path's first clock. Steps are in
+    all three; `set_ns` is what of them the steps make.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Relation:
     drift_half_width_ppm: float | None
     n: Floats
     steps: Sequence[Step] = ()
+    set_ns: Floats | float = 0.0
 
     @property
     def is_known(self) -> bool:
@@ -54,6 +56,11 @@ class Relation:
     def offset_ns(self) -> Ints:
         """The whole offset, in integers."""
         return self.base_ns + np.rint(self.value_ns).astype(np.int64)
+
+    @property
+    def step_free_ns(self) -> Ints:
+        """The whole offset as if no clock had been set: what step-free differences are taken by."""
+        return self.base_ns + np.rint(self.value_ns - self.set_ns).astype(np.int64)
 
     @property
     def half_width_ns(self) -> float | None:
@@ -71,8 +78,8 @@ class Clocks:
     """All clocks of a run: relations between points, and each point's offset over time.
 
     `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
-    `value_ns` are beside it. `related` gives for each clock that is related to others the point at
-    the root of its group.
+    `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
+    related to others the point at the root of its group.
     """
 
     knots_ns: Ints
@@ -103,10 +110,11 @@ class Clocks:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
         value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
+        drift, width = _drift(self.knots_ns, value, lo, hi)
         steps = self._steps(a, b)
-        drift, width = _drift(self.knots_ns, value, lo, hi, sum(step.size_ns for step in steps))
+        least, set_ns, most = set_by(steps, self.knots_ns)
         base_ns = self.base_ns[b] - self.base_ns[a]
-        found = (value, lo, hi, drift, width, self.n, steps)
+        found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, set_ns)
         return Relation("bounded", base_ns, self.knots_ns, *found)
 
     def _steps(self, a: int, b: int) -> list[Step]:
@@ -126,13 +134,26 @@ class Clocks:
         return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
 
 
-def _drift(
-    knots_ns: Ints, value: Floats, lo: Floats, hi: Floats, stepped_ns: int
-) -> tuple[float, float]:
+def set_by(steps: Sequence[Step], t_ns: Ints) -> tuple[Floats, Floats, Floats]:
+    """Give how far steps have set a clock at each time: at least, as far as is known, at most, ns.
+
+    While a step may have been or not, both may be.
+    """
+    least, known, most = (np.zeros(len(t_ns)) for _ in range(3))
+    for step in steps:
+        is_set = t_ns >= step.t_ns
+        is_open = (t_ns > step.before_ns) & (t_ns < step.after_ns)
+        known += np.where(is_set, step.size_ns, 0)
+        least += np.where(is_open, min(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
+        most += np.where(is_open, max(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
+    return least, known, most
+
+
+def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
     """Mean drift, steps left out, ppm, and its half-width from the interval's ends."""
     span_ns = float(max(int(knots_ns[-1] - knots_ns[0]), 1))
-    drift = (value[-1] - value[0] - stepped_ns) / span_ns
-    most, least = (hi[-1] - lo[0] - stepped_ns) / span_ns, (lo[-1] - hi[0] - stepped_ns) / span_ns
+    drift = (value[-1] - value[0]) / span_ns
+    most, least = (hi[-1] - lo[0]) / span_ns, (lo[-1] - hi[0]) / span_ns
     return float(drift * 1e6), float(max(most - drift, drift - least) * 1e6)
 
 
@@ -143,4 +164,4 @@ def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
         return None
     # the knots are times of the component's first clock, whatever the reference is
     raw_ns = relation.t_ns + clocks.relation(clocks.root(point), point).offset_ns
-    return Centre(raw_ns, relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)
+    return Centre(in_order(raw_ns), relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)

@@ -51,6 +51,15 @@ class Centre:
         return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
 
 
+def in_order(t_ns: Ints) -> Ints:
+    """Times that a clock says, made to ascend.
+
+    A clock that was set back says some times twice: half of them count as before, half as after.
+    """
+    up, down = np.maximum.accumulate(t_ns), np.minimum.accumulate(t_ns[::-1])[::-1]
+    return np.asarray(down + (up - down) // 2)
+
+
 NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
 """The centre of the reference point itself."""
 

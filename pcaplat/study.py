@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.blocks import BlockTimes
-from pcaplat.capture_facts import (
-    capture_rows,
-    refuse_damage,
-    states_of,
-    unseen_clock_rows,
-    warn_of_change,
-)
+from pcaplat.capture_facts import capture_rows, refuse_damage, unseen_clock_rows
 from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.found_points import Found
@@ -34,6 +28,7 @@ from pcaplat.stages.summarize import (
     warning_rows,
 )
 from pcaplat.stages.survey import survey
+from pcaplat.step_free import without_steps
 from pcaplat.time_range import asked_range
 
 __all__ = ["Result", "merge"]
@@ -138,7 +133,6 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
-    before = states_of(job.captures)
     looked = look(job)
     _check(looked)
     job, points, point_of = looked.job, looked.points, looked.point_of
@@ -157,10 +151,10 @@ def _merge(job: Job) -> Result:
             findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
         ),
     )
-    warnings = [*warnings, *warn_of_change(job.captures, before, is_strict=job.options.strict)]
     least = looked.trusted(matched["least"])
-    clocks = align(findings, domains, least, _accuracy_ns(points, job.options))
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
+    clocks = align(findings, domains, least, _accuracy_ns(points, job.options))
+    clocks = without_steps(clocks, findings, links, matched)
     segments = [
         one.split() if {one.near, one.far} & looked.split_points else one
         for one in attribute(findings, clocks, links, matched["links"], times)

@@ -65,14 +65,20 @@ def in_bins(up: int, down: int, t_ns: Ints, raw_ns: Ints, span_ns: int) -> dict[
     by = np.lexsort((raw_ns, bins))
     _, first, n = np.unique(bins[by], return_index=True, return_counts=True)
     kept = by[first]
-    return {"up": up, "down": down, "aligned_ns": t_ns[kept], "raw_ns": raw_ns[kept], "n": n}
+    return {"up": up, "down": down, **stamps(up, t_ns[kept], raw_ns[kept]), "n": n}
 
 
 def one_bound(up: int, down: int, raw_ns: int, n: int = 9) -> dict[str, object]:
     """The same least difference all the time."""
     t_ns = START_NS + np.arange(n, dtype=np.int64) * 1_000_000_000
     raw = np.full(n, raw_ns, np.int64)
-    return {"up": up, "down": down, "aligned_ns": t_ns, "raw_ns": raw, "n": np.ones(n, np.int64)}
+    return {"up": up, "down": down, **stamps(up, t_ns, raw), "n": np.ones(n, np.int64)}
+
+
+def stamps(up: int, near_ns: Ints, raw_ns: Ints) -> dict[str, Ints]:
+    """The stamps of packets, of which the nearer one is on the reference clock."""
+    up_ns = near_ns if up == 0 else near_ns - raw_ns
+    return {"aligned_ns": near_ns, "up_ns": up_ns, "raw_ns": raw_ns}
 
 
 def findings_of(

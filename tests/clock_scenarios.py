@@ -75,7 +75,7 @@ class Scenario:
         _, first, n = np.unique(bins[order], return_index=True, return_counts=True)
         kept = order[first]
         raw_ns = sign * (far - near)[kept]
-        ends = {"up": direction, "down": 1 - direction}
+        ends = {"up": direction, "down": 1 - direction, "up_ns": (near, far)[direction][kept]}
         return {**ends, "aligned_ns": aligned[kept], "raw_ns": raw_ns, "n": n}
 
     def findings(self) -> Findings:

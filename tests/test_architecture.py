@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "cli": {
         "benchmarks",
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
-        *("printable", "stages"),
+        "printable",
         *("lints", "studies"),
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
@@ -80,7 +80,7 @@ MAY_IMPORT = {
     "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},
     "rates": {"path"},
     "result": {
-        *("_native", "match_table", "slowest", "spill", "stages", "time_range", "traffic"),
+        *("_native", "match_table", "slowest", "spill", "time_range", "traffic"),
         *TYPES,
         *LEAVES,
     },
@@ -96,13 +96,14 @@ MAY_IMPORT = {
         *TYPES - {"captures"},
         *LEAVES,
     },
+    "step_free": {"clocks", "path", "spill", "stages"},
     "studies": {"instruments", "scenario_files", *STUDIES},
     "study_errors": {"errors"},
     "spill": set(),
     "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
         *("capture_facts", "found_points", "job", "looked", "points", "result", "spill"),
-        *("stages", "time_range"),
+        *("stages", "step_free", "time_range"),
         *TYPES,
         *LEAVES,
     },

@@ -37,12 +37,10 @@ def test_noise_alone_has_no_slope() -> None:
     assert fit_centre(T_NS, noise).slope == 0.0
 
 
-def test_a_step_of_the_clock_bends_the_centre_at_the_step_only() -> None:
+def test_a_step_of_the_clock_lies_between_two_packets() -> None:
     d_ns = np.where(np.arange(len(T_NS)) < 1500, 1_000, 501_000).astype(np.int64)
     centre = fit_centre(T_NS, d_ns)
-    off = np.abs(centre.at(T_NS) - d_ns) > 1
-    assert np.flatnonzero(off).min() > 1500 - 40
-    assert np.flatnonzero(off).max() < 1500 + 40
+    assert np.abs(centre.at(T_NS) - d_ns).max() <= 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

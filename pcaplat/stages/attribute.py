@@ -111,14 +111,14 @@ class Segments:
 
 
 def clock_between(findings: Findings, relation: Relation, near: int, far: int) -> Centre:
-    """Offset of the far clock against the near one, over the near point's raw time.
+    """Offset of the far clock against the near one, steps left out, over the near point's raw time.
 
     Where it is not known, the survey's centre stands in: constant but for drift, so that only
     variation is left in what it is subtracted from.
     """
     if relation.is_known:
         raw_ns = findings.centres[0][near].raw(relation.t_ns)
-        return Centre(raw_ns, relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)
+        return Centre(raw_ns, relation.step_free_ns, (relation.drift_ppm or 0.0) * 1e-6)
     return usual_difference(findings, relation, near, far)
 
 

@@ -12,19 +12,23 @@ from pcaplat.path import Ends, Findings, Floats, Ints
 class Bounds:
     """Upper bounds: at `t_ns` the second clock is at most `most_ns` ahead of the first.
 
-    `t_ns` is on the clock of the path's first point; each bound stands for `n` packets.
+    `t_ns` is on the clock of the path's first point, as well as the survey knew it; `up_ns` and
+    `down_ns` are the stamps of the packet. Each bound stands for `n` packets.
     """
 
     t_ns: Ints
     most_ns: Ints
     n: Ints
+    up_ns: Ints
+    down_ns: Ints
 
     def within(self, first_ns: int | None, last_ns: int | None) -> "Bounds":
         """Those of a stretch of time, its ends included; None is no limit."""
         is_in = np.ones(len(self.t_ns), dtype=bool)
         is_in &= True if first_ns is None else self.t_ns >= first_ns
         is_in &= True if last_ns is None else self.t_ns <= last_ns
-        return Bounds(self.t_ns[is_in], self.most_ns[is_in], self.n[is_in])
+        columns = (self.t_ns, self.most_ns, self.n, self.up_ns, self.down_ns)
+        return Bounds(*(column[is_in] for column in columns))
 
     @classmethod
     def joined(cls, parts: Sequence["Bounds"]) -> "Bounds":
@@ -47,10 +51,11 @@ def all_bounds(
     found: dict[Ends, list[Bounds]] = {}
     for one in least:
         up, down = int(str(one["up"])), int(str(one["down"]))
-        t_ns, raw_ns, n = (_ints(one[name]) for name in ("aligned_ns", "raw_ns", "n"))
+        names = ("aligned_ns", "up_ns", "raw_ns", "n")
+        t_ns, up_ns, raw_ns, n = (_ints(one[name]) for name in names)
         a, b = domains[up], domains[down]
         most_ns = raw_ns + int(np.ceil(findings.points[down].cut_ns)) - (base_ns[b] - base_ns[a])
-        found.setdefault((a, b), []).append(Bounds(t_ns, most_ns, n))
+        found.setdefault((a, b), []).append(Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns))
     return {ends: Bounds.joined(parts) for ends, parts in found.items()}
 
 

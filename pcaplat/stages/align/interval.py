@@ -1,6 +1,7 @@
 """The interval in which a clock's offset lies, over time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,16 +20,31 @@ def bound_all(
 ) -> Floats:
     """Upper bounds of every clock against every other at every knot, by [knot, of, against], ns.
 
-    Infinite where no packets bound one. Bounds on either side of a clock's step are separate.
+    Infinite where no packets bound one. Bounds on either side of a clock's step are separate, and
+    what it was set by is taken out.
     """
     upper = np.full((len(knots_ns), n_domains, n_domains), np.inf)
     upper[:, range(n_domains), range(n_domains)] = 0.0
     for (a, b), forward in bounds.items():
         if a < b and (b, a) in bounds:
-            both = sorted({*steps.get(a, ()), *steps.get(b, ())}, key=lambda step: step.before_ns)
+            mirrored = [replace(step, size_ns=-step.size_ns) for step in steps.get(a, ())]
+            both = _joined([*mirrored, *steps.get(b, ())])
             lo, hi = bound_pair(forward, bounds[b, a], knots_ns, both)
             upper[:, a, b], upper[:, b, a] = hi, -lo
     return upper
+
+
+def _joined(steps: Sequence[Step]) -> list[Step]:
+    """Steps in order of time; those that cannot be told apart are one."""
+    found: list[Step] = []
+    for step in sorted(steps, key=lambda one: one.before_ns):
+        if found and step.before_ns <= found[-1].after_ns:
+            last = found.pop()
+            after_ns, size_ns = max(last.after_ns, step.after_ns), last.size_ns + step.size_ns
+            found.append(Step(last.before_ns, after_ns, size_ns))
+        else:
+            found.append(step)
+    return found
 
 
 def close(upper: Floats) -> Floats:
@@ -44,17 +60,18 @@ def bound_pair(
 ) -> tuple[Floats, Floats]:
     """Least and most that the second clock of `forward` is ahead of its first, at every knot, ns.
 
-    While a step may have been or not, both sides of it hold.
+    Less what steps have set it by. While a step may have been or not, both sides of it hold.
     """
     lo, hi = np.full(len(knots_ns), np.inf), np.full(len(knots_ns), -np.inf)
     starts = [None, *(step.after_ns for step in steps)]
     ends = [*(step.before_ns for step in steps), None]
     may_start = [None, *(step.before_ns for step in steps)]
     may_end = [*(step.after_ns for step in steps), None]
-    for start, end, first, last in zip(starts, ends, may_start, may_end, strict=True):
+    set_ns = np.cumsum([0, *(step.size_ns for step in steps)])
+    for start, end, first, last, by in zip(starts, ends, may_start, may_end, set_ns, strict=True):
         here = _between(knots_ns, first, last)
         stretch = forward.within(start, end), reverse.within(start, end)
-        least, most = _bound_stretch(*stretch, knots_ns[here])
+        least, most = (edge - by for edge in _bound_stretch(*stretch, knots_ns[here]))
         lo[here], hi[here] = np.minimum(lo[here], least), np.maximum(hi[here], most)
     return lo, hi
 

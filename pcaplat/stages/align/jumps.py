@@ -12,6 +12,7 @@ import numpy as np
 from pcaplat.clocks import Step
 from pcaplat.path import Floats
 from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.breaks import Break, find_breaks
 from pcaplat.stages.align.windows import (
     AROUND,
     LASTS,
@@ -61,19 +62,37 @@ def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
         cut_ns: How coarse the stamps are, both together.
     """
     t0 = int(forward.t_ns[0])
-    both = _without_drift(_both(forward, reverse, t0))
+    drift = _usual_drift(_both(forward, reverse, t0))
+    breaks = find_breaks(forward, reverse, cut_ns, drift)
+    found = [_jump_of(one) for one in breaks]
+    starts = [None, *(one.after_ns for one in breaks)]
+    ends = [*(one.before_ns for one in breaks), None]
+    for start, end in zip(starts, ends, strict=True):
+        parts = forward.within(start, end), reverse.within(start, end)
+        if all(len(part.t_ns) for part in parts):
+            found += _jumps_within(_both(*parts, t0).without(drift), t0, cut_ns)
+    return found
+
+
+def _jump_of(one: Break) -> Jump:
+    # it is more than the time there and back; times on the other clock are off by as much again
+    off = round(2 * abs(one.size))
+    start, end = one.before_ns - off, one.after_ns + off
+    return Jump(Step(start, end, round(one.size)), start, end)
+
+
+def _jumps_within(both: Both, t0: int, cut_ns: float) -> Iterator[Jump]:
+    """The steps of a stretch that contradicts nothing: where many packets show them together."""
     windows = windows_of(both)
-    found: list[Jump] = []
     if windows is None:
-        return found
+        return
     for at, size in _jumps(windows, cut_ns):
         if not _is_gradual(both, windows, at, size):
             before, after = (t0 + round(t) for t in _place(both, windows, at, size))
             # about a step, times on the other clock are off by as much; packets are on their way
             off = round(abs(size) + float(np.median(windows.width)))
             start, end = (t0 + round(windows.edge(at + side)) for side in (-NEAR, NEAR))
-            found.append(Jump(Step(before - off, after + off, round(size)), start, end))
-    return found
+            yield Jump(Step(before - off, after + off, round(size)), start, end)
 
 
 def _both(forward: Bounds, reverse: Bounds, t0: int) -> Both:
@@ -83,16 +102,14 @@ def _both(forward: Bounds, reverse: Bounds, t0: int) -> Both:
     return Both(x, f, y, r, forward.n, reverse.n)
 
 
-def _without_drift(both: Both) -> Both:
-    """Less the median slope over quarters of the time: a step lies in a part of those only."""
+def _usual_drift(both: Both) -> float:
+    """The median slope over quarters of the time: a step lies in a part of those only."""
     windows = windows_of(both)
     if windows is None:
-        return both
+        return 0.0
     t, middle = windows.edges[:-1], windows.middle
     apart = len(t) // 4
-    return both.without(
-        float(np.median((middle[apart:] - middle[:-apart]) / (t[apart:] - t[:-apart])))
-    )
+    return float(np.median((middle[apart:] - middle[:-apart]) / (t[apart:] - t[:-apart])))
 
 
 def _jumps(windows: Windows, cut_ns: float) -> Iterator[tuple[int, float]]:

@@ -10,31 +10,79 @@ from pcaplat.path import Ends, Findings, Ints
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.jumps import Jump, find_jumps
 
+SAME_NS = 2_000.0
+"""Sizes of one step, as several pairs of clocks show it, differ by less."""
+
+Seen = tuple[Ends, Jump]
+"""A step as one pair of clocks shows it."""
+
 
 def steps_of_clocks(
     bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
 ) -> dict[int, list[Step]]:
     """Find which clocks were set, and when.
 
-    A step shows between every pair of clocks that the set one is in. Of two clocks alone it cannot
-    be told which was set, and the one farther along the path is taken: their relation is the same.
+    A step shows between every pair of clocks that the set one is in. At one time, as few clocks
+    were set as explain all pairs. Of two clocks alone it cannot be told which was set, and the one
+    farther along the path is taken: their relation is the same.
     """
-    order = {domains[point]: place for place, point in enumerate(findings.along)}
-    seen = _all_jumps(bounds, findings, domains)
+    order = list(dict.fromkeys(domains[point] for point in findings.along))
+    pairs = [ends for ends in bounds if ends[0] < ends[1] and ends[::-1] in bounds]
     found: dict[int, list[Step]] = {}
-    while seen:
-        clock, event = _most_seen(seen, order)
-        same = [(ends, one) for ends, one in seen if clock in ends and one.is_near(event)]
-        ends, best = min(same, key=lambda of: of[1].step.after_ns - of[1].step.before_ns)
-        size_ns = best.step.size_ns if ends[1] == clock else -best.step.size_ns
-        found.setdefault(clock, []).append(replace(best.step, size_ns=size_ns))
-        seen = [one for one in seen if one not in same]
+    for event in _events(_all_jumps(bounds, findings, domains)):
+        for clock, size_ns in _fewest_set(event, pairs, order).items():
+            found.setdefault(clock, []).append(_best_placed(event, clock, size_ns))
     return {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
+
+
+def _events(seen: Sequence[Seen]) -> list[list[Seen]]:
+    """What was seen at one time, one time after the other."""
+    events: list[list[Seen]] = []
+    until = 0
+    for one in sorted(seen, key=lambda of: of[1].start):
+        if not events or one[1].start > until:
+            events.append([])
+        events[-1].append(one)
+        until = max(until, one[1].end)
+    return events
+
+
+def _fewest_set(
+    event: Sequence[Seen], pairs: Sequence[Ends], order: Sequence[int]
+) -> dict[int, int]:
+    """By how much each clock was set, ns: pairs show differences only, so most clocks were not."""
+    shown: dict[Ends, float] = {}
+    for (a, b), jump in event:
+        shown[a, b] = shown.get((a, b), 0.0) + jump.step.size_ns
+        shown[b, a] = -shown[a, b]
+    ahead: dict[int, float] = {}
+    for clock in order:
+        near = [one for one in ahead if (one, clock) in pairs or (clock, one) in pairs]
+        sizes = [ahead[one] + shown.get((one, clock), 0.0) for one in near]
+        ahead[clock] = float(np.median(sizes)) if sizes else 0.0
+    same = min(SAME_NS, max(map(abs, ahead.values())) / 2)
+    unset = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
+    sizes_ns = {clock: round(size - unset) for clock, size in ahead.items()}
+    return {clock: size for clock, size in sizes_ns.items() if abs(size) > same}
+
+
+def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
+    """A clock's step where the pair that shows it, and no other, places it best."""
+    mine = [
+        replace(jump.step, size_ns=jump.step.size_ns if ends[1] == clock else -jump.step.size_ns)
+        for ends, jump in event
+        if clock in ends
+    ]
+    alone = [
+        step for step in mine if abs(step.size_ns - size_ns) <= max(SAME_NS, abs(size_ns) / 50)
+    ]
+    best = min(alone or mine, key=lambda step: step.after_ns - step.before_ns)
+    return best if alone else replace(best, size_ns=size_ns)
 
 
 def _all_jumps(
     bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
-) -> list[tuple[Ends, Jump]]:
+) -> list[Seen]:
     cut_ns = dict.fromkeys(domains, 0.0)
     for point, domain in enumerate(domains):
         cut_ns[domain] = max(cut_ns[domain], findings.points[point].cut_ns)
@@ -44,17 +92,6 @@ def _all_jumps(
         if a < b and (b, a) in bounds
         for jump in find_jumps(forward, bounds[b, a], cut_ns[a] + cut_ns[b])
     ]
-
-
-def _most_seen(seen: Sequence[tuple[Ends, Jump]], order: Mapping[int, int]) -> tuple[int, Jump]:
-    """The clock and the event that most pairs of clocks show."""
-
-    def support(of: tuple[int, Jump]) -> tuple[int, int]:
-        clock, event = of
-        pairs = {ends for ends, one in seen if clock in ends and one.is_near(event)}
-        return len(pairs), order.get(clock, 0)
-
-    return max(((clock, one) for ends, one in seen for clock in ends), key=support)
 
 
 def with_steps(knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> Ints:

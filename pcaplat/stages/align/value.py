@@ -42,7 +42,8 @@ def values_in(
             known = domains[before]
             lo_ns, hi_ns = -upper[:, new, known], upper[:, known, new]
             both = [*steps.get(known, ()), *steps.get(new, ())]
-            fits = base_ns[new] == base_ns[known] and np.all((lo_ns <= 0) & (hi_ns >= 0))
+            is_equal = base_ns[new] == base_ns[known] and not both
+            fits = is_equal and np.all((lo_ns <= 0) & (hi_ns >= 0))
             step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns, both)
             is_raw |= {(before, point)} if fits else set()
             value[:, new] = value[:, known] + step_ns

@@ -4,9 +4,11 @@ A centre holds clock offset, drift and usual delay in one, so matching needs no 
 clock error cannot become a matching error.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from pcaplat.path import Band, Centre, Floats, Ints
+from pcaplat.path import Band, Centre, Floats, Ints, in_order
 
 BLOCK = 31
 """Neighbours in time whose median is one knot."""
@@ -16,6 +18,12 @@ MOST_KNOTS = 512
 
 FEWEST_FOR_SLOPE = 8
 """Packets below which a slope is chance."""
+
+JUMP = 20
+"""A clock that is set moves the level between two knots by so many times what is usual."""
+
+LEAST_JUMP_NS = 50_000
+"""What moves it by less may be a queue, and widens no band by much."""
 
 DENSITY_BINS = 48
 """Bins of a band's density."""
@@ -35,11 +43,30 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
     rest = y - slope * x
     block = np.arange(len(x)) * n_blocks // len(x)
     knots = _medians(x, block)
-    centre = _medians(rest, block) + slope * knots
-    whole_knots = np.rint(knots).astype(np.int64)
+    levels = _medians(rest, block)
+    for at, level in _sides(x, rest, block, levels):
+        knots, levels = np.append(knots, at), np.append(levels, level)
+    by = np.argsort(knots, kind="stable")
+    whole_knots = np.rint(knots[by]).astype(np.int64)
     _, keep = np.unique(whole_knots, return_index=True)
-    offsets = d0 + np.rint(centre).astype(np.int64)
+    offsets = d0 + np.rint(levels[by] + slope * knots[by]).astype(np.int64)
     return Centre(t0 + whole_knots[keep], offsets[keep], slope)
+
+
+def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[float, float]]:
+    """Knots on either side of where the level jumps: a clock was set, and nothing lies between."""
+    rises = np.abs(np.diff(levels))
+    spread = float(np.median(np.abs(rest - levels[block])))
+    usual = float(np.median(rises)) if len(rises) else 0.0
+    is_jump = rises > max(JUMP * max(usual, spread), LEAST_JUMP_NS)
+    for i in np.flatnonzero(is_jump).tolist():
+        start, end = np.searchsorted(block, (i, i + 2)).tolist()
+        # how much nearer each packet is to the level after, summed up to each of them
+        nearer = np.abs(rest[start:end] - levels[i]) - np.abs(rest[start:end] - levels[i + 1])
+        at = start + int(np.argmin(np.cumsum(nearer))) + 1
+        if at < end:
+            yield float(x[at - 1]), float(levels[i])
+            yield float(x[at]), float(levels[i + 1])
 
 
 def _medians(values: Floats, block: Ints) -> Floats:
@@ -72,7 +99,7 @@ def follow(near: Centre, t_ns: Ints, step: Centre) -> Centre:
     """Carry a centre on to a second point: `step` is the difference over the near raw time."""
     knots = step.t_ns if len(step.t_ns) else t_ns[:1]
     own = step.at(knots)
-    return Centre(knots + own, near.at(knots) + own, near.slope + step.slope)
+    return Centre(in_order(knots + own), near.at(knots) + own, near.slope + step.slope)
 
 
 def band_of(residual_ns: Ints, resolution_ns: int) -> Band:

@@ -22,8 +22,8 @@ def sampled_least(
         domains: Clock domain of each point.
 
     Returns:
-        Per pair of points and direction `up`, `down`, and the columns `aligned_ns`, `raw_ns`, `n`,
-        as matching gives them of every packet.
+        Per pair of points and direction `up`, `down`, and the columns `aligned_ns`, `up_ns`,
+        `raw_ns`, `n`, as matching gives them of every packet.
     """
     relations, _ = relate(unique_sights([sample.seen_at(point) for point in findings.points]))
     toward, found = findings.toward_is_forward, list[Mapping[str, object]]()
@@ -40,6 +40,7 @@ def sampled_least(
                         "up": up,
                         "down": down,
                         "aligned_ns": t_ns - findings.centres[side][up].at(t_ns),
+                        "up_ns": t_ns,
                         "raw_ns": both.d_ns[by],
                         "n": np.ones(len(both), np.int64),
                     }

@@ -53,6 +53,8 @@ pub struct Least {
     pub residual_ns: i64,
     /// Reference time of the upstream sight.
     pub aligned_ns: i64,
+    /// Its own time.
+    pub up_ns: i64,
     /// Raw difference, downstream minus upstream.
     pub raw_ns: i64,
     /// Pairs in the bin.
@@ -138,6 +140,7 @@ impl Totals {
             let least = Least {
                 residual_ns: down.aligned_ns.saturating_sub(up.aligned_ns),
                 aligned_ns: up.aligned_ns,
+                up_ns: up.t_ns,
                 raw_ns: down.t_ns.saturating_sub(up.t_ns),
                 n: 1,
             };
@@ -205,6 +208,7 @@ mod tests {
         Least {
             residual_ns,
             aligned_ns,
+            up_ns: 0,
             raw_ns: residual_ns,
             n: 1,
         }

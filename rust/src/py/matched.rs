@@ -141,6 +141,7 @@ fn least_dict<'py>(py: Python<'py>, bins: &Bins) -> PyResult<Bound<'py, PyDict>>
         "aligned_ns",
         numbers(py, occupied().map(|least| least.aligned_ns)),
     )?;
+    dict.set_item("up_ns", numbers(py, occupied().map(|least| least.up_ns)))?;
     dict.set_item("raw_ns", numbers(py, occupied().map(|least| least.raw_ns)))?;
     dict.set_item("n", numbers(py, occupied().map(|least| count(least.n))))?;
     Ok(dict)

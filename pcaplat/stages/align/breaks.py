@@ -1,0 +1,138 @@
+"""Where bounds contradict each other whatever the clocks did between: one of them was set there.
+
+A packet that would arrive before it left, judged by the packets about it, tells of any step above
+the time there and back, among few packets and near the ends of a capture too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pcaplat.path import Bools, Ends, Floats, Ints
+from pcaplat.stages.align.bounds import Bounds
+
+MOST_SLEW = 6e-4
+"""No clock that is slewed, by at most 500 ppm, runs faster than this against another."""
+
+FEWEST = 3
+"""Bounds of each direction that a stretch between steps needs: a false match has none."""
+
+MOST_ODD = 0.1
+"""Of bounds that contradict those about them; where more do, something else is wrong."""
+
+LEVEL_OF = 40
+"""Bounds on either side of a step that tell the clocks before and after it."""
+
+
+@dataclass(frozen=True)
+class Break:
+    """A step between the last bound that is surely before it and the first surely after."""
+
+    before_ns: int
+    after_ns: int
+    size: float
+
+
+@dataclass(frozen=True)
+class Events:
+    """Bounds from above and from below in order of one clock's time, beside the first of both."""
+
+    at: Floats
+    t_ns: Ints
+    bound: Floats
+    is_upper: Bools
+
+    @classmethod
+    def of(cls, forward: Bounds, reverse: Bounds, *, by_near: bool, drift: float) -> "Events":
+        """In order of the near clock's time or of the far one's, less a drift."""
+        sides = (forward.up_ns, reverse.down_ns) if by_near else (forward.down_ns, reverse.up_ns)
+        own_ns = np.concatenate(sides)
+        by = np.argsort(own_ns, kind="stable")
+        at = (own_ns - own_ns.min()).astype(np.float64)
+        bound_ns = np.concatenate([forward.most_ns, -reverse.most_ns])
+        bound = (bound_ns - bound_ns[0]).astype(np.float64) - drift * at
+        t_ns = np.concatenate([forward.t_ns, reverse.t_ns])
+        return cls(at[by], t_ns[by], bound[by], by < len(forward.t_ns))
+
+
+def find_breaks(forward: Bounds, reverse: Bounds, cut_ns: float, drift: float) -> list[Break]:
+    """Find the steps without which the bounds contradict each other.
+
+    On the clock that was not set all is in order: it needs the fewest steps.
+
+    Args:
+        forward: Bounds of the second clock against the first, from above.
+        reverse: Bounds of the first against the second, from above.
+        cut_ns: How coarse the stamps are, both together.
+        drift: The usual drift of the second clock, ns per ns.
+    """
+    found = []
+    for by_near in (True, False):
+        events = Events.of(forward, reverse, by_near=by_near, drift=drift)
+        ends = [0, *_contradictions(events, cut_ns), len(events.at)]
+        stretches = [one for one in pairwise(ends) if _is_lasting(events, one)]
+        n_odd = len(events.at) - sum(end - start for start, end in stretches)
+        is_step = n_odd <= MOST_ODD * len(events.at)
+        pairs = pairwise(stretches) if is_step else ()
+        breaks = [_between(events, *pair, cut_ns) for pair in pairs]
+        found.append((len(ends), sum(one.after_ns - one.before_ns for one in breaks), breaks))
+    return min(found, key=lambda one: one[:2])[2]
+
+
+def _contradictions(events: Events, cut_ns: float) -> Iterator[int]:
+    """Indices of the bounds that contradict those since the last such one."""
+    columns = (events.at, events.bound, events.is_upper)
+    low, high, before = -np.inf, np.inf, 0.0
+    for index, (at, bound, is_upper) in enumerate(
+        zip(*map(np.ndarray.tolist, columns), strict=True)
+    ):
+        low, high = low - MOST_SLEW * (at - before), high + MOST_SLEW * (at - before)
+        before = at
+        if bound < low - cut_ns if is_upper else bound > high + cut_ns:
+            low, high = -np.inf, np.inf
+            yield index
+        low, high = (low, min(high, bound)) if is_upper else (max(low, bound), high)
+
+
+def _is_lasting(events: Events, stretch: Ends) -> bool:
+    """Whether a stretch has enough bounds of both directions."""
+    n_upper = int(events.is_upper[slice(*stretch)].sum())
+    return min(n_upper, stretch[1] - stretch[0] - n_upper) >= FEWEST
+
+
+def _between(events: Events, first: Ends, then: Ends, cut_ns: float) -> Break:
+    """The step between two stretches, and the bounds that it must lie between."""
+    early = _nearest(events, range(first[1] - 1, first[0] - 1, -1))
+    late = _nearest(events, range(*then))
+    size = _level(events, late) - _level(events, early)
+    sign = 1 if size > 0 else -1
+    # after a step up, packets forward are never so quick as before it, nor in reverse before it
+    last = early[events.is_upper[early] == (size > 0)]
+    next_ = late[events.is_upper[late] != (size > 0)]
+    apart = events.at[next_][None, :] - events.at[last][:, None]
+    rise = sign * (events.bound[next_][None, :] - events.bound[last][:, None])
+    is_against = rise > MOST_SLEW * np.abs(apart) + cut_ns
+    before, after = last[is_against.any(axis=1)], next_[is_against.any(axis=0)]
+    ends = (
+        int(events.t_ns[before.max() if len(before) else early.max()]),
+        int(events.t_ns[after.min() if len(after) else late.min()]),
+    )
+    return Break(min(ends), max(ends), size)
+
+
+def _nearest(events: Events, inside: Sequence[int]) -> Ints:
+    """The bounds that come first, but enough of each direction."""
+    order = np.array(inside)
+    upper = events.is_upper[order]
+    n = np.maximum(
+        np.searchsorted(np.cumsum(upper), FEWEST), np.searchsorted(np.cumsum(~upper), FEWEST)
+    )
+    return order[: max(int(n) + 1, LEVEL_OF)]
+
+
+def _level(events: Events, chosen: Ints) -> float:
+    """The middle between the bounds."""
+    upper, bound = events.is_upper[chosen], events.bound[chosen]
+    return float(bound[upper].min() + bound[~upper].max()) / 2
