@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
@@ -107,6 +108,42 @@ def refuse_damage(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]
     for capture, of_file in zip(captures, facts, strict=True):
         for at_byte, text in of_file["damage"]:
             raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
+
+
+def states_of(captures: Sequence[Capture]) -> list[tuple[int, int] | None]:
+    """Give size and time of the last change of each file; None where there is no file."""
+    return [_state_of(Path(one.path)) for one in captures]
+
+
+def _state_of(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def warn_of_change(
+    captures: Sequence[Capture], before: Sequence[tuple[int, int] | None], *, is_strict: bool
+) -> list[Warn]:
+    """Say which files were written to while they were read: once for the survey, once to match.
+
+    Raises:
+        InputError: One was, and damage is to be an error.
+    """
+    found = []
+    for one, was, state in zip(captures, before, states_of(captures), strict=True):
+        if state == was:
+            continue
+        sizes = [f"{known[0]:,} bytes" if known else "not there" for known in (was, state)]
+        text = (
+            f"changed while it was read (first {sizes[0]}, then {sizes[1]}), so that figures may "
+            "rest on different frames; merge again when nobody writes to it"
+        )
+        if is_strict:
+            raise InputError.damaged(one.name, text)
+        found.append(Warn("changed-capture", one.point or stem(one.name), f"{one.name}: {text}"))
+    return found
 
 
 def warn_of_files(

@@ -87,6 +87,13 @@ def _is_there(name: str) -> bool:
         return False
 
 
+def is_given(file: Path, captures: Sequence[str]) -> bool:
+    """Tell whether a file is among captures as the user names them, be it by another name."""
+    return file.exists() and any(
+        _file_of(_split(one)[1]) == _file_of(str(file)) for one in captures
+    )
+
+
 def _file_of(name: str) -> object:
     """What is the same for two names of one file, be it by a link of either kind."""
     try:

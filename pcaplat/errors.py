@@ -163,6 +163,11 @@ class OutputError(InputError):
         )
 
     @classmethod
+    def replaces_capture(cls, file: str) -> "OutputError":
+        """Refuse to write over what is read."""
+        return cls(f"{file}: is one of the captures, and would be replaced; choose another place")
+
+    @classmethod
     def no_standard_output(cls) -> "OutputError":
         """Say that nobody would see the result."""
         return cls("standard output is closed; leave it open, or write files with --output")

@@ -14,6 +14,7 @@ from pcaplat.errors import InputError
 from pcaplat.match_table import MatchTable
 from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
 from pcaplat.spill import Rows, Spill, rows_in_order
+from pcaplat.stages.read import batches_of
 from pcaplat.traffic import Traffic
 from pcaplat.traffic.tables import TRAFFIC
 
@@ -172,8 +173,6 @@ class Result:
         Args:
             details: With the further columns of pcaplat.tables.DETAILS.
         """
-        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
-
         self._need_rows()
         run = self._run
         stream = _native.PacketStream(
@@ -183,7 +182,7 @@ class Result:
             batch_rows=BATCH_ROWS,
             details=details,
         )
-        yield from pa.RecordBatchReader.from_stream(stream)
+        yield from batches_of(stream)
 
     def match_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the matches table batch by batch, by trajectory, each from its sender on."""

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.blocks import BlockTimes
-from pcaplat.capture_facts import capture_rows, refuse_damage, unseen_clock_rows
+from pcaplat.capture_facts import (
+    capture_rows,
+    refuse_damage,
+    states_of,
+    unseen_clock_rows,
+    warn_of_change,
+)
 from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.found_points import Found
@@ -133,6 +139,7 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
+    before = states_of(job.captures)
     looked = look(job)
     _check(looked)
     job, points, point_of = looked.job, looked.points, looked.point_of
@@ -151,6 +158,7 @@ def _merge(job: Job) -> Result:
             findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
         ),
     )
+    warnings = [*warnings, *warn_of_change(job.captures, before, is_strict=job.options.strict)]
     least = looked.trusted(matched["least"])
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
     clocks = align(findings, domains, least, _accuracy_ns(points, job.options))

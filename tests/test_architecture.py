@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "cli": {
         "benchmarks",
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
-        "printable",
+        *("printable", "stages"),
         *("lints", "studies"),
         *("study", "study_errors", "study_file", "units", "verdicts"),
     },
@@ -80,7 +80,7 @@ MAY_IMPORT = {
     "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},
     "rates": {"path"},
     "result": {
-        *("_native", "match_table", "slowest", "spill", "time_range", "traffic"),
+        *("_native", "match_table", "slowest", "spill", "stages", "time_range", "traffic"),
         *TYPES,
         *LEAVES,
     },

@@ -18,7 +18,9 @@ import pytest
 import pcaplat
 from pcaplat.errors import InputError
 from tests.conftest import ROOT
+from tests.stamps_by_hand import STAMPS
 from tests.test_process import PCAPLAT
+from tests.test_stamps import save, series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -216,3 +218,21 @@ def test_what_cannot_be_followed_is_refused(
         _, said = running.process.communicate(timeout=PATIENCE_S)
         assert running.process.returncode == 2
         assert words in said
+
+
+@pytest.mark.parametrize("name", STAMPS)
+def test_times_inside_frames_are_found(tmp_path: Path, name: str) -> None:
+    stamped = save(tmp_path / "stamped.pcap", series(STAMPS[name], 60))
+    whole = pl.DataFrame(pcaplat.read(stamped))["stamp_ns"].to_list()
+    assert None not in whole
+    rows = pl.DataFrame(pcaplat.follow(stamped).rows())
+    assert rows["stamp_ns"].to_list() == whole[: len(rows)]
+    pipe = tmp_path / "pipe.pcap"
+    os.mkfifo(pipe)
+    following = pcaplat.follow(pipe)
+    pipe.write_bytes(stamped.read_bytes())
+    parts = []
+    while batch := following.rows():
+        parts.append(pl.DataFrame(batch))
+    found = pl.concat(parts)["stamp_ns"].to_list()
+    assert found == [None] * 7 + whole[7:], "the first frames are there before the evidence"

@@ -10,7 +10,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
 import typer
 
 from pcaplat.errors import OutputError, PcaplatError
+from pcaplat.outputs import told_of
 from pcaplat.printable import printable
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ REMEDIES = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check its permissions, or run as a user who has them",
     errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap",
-    errno.ENOSPC: "free some space, or write elsewhere",
+    errno.ELOOP: "it is a link that leads to itself: unlink it, or give the file itself",
+    errno.ENOSPC: "free some space, or write elsewhere (temporary files: TMPDIR)",
+    errno.EDQUOT: "free some space, or write elsewhere (temporary files: TMPDIR)",
+    errno.EFBIG: "lift the limit (ulimit -f), or write less, e.g. with --from and --to",
+    errno.EROFS: "write elsewhere",
+    errno.ENXIO: "give a capture file",
     errno.EIO: "is it a file on a sound disk? copy it elsewhere, and give the copy",
     errno.ENAMETOOLONG: "give a shorter one",
 }
@@ -176,6 +182,19 @@ def _system_message(problem: OSError) -> str:
     return f"{where}{what}" + (f"; {remedy}" if remedy else "")
 
 
+def refuse_replacing(files: Iterable[Path], captures: Sequence[str]) -> None:
+    """Refuse to write over a capture that is read.
+
+    Raises:
+        OutputError: One of the files is one.
+    """
+    from pcaplat.captures import is_given
+
+    for file in files:
+        if is_given(file, captures):
+            raise OutputError.replaces_capture(str(file))
+
+
 def need_standard_output() -> None:
     """Refuse to work for a standard output that is closed.
 
@@ -194,8 +213,16 @@ def standard_output() -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
     except BrokenPipeError:
-        # the interpreter flushes once more on its way out
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_standard_output()
+    except OSError as problem:
+        if problem.filename is None:
+            _forget_standard_output()
+        raise told_of(problem, "standard output") from None
+
+
+def _forget_standard_output() -> None:
+    """Let the interpreter's last flush, on its way out, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Progress:

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from pcaplat.cli import need_standard_output, note, progress_bar, standard_output
+from pcaplat.cli import (
+    need_standard_output,
+    note,
+    progress_bar,
+    refuse_replacing,
+    standard_output,
+)
 from pcaplat.errors import InputError, OptionError
-from pcaplat.outputs import check_directory, output, write
+from pcaplat.outputs import FILES, JUDGED, check_directory, output, write
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
 if TYPE_CHECKING:
@@ -159,6 +165,7 @@ def command(
     """Match the packets of several captures of one path, and time every segment."""
     if output_dir:
         check_directory(output_dir, overwrite=overwrite)
+        refuse_replacing([output_dir / name for name in (*JUDGED, *FILES)], captures)
     elif pcapng:
         raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
     else:

@@ -7,7 +7,7 @@ from typing import IO, Annotated, Any, Literal
 
 from typer import Option
 
-from pcaplat.cli import note, standard_output
+from pcaplat.cli import note, refuse_replacing, standard_output
 from pcaplat.cli.merge import Captures, Decode, Inner, Outer, Ports
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import new_file, output
@@ -51,6 +51,7 @@ def command(
         return
     if file:
         name = _format_of(file, format_)
+        refuse_replacing([file], captures)
         with new_file(file) as stream:
             _write(name, captures, options, stream)
         return
@@ -81,18 +82,17 @@ def _batches(
     strict: bool,
     **options: Any,  # noqa: ANN401 - those of pcaplat.read
 ) -> Iterator[Any]:
-    import pyarrow as pa
-
     import pcaplat
     from pcaplat.captures import by_their_names, parse_captures, point_names
     from pcaplat.spill import Spill
+    from pcaplat.stages.read import batches_of
 
     with Spill() as spool:
         given = parse_captures(captures, Path(spool.name))
         paths, files = [one.path for one in given], [one.name for one in given]
         with by_their_names(given):
             stream = pcaplat.read(paths, points=point_names(given), files=files, **options)
-        yield from pa.RecordBatchReader.from_stream(stream)
+            yield from batches_of(stream)
     _tell(strict, stream.damage())
 
 
@@ -106,17 +106,18 @@ def _follow(captures: Sequence[str], file: Path | None, name: str, options: dict
 
 
 def _rows_as_they_come(capture: str, options: dict[str, Any], stream: IO[str]) -> Iterator[Any]:
-    import pyarrow as pa
+    import pyarrow as pa  # noqa: F401 - slow: now, while nothing waits for it
 
     import pcaplat
     from pcaplat.captures import parse_live, point_names
+    from pcaplat.stages.read import batches_of
 
     strict = options.pop("strict")
     given = parse_live(capture)
     [point] = point_names([given])
     following = pcaplat.follow(given.path, point=point, file=given.name, **options)
     while rows := following.rows():
-        yield from pa.RecordBatchReader.from_stream(rows)
+        yield from batches_of(rows)
         stream.flush()
         _tell(strict, [(given.name, *damage) for damage in following.damage()])
     _tell(strict, [(given.name, *damage) for damage in following.damage()])

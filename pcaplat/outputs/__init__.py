@@ -96,8 +96,18 @@ def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterat
     """Give a folder to write `files` into, which take their place only when all are complete."""
     check_directory(target, overwrite=overwrite)
     with _scratch(target) as scratch:
-        yield scratch
+        try:
+            yield scratch
+        except OSError as problem:
+            raise told_of(problem, str(target)) from None
         _publish(scratch, target, files)
+
+
+def told_of(problem: OSError, where: str) -> OSError:
+    """Give the failure to write with its place, which writing to an open file does not tell."""
+    if problem.filename is None and problem.errno is not None:
+        return OSError(problem.errno, os.strerror(problem.errno), where)
+    return problem
 
 
 def check_directory(directory: Path, *, overwrite: bool) -> None:
@@ -178,6 +188,8 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             stream.flush()
             partial.chmod(0o666 & ~_umask())
             partial.replace(path)
+        except OSError as problem:
+            raise told_of(problem, str(path)) from None
         finally:
             partial.unlink(missing_ok=True)
 

@@ -5,11 +5,15 @@
 What could not be decoded is a value in the row, never an exception. See docs/stages/read.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
+from typing import TYPE_CHECKING
 
 from pcaplat import _native
 from pcaplat.printable import plain_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def read(
@@ -42,7 +46,8 @@ def read(
         (pcaplat.tables.PACKETS): `polars.DataFrame(stream)`,
         `pyarrow.RecordBatchReader.from_stream(stream)`. Without a match there is no trajectory and
         no aligned time, and `status` is `unmatched` or `undecoded`. When it is read to its end, its
-        `damage()` lists what was wrong with the files: (file, byte, what).
+        `damage()` lists what was wrong with the files: (file, byte, what). Where a file vanishes
+        meanwhile, whoever reads is told by Arrow's own error, and `check()` raises the cause.
 
     Raises:
         InputError: A filter or a `decode` cannot be understood, or a file is no capture.
@@ -63,6 +68,26 @@ def read(
     rows = zip(paths, called, names, strict=True)
     origins = [(path, file, [name], [None], None) for path, file, name in rows]
     return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
+
+
+def batches_of(stream: _native.PacketStream) -> "Iterator[pa.RecordBatch]":
+    """Give the batches of a stream.
+
+    Raises:
+        InputError: A file has become something else since it was opened.
+        OSError: A file is no longer there.
+
+    Example:
+        >>> [batch.num_rows for batch in batches_of(read("samples/vxlan/host1-up.pcap"))]
+        [328]
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    try:
+        yield from pa.RecordBatchReader.from_stream(stream)
+    except pa.ArrowException:
+        stream.check()
+        raise
 
 
 def follow(

@@ -75,6 +75,9 @@ pub fn schema(has_details: bool) -> Arc<Schema> {
 /// batches are read, and shared with who wants to know afterwards.
 pub type Damages = Arc<Mutex<Vec<(String, Damage)>>>;
 
+/// What made reading stop; whoever reads batches is told by Arrow, which keeps only the words.
+pub type Failure = Arc<Mutex<Option<Error>>>;
+
 /// The batches of the packets table of some files, one after the other.
 pub struct Batches {
     reading: Reading,
@@ -89,6 +92,8 @@ pub struct Batches {
     pipes: Vec<Option<Capture>>,
     rows: Rows,
     damages: Damages,
+    /// Where the error goes that made reading stop.
+    pub failure: Failure,
 }
 
 /// What is used again from row to row.
@@ -159,6 +164,7 @@ impl Batches {
             open: None,
             rows: Rows::default(),
             damages: Damages::default(),
+            failure: Failure::default(),
         })
     }
 
@@ -166,6 +172,16 @@ impl Batches {
     #[must_use]
     pub fn damages(&self) -> Damages {
         Arc::clone(&self.damages)
+    }
+
+    /// Keeps an error for who asks for it, and gives its words.
+    #[cold]
+    fn fail(&mut self, error: Error) -> ArrowError {
+        let text = error.to_string();
+        if let Ok(mut failure) = self.failure.lock() {
+            *failure = Some(error);
+        }
+        ArrowError::ExternalError(text.into())
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -274,7 +290,7 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Self::Item> {
         // a panic must not cross the C interface that the batches go through
         contained(|| self.next_batch())
-            .map_err(|error| ArrowError::ExternalError(Box::new(error)))
+            .map_err(|error| self.fail(error))
             .transpose()
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Damage};
 use crate::panics::contained;
 use crate::reading::{Progress, Reading};
+use crate::stamp::{Stamper, Watch, find};
 use arrow_array::RecordBatch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -131,7 +132,18 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
     loop {
         let (mut capture, successor) = Capture::follow(&origin.path, Arc::clone(&shared.is_over))?;
         let mut n_told = 0;
+        // what is there already is searched as it always is; in what comes, evidence is waited for
+        let found = find(&origin.path, &reading.decoder, None).unwrap_or_default();
+        let mut watch = found.is_empty().then(Watch::default);
+        rows.stamper = Stamper::new(&found);
         while let Some(mut frame) = capture.next_frame() {
+            let found = watch
+                .as_mut()
+                .and_then(|watch| watch.look(&reading.decoder, &frame));
+            if let Some(found) = found {
+                rows.stamper = Stamper::new(&found);
+                watch = None;
+            }
             let mut heap = shared.room();
             if rows.put(reading, origin, &mut frame, None, &mut heap.columns) {
                 heap.columns.put_marks(capture.marks());

@@ -22,7 +22,7 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::Io { path, source } => {
             let number = source.raw_os_error();
             let text = source.to_string();
-            PyOSError::new_err((number, text, path.display().to_string()))
+            PyOSError::new_err((number, text, path.into_os_string()))
         }
         other => match py
             .import("pcaplat.errors")

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Error;
 use crate::file::Damage;
-use crate::packets::{Batches, Damages, Follower, Origin};
+use crate::packets::{Batches, Damages, Failure, Follower, Origin};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
@@ -27,6 +27,7 @@ type OriginValues = (
 pub(super) struct PacketStream {
     batches: Mutex<Option<Rows>>,
     damages: Damages,
+    failure: Failure,
     has_details: bool,
 }
 
@@ -59,6 +60,7 @@ impl PacketStream {
         let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {
             damages: batches.damages(),
+            failure: Failure::clone(&batches.failure),
             batches: Mutex::new(Some(Box::new(batches))),
             has_details: details,
         })
@@ -69,6 +71,12 @@ impl PacketStream {
         let found = self.damages.lock().map(|damages| damages.clone());
         let values = |(file, damage): (String, Damage)| (file, damage.at_byte, damage.text);
         found.unwrap_or_default().into_iter().map(values).collect()
+    }
+
+    /// Raises what made reading stop in the middle, if anything did.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let failure = self.failure.lock().ok().and_then(|mut found| found.take());
+        failure.map_or(Ok(()), |error| Err(raise(py, error)))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -136,6 +144,7 @@ impl Follow {
         let stream = |rows| PacketStream {
             batches: Mutex::new(Some(Box::new(std::iter::once(Ok(rows))))),
             damages: Damages::default(),
+            failure: Failure::default(),
             has_details: self.has_details,
         };
         Ok(found.map(stream))

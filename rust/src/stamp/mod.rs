@@ -15,11 +15,13 @@ mod stamper;
 #[cfg(test)]
 mod testing;
 mod track;
+mod watch;
 
 pub(crate) use found::Found;
 pub use found::{FileStamps, Times};
 pub use search::{check_name, find};
 pub use stamper::{Stamped, Stamper};
+pub use watch::Watch;
 
 use look::Look;
 

@@ -11,7 +11,7 @@ use crate::wire::{Decoder, Packet};
 use std::path::Path;
 
 /// Frames that are looked at.
-const N_LOOKED_AT: u64 = 1024;
+pub(super) const N_LOOKED_AT: u64 = 1024;
 /// Frames that are looked through for a key frame, where the first ones may carry ticks: key frames
 /// come once a second.
 const N_UNTIL_KEY: u64 = 4_000_000;
@@ -29,7 +29,7 @@ const TICKS_WITHIN_NS: i64 = 10_000_000;
 
 /// What one interface showed so far.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     n_frames: usize,
     n_maybe_ticks: usize,
     keys: Vec<Key>,
@@ -150,7 +150,7 @@ fn each_frame(
     Ok(())
 }
 
-fn slot(seen: &mut Vec<Seen>, interface: usize) -> Option<&mut Seen> {
+pub(super) fn slot(seen: &mut Vec<Seen>, interface: usize) -> Option<&mut Seen> {
     if interface >= MAX_INTERFACES {
         return None;
     }
@@ -161,7 +161,7 @@ fn slot(seen: &mut Vec<Seen>, interface: usize) -> Option<&mut Seen> {
 }
 
 impl Seen {
-    fn count(&mut self, frame: &Frame<'_>, packet: &Packet) {
+    pub(super) fn count(&mut self, frame: &Frame<'_>, packet: &Packet) {
         if let Some(key) = Key::of(frame, packet) {
             return self.take_key(key);
         }
@@ -190,7 +190,7 @@ impl Seen {
         })
     }
 
-    fn read(&mut self, frame: &Frame<'_>, packet: &Packet, wants: fn(Evidence) -> bool) {
+    pub(super) fn read(&mut self, frame: &Frame<'_>, packet: &Packet, wants: fn(Evidence) -> bool) {
         if !frame.has_time {
             return;
         }
@@ -207,7 +207,7 @@ impl Seen {
     }
 
     /// The stamp that most frames have, and of equals the one nearest to the file's time.
-    fn best(&self, named: Option<&str>) -> Option<Found> {
+    pub(super) fn best(&self, named: Option<&str>) -> Option<Found> {
         let all = ALL.iter().zip(&self.marks).enumerate();
         let wanted = all.filter(|(_, (stamp, _))| named.is_none_or(|name| name == stamp.name));
         let found = wanted.filter_map(|(kind, (stamp, marks))| {
