@@ -146,6 +146,16 @@ def sent_by_server(packet: Packet) -> int:
 
 
 CASES = {
+    "direction-missing": Case(
+        CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)), ONE_WAY
+    ),
+    "partial-time": Case(
+        CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
+        CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
+    ),
+    "mirror-copies": Case(
+        Simulated(EFFECTS["mirror copies"](base())), Simulated(EFFECTS["identical packets"](base()))
+    ),
     "acked-unseen": Case(
         CLEAN.having(near=near(sees=lambda at, _: at != MIDDLE_FRAME)),
         CLEAN.having(near=near(sees=lambda at, _: at > MIDDLE_FRAME)),

@@ -90,7 +90,7 @@ MAY_IMPORT = {
     "slowest": {"tables"},
     "stamps": {"captures", "path", "units"},
     "stages": {
-        *("_native", "effects", "figures", "intervals", "loss", "published", "readings"),
+        *("_native", "doubts", "effects", "figures", "intervals", "loss", "published", "readings"),
         *("asked", "odd_runs", "rate_figures", "scenario", "stages", "time_range"),
         "witnesses",
         *TYPES - {"captures"},

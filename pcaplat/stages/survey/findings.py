@@ -1,10 +1,12 @@
 """What the survey finds, put together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
 from pcaplat.path import Findings, Point
 from pcaplat.stages.survey.copies import find_copies
+from pcaplat.stages.survey.coverage import doubts_of_coverage
 from pcaplat.stages.survey.direction import cover_starts, declared_path, from_first, placed
 from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
@@ -59,7 +61,7 @@ def survey(
     torn = find_torn(edges, unique)
     warnings = doubts_of_path(points, orders, along, declared, reasons)
     warnings += doubts_of_copies(points, relations)
-    return Findings(
+    found = Findings(
         points=points,
         components=along,
         alone=[i for i in range(len(points)) if not any(i in group for group in groups)],
@@ -73,6 +75,7 @@ def survey(
         tail_ns=tail_ns,
         copies=find_copies(seen),
     )
+    return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
 
 
 def _order_groups(

@@ -1,0 +1,111 @@
+"""What a point saw only a part of: one direction, a shorter time, or packets more than once."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pcaplat.doubts import doubt
+from pcaplat.path import Copies, Findings, Ints, Warn
+from pcaplat.stages.survey.sights import Sights
+from pcaplat.units import format_count, format_frac, format_ns
+
+ENOUGH_PACKETS = 10
+"""Sampled packets that must be missing before it is said that something is."""
+
+ONE_WAY_FRAC = 0.8
+"""As many of the address pairs that go both ways elsewhere go one way here."""
+
+SHORT_FRAC = 0.05
+"""Of the others' time, at either end."""
+
+COPIED_FRAC = 0.01
+
+
+def doubts_of_coverage(findings: Findings, seen: Sequence[Sights]) -> list[Warn]:
+    """Say which points saw one direction only, a shorter time, or everything twice.
+
+    Args:
+        findings: What the survey found.
+        seen: The sampled packets of each point.
+    """
+    found: list[Warn] = []
+    for component in findings.components:
+        found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
+        found += _copied(findings, component)
+    return found
+
+
+def _ways(one: Sights) -> tuple[Ints, Ints]:
+    """Address pairs of which packets in both directions were seen, and those of one only."""
+    toward, back = (
+        np.unique(one.pair[one.is_directed & (one.is_toward == way)]) for way in (True, False)
+    )
+    return np.intersect1d(toward, back), np.setxor1d(toward, back)
+
+
+def _one_way(
+    findings: Findings, component: Sequence[int], seen: Sequence[Sights]
+) -> Iterator[Warn]:
+    ways = {point: _ways(seen[point]) for point in component}
+    both_ways = np.unique(np.concatenate([both for both, _ in ways.values()]))
+    for point in component:
+        both, one = ways[point]
+        missing = np.intersect1d(one, both_ways)
+        n_packets = int(np.isin(seen[point].pair, missing).sum())
+        n_both = len(np.intersect1d(both, both_ways))
+        if n_packets >= ENOUGH_PACKETS and len(missing) >= ONE_WAY_FRAC * (len(missing) + n_both):
+            text = (
+                f"{format_count(len(missing))} of {format_count(len(missing) + n_both)} address "
+                "pairs that go both ways at other points go one way only here "
+                f"({format_count(n_packets)} sampled packets)"
+            )
+            yield doubt("direction-missing", findings.name(point), text)
+
+
+def _short(findings: Findings, component: Sequence[int], seen: Sequence[Sights]) -> Iterator[Warn]:
+    """Points that begin late or end early, by what the others saw of the same pairs meanwhile."""
+    starts = {p: findings.aligned(p, findings.points[p].first_t_ns) for p in component}
+    ends = {p: findings.aligned(p, findings.points[p].last_t_ns) for p in component}
+    start_ns, end_ns = int(np.median(list(starts.values()))), int(np.median(list(ends.values())))
+    least_ns = SHORT_FRAC * max(end_ns - start_ns, 1)
+    for point in component:
+        for what, short_ns, (from_ns, to_ns) in (
+            ("begins", starts[point] - start_ns, (start_ns, starts[point])),
+            ("ends", end_ns - ends[point], (ends[point], end_ns)),
+        ):
+            if short_ns < least_ns:
+                continue
+            others = [other for other in component if other != point]
+            n = max(_n_between(findings, other, seen, point, (from_ns, to_ns)) for other in others)
+            if n >= ENOUGH_PACKETS:
+                side = "after" if what == "begins" else "before"
+                text = (
+                    f"{what} {format_ns(short_ns)} {side} the others, which saw "
+                    f"{format_count(n)} sampled packets of its address pairs in that time"
+                )
+                yield doubt("partial-time", findings.name(point), text)
+
+
+def _n_between(
+    findings: Findings,
+    other: int,
+    seen: Sequence[Sights],
+    point: int,
+    span_ns: tuple[int, int],
+) -> int:
+    """Packets of a point's address pairs that another point saw in a span of aligned time."""
+    t_ns = seen[other].t_ns
+    aligned_ns = t_ns - findings.centres[0][other].at(t_ns)
+    is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
+    return int((is_in & np.isin(seen[other].pair, seen[point].pairs)).sum())
+
+
+def _copied(findings: Findings, component: Sequence[int]) -> Iterator[Warn]:
+    for point in component:
+        copies: Copies = findings.copies[point]
+        if copies.copied_frac >= COPIED_FRAC:
+            text = (
+                f"{format_frac(copies.copied_frac)} of the packets that other points saw once were "
+                f"seen twice here, within {format_ns(copies.hi_ns)}"
+            )
+            yield doubt("mirror-copies", findings.name(point), text)
