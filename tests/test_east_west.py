@@ -24,6 +24,8 @@ MAX_STUDY_BYTES = 3_000_000
 HEADER_BYTES, RECORD_BYTES = 24, 16
 FIRST_VM = bytes([10, 0, 1, 1])
 SOURCE = slice(26, 30)
+NUMBERS = slice(18, 46)
+"""IP identification, addresses, ports, and TCP numbers or the start of a payload."""
 """Of a frame of Ethernet and IPv4: where it comes from."""
 
 ALL_CLOCKS = {"same_clock": ["all"]}
@@ -78,18 +80,37 @@ def test_the_script_that_made_it_names_its_scenarios() -> None:
 # ---- the same runs, had they been recorded otherwise
 
 
-def restamped(file: Path, to: Path, moved: Moved) -> None:
-    """Copy a capture with other stamps."""
+def frames_of(file: Path) -> tuple[bytearray, list[tuple[int, bytes]]]:
+    """The bytes of a capture, and where its records start, with their frames."""
     with pa.input_stream(str(file), compression="zstd") as stream:
         data = bytearray(stream.read())
-    at = HEADER_BYTES
+    at, found = HEADER_BYTES, []
     while at < len(data):
-        seconds, ns, n_bytes, _ = struct.unpack_from("<IIII", data, at)
-        frame = data[at + RECORD_BYTES : at + RECORD_BYTES + n_bytes]
-        slow_ns = moved[1] if "host2-vm" in file.name and frame[SOURCE] == FIRST_VM else 0
-        stamp = divmod(seconds * 10**9 + ns + moved[0] + slow_ns, 10**9)
-        struct.pack_into("<II", data, at, *stamp)
+        (n_bytes,) = struct.unpack_from("<I", data, at + 8)
+        found.append((at, bytes(data[at + RECORD_BYTES : at + RECORD_BYTES + n_bytes])))
         at += RECORD_BYTES + n_bytes
+    return data, found
+
+
+def requests_before(file: Path) -> dict[bytes, int]:
+    """Of each frame at the receiver how many requests had come, itself counted."""
+    n, found = 0, dict[bytes, int]()
+    for _, frame in frames_of(file)[1]:
+        n += frame[SOURCE] == FIRST_VM
+        found[frame[NUMBERS]] = n
+    return found
+
+
+def restamped(file: Path, to: Path, moved: Moved, n_before: dict[bytes, int]) -> None:
+    """Copy a capture as if every request had taken longer, and all behind it had waited for it."""
+    data, records = frames_of(file)
+    n = 0
+    for at, frame in records:
+        n = n_before.get(frame[NUMBERS], n)
+        is_sent = "host1-vm" in file.name and frame[SOURCE] == FIRST_VM
+        seconds, ns = struct.unpack_from("<II", data, at)
+        stamp = divmod(seconds * 10**9 + ns + moved[0] + (n - is_sent) * moved[1], 10**9)
+        struct.pack_into("<II", data, at, *stamp)
     to.write_bytes(bytes(data))
 
 
@@ -99,13 +120,11 @@ def compared(folder: Path, of_run: Callable[[str, int], Moved]) -> dict[str, Any
         for number in range(1, 9):
             run = folder / scenario / f"run{number}"
             run.mkdir(parents=True)
-            for point in ("host1-vm", "host2-vm"):
-                name = f"{point}.pcap"
-                restamped(
-                    STUDY / scenario / run.name / f"{name}.zst",
-                    run / name,
-                    of_run(scenario, number),
-                )
+            recorded = STUDY / scenario / run.name
+            n_before = requests_before(recorded / "host2-vm.pcap.zst")
+            for name in ("host1-vm.pcap", "host2-vm.pcap"):
+                moved = of_run(scenario, number)
+                restamped(recorded / f"{name}.zst", run / name, moved, n_before)
     return compare(folder / "l2", folder / "dfw", options=ALL_CLOCKS)
 
 
