@@ -26,6 +26,7 @@ class Doubt:
 
 DOUBTS = (
     Doubt("damaged-capture", "warning", "bytes of a file are lost, or not what they should be", "packets in the damaged part count as not seen there: loss is too high", "copy the file again, or capture again; --strict refuses such files"),
+    Doubt("changed-capture", "warning", "a file changed while it was read", "figures may rest on different frames", "read it again when nobody writes to it"),
     Doubt("empty-capture", "error", "a file holds no frame", "no figure has this point", "was the capture stopped too soon, or its filter too narrow?"),
     Doubt("unknown-link", "error", "the link type of a file is not decoded", "no figure has this point", "capture on an interface with a link type of docs/reference/formats.md"),
     Doubt("capture-drops", "warning", "the capturing system says that it dropped packets", "they count as not seen there, not as lost", "give it a larger buffer (tcpdump -B) or a filter"),
