@@ -115,8 +115,6 @@ def lost(run: MeasuredRun, figure: Figure) -> Given:
         return _no_such_segment(run, ends)
     n_lost = sum(row["n_lost"] for row in rows)
     n = n_lost + sum(row["n"] for row in rows)
-    if not n:
-        return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]}")
     return Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
 
 

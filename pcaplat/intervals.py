@@ -206,10 +206,14 @@ def _fit_with_trend(y: Floats, group: Floats, rank: Floats) -> tuple[Estimate, f
 
 @dataclass(frozen=True)
 class Blocking:
-    """How many fine blocks make one, and whether such blocks are hardly alike any more."""
+    """How many fine blocks make one, and whether such blocks are hardly alike any more.
+
+    `n_times` is how many autocorrelation times the run holds, where neighbours are alike.
+    """
 
     length: int
     is_enough: bool
+    n_times: float = inf
 
 
 def blocking(influence: Floats) -> Blocking | None:
@@ -229,7 +233,7 @@ def blocking(influence: Floats) -> Blocking | None:
     time = autocorrelation_time(influence)
     least, most = LONG_BLOCKS
     length = min(max(ceil(TIMES_IN_BLOCK * time), least), most, m // LEAST_BLOCKS)
-    return Blocking(length, is_enough=length >= ENOUGH_IN_BLOCK * time)
+    return Blocking(length, is_enough=length >= ENOUGH_IN_BLOCK * time, n_times=m / time)
 
 
 def autocorrelation_time(values: Floats) -> float:

@@ -6,7 +6,7 @@ The validity gates are here: how many independent packets an interval needs
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 import numpy as np
 
@@ -41,7 +41,8 @@ class Reading:
     """A figure of one run: its value, and how sure it is from this run alone.
 
     `within` is None where this run's packets are too few or too much alike: `why` says so, and
-    `note` what else to know. `n_effective` counts independent packets.
+    `note` what else to know. `n_effective` counts independent packets, `n_times` autocorrelation
+    times.
     """
 
     value: float
@@ -51,6 +52,7 @@ class Reading:
     bias: float
     why: str = ""
     note: str = ""
+    n_times: float = inf
 
 
 def of_means(
@@ -199,7 +201,8 @@ def _gated(
     estimate: Estimate, n: int, enough: float, n_effective: float, blocks: Blocking
 ) -> Reading:
     """Widen an interval where packets hardly suffice, and say where they do not."""
-    reading = Reading(estimate.value, estimate, n, n_effective, estimate.bias)
+    value, bias = estimate.value, estimate.bias
+    reading = Reading(value, estimate, n, n_effective, bias, n_times=blocks.n_times)
     if not isfinite(estimate.se):
         return replace(reading, within=None, n_effective=0.0, why=_TOO_SHORT)
     if enough >= 1 and blocks.is_enough:

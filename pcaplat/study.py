@@ -29,6 +29,8 @@ from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import (
     add_intervals,
     blocks_of,
+    error_budget,
+    sum_check,
     summarize,
     translation_rows,
     warning_rows,
@@ -179,6 +181,10 @@ def _merge(job: Job) -> Result:
     document["warnings"] = warning_rows(warnings) + document["warnings"]
     blocks = blocks_of(findings, segments)
     add_intervals(document, blocks, is_wanted=job.options.intervals)
+    document |= {
+        "error_budget": error_budget(document, blocks) if job.options.intervals else [],
+        "sum_check": sum_check(document),
+    }
     run = Run(
         captures=job.captures,
         settings=settings,

@@ -32,6 +32,9 @@ def _intervals(*names: str) -> tuple[Column, ...]:
             is_nullable=True,
         ),
         _text("interval_reason", "why an interval is null", is_nullable=True),
+        _text(
+            "interval_note", "which intervals are approximate, and wider for it", is_nullable=True
+        ),
     )
 
 
@@ -196,6 +199,25 @@ ROUND_TRIPS = Table(
     ),
 )  # fmt: skip
 
+ERROR_BUDGET = Table(
+    "error_budget",
+    "one row per mean of a segment and direction, and of a round trip: what it is uncertain by, term by term",
+    (
+        _text("near", "the end nearer the path's first point"),
+        _text("far", "the end nearer the path's last point"),
+        _text("direction", "forward or reverse; null: the two-way contribution", is_nullable=True),
+        _duration("statistical_ns", "half of the resampled interval; null: it cannot be told; where interval_reason is set, a guess"),
+        _duration("resolution_ns", "what coarse stamps may do to the mean"),
+        _duration("clock_ns", "how far the clocks may shift it; 0 where they cancel"),
+        _duration("drift_ns", "what the clocks may drift between a packet and its answer, at least the whole path's round trip"),
+        _duration("ambiguity_ns", "what packets that were left out as ambiguous could change, at most"),
+        _duration("stamp_convention_ns", "what a stamp stands for (first bit, last bit, host): null, for captures do not tell"),
+        _duration("mirror_queue_ns", "how long a mirror port kept frames: null, for it is not measured"),
+        _text("largest", "the largest of the known terms"),
+        _text("remedy", "what to do about it"),
+    ),
+)  # fmt: skip
+
 WARNINGS = Table(
     "warnings",
     "what may mislead in these results, and what to do about it",
@@ -257,6 +279,7 @@ TABLES = (
     SEGMENTS,
     ROUND_TRIPS,
     TRANSLATIONS,
+    ERROR_BUDGET,
     WARNINGS,
     SLOWEST,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,11 +13,21 @@ from pcaplat.clocks import Relation
 from pcaplat.path import Findings, Floats, Warn
 from pcaplat.segments import Distribution, Segment
 from pcaplat.stages.align import align
-from pcaplat.stages.summarize import add_intervals, summarize, warning_rows
+from pcaplat.stages.summarize import (
+    add_intervals,
+    error_budget,
+    sum_check,
+    summarize,
+    warning_rows,
+)
 from pcaplat.stages.summarize.doubts import doubts_of_segments
 from pcaplat.stages.summarize.rows import clock_rows, round_trip_rows, segment_rows
 from pcaplat.tables import CLOCKS, ROUND_TRIPS, SEGMENTS
 from tests.align_by_hand import START_NS, TwoClocks, findings_of
+from tests.scenario_by_hand import FAR, NEAR, run_of
+
+if TYPE_CHECKING:
+    from pcaplat.blocks import Blocks, Key
 
 NONE = np.zeros(0, np.int64)
 EMPTY: Floats = np.zeros(0)
@@ -229,3 +240,56 @@ def test_the_document_sums_up_everything() -> None:
         "false_match_frac": None,
     }
     assert document["schema"] == "pcaplat.summary/1"
+
+
+class TestBudget:
+    def run(self, **given: float) -> tuple[dict[str, Any], dict[Key, Blocks]]:
+        chance = np.random.default_rng(3)
+        sides = (5000 + chance.exponential(1000, 4000), 7000 + chance.exponential(1000, 4000))
+        run = run_of(
+            *sides,
+            clock_half_width_ns=given.get("clock_half_width_ns", 0.0),
+            resolution_ns=given.get("resolution_ns", 1.0),
+        )
+        document: dict[str, Any] = dict(run.document)
+        for row in document["segments"]:
+            values = sides[row["direction"] == "reverse"]
+            row["mean_ns"] = float(values.mean())
+        document["clocks"] = [{"point": p, "drift_half_width_ppm": 2.0} for p in (NEAR, FAR)]
+        mean_ns = sum(float(side.mean()) for side in sides)
+        document["round_trips"] = [{"near": NEAR, "far": FAR, "mean_ns": mean_ns}]
+        document["matching"] = {"n_ambiguous": 8, "n_frames": 16_000}
+        return document, dict(run.blocks)
+
+    def test_terms_add_up_to_the_interval(self) -> None:
+        document, blocks = self.run(clock_half_width_ns=400.0)
+        add_intervals(document, blocks, is_wanted=True)
+        *one_way, both = error_budget(document, blocks)
+        for row, budget in zip(document["segments"], one_way, strict=True):
+            half_ns = (row["mean_hi_ns"] - row["mean_lo_ns"]) / 2
+            terms = ("statistical_ns", "clock_ns", "resolution_ns")
+            assert sum(budget[name] for name in terms) == pytest.approx(half_ns)
+            assert budget["largest"] == "clock"
+            assert budget["stamp_convention_ns"] is None
+        assert (both["direction"], both["clock_ns"]) == (None, 0)
+        assert both["drift_ns"] == pytest.approx(4e-6 * document["round_trips"][0]["mean_ns"])
+        spread_ns = sum(row["max_ns"] - row["min_ns"] for row in document["segments"])
+        assert both["ambiguity_ns"] == pytest.approx(spread_ns / 2000)
+
+    def test_coarse_stamps_are_named(self) -> None:
+        document, blocks = self.run(resolution_ns=1e6)
+        largest = {row["largest"] for row in error_budget(document, blocks)}
+        assert largest == {"resolution"}
+
+    def test_shares_of_a_chain_are_added_up(self) -> None:
+        shares = {("a", "b"): 3.0, ("b", "c"): 4.5, ("a", "c"): 8.0}
+        document: dict[str, Any] = {
+            "path": ["a", "b", "c"],
+            "edges": [{"near": "a", "far": "b"}, {"near": "b", "far": "c"}],
+            "round_trips": [{"near": n, "far": f, "mean_ns": ns} for (n, f), ns in shares.items()],
+        }
+        found = sum_check(document)
+        assert found
+        assert (found["sum_ns"], found["whole_ns"], found["difference_ns"]) == (7.5, 8.0, -0.5)
+        document["edges"].append({"near": "a", "far": "c"})
+        assert sum_check(document) is None

@@ -244,15 +244,6 @@ def test_stamps_that_packets_keep_step_with_widen() -> None:
     assert [one.bias for one in biases if isinstance(one, Reading)] == [2000, 0]
 
 
-def test_where_nothing_passed_nothing_was_lost_either() -> None:
-    one = run_of(np.full(N, 1e4), np.full(N, 1e4))
-    rows = [dict(row) | {"n": 0, "n_lost": 0} for row in one.document["segments"]]
-    empty = replace(one, document=dict(one.document) | {"segments": rows})
-    found = read(empty, Figure("loss-ratio"))
-    assert isinstance(found, Missing)
-    assert "no packet crossed" in found.why
-
-
 def test_metrics_of_processors_need_samples() -> None:
     text = 'metric = "cpu-per-gbps"\nscope = { kind = "path" }\nunit = "core"\nat_most = 1'
     given = replace(run_of(np.full(N, 1e4), np.full(N, 1e4)), rates=rates())

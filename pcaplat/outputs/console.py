@@ -8,8 +8,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
+from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
 from pcaplat.outputs.text.traffic import show_traffic
@@ -42,6 +44,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_segments(console, document)
     _show_round_trips(console, document["round_trips"], document["path"])
     _show_why(console, document)
+    _show_budget(console, document)
     _show_clocks(console, document["clocks"])
     _show_translations(console, document["translations"])
     _show_slowest(console, result)
@@ -131,6 +134,17 @@ def _show_why(console: Console, document: Row) -> None:
     elif whys:
         text += f". {UNKNOWN} where none can be told: interval_reason in --format json says why"
     console.print(Text(f"{text}\n"))
+
+
+def _show_budget(console: Console, document: Row) -> None:
+    check, lines = line_of_sum(document), list(lines_of_budget(document))
+    if check:
+        console.print(Text(f"{check}\n"))
+    if lines:
+        console.print(Text("What limits the means", style="bold"))
+        for line in lines:
+            console.print(Padding(Text(line), (0, 0, 0, GAP)))
+        console.print()
 
 
 def _lost_bytes(rows: Sequence[Row]) -> list[str]:

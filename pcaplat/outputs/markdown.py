@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.printable import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
 
@@ -36,6 +37,10 @@ def show(result: "Result", stream: TextIO) -> None:
     stream.write(f"Path ({how}): {path}\n")
     _write_durations(stream, "Segments", document["segments"])
     _write_durations(stream, "Round trips", document["round_trips"])
+    limits = [{"what limits the means": text_cell(line)} for line in lines_of_budget(document)]
+    _write_table(stream, "Error budget", limits)
+    if (check := line_of_sum(document)) is not None:
+        stream.write(f"\n{text_cell(check)}\n")
     _write_table(stream, "Clocks", [_clock(row) for row in document["clocks"]])
     _write_table(stream, "Frames", [_counts(document["matching"])])
     _write_table(stream, "Warnings", [_texts(row) for row in document["warnings"]])

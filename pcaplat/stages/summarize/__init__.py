@@ -14,6 +14,7 @@ from pcaplat.blocks import Blocks, Key
 from pcaplat.clocks import Clocks
 from pcaplat.path import Findings, Warn
 from pcaplat.segments import Segment
+from pcaplat.stages.summarize.budget import error_budget, sum_check
 from pcaplat.stages.summarize.doubts import doubts_of_segments
 from pcaplat.stages.summarize.intervals import add_intervals
 from pcaplat.stages.summarize.rows import (
@@ -25,7 +26,15 @@ from pcaplat.stages.summarize.rows import (
 )
 from pcaplat.stages.summarize.translations import translation_rows
 
-__all__ = ["add_intervals", "blocks_of", "summarize", "translation_rows", "warning_rows"]
+__all__ = [
+    "add_intervals",
+    "blocks_of",
+    "error_budget",
+    "sum_check",
+    "summarize",
+    "translation_rows",
+    "warning_rows",
+]
 
 SCHEMA = "pcaplat.summary/1"
 

@@ -1,0 +1,45 @@
+"""What limits the figures, in a line for each kind of error, and whether the segments add up."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pcaplat.units import format_ns
+
+NAMES = {
+    "statistical": "too few independent packets",
+    "resolution": "coarse stamps",
+    "clock": "the clocks",
+    "drift": "the clocks' drift",
+    "ambiguity": "packets that cannot be told apart",
+}
+
+
+def lines_of_budget(document: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is uncertain most: of one-way latencies, then of two-way contributions."""
+    for title, is_one_way in (("one-way latency", True), ("two-way contribution", False)):
+        rows = [
+            row
+            for row in document.get("error_budget", [])
+            if (row["direction"] is not None) == is_one_way
+        ]
+        for largest in dict.fromkeys(row["largest"] for row in rows):
+            mine = [row for row in rows if row["largest"] == largest]
+            sizes = [row[f"{largest}_ns"] for row in mine if row[f"{largest}_ns"] is not None]
+            size = f", up to ± {format_ns(max(sizes))}" if sizes else ""
+            if sizes and not max(sizes):
+                continue
+            yield (
+                f"{title}, {len(mine)} of {len(rows)}: mostly {NAMES[largest]}{size}; "
+                f"{mine[0]['remedy']}"
+            )
+
+
+def line_of_sum(document: Mapping[str, Any]) -> str | None:
+    """Say whether the shares of the segments add up to that of the path."""
+    check = document.get("sum_check")
+    if check is None:
+        return None
+    return (
+        f"Check: the segments' shares add up to {format_ns(check['sum_ns'])}, the whole path's is "
+        f"{format_ns(check['whole_ns'])}, over the packets seen at both ends"
+    )

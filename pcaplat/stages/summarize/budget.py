@@ -1,0 +1,130 @@
+"""Error budget: what every mean of a summary is uncertain by, term by term, and what to do.
+
+Terms as in RFC 7679: how far clocks may be off (Esynch), how coarse stamps are (Rsource, Rdest).
+What is not known (what a stamp stands for, how long a mirror kept a frame) is null, not 0.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pcaplat.asked import Figure
+from pcaplat.blocks import Blocks, Key
+from pcaplat.figures import read
+from pcaplat.intervals import CONFIDENCE
+from pcaplat.readings import Reading
+from pcaplat.scenario import MeasuredRun
+
+Row = dict[str, Any]
+
+REMEDIES = {
+    "statistical": "capture for longer, or one kind of traffic (--filter)",
+    "resolution": "capture nanoseconds (tcpdump --time-stamp-precision=nano)",
+    "clock": "declare points that share a clock (--same-clock), or how far it may be off "
+    "(--clock-accuracy); in the two-way contribution clocks cancel",
+    "drift": "capture on one clock, or synchronise the clocks (PTP)",
+    "ambiguity": "capture more bytes of each packet, or leave out what repeats (--filter)",
+}
+"""What to do about each term; also the terms, and of equal ones the first counts."""
+
+
+def error_budget(document: Mapping[str, Any], blocks: Mapping[Key, Blocks]) -> list[Row]:
+    """Give one row for the mean of every segment and direction, and of every round trip.
+
+    Args:
+        document: The summary, with its captures.
+        blocks: Latencies block by block of time.
+
+    Returns:
+        Rows as `pcaplat.tables.ERROR_BUDGET` has them; `direction` null: the two-way contribution.
+    """
+    run = MeasuredRun("", document, blocks)
+    ambiguous_frac = _ambiguous_frac(document["matching"])
+    return [_budget(row) for row in _rows(run, ambiguous_frac)]
+
+
+def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
+    drift_ppm = {row["point"]: row["drift_half_width_ppm"] or 0.0 for row in run.document["clocks"]}
+    range_ns = {}
+    for key, row in run.segments.items():
+        if row["mean_ns"] is None or key not in run.blocks:
+            continue
+        near, far, way = key
+        range_ns[key] = row["max_ns"] - row["min_ns"]
+        given = read(run, Figure("one-way-latency", "mean", (near, far), way))
+        yield (
+            _ends(near, far, way)
+            | _terms(given, row["clock_half_width_ns"])
+            | {
+                "drift_ns": 0.0,
+                "ambiguity_ns": ambiguous_frac * range_ns[key],
+            }
+        )
+    whole_ns = max((row["mean_ns"] for row in run.document["round_trips"]), default=0.0)
+    for row in run.document["round_trips"]:
+        near, far = row["near"], row["far"]
+        given = read(run, Figure("two-way-contribution", ends=(near, far)))
+        ppm = abs(drift_ppm.get(near, 0.0)) + abs(drift_ppm.get(far, 0.0))
+        both_ns = sum(range_ns.get((near, far, way), 0.0) for way in ("forward", "reverse"))
+        yield (
+            _ends(near, far, None)
+            | _terms(given, 0.0)
+            | {
+                "drift_ns": ppm * 1e-6 * whole_ns,
+                "ambiguity_ns": ambiguous_frac * both_ns,
+            }
+        )
+
+
+def _ends(near: str, far: str, way: str | None) -> Row:
+    return {"near": near, "far": far, "direction": way}
+
+
+def _terms(given: object, clock_ns: float) -> Row:
+    """Take a mean's interval apart."""
+    if not isinstance(given, Reading):
+        return {"statistical_ns": None, "resolution_ns": None, "clock_ns": clock_ns}
+    half_ns = None if given.within is None else given.within.half_width(CONFIDENCE) - given.bias
+    return {
+        "statistical_ns": half_ns,
+        "resolution_ns": max(given.bias - clock_ns, 0.0),
+        "clock_ns": clock_ns,
+    }
+
+
+def _budget(row: Row) -> Row:
+    known = {name: row[f"{name}_ns"] or 0.0 for name in REMEDIES}
+    largest = max(known, key=lambda name: known[name])
+    if row["statistical_ns"] is None:
+        largest = "statistical"
+    about = {"stamp_convention_ns": None, "mirror_queue_ns": None}
+    return row | about | {"largest": largest, "remedy": REMEDIES[largest]}
+
+
+def _ambiguous_frac(matching: Mapping[str, Any]) -> float:
+    return matching["n_ambiguous"] / matching["n_frames"] if matching["n_frames"] else 0.0
+
+
+def sum_check(document: Mapping[str, Any]) -> Row | None:
+    """Compare the segments' shares of the round trip with that of the whole path.
+
+    Means add up over packets that every point saw; what is between the two comes of packets that
+    points missed, and of clocks that were taken differently.
+
+    Returns:
+        None where the path forks, or is one segment, or a share is missing.
+    """
+    shares = {(row["near"], row["far"]): row["mean_ns"] for row in document["round_trips"]}
+    path, edges = document["path"], [(row["near"], row["far"]) for row in document["edges"]]
+    is_chain = edges == list(itertools.pairwise(path))
+    ends = (path[0], path[-1])
+    if not is_chain or len(edges) < 2 or not {*edges, ends} <= set(shares):  # noqa: PLR2004 - one is the whole
+        return None
+    sum_ns = sum(shares[edge] for edge in edges)
+    return {
+        "near": ends[0],
+        "far": ends[1],
+        "sum_ns": sum_ns,
+        "whole_ns": shares[ends],
+        "difference_ns": sum_ns - shares[ends],
+    }
