@@ -153,11 +153,15 @@ def _merge(job: Job) -> Result:
         raise problem.because([warning.text for warning in warnings]) from None
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
-    window_ns = job.options.window_ns
     matched = job.match(
         settings,
         plan_matching(
-            findings, domains, point_of, divisions, window_ns=window_ns, range_ns=range_ns
+            findings,
+            domains,
+            point_of,
+            divisions,
+            window_ns=job.options.window_ns,
+            range_ns=range_ns,
         ),
     )
     warnings = [*warnings, *warn_of_change(job.captures, before, is_strict=job.options.strict)]
