@@ -20,6 +20,7 @@ mod partition;
 mod piece;
 mod posterior;
 mod ranges;
+mod recurrence;
 mod reordering;
 mod resent;
 mod resolve;

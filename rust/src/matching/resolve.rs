@@ -4,11 +4,11 @@
 use super::Sight;
 use super::assign::Cluster;
 use super::copies::{Folded, Rules};
-use super::crowd::{crowd_of, points_are_distinct, repeats};
+use super::crowd::{crowd_of, points_are_distinct};
 use super::direction::Votes;
 use super::leftovers::join_leftovers;
-use super::piece::Sink;
-use crate::hashed::HashedSet;
+use super::piece::{Piece, Sink};
+use super::recurrence::Recurrence;
 use crate::plan::{Direction, Plan};
 use std::sync::Arc;
 
@@ -19,8 +19,7 @@ pub(super) struct Resolver {
     /// No band is wider: sights of one packet at neighbours are closer than this.
     gap_ns: i64,
     folded: Folded,
-    /// Flows whose packets are equal to each other.
-    repeating: HashedSet,
+    recurrence: Recurrence,
 }
 
 impl Resolver {
@@ -30,7 +29,7 @@ impl Resolver {
             votes: Votes::default(),
             gap_ns,
             folded: Folded::default(),
-            repeating: HashedSet::default(),
+            recurrence: Recurrence::default(),
         }
     }
 
@@ -60,27 +59,55 @@ impl Resolver {
 
     fn resolve_run(&mut self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
         self.folded.clear();
-        if points_are_distinct(run) {
+        let flow = run.first().map_or(0, |sight| sight.flow);
+        // of a flow whose packets are equal, one sight a point may still be of two packets
+        let recurring = self.recurrence.rate_of(flow);
+        let is_alone = points_are_distinct(run);
+        if is_alone && recurring.is_none() {
             return self.join(run, direction, sink);
         }
-        let mut kept = self.fold(run, direction);
-        if points_are_distinct(&kept) {
-            return self.join(&mut kept, direction, sink);
-        }
-        let crowd = crowd_of(&kept, self.gap_ns);
-        let mut pieces = Vec::new();
-        for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
-            Cluster::new(&self.plan, direction, crowd, cluster).assign(&mut pieces);
-        }
-        for piece in join_leftovers(&self.plan, direction, crowd.rate, pieces) {
+        let mut kept = if is_alone {
+            run.to_vec()
+        } else {
+            self.fold(run, direction, recurring.is_some())
+        };
+        self.recurrence.note(&kept, self.plan.horizon_ns);
+        let (pieces, rate) = match (points_are_distinct(&kept), recurring) {
+            (true, None) => return self.join(&mut kept, direction, sink),
+            (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
+            (false, _) => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
+        };
+        for piece in join_leftovers(&self.plan, direction, rate, pieces) {
             piece.hand_to(sink, direction, &self.folded);
         }
     }
 
-    /// Takes copies out of a run, and notes whether its flow repeats itself.
-    fn fold(&mut self, run: &[Sight], direction: Direction) -> Vec<Sight> {
+    /// Of one sight a point: what the bands say is one packet.
+    fn usual(&self, run: &mut [Sight], direction: Direction) -> Vec<Piece> {
+        run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
+        let pieces = run.chunk_by(|up, down| self.admits(direction, up, down));
+        pieces.map(|sights| Piece::new(sights.to_vec())).collect()
+    }
+
+    /// Of several sights a point: what the bands tell, and how densely the identity is seen.
+    fn cluster(
+        &self,
+        kept: &mut [Sight],
+        direction: Direction,
+        least_rate: f64,
+    ) -> (Vec<Piece>, f64) {
+        let mut crowd = crowd_of(kept, self.gap_ns);
+        crowd.rate = crowd.rate.max(least_rate);
+        let mut pieces = Vec::new();
+        for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
+            Cluster::new(&self.plan, direction, crowd, cluster).assign(&mut pieces);
+        }
+        (pieces, crowd.rate)
+    }
+
+    /// Takes copies out of a run.
+    fn fold(&mut self, run: &[Sight], direction: Direction, repeats: bool) -> Vec<Sight> {
         let mut folded = std::mem::take(&mut self.folded);
-        let flow = run.first().map_or(0, |sight| sight.flow);
         let copies_at = |sights: &[Sight]| {
             let point = sights.first().map(|sight| sight.point);
             point.map_or_else(Default::default, |point| self.plan.copies_at(point))
@@ -89,13 +116,10 @@ impl Resolver {
             copies: &copies_at,
             fits: &|one, other| self.fits(direction, one, other),
             place: &|sight| self.plan.place(direction, sight.point),
-            repeats: self.repeating.contains(&flow),
+            repeats,
         };
         let kept = folded.fold(run, &rules);
         self.folded = folded;
-        if repeats(&kept) {
-            self.repeating.insert(flow);
-        }
         kept
     }
 
