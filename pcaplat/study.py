@@ -15,6 +15,7 @@ from pcaplat.capture_facts import (
 )
 from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
+from pcaplat.false_matches import false_matches
 from pcaplat.found_points import Found
 from pcaplat.job import Job, Options, Progress
 from pcaplat.looked import Looked, look
@@ -176,7 +177,8 @@ def _merge(job: Job) -> Result:
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))
-    document = summarize(findings, clocks, segments, _n_by_status(matched), reference)
+    counts, false = _n_by_status(matched), false_matches(matched["decoys"])
+    document = summarize(findings, clocks, segments, counts, reference, false)
     document |= {
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),

@@ -128,6 +128,7 @@ def document() -> dict[str, Any]:
             "n_unmatched": 40,
             "n_undecoded": 0,
             "false_match_frac": 0.0,
+            "false_match_upper_frac": 2e-6,
         },
         "warnings": [
             {

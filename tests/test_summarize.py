@@ -238,6 +238,7 @@ def test_the_document_sums_up_everything() -> None:
         "n_matched": 4,
         "n_duplicate": 1,
         "false_match_frac": None,
+        "false_match_upper_frac": None,
     }
     assert document["schema"] == "pcaplat.summary/1"
 

@@ -238,12 +238,19 @@ def _place(row: Row) -> str:
 def _show_matching(console: Console, matching: Row, n_captured: int) -> None:
     counts = [(status, matching[f"n_{status}"]) for status in STATUSES]
     text = ", ".join(f"{format_count(n)} {status}" for status, n in counts if n)
-    false = matching["false_match_frac"]
-    doubt = "" if false is None else f"; false matches: {format_frac(false)}"
+    doubt = _false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
     frames = format_count(matching["n_frames"])
     if matching["n_frames"] < n_captured:
         frames += f" of {format_count(n_captured)} asked for"
     console.print(Text(f"Frames: {frames}, of them {text}{doubt}"))
+
+
+def _false_matches(frac: float | None, upper_frac: float | None) -> str:
+    """How many pairs are false; of none that was found, how many there are at most."""
+    if frac is None or upper_frac is None:
+        return ""
+    share = format_frac(frac) if frac else f"below {format_frac(upper_frac)}"
+    return f"; false matches: {share}"
 
 
 def _show_warnings(console: Console, warnings: Sequence[Row]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pcaplat.blocks import Blocks, Key
 from pcaplat.clocks import Clocks
+from pcaplat.false_matches import FalseMatches
 from pcaplat.path import Findings, Warn
 from pcaplat.segments import Segment
 from pcaplat.stages.summarize.budget import error_budget, sum_check
@@ -45,6 +46,7 @@ def summarize(
     segments: Sequence[Segment],
     n_by_status: Mapping[str, int],
     reference: int,
+    false: FalseMatches | None = None,
 ) -> dict[str, Any]:
     """Sum up a run, as summary.json has it.
 
@@ -54,6 +56,7 @@ def summarize(
         segments: What was measured.
         n_by_status: Frames of all points by status.
         reference: The point whose clock times are given in.
+        false: How many pairs are expected to be false, if that was measured.
 
     Returns:
         The document but for its `captures`; the warnings are those of the survey, of the clocks,
@@ -70,7 +73,7 @@ def summarize(
         "clocks": clock_rows(findings, clocks, reference),
         "segments": segment_rows(findings, segments),
         "round_trips": round_trip_rows(findings, segments),
-        "matching": matching_row(n_by_status),
+        "matching": matching_row(n_by_status, false),
         "warnings": warning_rows(warnings),
     }
 

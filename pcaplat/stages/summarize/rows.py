@@ -5,6 +5,7 @@ from math import sqrt
 from typing import Any
 
 from pcaplat.clocks import Clocks, Relation
+from pcaplat.false_matches import FalseMatches
 from pcaplat.path import Findings
 from pcaplat.segments import Segment
 
@@ -150,8 +151,12 @@ def _half_width_ns(relation: Relation, at: int) -> float:
     return float(max(relation.hi_ns[at] - value, value - relation.lo_ns[at]))
 
 
-def matching_row(n_by_status: Mapping[str, int]) -> Row:
+def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = None) -> Row:
     """Frames by status, over all points; those that were not asked for do not count."""
     asked = {status: n for status, n in n_by_status.items() if status != "excluded"}
     row: Row = {"n_frames": sum(asked.values())}
-    return row | {f"n_{status}": n for status, n in asked.items()} | {"false_match_frac": None}
+    row |= {f"n_{status}": n for status, n in asked.items()}
+    return row | {
+        "false_match_frac": false.frac if false else None,
+        "false_match_upper_frac": false.upper_frac if false else None,
+    }

@@ -9,6 +9,7 @@
 //! more of B than p. A file's time never falls, so by (time, file): A at q ≤ A at p < B at p ≤ B at
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
+use super::decoys::Harvested;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
 use super::stage::{AT_THE_END_NS, Block, Stage};
@@ -48,6 +49,8 @@ pub struct Matched {
     pub elsewhere: Vec<u64>,
     /// Per file, if it is divided: frames by part, and how many of them were not decoded.
     pub parts: Vec<(usize, Vec<[u64; 2]>)>,
+    /// What decoys say of false pairs.
+    pub decoys: Harvested,
 }
 
 /// Matches the frames of all files.
@@ -124,6 +127,7 @@ fn harvest(plan: &Plan, counts: Counts) -> Harvest {
         totals: Totals::of_links(plan.links.len()),
         losses: Losses::default(),
         counts,
+        decoys: Harvested::default(),
     }
 }
 
@@ -141,6 +145,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
                 all.totals.merge(one.totals);
                 all.losses.merge(one.losses);
                 all.counts.merge(one.counts);
+                all.decoys.merge(one.decoys);
             }
             Err(error) => failures.push(error),
         }
@@ -155,6 +160,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
         counts: all.counts.of_point,
         elsewhere: all.counts.elsewhere.to_vec(),
         parts: all.counts.parts,
+        decoys: all.decoys,
     })
 }
 

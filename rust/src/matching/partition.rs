@@ -1,6 +1,7 @@
 //! One partition of the flows: its window, its decisions, its counts.
 
 use super::copies::{COPIES_WITHIN_NS, Folded};
+use super::decoys::{Decoys, Harvested};
 use super::losses::Losses;
 use super::outcome::{Outbox, Outcome};
 use super::piece::Sink;
@@ -20,6 +21,7 @@ pub(super) struct Partition {
     window: Window,
     resolver: Resolver,
     ranges: Ranges,
+    decoys: Decoys,
     books: Books,
     scratch: Vec<Sight>,
 }
@@ -36,6 +38,7 @@ pub(super) struct Harvest {
     pub(super) totals: Totals,
     pub(super) losses: Losses,
     pub(super) counts: Counts,
+    pub(super) decoys: Harvested,
 }
 
 impl Partition {
@@ -55,6 +58,7 @@ impl Partition {
             window: Window::new(plan.horizon_ns, gap_ns.max(COPIES_WITHIN_NS)),
             resolver: Resolver::new(Arc::clone(plan), gap_ns),
             ranges: Ranges::new(plan),
+            decoys: Decoys::new(plan),
             books: Books {
                 tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
                 counts: Counts::of_points(plan.n_points()),
@@ -75,13 +79,20 @@ impl Partition {
         let Self {
             resolver,
             ranges,
+            decoys,
             books,
             ..
         } = self;
-        let mut intake = Intake { ranges, books };
+        let mut intake = Intake {
+            ranges,
+            decoys,
+            books,
+        };
         self.window
             .sweep(watermark_ns, &mut self.scratch, &mut |sights| {
+                intake.decoys.begin(sights);
                 resolver.resolve(sights, &mut intake);
+                intake.decoys.finish(resolver, sights);
             });
         // what is still to be decided has arrived within a horizon of the watermark, and is aligned
         // for its own direction within another
@@ -105,6 +116,7 @@ impl Partition {
             totals,
             losses,
             counts: self.books.counts,
+            decoys: self.decoys.harvest(),
         })
     }
 }
@@ -112,11 +124,15 @@ impl Partition {
 /// What whole-packet matching decided: where bytes may be in other packets, they are looked for.
 struct Intake<'a> {
     ranges: &'a mut Ranges,
+    decoys: &'a mut Decoys,
     books: &'a mut Books,
 }
 
 impl Intake<'_> {
     fn take(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, ending: Ending) {
+        if ending != Ending::Ambiguous {
+            self.decoys.note(sights, direction, folded);
+        }
         if self.ranges.wants(sights, direction) {
             return self.ranges.hold(sights, direction, folded, ending);
         }

@@ -20,6 +20,10 @@ pub(super) struct Resolver {
     gap_ns: i64,
     folded: Folded,
     recurrence: Recurrence,
+    /// How often identities of the flow were known to come again before the present one.
+    recurring: Option<f64>,
+    /// What is decided is a decoy.
+    is_again: bool,
 }
 
 impl Resolver {
@@ -30,6 +34,8 @@ impl Resolver {
             gap_ns,
             folded: Folded::default(),
             recurrence: Recurrence::default(),
+            recurring: None,
+            is_again: false,
         }
     }
 
@@ -46,6 +52,29 @@ impl Resolver {
                 sight.aligned_ns = self.plan.aligned_ns(direction, sight.point, sight.t_ns);
             }
         }
+        let flow = sights.first().map_or(0, |sight| sight.flow);
+        self.recurring = self.recurrence.rate_of(flow);
+        self.resolve_directed(sights, direction, sink);
+    }
+
+    /// Decides sights of one identity that were decided before, less some; learns nothing from them.
+    pub(super) fn match_again(
+        &mut self,
+        sights: &mut [Sight],
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) {
+        self.is_again = true;
+        self.resolve_directed(sights, direction, sink);
+        self.is_again = false;
+    }
+
+    fn resolve_directed(
+        &mut self,
+        sights: &mut [Sight],
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) {
         let plan = Arc::clone(&self.plan);
         let component = |sight: &Sight| plan.component.get(usize::from(sight.point)).copied();
         sights.sort_unstable_by_key(|sight| (component(sight), sight.aligned_ns, sight.frame));
@@ -59,9 +88,8 @@ impl Resolver {
 
     fn resolve_run(&mut self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {
         self.folded.clear();
-        let flow = run.first().map_or(0, |sight| sight.flow);
         // of a flow whose packets are equal, one sight a point may still be of two packets
-        let recurring = self.recurrence.rate_of(flow);
+        let recurring = self.recurring;
         let is_alone = points_are_distinct(run);
         if is_alone && recurring.is_none() {
             return self.join(run, direction, sink);
@@ -71,7 +99,9 @@ impl Resolver {
         } else {
             self.fold(run, direction, recurring.is_some())
         };
-        self.recurrence.note(&kept, self.plan.horizon_ns);
+        if !self.is_again {
+            self.recurrence.note(&kept, self.plan.horizon_ns);
+        }
         let (pieces, rate) = match (points_are_distinct(&kept), recurring) {
             (true, None) => return self.join(&mut kept, direction, sink),
             (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
@@ -153,133 +183,4 @@ fn later_ns(one: &Sight, other: &Sight) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::{SEGMENT_NS, Taken, path, sight};
-    use super::*;
-    use crate::matching::copies::COPIES_WITHIN_NS;
-
-    fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
-        plan.toward_is_forward.insert(0, true);
-        let mut taken = Taken::default();
-        Resolver::new(Arc::new(plan), 1000).resolve(&mut sights, &mut taken);
-        let n_out = taken.trajectories.iter().map(Vec::len).sum::<usize>();
-        assert_eq!(
-            n_out + taken.copies.len() + taken.ambiguous.len(),
-            sights.len()
-        );
-        taken
-    }
-
-    fn points(taken: &Taken) -> Vec<Vec<u16>> {
-        let of = |packet: &Vec<Sight>| packet.iter().map(|one| one.point).collect();
-        let mut all: Vec<Vec<u16>> = taken.trajectories.iter().map(of).collect();
-        all.sort();
-        all
-    }
-
-    #[test]
-    fn one_packet_goes_from_sender_to_receiver() {
-        let seen = vec![sight(1, 2, 40), sight(1, 0, 90), sight(1, 1, 0)];
-        assert_eq!(points(&resolve(path(3), seen)), [[0, 1, 2]]);
-    }
-
-    #[test]
-    fn a_reverse_packet_is_aligned_as_such() {
-        let back = |point: u16| {
-            let t_ns = i64::from(2 - point) * SEGMENT_NS;
-            Sight {
-                t_ns,
-                aligned_ns: t_ns - i64::from(point) * SEGMENT_NS,
-                pair: 9,
-                ..sight(1, point, 0)
-            }
-        };
-        let taken = resolve(path(3), vec![back(0), back(1), back(2)]);
-        assert_eq!(taken.directions, [Direction::Reverse]);
-        assert_eq!(points(&taken), [[2, 1, 0]]);
-        assert!(
-            taken.trajectories[0]
-                .iter()
-                .all(|one| one.aligned_ns == 2 * SEGMENT_NS)
-        );
-    }
-
-    #[test]
-    fn far_apart_is_not_one_packet() {
-        let beyond_the_window = vec![sight(1, 0, 0), sight(1, 1, 100_001), sight(1, 2, 100_002)];
-        assert_eq!(
-            points(&resolve(path(3), beyond_the_window)),
-            [vec![0], vec![1, 2]]
-        );
-        let beyond_the_horizon = vec![
-            sight(1, 0, 0),
-            sight(1, 1, 2),
-            sight(1, 0, 900_000),
-            sight(1, 1, 900_001),
-        ];
-        let taken = resolve(path(3), beyond_the_horizon);
-        assert_eq!(points(&taken), [[0, 1], [0, 1]]);
-        assert!(taken.copies.is_empty());
-    }
-
-    #[test]
-    fn points_that_share_no_packet_are_never_joined() {
-        let mut plan = path(4);
-        plan.component = vec![0, 0, 1, 1];
-        let seen = (0..4).map(|point| sight(1, point, 0)).collect();
-        assert_eq!(points(&resolve(plan, seen)), [[0, 1], [2, 3]]);
-    }
-
-    #[test]
-    fn copies_share_their_originals_trajectory() {
-        let taken = resolve(
-            path(3),
-            vec![
-                sight(1, 0, 0),
-                sight(1, 1, 3),
-                sight(1, 1, 500),
-                sight(1, 2, 5),
-            ],
-        );
-        assert_eq!(points(&taken), [[0, 1, 2]]);
-        let frame = |t_ns| sight(1, 1, t_ns).frame;
-        assert_eq!(taken.copies, [(frame(3), frame(500))]);
-    }
-
-    #[test]
-    fn a_retransmission_is_another_packet_and_no_copy() {
-        let mut plan = path(2);
-        plan.horizon_ns = 10 * COPIES_WITHIN_NS;
-        let again_ns = 2 * COPIES_WITHIN_NS;
-        let seen = vec![
-            sight(1, 0, 0),
-            sight(1, 0, again_ns),
-            sight(1, 1, again_ns + 4),
-        ];
-        let taken = resolve(plan, seen);
-        assert_eq!(points(&taken), [vec![0], vec![0, 1]]);
-    }
-
-    #[test]
-    fn the_same_bytes_in_one_band_are_ambiguous() {
-        let seen = vec![
-            sight(1, 0, 0),
-            sight(1, 0, 34),
-            sight(1, 1, 9),
-            sight(1, 1, 41),
-        ];
-        let taken = resolve(path(2), seen);
-        assert_eq!(taken.ambiguous.len(), 4);
-        assert!(taken.copies.is_empty());
-    }
-
-    #[test]
-    fn stamps_at_the_ends_of_time_are_resolved() {
-        let seen = vec![
-            sight(1, 0, i64::MIN),
-            sight(1, 1, i64::MAX),
-            sight(1, 0, i64::MAX),
-        ];
-        assert_eq!(points(&resolve(path(2), seen)), [vec![0], vec![0, 1]]);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::blocks::{Blocks, Sums};
 use crate::histogram::{Histogram, middle_ns};
+use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
 use crate::matching::totals::{Bins, EndTally, LinkTally};
 use crate::matching::{Matched, STATUSES};
 use std::path::PathBuf;
@@ -34,8 +35,25 @@ pub(super) fn matched_dict<'py>(
     out.set_item("parts", parts)?;
     out.set_item("links", links)?;
     out.set_item("least", least_list(py, matched)?)?;
+    out.set_item("decoys", decoys_dict(py, &matched.decoys)?)?;
     out.set_item("rows", texts(&matched.totals.rows))?;
     Ok(out)
+}
+
+/// What decoys say of false pairs, and what it takes to weigh that.
+fn decoys_dict<'py>(py: Python<'py>, decoys: &Harvested) -> PyResult<Bound<'py, PyDict>> {
+    let of_ends = decoys.false_pairs.iter();
+    let false_pairs: Vec<_> = of_ends.map(|(ends, n)| (*ends, n.to_vec())).collect();
+    let dict = PyDict::new(py);
+    dict.set_item("false_pairs", false_pairs)?;
+    dict.set_item("packets", decoys.packets.to_vec())?;
+    dict.set_item("n_pairs", decoys.n_pairs)?;
+    dict.set_item("n_eligible", decoys.n_eligible)?;
+    dict.set_item("n_tried", decoys.n_tried)?;
+    dict.set_item("n_hit", decoys.n_hit)?;
+    dict.set_item("n_turns", N_TURNS)?;
+    dict.set_item("one_in", ONE_IN)?;
+    Ok(dict)
 }
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {

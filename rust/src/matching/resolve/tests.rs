@@ -1,0 +1,130 @@
+//! Sights of one identity on a straight path.
+
+use super::*;
+use crate::matching::copies::COPIES_WITHIN_NS;
+use crate::matching::testing::{SEGMENT_NS, Taken, path, sight};
+
+fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
+    plan.toward_is_forward.insert(0, true);
+    let mut taken = Taken::default();
+    Resolver::new(Arc::new(plan), 1000).resolve(&mut sights, &mut taken);
+    let n_out = taken.trajectories.iter().map(Vec::len).sum::<usize>();
+    assert_eq!(
+        n_out + taken.copies.len() + taken.ambiguous.len(),
+        sights.len()
+    );
+    taken
+}
+
+fn points(taken: &Taken) -> Vec<Vec<u16>> {
+    let of = |packet: &Vec<Sight>| packet.iter().map(|one| one.point).collect();
+    let mut all: Vec<Vec<u16>> = taken.trajectories.iter().map(of).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn one_packet_goes_from_sender_to_receiver() {
+    let seen = vec![sight(1, 2, 40), sight(1, 0, 90), sight(1, 1, 0)];
+    assert_eq!(points(&resolve(path(3), seen)), [[0, 1, 2]]);
+}
+
+#[test]
+fn a_reverse_packet_is_aligned_as_such() {
+    let back = |point: u16| {
+        let t_ns = i64::from(2 - point) * SEGMENT_NS;
+        Sight {
+            t_ns,
+            aligned_ns: t_ns - i64::from(point) * SEGMENT_NS,
+            pair: 9,
+            ..sight(1, point, 0)
+        }
+    };
+    let taken = resolve(path(3), vec![back(0), back(1), back(2)]);
+    assert_eq!(taken.directions, [Direction::Reverse]);
+    assert_eq!(points(&taken), [[2, 1, 0]]);
+    assert!(
+        taken.trajectories[0]
+            .iter()
+            .all(|one| one.aligned_ns == 2 * SEGMENT_NS)
+    );
+}
+
+#[test]
+fn far_apart_is_not_one_packet() {
+    let beyond_the_window = vec![sight(1, 0, 0), sight(1, 1, 100_001), sight(1, 2, 100_002)];
+    assert_eq!(
+        points(&resolve(path(3), beyond_the_window)),
+        [vec![0], vec![1, 2]]
+    );
+    let beyond_the_horizon = vec![
+        sight(1, 0, 0),
+        sight(1, 1, 2),
+        sight(1, 0, 900_000),
+        sight(1, 1, 900_001),
+    ];
+    let taken = resolve(path(3), beyond_the_horizon);
+    assert_eq!(points(&taken), [[0, 1], [0, 1]]);
+    assert!(taken.copies.is_empty());
+}
+
+#[test]
+fn points_that_share_no_packet_are_never_joined() {
+    let mut plan = path(4);
+    plan.component = vec![0, 0, 1, 1];
+    let seen = (0..4).map(|point| sight(1, point, 0)).collect();
+    assert_eq!(points(&resolve(plan, seen)), [[0, 1], [2, 3]]);
+}
+
+#[test]
+fn copies_share_their_originals_trajectory() {
+    let taken = resolve(
+        path(3),
+        vec![
+            sight(1, 0, 0),
+            sight(1, 1, 3),
+            sight(1, 1, 500),
+            sight(1, 2, 5),
+        ],
+    );
+    assert_eq!(points(&taken), [[0, 1, 2]]);
+    let frame = |t_ns| sight(1, 1, t_ns).frame;
+    assert_eq!(taken.copies, [(frame(3), frame(500))]);
+}
+
+#[test]
+fn a_retransmission_is_another_packet_and_no_copy() {
+    let mut plan = path(2);
+    plan.horizon_ns = 10 * COPIES_WITHIN_NS;
+    let again_ns = 2 * COPIES_WITHIN_NS;
+    let seen = vec![
+        sight(1, 0, 0),
+        sight(1, 0, again_ns),
+        sight(1, 1, again_ns + 4),
+    ];
+    let taken = resolve(plan, seen);
+    assert_eq!(points(&taken), [vec![0], vec![0, 1]]);
+}
+
+#[test]
+fn the_same_bytes_in_one_band_are_ambiguous() {
+    let seen = vec![
+        sight(1, 0, 0),
+        sight(1, 0, 34),
+        sight(1, 1, 9),
+        sight(1, 1, 41),
+    ];
+    let taken = resolve(path(2), seen);
+    assert_eq!(taken.ambiguous.len(), 4);
+    assert!(taken.copies.is_empty());
+}
+
+#[test]
+fn stamps_at_the_ends_of_time_are_resolved() {
+    let seen = vec![
+        sight(1, 0, i64::MIN),
+        sight(1, 1, i64::MAX),
+        sight(1, 0, i64::MAX),
+    ];
+    assert_eq!(points(&resolve(path(2), seen)), [vec![0], vec![0, 1]]);
+}
