@@ -68,6 +68,7 @@ MAY_IMPORT = {
         *("capture_facts", "captures", "carrier_doubts", "dialogue_doubts", "found_points"),
         *("identity_doubts", "job", "order_doubts", "path", "stages"),
     },
+    "false_matches": set(),
     "match_table": {"captures", "clocks", "path", "spill"},
     "order_doubts": {"captures", "doubts", "path", "units"},
     "odd_runs": {"figures", "intervals", "readings", "scenario"},
@@ -91,7 +92,7 @@ MAY_IMPORT = {
     "stamps": {"captures", "path", "units"},
     "stages": {
         *("_native", "doubts", "effects", "figures", "intervals", "loss", "published", "readings"),
-        *("asked", "odd_runs", "rate_figures", "scenario", "stages", "time_range"),
+        *("asked", "false_matches", "odd_runs", "rate_figures", "scenario", "stages", "time_range"),
         "witnesses",
         *TYPES - {"captures"},
         *LEAVES,
@@ -103,7 +104,7 @@ MAY_IMPORT = {
     "job": {"_native", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
         *("capture_facts", "found_points", "job", "looked", "points", "result", "spill"),
-        *("stages", "step_free", "time_range"),
+        *("false_matches", "stages", "step_free", "time_range"),
         *TYPES,
         *LEAVES,
     },

@@ -20,7 +20,7 @@ const COST: u64 = 8;
 /// but for so many, which cost nothing.
 const FREE_SIGHTS: u64 = 200_000;
 /// Longer runs of one identity are left out.
-const LONGEST: usize = 256;
+const LONGEST: usize = 4096;
 
 /// What is known of a packet of which a false pair took a sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
