@@ -12,7 +12,7 @@ from typing import Any
 from scipy.stats import chi2  # type: ignore[import-untyped]
 
 CONFIDENCE = 0.95
-MOST_INCOMPLETE = 0.95
+MOST_INCOMPLETE = 0.75
 """Of packets: where hardly any is complete, decoys say little."""
 
 ENDS = tuple[int, int, int]

@@ -119,11 +119,18 @@ impl Decoys {
         self.of_frame.clear();
     }
 
-    /// What was decided.
-    pub(super) fn note(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        let is_complete = self
-            .missing
-            .note(&self.plan, sights, direction, self.is_wanted);
+    /// What was decided, and whether it is told where the packet ended.
+    pub(super) fn note(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        folded: &Folded,
+        is_told: bool,
+    ) {
+        let is_complete = is_told
+            && self
+                .missing
+                .note(&self.plan, sights, direction, self.is_wanted);
         self.found.n_pairs += sights.len().saturating_sub(1) as u64;
         if !self.is_wanted {
             return;

@@ -131,7 +131,8 @@ struct Intake<'a> {
 impl Intake<'_> {
     fn take(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, ending: Ending) {
         if ending != Ending::Ambiguous {
-            self.decoys.note(sights, direction, folded);
+            let is_told = ending == Ending::Known;
+            self.decoys.note(sights, direction, folded, is_told);
         }
         if self.ranges.wants(sights, direction) {
             return self.ranges.hold(sights, direction, folded, ending);
