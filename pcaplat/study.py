@@ -177,8 +177,14 @@ def _merge(job: Job) -> Result:
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))
-    counts, false = _n_by_status(matched), false_matches(matched["decoys"])
-    document = summarize(findings, clocks, segments, counts, reference, false)
+    document = summarize(
+        findings,
+        clocks,
+        segments,
+        _n_by_status(matched),
+        reference,
+        false_matches(matched["decoys"]),
+    )
     document |= {
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),
