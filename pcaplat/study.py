@@ -31,6 +31,7 @@ from pcaplat.stages.summarize import (
     add_intervals,
     blocks_of,
     error_budget,
+    point_rows,
     sum_check,
     summarize,
     translation_rows,
@@ -186,6 +187,7 @@ def _merge(job: Job) -> Result:
         false_matches(matched["decoys"]),
     )
     document |= {
+        "points": point_rows(findings, matched["statuses"], matched["counts"]),
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),
     }

@@ -90,6 +90,9 @@ def test_over_three_decades(n_values: int, n_points: int, tmp_path: Path) -> Non
 def test_sound_identities_have_no_false_pairs(tmp_path: Path) -> None:
     outcome = run(base(4_000))
     files = [str(file) for file in outcome.save(tmp_path)]
-    matching = pcaplat.merge(files, same_clock=["all"]).document["matching"]
+    document = pcaplat.merge(files, same_clock=["all"]).document
+    matching = document["matching"]
+    assert [row["point"] for row in document["points"]] == document["path"]
+    assert sum(row["n_matched"] for row in document["points"]) == matching["n_matched"]
     assert matching["false_match_frac"] == 0
     assert 0 < matching["false_match_upper_frac"] < 1e-7

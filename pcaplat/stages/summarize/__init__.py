@@ -22,6 +22,7 @@ from pcaplat.stages.summarize.rows import (
     clock_rows,
     direction_of,
     matching_row,
+    point_rows,
     round_trip_rows,
     segment_rows,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "add_intervals",
     "blocks_of",
     "error_budget",
+    "point_rows",
     "sum_check",
     "summarize",
     "translation_rows",

@@ -160,3 +160,15 @@ def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = No
         "false_match_frac": false.frac if false else None,
         "false_match_upper_frac": false.upper_frac if false else None,
     }
+
+
+def point_rows(
+    findings: Findings, statuses: Sequence[str], counts: Sequence[Sequence[int]]
+) -> list[Row]:
+    """Frames by status of each point, in path order; those that were not asked for do not count."""
+    found = []
+    for point in (*findings.along, *findings.alone):
+        row = matching_row(dict(zip(statuses, counts[point], strict=True)))
+        asked = {name: n for name, n in row.items() if name.startswith("n_")}
+        found.append({"point": findings.name(point)} | asked)
+    return found
