@@ -43,7 +43,7 @@ def align(
         findings: What the survey found.
         domains: Clock domain of each point; points of one domain share a clock.
         least: Per pair of points and direction the least raw differences over time: `up`, `down`,
-            and the columns `aligned_ns`, `raw_ns`, `n`.
+            and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`.
         accuracy_ns: How far a point's clock may be off, as declared; tested against the packets.
 
     Returns:
@@ -59,7 +59,7 @@ def align(
     steps = steps_of_clocks(bounds, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
     upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps))
-    upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {})
+    upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {}, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(
         knots_ns=knots_ns,
