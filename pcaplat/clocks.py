@@ -32,7 +32,7 @@ class Relation:
     `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`. `value_ns`,
     `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of clocks that
     are years apart. `n` packets stand for each time `t_ns` on the path's first clock. Steps are in
-    all three; `set_ns` is what of them the steps make.
+    all three; `without_steps` has them as if no clock had been set, for step-free differences.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Relation:
     drift_half_width_ppm: float | None
     n: Floats
     steps: Sequence[Step] = ()
-    set_ns: Floats | float = 0.0
+    without_steps: tuple[Floats, Floats, Floats] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -58,9 +58,14 @@ class Relation:
         return self.base_ns + np.rint(self.value_ns).astype(np.int64)
 
     @property
+    def step_free(self) -> tuple[Floats, Floats, Floats]:
+        """Value, least and most as if no clock had been set."""
+        return self.without_steps or (self.value_ns, self.lo_ns, self.hi_ns)
+
+    @property
     def step_free_ns(self) -> Ints:
         """The whole offset as if no clock had been set: what step-free differences are taken by."""
-        return self.base_ns + np.rint(self.value_ns - self.set_ns).astype(np.int64)
+        return self.base_ns + np.rint(self.step_free[0]).astype(np.int64)
 
     @property
     def half_width_ns(self) -> float | None:
@@ -100,6 +105,25 @@ class Clocks:
         middle_ns = self.knots_ns[0] + (self.knots_ns[-1] - self.knots_ns[0]) // 2
         return int(np.searchsorted(self.knots_ns, middle_ns, side="right")) - 1
 
+    def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
+        """The same at other times, with steps in other places: between knots it is linear."""
+        x = (knots_ns - self.knots_ns[0]).astype(np.float64)
+        known = (self.knots_ns - self.knots_ns[0]).astype(np.float64)
+
+        def at(column: Floats) -> Floats:
+            is_known = np.all(np.isfinite(column))
+            return np.asarray(np.interp(x, known, column) if is_known else column[place])
+
+        place = np.clip(np.searchsorted(known, x), 0, len(known) - 1)
+        return replace(
+            self,
+            knots_ns=knots_ns,
+            upper_ns=np.apply_along_axis(at, 0, self.upper_ns),
+            value_ns=np.apply_along_axis(at, 0, self.value_ns),
+            n=np.where(np.isin(x, known), self.n[place], self.n.min()),
+            steps=steps,
+        )
+
     def relation(self, near: int, far: int) -> Relation:
         """Relate the far point's clock to the near point's."""
         a, b = self.domain[near], self.domain[far]
@@ -113,8 +137,10 @@ class Clocks:
         drift, width = _drift(self.knots_ns, value, lo, hi)
         steps = self._steps(a, b)
         least, set_ns, most = set_by(steps, self.knots_ns)
+        # a pair may have been put on either side of a step that is not sure
+        free = (value, lo - (most - least), hi + (most - least))
         base_ns = self.base_ns[b] - self.base_ns[a]
-        found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, set_ns)
+        found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
         return Relation("bounded", base_ns, self.knots_ns, *found)
 
     def _steps(self, a: int, b: int) -> list[Step]:

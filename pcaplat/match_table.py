@@ -85,8 +85,7 @@ class MatchTable:
         t_ns = rows["t_ns"] + (rows["raw_ns"] if is_reverse else 0)
         knots = self.findings.centres[0][near].raw(relation.t_ns)
         value, lo, hi = (
-            _between(knots, edge - relation.set_ns, t_ns, relation.drift_ppm or 0.0)
-            for edge in (relation.value_ns, relation.lo_ns, relation.hi_ns)
+            _between(knots, edge, t_ns, relation.drift_ppm or 0.0) for edge in relation.step_free
         )
         return (-value, -hi, -lo) if is_reverse else (value, lo, hi)
 

@@ -18,6 +18,7 @@ import numpy as np
 from pcaplat.clocks import Clocks, Step, offset_centre
 from pcaplat.path import Bools, Ends, Findings, Floats, Ints
 from pcaplat.spill import ROW, ends
+from pcaplat.stages.align.steps import with_steps
 from pcaplat.stages.attribute import clock_between
 
 PAIR = np.dtype([("t_ns", "<i8"), ("raw_ns", "<i8")])
@@ -77,7 +78,8 @@ def without_steps(
     known = {setting: place for setting, place in places.items() if place}
     for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
         pairs["raw_ns"] -= steps.share(pairs, ends_of, known)
-    return replace(clocks, steps=steps.placed(known))
+    placed = steps.placed(known)
+    return clocks.at_knots(with_steps(clocks.knots_ns, placed), placed)
 
 
 File = tuple[str, "Ends | None"]

@@ -14,7 +14,7 @@ import pytest
 import pcaplat
 from tests.lab_merge import POINTS, captures_of, frames_of
 from tests.retimed import SetClock, retimed
-from tests.shelf import SAMPLES
+from tests.shelf import SAMPLES, lab_set
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ OFFSETS_NS = (0, 37 * SECOND_NS, 3600 * SECOND_NS, -5 * 3600 * SECOND_NS, 3 * 86
 KEPT_NS = 10
 """What drift may leave of a two-way contribution at least: the times there and back are unlike."""
 
-UNSURE_SHARE = {"ipv6": 0.005}
+UNSURE_SHARE = {"ipv6": 0.005, "vxlan-loss-dup": 0.005}
 """Of packets that repeat themselves, how many may be told apart or not."""
 
 Clocks = dict[str, SetClock]
@@ -88,6 +88,8 @@ def check(found: Retimed) -> None:
     assert n_off <= UNSURE_SHARE.get(found.folder.name, 0) * true["matching"]["n_matched"]
     outside = [row for row in found.intervals() if not row[1] - 1 <= row[2] <= row[3] + 1]
     assert not outside, f"{len(outside)}, such as {outside[0]}"
+    widths_ns = [hi - lo for _, lo, _, hi in found.intervals()]
+    assert np.quantile(widths_ns, 0.98) <= 3 * np.quantile(widths_ns, 0.9)
     check_segments(found, true)
     check_round_trips(found, true)
 
@@ -164,3 +166,52 @@ def check_step(found: Retimed, point: str, size_ns: int) -> None:
         if row["point"] == row["reference"]:
             wanted_ns = []
         assert sizes_ns == pytest.approx(wanted_ns, abs=row["half_width_ns"] + 1_000), row
+
+
+def test_no_packet_arrives_before_it_left(tmp_path: Path) -> None:
+    """Aligned times keep cause and effect in order, whatever the clocks do."""
+    at_ns = middle_ns(SAMPLES / "vxlan", "sw-b", 0.6)
+    clocks = random_clocks(3) | {"sw-b": SetClock(5 * SECOND_NS, 20, ((at_ns, 700_000),))}
+    found = merged(SAMPLES / "vxlan", tmp_path, clocks)
+    packets = found.result.packets.select("point", "frame", "aligned_ns").collect().rows()
+    aligned_ns = {(point, frame): t_ns for point, frame, t_ns in packets}
+    rows = found.intervals()
+    assert len(rows) > 1_600
+    early = [m for m, *_ in rows if aligned_ns[m[2], m[3]] < aligned_ns[m[0], m[1]]]
+    assert not early
+
+
+needs_lab = pytest.mark.skipif(
+    not lab_set("l2").exists(), reason="the shared captures are not here"
+)
+LAB = ("l2", "ipv6", "vxlan-routed", "vxlan-dfw100", "vxlan-loss-dup", "vxlan-snap96")
+# packets that repeat themselves are ambiguous where a clock says their time twice
+LAB_STEPS = [(name, size_ns) for name in LAB for size_ns in (-300_000, 1_000_000)]
+LAB_STEPS.remove(("ipv6", -300_000))
+
+
+@needs_lab
+def test_a_step_among_few_packets_is_found(tmp_path: Path) -> None:
+    """In the second half of the time of this set there are 8 % of its packets."""
+    folder = lab_set("vxlan")
+    stamps_ns = [frame.t_ns for frame in true_frames(folder)["sw-a"].values()]
+    at_ns = (min(stamps_ns) + max(stamps_ns)) // 2
+    found = merged(folder, tmp_path, {"sw-a": SetClock(steps=((at_ns, 500_000),))})
+    check(found)
+    check_step(found, "sw-a", 500_000)
+
+
+@needs_lab
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAB)
+def test_lab_captures_with_other_clocks_say_the_same(name: str, tmp_path: Path) -> None:
+    check(merged(lab_set(name), tmp_path, random_clocks(len(name))))
+
+
+@needs_lab
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "size_ns"), LAB_STEPS)
+def test_lab_captures_with_a_step_say_the_same(name: str, size_ns: int, tmp_path: Path) -> None:
+    point = POINTS[len(name) % len(POINTS)]
+    at_ns = middle_ns(lab_set(name), point, 0.4)
+    check(merged(lab_set(name), tmp_path, {point: SetClock(steps=((at_ns, size_ns),))}))

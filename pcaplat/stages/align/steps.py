@@ -13,6 +13,9 @@ from pcaplat.stages.align.jumps import Jump, find_jumps
 SAME_NS = 2_000.0
 """Sizes of one step, as several pairs of clocks show it, differ by less."""
 
+SAME_SHARE = 0.02
+"""Or by less than this share of the largest."""
+
 Seen = tuple[Ends, Jump]
 """A step as one pair of clocks shows it."""
 
@@ -60,10 +63,12 @@ def _fewest_set(
         near = [one for one in ahead if (one, clock) in pairs or (clock, one) in pairs]
         sizes = [ahead[one] + shown.get((one, clock), 0.0) for one in near]
         ahead[clock] = float(np.median(sizes)) if sizes else 0.0
-    same = min(SAME_NS, max(map(abs, ahead.values())) / 2)
+    largest = max(map(abs, ahead.values()))
+    same = min(max(SAME_NS, SAME_SHARE * largest), largest / 2)
     unset = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
     sizes_ns = {clock: round(size - unset) for clock, size in ahead.items()}
-    return {clock: size for clock, size in sizes_ns.items() if abs(size) > same}
+    seen = {clock for ends in shown for clock in ends}
+    return {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
 
 
 def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
@@ -74,7 +79,9 @@ def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
         if clock in ends
     ]
     alone = [
-        step for step in mine if abs(step.size_ns - size_ns) <= max(SAME_NS, abs(size_ns) / 50)
+        step
+        for step in mine
+        if abs(step.size_ns - size_ns) <= max(SAME_NS, SAME_SHARE * abs(size_ns))
     ]
     best = min(alone or mine, key=lambda step: step.after_ns - step.before_ns)
     return best if alone else replace(best, size_ns=size_ns)

@@ -1,0 +1,58 @@
+"""Clocks of captures nobody here made: their offsets lie where the packets put them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+import pcaplat
+from tests.shelf import public_sets
+
+SETS = public_sets()
+pytestmark = pytest.mark.skipif(not SETS, reason="the shared captures are not here")
+
+MS = 1_000_000
+COPY_NS = 50_000
+
+
+class Apart(NamedTuple):
+    """What the shelf's index has of two files: the usual raw difference, ns."""
+
+    near: str
+    far: str
+    usual_ns: float
+
+
+KNOWN = {
+    "CS-ttl": Apart("ip_ttl_source", "ip_ttl_dest", -48_851.3 * MS),
+    "CS-stranded": Apart("stranded_clientside", "stranded_branchdns", 5_958_961.2 * MS),
+    "CS-dns": Apart("dns_recursivequery_client", "dns_recursivequery_server", 0),
+    "PX-wireguard-wireguard_ssh": Apart("client", "relay", 302 * MS),
+    "PX-xl2tpd-xl2tpd-l2tp_ssh": Apart("client", "relay", -18.4 * MS),
+    "PX-xl2tpd-xl2tpd-l2tp_https2": Apart("client", "relay", -16.8 * MS),
+    "PX-openvpn-tap_udp-openvpn_ftps": Apart("client", "relay", 96.7 * MS),
+    "PX-softether-l2tp_ipsec-l2tp_ssh": Apart("client", "relay", -60 * MS),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_offset_is_what_the_packets_say(name: str) -> None:
+    known = KNOWN[name]
+    files = [str(file) for file in SETS[name].files.values()]
+    document = pcaplat.merge(files, reference=known.near).document
+    clocks = {row["point"]: row for row in document["clocks"]}
+    far = clocks[known.far]
+    assert far["quality"] == "bounded"
+    # the usual difference holds the way there or back too, so it is at an end of the interval
+    assert abs(far["offset_ns"] - known.usual_ns) <= far["half_width_ns"] + 0.1 * MS
+    assert not any(row["steps"] for row in document["clocks"])
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if name.startswith("PX-")])
+def test_copies_of_a_capture_have_its_clock(name: str) -> None:
+    document = pcaplat.merge([str(file) for file in SETS[name].files.values()]).document
+    offset_ns = {row["point"]: row["offset_ns"] for row in document["clocks"]}
+    for point in ("client", "relay", "server"):
+        copy_ns, own_ns = offset_ns[f"data_capture_{point}"], offset_ns[point]
+        assert copy_ns == own_ns or abs(copy_ns - own_ns) <= COPY_NS
