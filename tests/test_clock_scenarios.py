@@ -67,6 +67,12 @@ def test_the_truth_is_inside_a_narrow_interval(effect: str) -> None:
     check(effect, range(1_000, 1_012))
 
 
+def test_what_came_about_a_step_tells_no_level() -> None:
+    """Queues as long as the step: packets between the sure ones may be of either side."""
+    one = scenario("drift and step", 188)
+    check_steps(one, relate(one))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_the_same_of_two_hundred(effect: str) -> None:

@@ -106,20 +106,35 @@ def _between(events: Events, first: Ends, then: Ends, cut_ns: float) -> Break:
     """The step between two stretches, and the bounds that it must lie between."""
     early = _nearest(events, range(first[1] - 1, first[0] - 1, -1))
     late = _nearest(events, range(*then))
+    before, after = _surely(events, early, late, cut_ns)
+    # what came between may be of either side, and tells no level
+    early = _clear(events, _nearest(events, range(before, first[0] - 1, -1)), early)
+    late = _clear(events, _nearest(events, range(after, then[1])), late)
     size = _level(events, late) - _level(events, early)
-    sign = 1 if size > 0 else -1
+    ends = int(events.t_ns[before]), int(events.t_ns[after])
+    return Break(min(ends), max(ends), size)
+
+
+def _clear(events: Events, chosen: Ints, otherwise: Ints) -> Ints:
+    """These bounds if there are some of both directions among them."""
+    upper = events.is_upper[chosen]
+    return chosen if upper.any() and not upper.all() else otherwise
+
+
+def _surely(events: Events, early: Ints, late: Ints, cut_ns: float) -> tuple[int, int]:
+    """The last bound that contradicts one after the step, and the first that one before it does."""
+    is_up = _level(events, late) > _level(events, early)
     # after a step up, packets forward are never so quick as before it, nor in reverse before it
-    last = early[events.is_upper[early] == (size > 0)]
-    next_ = late[events.is_upper[late] != (size > 0)]
+    last = early[events.is_upper[early] == is_up]
+    next_ = late[events.is_upper[late] != is_up]
     apart = events.at[next_][None, :] - events.at[last][:, None]
-    rise = sign * (events.bound[next_][None, :] - events.bound[last][:, None])
+    rise = (1 if is_up else -1) * (events.bound[next_][None, :] - events.bound[last][:, None])
     is_against = rise > MOST_SLEW * np.abs(apart) + cut_ns
     before, after = last[is_against.any(axis=1)], next_[is_against.any(axis=0)]
-    ends = (
-        int(events.t_ns[before.max() if len(before) else early.max()]),
-        int(events.t_ns[after.min() if len(after) else late.min()]),
+    return (
+        int(before.max()) if len(before) else int(early.max()),
+        int(after.min()) if len(after) else int(late.min()),
     )
-    return Break(min(ends), max(ends), size)
 
 
 def _nearest(events: Events, inside: Sequence[int]) -> Ints:
