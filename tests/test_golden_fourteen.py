@@ -1,6 +1,6 @@
 """The fourteen tests of the method's reference, by their numbers: what must never break.
 
-Number 1 (transmit and receive stamps of two clocks) is with lint; 10 rests on the intervals.
+Where another test has the whole of it, the one here is its shortest form.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import pcaplat
 from pcaplat.stages.align import N_KNOTS, align
 from tests.align_by_hand import START_NS, findings_of, one_bound
 from tests.clock_scenarios import SECOND_NS, Scenario, plain
+from tests.coverage_studies import Shape, study
 from tests.frames_by_hand import UDP
+from tests.lint_cases import CASES
 from tests.simulate_nat import Traffic as Translated
 from tests.simulate_nat import Translator, legs_of, record
 from tests.simulate_offload import Bulk
@@ -44,6 +46,14 @@ def merged(path: Path_, folder: Path, *options: str) -> tuple[Truth, pcaplat.Res
     folder.mkdir(exist_ok=True)
     files = [str(file) for file in outcome.save(folder)]
     return Truth(outcome), pcaplat.merge(files, same_clock=options)
+
+
+def test_01_sent_and_received_by_two_clocks_is_told_and_not_averaged(tmp_path: Path) -> None:
+    case = CASES["tx-rx-split"].wrong
+    document = pcaplat.merge(case.save(tmp_path)).document
+    assert "tx-rx-split" in [warning["code"] for warning in document["warnings"]]
+    assert all(row["mean_ns"] is None for row in document["segments"])
+    assert document["round_trips"] == []
 
 
 def test_02_an_effect_is_within_50_ns_at_microsecond_stamps(tmp_path: Path) -> None:
@@ -156,6 +166,20 @@ def test_09_an_ip_id_alone_tells_no_packets_apart_at_a_million_a_second(tmp_path
     score = Score(truth, result)
     assert score.n_wrong == 0
     assert [w["code"] for w in result.document["warnings"]] == ["short-identity"]
+
+
+def test_10_intervals_allow_for_neighbours_that_are_alike() -> None:
+    # autoregressive, 0.9: as if there were a nineteenth of the packets; counting all covers 44 %
+    shape = Shape("AR(1)", lambda u, _: np.asarray(5_000 - 3_000 * np.log1p(-u)), time=19)
+    n_seeds = 80
+    counts = study(shape, 50_000, range(n_seeds), shape.truth())
+    for name in ("p50", "p99"):
+        printed, held = (
+            sum(counter[name, is_approximate] for is_approximate in (False, True))
+            for counter in (counts.printed, counts.held)
+        )
+        assert printed >= n_seeds / 2
+        assert held >= 0.92 * printed
 
 
 @pytest.mark.parametrize(
