@@ -38,6 +38,7 @@ BLOCKS = Table(
         Column("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
         Column("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
         Column("counts", "Counts", "packets in each of these bins"),
+        Column("n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True),
     ),
 )
 
@@ -50,7 +51,8 @@ class Blocks:
     """One segment and direction, over equal blocks of time from `start_ns` on.
 
     `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
-    middle of the bin, and how many latencies lie in it.
+    middle of the bin, and how many latencies lie in it. `n_lost` are packets that were last seen in
+    the block; None where an earlier version wrote it.
     """
 
     start_ns: int
@@ -61,6 +63,7 @@ class Blocks:
     bin_of: Ints
     middles_ns: Floats
     counts: Ints
+    n_lost: Ints | None = None
 
     @cached_property
     def n_all(self) -> int:
@@ -94,6 +97,7 @@ class Blocks:
             self.bin_of[keep] - first,
             self.middles_ns[keep],
             self.counts[keep],
+            None if self.n_lost is None else self.n_lost[first:end],
         )
 
     def influence(self) -> Floats:
@@ -138,8 +142,8 @@ class BlockTimes:
         """Begin of the first block, and length, as the core takes them."""
         return self.start_ns, self.length_ns
 
-    def blocks(self, counted: Mapping[str, bytes]) -> Blocks | None:
-        """Take what the core counted; None if that is nothing."""
+    def blocks(self, counted: Mapping[str, bytes], n_lost: Sequence[int] = ()) -> Blocks | None:
+        """Take what the core counted; None if that is nothing. `n_lost` is empty where none was."""
         if not counted["n"]:
             return None
 
@@ -154,6 +158,7 @@ class BlockTimes:
             numbers("bin_of", "<i8"),
             numbers("middles_ns", "<f8"),
             numbers("counts", "<i8"),
+            np.array(n_lost or [0] * N_BLOCKS, dtype=np.int64),
         )
 
 
@@ -185,6 +190,7 @@ def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
             "sum_of_squares": float(blocks.sum_of_squares[at]),
             "middles_ns": blocks.middles_ns[bins].tolist(),
             "counts": blocks.counts[bins].tolist(),
+            "n_lost": None if blocks.n_lost is None else int(blocks.n_lost[at]),
         }
 
 
@@ -212,4 +218,5 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
         np.repeat(np.arange(len(rows)), [len(row["counts"]) for row in rows]),
         flat("middles_ns", np.float64),
         flat("counts", np.int64),
+        None if rows[0].get("n_lost") is None else column("n_lost", np.int64),
     )

@@ -101,7 +101,11 @@ def _losses(readings: Sequence[Reading]) -> LossEstimate | None:
     found = [one.within for one in readings if isinstance(one.within, LossEstimate)]
     if not found:
         return None
-    return LossEstimate(sum(one.n_lost for one in found), sum(one.n for one in found))
+    n_lost, n = sum(one.n_lost for one in found), sum(one.n for one in found)
+    # variances of counts add up
+    clustered = sum(one.n_lost * one.clustering for one in found)
+    df = min(one.df for one in found)
+    return LossEstimate(n_lost, n, clustering=clustered / n_lost if n_lost else 1.0, df=df)
 
 
 def difference_of(

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from pcaplat.asked import SHARES, Figure, Given, Missing
+from pcaplat.bursts import of_losses
 from pcaplat.cpu_figures import OF_CPU
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
@@ -115,7 +116,9 @@ def lost(run: MeasuredRun, figure: Figure) -> Given:
         return _no_such_segment(run, ends)
     n_lost = sum(row["n_lost"] for row in rows)
     n = n_lost + sum(row["n"] for row in rows)
-    return Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
+    reading = Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
+    sides = [run.blocks.get((*ends, way)) for way in ways]
+    return of_losses(reading, [side for side in sides if side is not None])
 
 
 MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {

@@ -3,21 +3,29 @@
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from scipy.special import bdtr, bdtrc, betaincinv  # type: ignore[import-untyped]
+from scipy.special import betainc, betaincinv  # type: ignore[import-untyped]
 
-from pcaplat.intervals import Estimate
+from pcaplat.intervals import Estimate, t_quantile
+
+TAIL = 0.975
 
 
 @dataclass(frozen=True)
 class LossEstimate:
-    """`n_lost` of `n`, each loss by itself, with Clopper and Pearson's interval.
+    """`n_lost` of `n`, with Clopper and Pearson's interval.
 
-    `runs` is what the runs' scatter says, where there are enough: the wider of both holds.
+    Losses that come in bursts tell less than as many that come one by one: `clustering` is how many
+    of them are worth one (the variance of the ratio over blocks of time by that of independent
+    losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
+    Graubard 1998). `runs` is what the runs' scatter says, where there are enough: the wider of both
+    holds.
     """
 
     n_lost: int
     n: int
     runs: Estimate | None = None
+    clustering: float = 1.0
+    df: float = inf
 
     @property
     def value(self) -> float:
@@ -37,7 +45,7 @@ class LossEstimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Give the interval that holds the truth with this confidence."""
         tail = (1 - confidence) / 2
-        k, n = self.n_lost, self.n
+        k, n = self._worth
         lo = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
         hi = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
         if self.runs is None:
@@ -45,22 +53,39 @@ class LossEstimate:
         low, high = self.runs.interval(confidence)
         return max(0.0, min(lo, low)), min(1.0, max(hi, high))
 
+    @property
+    def _worth(self) -> tuple[float, float]:
+        """How many independent losses of how many packets these are worth."""
+        if self.clustering <= 1:
+            return self.n_lost, self.n
+        # that they cluster so much is an estimate itself
+        known = (t_quantile(TAIL, inf) / t_quantile(TAIL, self.df)) ** 2
+        return self.n_lost * known / self.clustering, self.n * known / self.clustering
+
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more"."""
-        alone = 1.0 if limit <= 0 else float(bdtr(self.n_lost, self.n, min(limit, 1.0)))
+        k, n = self._worth
+        if limit <= 0:
+            alone = 1.0
+        elif k == n:
+            alone = 1.0 if limit <= 1 else 0.0
+        else:
+            alone = float(betainc(n - k, k + 1, 1 - min(limit, 1.0)))
         return alone if self.runs is None else max(alone, self.runs.p_not_below(limit))
 
     def p_not_above(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or less"."""
         if limit < 0:
             return 0.0
-        alone = 1.0 if not self.n_lost else float(bdtrc(self.n_lost - 1, self.n, limit))
+        k, n = self._worth
+        alone = float(betainc(k, n - k + 1, min(limit, 1.0))) if k else 1.0
         return alone if self.runs is None else max(alone, self.runs.p_not_above(limit))
 
     def normal(self) -> Estimate:
         """Give an estimate that differences can be taken of (Agresti and Caffo 2000)."""
-        share = (self.n_lost + 1) / (self.n + 2)
-        se = sqrt(share * (1 - share) / (self.n + 2))
+        k, n = self._worth
+        share = (k + 1) / (n + 2)
+        se = sqrt(share * (1 - share) / (n + 2))
         if self.runs is not None and self.runs.se > se:
             return self.runs
         return Estimate(self.value, se, inf)

@@ -10,7 +10,7 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
-from pcaplat.blocks import Blocks, joined
+from pcaplat.blocks import N_BLOCKS, Blocks, joined
 from pcaplat.intervals import Blocking, Estimate, Floats, blocking, resamples, spread_of
 from pcaplat.loss import LossEstimate
 from pcaplat.scenario import MeasuredRun
@@ -26,6 +26,15 @@ APPROXIMATE_SHARE = 0.2
 
 APPROXIMATE_FACTOR, SCANT_FACTOR = 2, 3
 """So much wider it is then, for blocks are alike themselves."""
+
+LEAST_TIMES = 20
+"""Autocorrelation times that a run must hold: with fewer, they cannot be told from its blocks."""
+
+FEW_PACKETS = 2 * N_BLOCKS
+"""With fewer, how alike neighbours are is known too badly for an interval as it is."""
+
+SURELY_ENOUGH = 2
+"""Times the packets needed, where their worth had to be estimated (docs/coverage.md)."""
 
 N_RESAMPLES_OF_QUANTILES = 400
 
@@ -77,7 +86,7 @@ def of_means(
     influence = np.sum([side.influence() for side in sides], axis=0)
     blocks = blocking(influence)
     if blocks is None:
-        return Reading(value, None, n, 0.0, bias, _TOO_SHORT)
+        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
     length = blocks.length
 
     def means(weights: Floats) -> Floats:
@@ -90,8 +99,8 @@ def of_means(
     se, df = _resampled(means, len(influence) // length)
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
     n_effective = n * min(1.0, (alone / se) ** 2) if se else float(n)
-    estimate = Estimate(value, se, df, bias)
-    return _gated(estimate, n, n_effective / LEAST_EFFECTIVE, n_effective, blocks)
+    reading = Reading(value, Estimate(value, se, df, bias), n, n_effective, bias)
+    return _gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
 
 
 def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
@@ -106,7 +115,7 @@ def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
     value = float(parts.sum()) / total
     blocks = blocking((parts - value * wholes) / total)
     if blocks is None:
-        return Reading(value, None, n, 0.0, 0.0, _TOO_SHORT)
+        return Reading(value, None, n, 0.0, 0.0, TRIMMED_AWAY)
     length = blocks.length
 
     def ratios(weights: Floats) -> Floats:
@@ -115,16 +124,8 @@ def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
     n_blocks = len(parts) // length
     se, df = _resampled(ratios, n_blocks)
     reading = Reading(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
-    return reading if blocks.is_enough else _approximate(reading)
-
-
-def _approximate(reading: Reading) -> Reading:
-    within = reading.within
-    if not isinstance(within, Estimate):
-        return reading
-    return replace(
-        reading, within=replace(within, se=within.se * APPROXIMATE_FACTOR), note=APPROXIMATE
-    )
+    # what never changes is known however little of it there is
+    return _gated(reading, blocks, inf) if se else reading
 
 
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
@@ -134,7 +135,7 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     value = float(quantiles(whole, counts.sum(axis=0)[None, :], share)[0])
     n = blocks.n_all
     if chosen is None:
-        return Reading(value, None, n, 0.0, bias, _TOO_SHORT)
+        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
     values, counts = _nearby(*blocks.histograms(chosen.length), share)
     n_effective = mean_n_effective(blocks)
     # the value is the middle of a bin
@@ -145,8 +146,9 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
 
     se, df = _resampled(resampled, len(counts))
     enough = n_effective * min(share, 1 - share) / LEAST_BEYOND
-    reading = _gated(Estimate(value, se, df, bias), n, enough, n_effective, chosen)
-    return replace(reading, within=None, note="") if reading.why else reading
+    reading = Reading(value, Estimate(value, se, df, bias), n, n_effective, bias)
+    gated = _gated(reading, chosen, enough)
+    return replace(gated, within=None, note="") if gated.why else gated
 
 
 def _nearby(values: Floats, counts: Floats, share: float) -> tuple[Floats, Floats]:
@@ -197,32 +199,56 @@ def _resampled(statistic: Callable[[Floats], Floats], n_blocks: int) -> tuple[fl
     return spread_of(values, n_blocks), n_blocks - 1
 
 
-def _gated(
-    estimate: Estimate, n: int, enough: float, n_effective: float, blocks: Blocking
-) -> Reading:
-    """Widen an interval where packets hardly suffice, and say where they do not."""
-    value, bias = estimate.value, estimate.bias
-    reading = Reading(value, estimate, n, n_effective, bias, n_times=blocks.n_times)
-    if not isfinite(estimate.se):
-        return replace(reading, within=None, n_effective=0.0, why=_TOO_SHORT)
-    if enough >= 1 and blocks.is_enough:
-        return reading
-    if enough >= APPROXIMATE_SHARE:
-        wide = replace(estimate, se=estimate.se * APPROXIMATE_FACTOR)
-        return replace(reading, within=wide, note=APPROXIMATE)
-    wide = replace(estimate, se=estimate.se * SCANT_FACTOR)
-    return replace(reading, within=wide, why=TOO_ALIKE, note=SCANT)
+def _gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
+    """Widen an interval where packets hardly suffice, and say where they do not.
+
+    There is no other gate: a summary, a comparison and a verdict are equally sure of a figure.
+
+    Args:
+        reading: With the interval as it was resampled.
+        blocks: What was resampled.
+        enough: Independent packets, by those that are needed; infinite: they do not limit it.
+    """
+    reading = replace(reading, n_times=blocks.n_times)
+    within = reading.within
+    if not isinstance(within, Estimate) or not isfinite(within.se):
+        return replace(reading, within=None, n_effective=0.0, why=TOO_FEW)
+    if enough < APPROXIMATE_SHARE:
+        return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_ALIKE)
+    if blocks.n_times < LEAST_TIMES:
+        return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_SLOW)
+    if enough < 1 or not blocks.is_enough:
+        return _wider(reading, within, APPROXIMATE_FACTOR, APPROXIMATE)
+    # where neighbours are alike, the gate lets through those whose worth is overestimated
+    is_scant = isfinite(blocks.n_times) and enough < SURELY_ENOUGH
+    if is_scant or (reading.n < FEW_PACKETS and isfinite(enough)):
+        return _wider(reading, within, APPROXIMATE_FACTOR, FEW)
+    return reading
+
+
+def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: str = "") -> Reading:
+    return replace(reading, within=replace(within, se=within.se * factor), note=note, why=why)
 
 
 SCANT = "where neighbours are very much alike the interval is a guess, and made three times as wide"
 APPROXIMATE = (
     "where neighbours are alike for long the interval is approximate, and made twice as wide"
 )
+FEW = "with so few packets, how alike neighbours are can hardly be told: made twice as wide"
 TOO_ALIKE = (
     "too little data: neighbours are so much alike, or drift so much, that the packets are worth "
     "fewer than ten independent ones; capture for longer, or one kind of traffic (--filter)"
 )
-_TOO_SHORT = "the run is too short to tell how alike neighbours are; leave less out with --warm-up"
+TOO_SLOW = (
+    "too little data: it changes so slowly that the run holds fewer than twenty times of its "
+    "likeness; capture for longer"
+)
+TOO_FEW = (
+    "too little data: packets are too few to tell how alike neighbours are; capture for longer"
+)
+TRIMMED_AWAY = (
+    "too little is left of the run to tell how alike neighbours are; leave less out with --warm-up"
+)
 
 
 def coarse_ns(

@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "audits": {"errors", "published"},
     "benchmarks": {"errors", "scenario", "scenario_files", "studies", "study", "trials"},
     "blocks": {"path", "tables", "time_range"},
+    "bursts": {"blocks", "intervals", "loss", "readings"},
     "cli": {
         "benchmarks",
         *("", "audits", "captures", "cli", "comparisons", "errors", "outputs", "points", "spill"),
@@ -56,7 +57,7 @@ MAY_IMPORT = {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
     "identity_doubts": {"captures", "path", "units"},
-    "figures": {"asked", "cpu_figures", "intervals", "rate_figures", "loss"}
+    "figures": {"asked", "bursts", "cpu_figures", "intervals", "rate_figures", "loss"}
     | {"readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},

@@ -1,8 +1,14 @@
 """The intervals of a summary hold the truth as often as they say; more in docs/coverage.md."""
 
+import numpy as np
 import pytest
+from scipy.signal import lfilter  # type: ignore[import-untyped]
 
+from pcaplat.effects import effect_of
+from pcaplat.figures import Figure
+from pcaplat.stages.summarize import add_intervals
 from tests.coverage_studies import SHAPES, SIZES, STATISTICS, Counts, Shape, study
+from tests.scenario_by_hand import run_of, scenario_of
 
 
 def shares(counts: Counts, name: str, *, is_approximate: bool) -> tuple[int, float]:
@@ -28,6 +34,30 @@ def test_clocks_are_in_one_way_intervals_and_not_in_two_way_ones() -> None:
     one = Shape(clocks.name, clocks.latency_ns, clocks.time)
     same = study(one, 1_000, range(20), one.truth())
     assert apart.printed["two-way", False] == same.printed["two-way", False]
+
+
+@pytest.mark.parametrize("n", [300, 1500, 6000])
+@pytest.mark.parametrize("keeps", [0.0, 0.9, 0.995])
+def test_a_summary_and_a_verdict_are_equally_sure(n: int, keeps: float) -> None:
+    chance = np.random.default_rng(n)
+    noise = chance.normal(size=(2, n)) * (1 - keeps**2) ** 0.5
+    sides = [1000 * lfilter([1], [1, -keeps], one) + 9000 for one in noise]
+    run = run_of(*sides)
+    document = dict(run.document)
+    for row, side in zip(document["segments"], sides, strict=True):
+        row |= {"mean_ns": float(side.mean())}
+    add_intervals(document, run.blocks, is_wanted=True)
+    for row in document["segments"]:
+        ends = (row["near"], row["far"])
+        figure = Figure("one-way-latency", ends=ends, direction=row["direction"])
+        effect = effect_of(scenario_of("s", [run]), figure)
+        if row["mean_lo_ns"] is None:
+            assert effect.why
+            assert effect.why in row["interval_reason"]
+        else:
+            assert not effect.why
+            assert effect.estimate is not None
+            assert (row["mean_lo_ns"], row["mean_hi_ns"]) == effect.estimate.interval(0.95)
 
 
 @pytest.mark.slow

@@ -106,7 +106,8 @@ class Segments:
             )
             found = histogram.pop("blocks")
             blocks = found if blocks is not None else None
-        of_time = self.times.blocks(blocks) if blocks is not None else None
+        lost = own.get("lost_blocks", ())
+        of_time = self.times.blocks(blocks, lost) if blocks is not None else None
         return Distribution(**histogram), of_time
 
 

@@ -5,32 +5,19 @@ pcaplat.readings). What a gate does not let through is null, and the row says wh
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from math import isfinite
 from typing import Any
 
-from pcaplat.asked import SHARES, Figure, Given, Missing
-from pcaplat.blocks import N_BLOCKS, Blocks, Key
+from pcaplat.asked import Figure, Given, Missing
+from pcaplat.blocks import Blocks, Key
 from pcaplat.figures import read
-from pcaplat.intervals import CONFIDENCE, Estimate
-from pcaplat.readings import APPROXIMATE_FACTOR, LEAST_BEYOND, Reading
+from pcaplat.intervals import CONFIDENCE
+from pcaplat.readings import Reading
 from pcaplat.scenario import MeasuredRun
 
 Row = dict[str, Any]
 
 LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 
-LEAST_TIMES = 20
-"""Autocorrelation times that a run must hold: with fewer, they cannot be told from its blocks."""
-
-FEW_PACKETS = 2 * N_BLOCKS
-"""With fewer, how alike neighbours are is known too badly for an interval as it is."""
-
-TOO_SHORT = (
-    "too little data: latencies change so slowly that the run holds fewer than twenty times of "
-    "their likeness; capture for longer"
-)
-FEW = "with so few packets, how alike neighbours are can hardly be told: made twice as wide"
 NOT_ASKED = "not asked for: --no-intervals"
 CUT = "of TCP that was cut or joined on the way no blocks of time are kept"
 
@@ -66,9 +53,7 @@ def _of_segment(run: MeasuredRun, row: Row) -> Row:
     columns: Row = {}
     whys, notes, n_effective = [], [], None
     for name in LATENCIES:
-        given = _strict(
-            read(run, Figure("one-way-latency", name, ends, way)), SHARES.get(name, 0.5)
-        )
+        given = read(run, Figure("one-way-latency", name, ends, way))
         columns |= _ends_ns(name, given)
         whys.append(_why(name, given))
         notes.append(_note(name, given))
@@ -79,7 +64,7 @@ def _of_segment(run: MeasuredRun, row: Row) -> Row:
 
 
 def _of_round_trip(run: MeasuredRun, row: Row) -> Row:
-    given = _strict(read(run, Figure("two-way-contribution", ends=(row["near"], row["far"]))))
+    given = read(run, Figure("two-way-contribution", ends=(row["near"], row["far"])))
     columns: Row = _ends_ns("mean", given) | {"n_effective": None}
     if isinstance(given, Reading):
         columns["n_effective"] = round(given.n_effective, 1)
@@ -88,24 +73,6 @@ def _of_round_trip(run: MeasuredRun, row: Row) -> Row:
     note = _note("mean", given)
     about = {"interval_reason": given.why or None, "interval_note": note[1] if note else None}
     return columns | about
-
-
-def _strict(given: Given, share: float = 0.5) -> Given:
-    """Pass what was found to hold the truth as often as it says (docs/coverage.md).
-
-    Where the worth in independent packets is estimated, a gate lets through those that it
-    overestimates; so a figure needs twice of what it would if it were known.
-    """
-    if isinstance(given, Missing) or given.why or not isinstance(given.within, Estimate):
-        return given
-    if given.n_times < LEAST_TIMES:
-        return replace(given, why=TOO_SHORT, note="")
-    likely = given.n_effective * min(share, 1 - share)
-    is_scant = isfinite(given.n_times) and likely < 2 * LEAST_BEYOND
-    if (given.n < FEW_PACKETS or is_scant) and not given.note:
-        wide = replace(given.within, se=given.within.se * APPROXIMATE_FACTOR)
-        return replace(given, within=wide, note=FEW)
-    return given
 
 
 def _ends_ns(name: str, given: Given) -> Row:

@@ -154,7 +154,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
     if let Some(first) = failures.into_iter().next() {
         return Err(first);
     }
-    all.totals.add_losses(&all.losses.count(plan));
+    all.totals.add_losses(all.losses.count(plan));
     Ok(Matched {
         totals: all.totals,
         counts: all.counts.of_point,

@@ -2,6 +2,7 @@
 
 use super::Sight;
 use super::ranges::Lost;
+use crate::blocks::N_BLOCKS;
 use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::HashMap;
@@ -16,6 +17,29 @@ struct End {
     had_entered: bool,
     /// Of streams that may be cut and joined, it is not told which bytes they carry.
     is_untold: bool,
+    /// The block of time of their last sight.
+    block: usize,
+}
+
+/// What was lost on a link in one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LinkLoss {
+    /// In all.
+    pub(super) lost: Lost,
+    /// Packets, block by block of time; empty if none.
+    pub(super) blocks: Vec<u64>,
+}
+
+impl LinkLoss {
+    fn add(&mut self, lost: Lost, block: usize) {
+        self.lost.add(lost);
+        if self.blocks.is_empty() && lost.packets > 0 {
+            self.blocks.resize(N_BLOCKS, 0);
+        }
+        if let Some(n) = self.blocks.get_mut(block) {
+            *n += lost.packets;
+        }
+    }
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
@@ -66,6 +90,7 @@ impl Losses {
                 is_reverse: direction == Direction::Reverse,
                 had_entered,
                 is_untold: last.range.has_bytes() && last.range.length().is_none(),
+                block: plan.blocks.block_of(last.aligned_ns),
             };
             self.ended.entry(end).or_default().add(loss);
         }
@@ -83,8 +108,8 @@ impl Losses {
 
     /// What was lost per link and direction: on the segment after the last sight, if the address pair
     /// crosses it otherwise.
-    pub(super) fn count(&self, plan: &Plan) -> Vec<[Lost; 2]> {
-        let mut total = vec![[Lost::default(); 2]; plan.links.len()];
+    pub(super) fn count(&self, plan: &Plan) -> Vec<[LinkLoss; 2]> {
+        let mut total: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];
         for (end, lost) in &self.ended {
             let direction = Direction::of(!end.is_reverse);
             let crossed = self.crossed.get(&end.pair).copied().unwrap_or(0);
@@ -108,7 +133,7 @@ impl Losses {
             for index in segment.into_iter().chain(whole) {
                 let both = total.get_mut(index);
                 if let Some(total) = both.and_then(|both| both.get_mut(direction.index())) {
-                    total.add(*lost);
+                    total.add(*lost, end.block);
                 }
             }
         }
@@ -175,7 +200,7 @@ mod tests {
 
     fn n_lost(losses: &Losses, plan: &Plan) -> Vec<[u64; 2]> {
         let all = losses.count(plan).into_iter();
-        all.map(|both| both.map(|lost| lost.packets)).collect()
+        all.map(|both| both.map(|link| link.lost.packets)).collect()
     }
 
     #[test]
@@ -220,6 +245,22 @@ mod tests {
             note(&mut losses, &plan, 1, &[0], at_ns);
         }
         assert_eq!(n_lost(&losses, &plan), [[2, 0]]);
+    }
+
+    #[test]
+    fn losses_are_kept_by_the_time_of_the_last_sight() {
+        let mut plan = path(2);
+        plan.blocks.length_ns = 10;
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 0);
+        for at_ns in [5, 25, 29] {
+            note(&mut losses, &plan, 1, &[0], at_ns);
+        }
+        let counted = losses.count(&plan);
+        let [forward, reverse] = &counted[0];
+        assert_eq!(forward.blocks[..4], [1, 0, 2, 0]);
+        assert_eq!(forward.blocks.len(), N_BLOCKS);
+        assert!(reverse.blocks.is_empty());
     }
 
     #[test]

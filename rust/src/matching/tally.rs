@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(n_pairs(&totals), [0, 0, 1, 2]);
         let plan = path(4);
         let n_lost = losses.count(&plan).into_iter();
-        let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.packets).collect();
+        let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.lost.packets).collect();
         assert_eq!(n_lost, [0, 0, 1, 1]);
     }
 

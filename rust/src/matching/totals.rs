@@ -1,7 +1,7 @@
 //! Counts: latencies per segment and direction, loss, copies, reordering.
 
 use super::Sight;
-use super::ranges::Lost;
+use super::losses::LinkLoss;
 use crate::blocks::Blocks;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
@@ -25,6 +25,8 @@ pub struct LinkTally {
     pub n_reordered: u64,
     /// Packets that entered and were never seen again.
     pub n_lost: u64,
+    /// The same, block by block of time; empty if none was.
+    pub lost_blocks: Vec<u64>,
     /// Of streams that may be cut and joined: bytes seen at both ends.
     pub matched_bytes: u64,
     /// Bytes of such that entered and were never seen again.
@@ -189,9 +191,11 @@ impl Totals {
     }
 
     /// Adds the losses of all partitions.
-    pub(super) fn add_losses(&mut self, losses: &[[Lost; 2]]) {
-        for (total, lost) in self.links.iter_mut().flatten().zip(losses.iter().flatten()) {
+    pub(super) fn add_losses(&mut self, losses: Vec<[LinkLoss; 2]>) {
+        let losses = losses.into_iter().flatten();
+        for (total, LinkLoss { lost, blocks }) in self.links.iter_mut().flatten().zip(losses) {
             total.n_lost += lost.packets;
+            total.lost_blocks = blocks;
             total.lost_bytes += lost.bytes;
             for (end, n) in total.ends.iter_mut().zip(lost.ends) {
                 end.n_lost += n;
@@ -202,6 +206,7 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ranges::Lost;
     use super::*;
 
     fn least(residual_ns: i64, aligned_ns: i64) -> Least {
@@ -226,11 +231,14 @@ mod tests {
         }
     }
 
-    fn lost(packets: u64) -> Lost {
-        Lost {
-            packets,
-            ends: [1, 2],
-            bytes: 700,
+    fn lost(packets: u64) -> LinkLoss {
+        LinkLoss {
+            lost: Lost {
+                packets,
+                ends: [1, 2],
+                bytes: 700,
+            },
+            blocks: vec![packets],
         }
     }
 
@@ -251,7 +259,7 @@ mod tests {
         let mut total = Totals::of_links(2);
         total.merge(one(5, "a"));
         total.merge(one(4, "b"));
-        total.add_losses(&[[lost(0); 2], [lost(0), lost(9)]]);
+        total.add_losses(vec![[lost(0), lost(0)], [lost(0), lost(9)]]);
         let [forward, reverse] = &total.links[1];
         assert_eq!(
             (forward.n, forward.n_duplicated, forward.n_reordered),

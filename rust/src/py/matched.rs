@@ -71,6 +71,7 @@ fn link_dict<'py>(
     let dict = PyDict::new(py);
     dict.set_item("n", tally.n)?;
     dict.set_item("n_lost", tally.n_lost)?;
+    dict.set_item("lost_blocks", tally.lost_blocks.clone())?;
     dict.set_item("matched_bytes", tally.matched_bytes)?;
     dict.set_item("lost_bytes", tally.lost_bytes)?;
     dict.set_item("n_duplicated", tally.n_duplicated)?;
