@@ -31,8 +31,9 @@ def lossy(chance: np.random.Generator, burst: float) -> Blocks:
     """Lose 1 % of the packets, in bursts of so many on average (of geometric lengths)."""
     starts = np.flatnonzero(chance.random(N) < SHARE / burst)
     lengths = chance.geometric(1 / burst, len(starts))
-    at = np.concatenate([np.arange(s, s + n) for s, n in zip(starts, lengths, strict=True)] or [[]])
-    n_lost = np.bincount(at[at < N].astype(int) * 256 // N, minlength=256)
+    lost = [np.arange(s, s + n) for s, n in zip(starts, lengths, strict=True)]
+    at = np.concatenate([np.zeros(0, dtype=np.int64), *lost])
+    n_lost = np.bincount(at[at < N] * 256 // N, minlength=256)
     return replace(LATENCIES, n=np.maximum(LATENCIES.n - n_lost, 0), n_lost=n_lost)
 
 
