@@ -53,6 +53,9 @@ pub struct Band {
     pub outside_frac: f64,
     /// The least and the greatest residual that is to be expected of any packet.
     pub reach_ns: (i64, i64),
+    /// 0: packets of a flow overtake each other as often as their residuals alone would have it;
+    /// towards 1: they stay in order.
+    pub order_kept: f64,
 }
 
 /// What a point sees more than once.
@@ -96,6 +99,12 @@ impl Band {
     #[must_use]
     pub fn admits(&self, residual_ns: i64) -> bool {
         (self.lo_ns..=self.hi_ns).contains(&residual_ns)
+    }
+
+    /// How much less likely a packet is for being overtaken.
+    #[must_use]
+    pub fn overtaken(&self) -> f64 {
+        (1.0 - self.order_kept).clamp(1e-9, 1.0)
     }
 
     /// Relative density at a residual.

@@ -25,8 +25,11 @@ JUMP = 20
 LEAST_JUMP_NS = 50_000
 """What moves it by less may be a queue, and widens no band by much."""
 
-DENSITY_BINS = 48
+DENSITY_BINS = 1024
 """Bins of a band's density."""
+
+NEIGHBOURS = 16
+"""Packets between whose residuals their density is one."""
 
 
 def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
@@ -109,10 +112,19 @@ def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
     lo, hi = lo - more, hi + more
     reach_ns = (min(lo, int(residual_ns.min()) - more), max(hi, int(residual_ns.max()) + more))
     n_outside = int(np.sum((residual_ns < lo) | (residual_ns > hi)))
-    counts, _ = np.histogram(residual_ns, bins=DENSITY_BINS, range=(lo, hi))
-    # One count spread over three bins: what 1 of 10,000 packets did is possible, not impossible.
-    smooth = np.convolve(counts, (0.25, 0.5, 0.25), mode="same") + 0.5 / DENSITY_BINS
-    density = smooth / smooth.sum() * DENSITY_BINS
+    density = _density(residual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
     # what none of few packets did, one of more may do
     outside_frac = (n_outside + 0.5) / (len(residual_ns) + 1)
     return Band(lo, hi, density.tolist(), outside_frac=outside_frac, reach_ns=reach_ns)
+
+
+def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
+    """Density in equal bins, relative to a uniform one: as fine as there are packets to tell."""
+    knots_ns = np.sort(residual_ns)[NEIGHBOURS // 2 :: NEIGHBOURS].astype(np.float64)
+    knots_ns = np.r_[residual_ns.min() - resolution_ns, knots_ns, residual_ns.max() + resolution_ns]
+    below = np.linspace(0, 1, len(knots_ns))
+    blur_ns = resolution_ns * np.linspace(-1, 1, 5)
+    share = np.mean([np.diff(np.interp(edges_ns - by, knots_ns, below)) for by in blur_ns], axis=0)
+    # what 1 of 10,000 packets did is possible, not impossible
+    smooth = share + 0.5 / (len(residual_ns) + 1) / DENSITY_BINS
+    return np.asarray(smooth / smooth.sum() * DENSITY_BINS)

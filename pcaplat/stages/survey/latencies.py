@@ -3,14 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
-from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Point
+from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Ints, Point
 from pcaplat.stages.survey.centres import band_of, fit_centre, follow
 from pcaplat.stages.survey.orient import forward_mask
+from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
 from pcaplat.stages.survey.relations import Relations, Shared, between, spanning_steps
 from pcaplat.stages.survey.sights import Sights, among
+
+Packets = TypeVar("Packets", Shared, Sights)
 
 
 def fit_centres(
@@ -35,25 +39,41 @@ def fit_bands(
     components: Sequence[list[int]],
     centres: tuple[list[Centre], list[Centre]],
     toward: Mapping[int, bool],
+    seen: Sequence[Sights],
     unique: Sequence[Sights],
     points: Sequence[Point],
 ) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
     """Give the band of every pair of points, upstream first, forward and reverse."""
+    keys = [np.unique(one.key) for one in seen]
+    sides = [[of_side(one, toward, side) for one in unique] for side in (0, 1)]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
+    order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
-        missing = [_missing(unique[near], unique[far]), _missing(unique[far], unique[near])]
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = of_side(between(relations, up, down), toward, side)
             if len(both):
-                fitted = (centres[side][up], centres[side][down])
-                band = _band(both, fitted, resolution_ns)
-                lost, phantom = missing if side == 0 else missing[::-1]
-                bands[side][up, down] = replace(band, lost_frac=lost, phantom_frac=phantom)
-    return bands
+                residual_ns = _residuals(both, (centres[side][up], centres[side][down]))
+                band = band_of(residual_ns, resolution_ns)
+                ups, downs = sides[side][up], sides[side][down]
+                bands[side][up, down] = replace(
+                    band,
+                    lost_frac=_missing(ups, downs.pairs, keys[down]),
+                    phantom_frac=_missing(downs, ups.pairs, keys[up]),
+                )
+                order[side][up, down] = overtaken(both.t_ns, residual_ns, both.flow)
+    return _in_order(bands[0], order[0]), _in_order(bands[1], order[1])
 
 
-def of_side(both: Shared, toward: Mapping[int, bool], side: int) -> Shared:
+def _in_order(bands: dict[Ends, Band], order: Mapping[Ends, Overtaken]) -> dict[Ends, Band]:
+    path = together(order.values())
+    return {
+        ends: replace(band, order_kept=order[ends].order_kept(path))
+        for ends, band in bands.items()
+    }
+
+
+def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
     """Give what went one way, 0 forward and 1 in reverse; all of it where nothing has a way."""
     known = both.at(both.is_directed & among(both.pair, np.array(sorted(toward), np.int64)))
     if len(known) == 0:
@@ -71,14 +91,14 @@ def _step(both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
     return NO_OFFSET
 
 
-def _band(both: Shared, centres: tuple[Centre, Centre], resolution_ns: int) -> Band:
+def _residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
+    """How much later than usual each packet arrived."""
     up, down = centres
-    expected_ns = down.at(both.t_ns + both.d_ns) - up.at(both.t_ns)
-    return band_of(both.d_ns - expected_ns, resolution_ns)
+    return both.d_ns - (down.at(both.t_ns + both.d_ns) - up.at(both.t_ns))
 
 
-def _missing(here: Sights, there: Sights) -> float:
-    """Share of the flows' common packets that were seen here and not there."""
-    common = here.key[among(here.pair, there.pairs) & here.is_directed]
-    n_missing = len(common) - int(among(common, there.key).sum())
+def _missing(here: Sights, pairs_there: Ints, keys_there: Ints) -> float:
+    """Share of the flows' common packets that were seen here, once, and never there."""
+    common = here.key[among(here.pair, pairs_there) & here.is_directed]
+    n_missing = len(common) - int(among(common, keys_there).sum())
     return n_missing / max(len(common), 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pcaplat.path import Bools, Ends, Ints
 from pcaplat.stages.survey.relations import Shared
-from pcaplat.stages.survey.sights import among
+from pcaplat.stages.survey.sights import Sights, among
 
 ENOUGH_TURNS = 3
 """Changes of direction below which an order is a guess."""
@@ -42,7 +42,7 @@ def medians_by(values: Ints, group: Ints) -> Medians:
     return names, values[starts + n // 2], n
 
 
-def forward_mask(both: Shared, toward: Mapping[int, bool]) -> Bools:
+def forward_mask(both: Shared | Sights, toward: Mapping[int, bool]) -> Bools:
     """Tell which rows go forward; their address pairs must be oriented."""
     lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)
     return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))

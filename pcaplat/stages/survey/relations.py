@@ -39,6 +39,7 @@ class Shared:
 
     t_ns: Ints
     d_ns: Ints
+    flow: Ints
     pair: Ints
     is_toward: Bools
     is_directed: Bools
@@ -54,7 +55,7 @@ class Shared:
 
 
 _NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
+NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
 
 Relations = dict[Ends, Shared]
 """What pairs of points share, smaller index first; pairs that cannot be related are absent."""
@@ -98,6 +99,7 @@ def _joined(near: Sights, far: Sights) -> Shared:
     return Shared(
         t_ns=near.t_ns[i],
         d_ns=far.t_ns[j] - near.t_ns[i],
+        flow=near.flow[i],
         pair=near.pair[i],
         is_toward=near.is_toward[i],
         is_directed=near.is_directed[i],
@@ -138,6 +140,7 @@ def between(relations: Relations, up: int, down: int) -> Shared:
     return Shared(
         both.t_ns + both.d_ns,
         -both.d_ns,
+        both.flow,
         both.pair,
         both.is_toward,
         both.is_directed,

@@ -211,6 +211,8 @@ impl<'a> Cluster<'a> {
                         .max(one.continued),
                     phantom: phantom * self.crowd.at(here, start + after)
                         + self.copied.get(frame).copied().unwrap_or(0.0),
+                    overtaken: band.overtaken(),
+                    sent_ns: up.aligned_ns,
                 });
             }
         }

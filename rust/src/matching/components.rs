@@ -51,6 +51,8 @@ mod tests {
             weight: 1.0,
             lost: 0.0,
             phantom: 0.0,
+            overtaken: 1.0,
+            sent_ns: 0,
         }
     }
 

@@ -121,6 +121,8 @@ fn candidate(
         weight: (1.0 - band.lost_frac) * outside_frac * per_us(plan.wide_ns.saturating_mul(2)),
         lost: band.lost_frac.max(LEAST_LOST),
         phantom: phantom_frac * rate,
+        overtaken: band.overtaken(),
+        sent_ns: last.aligned_ns,
     })
 }
 

@@ -1,14 +1,16 @@
 //! All matchings of a component, summed.
 //!
-//! Open trajectories come in turn, each with every free frame of its band or none. What matters to
-//! those that follow is only which frames are taken, so the ways to that are summed: from the first
-//! turn on and from the last one back (forward-backward). A run of any length is decided where few
-//! frames lie in a band at once.
+//! Open trajectories come in turn, the last one sent first, each with every free frame of its band
+//! or none. What matters to those that follow is only which frames are taken, so the ways to that are
+//! summed: from the first turn on and from the last one back (forward-backward). That also tells who
+//! was overtaken: whoever takes a frame behind one that is taken already. A run of any length is
+//! decided where few frames lie in a band at once, or few are late.
 
 use super::posterior::{Candidate, Share};
+use std::cmp::Reverse;
 
 /// More frames than this in one band are a heap, which abstains.
-pub(super) const MOST_FRAMES: usize = 8;
+pub(super) const MOST_FRAMES: usize = 24;
 /// So are more ways than this to have come so far.
 const MOST_STATES: usize = 256;
 /// Ways that are less likely than this, beside the likeliest, are forgotten.
@@ -26,44 +28,59 @@ struct Edge {
     frame: usize,
     place: usize,
     weight: f64,
+    /// Weight if a frame before it is taken by what was sent later.
+    late: f64,
 }
 
-/// The open trajectories by their first candidate; `None` if it is a heap.
+/// The open trajectories by their last candidate, from the last on; `None` if it is a heap.
+///
+/// Places count from the last frame back.
 pub(super) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Turn>> {
     let mut sorted: Vec<&Candidate> = component.iter().collect();
     sorted.sort_unstable_by_key(|one| (one.open, one.frame));
     let mut turns = Vec::new();
     for of_open in sorted.chunk_by(|a, b| a.open == b.open) {
         let edge = |candidate: &&Candidate| {
-            let place = frames.binary_search(&candidate.frame).ok()?;
             let (frame, weight) = (candidate.frame, candidate.weight);
             Some(Edge {
                 frame,
-                place,
+                place: place_of(frames, frame)?,
                 weight,
+                late: weight * candidate.overtaken,
             })
         };
         let edges: Vec<Edge> = of_open.iter().filter_map(edge).collect();
-        let (first, last) = (edges.first()?.place, edges.last()?.place);
+        let (first, last) = (edges.last()?.place, edges.first()?.place);
         if last - first >= MOST_FRAMES {
             return None;
         }
-        let Candidate { open, lost, .. } = **of_open.first()?;
-        turns.push(Turn {
+        let Candidate {
+            open,
+            lost,
+            sent_ns,
+            ..
+        } = **of_open.first()?;
+        let turn = Turn {
             open,
             lost,
             first,
             edges,
-        });
+        };
+        turns.push((turn, sent_ns));
     }
-    turns.sort_by_key(|turn| turn.first);
-    Some(turns)
+    turns.sort_by_key(|(turn, sent_ns)| (turn.first, Reverse(*sent_ns), Reverse(turn.open)));
+    Some(turns.into_iter().map(|(turn, _)| turn).collect())
+}
+
+fn place_of(frames: &[usize], frame: usize) -> Option<usize> {
+    let place = frames.binary_search(&frame).ok()?;
+    (frames.len() - 1).checked_sub(place)
 }
 
 fn phantoms(component: &[Candidate], frames: &[usize]) -> Vec<f64> {
     let mut found = vec![1.0; frames.len()];
     for one in component {
-        if let Ok(place) = frames.binary_search(&one.frame)
+        if let Some(place) = place_of(frames, one.frame)
             && let Some(slot) = found.get_mut(place)
         {
             *slot = one.phantom;
@@ -116,7 +133,8 @@ impl<'a> Sum<'a> {
         let base = self.base(turn);
         let free = edges.filter_map(move |edge| {
             let bit = 1_u32.checked_shl(clipped(edge.place - base))?;
-            (mask & bit == 0).then_some((mask | bit, edge.weight, Some(edge)))
+            let weight = if mask > bit { edge.late } else { edge.weight };
+            (mask & bit == 0).then_some((mask | bit, weight, Some(edge)))
         });
         lost.into_iter()
             .chain(free)

@@ -1,8 +1,9 @@
 //! Which pairs of a bipartite graph of candidates are certain enough.
 //!
 //! Each connected component is decided by itself: over all its matchings, crossing ones too, for
-//! reordering is real, the weight of a matching is the product of its pairs' densities and of the
-//! loss and phantom probabilities of what it leaves over. A pair is accepted if matchings with it
+//! reordering is real, the weight of a matching is the product of its pairs' densities, of the loss
+//! and phantom probabilities of what it leaves over, and, for each packet in it that was overtaken
+//! (RFC 4737 §3), of how much rarer that is than the densities alone would have it. A pair is accepted if matchings with it
 //! have nearly all of the weight; the rest abstains.
 
 use super::components::components;
@@ -28,6 +29,10 @@ pub(super) struct Candidate {
     pub(super) lost: f64,
     /// Density of such frames that continue no open trajectory.
     pub(super) phantom: f64,
+    /// How much less likely it is if what was sent later arrived before.
+    pub(super) overtaken: f64,
+    /// When the open trajectory was seen last.
+    pub(super) sent_ns: i64,
 }
 
 /// What can be told.
@@ -133,6 +138,8 @@ mod tests {
             weight,
             lost: LOST,
             phantom: PHANTOM,
+            overtaken: 1.0,
+            sent_ns: 0,
         }
     }
 
