@@ -68,7 +68,9 @@ def survey(
         edges=edges,
         toward_is_forward=toward,
         centres=centres,
-        bands=fit_bands(relations, along, centres, toward, seen, unique, points),
+        bands=fit_bands(
+            relations, along, centres, toward, list(zip(seen, unique, strict=True)), points
+        ),
         is_inferred=declared is None or any(i not in declared for group in groups for i in group),
         warnings=warnings + doubts_of_offload(points, torn),
         torn=frozenset(torn),

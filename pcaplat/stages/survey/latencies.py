@@ -39,13 +39,15 @@ def fit_bands(
     components: Sequence[list[int]],
     centres: tuple[list[Centre], list[Centre]],
     toward: Mapping[int, bool],
-    seen: Sequence[Sights],
-    unique: Sequence[Sights],
+    seen: Sequence[tuple[Sights, Sights]],
     points: Sequence[Point],
 ) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
-    """Give the band of every pair of points, upstream first, forward and reverse."""
-    keys = [np.unique(one.key) for one in seen]
-    sides = [[of_side(one, toward, side) for one in unique] for side in (0, 1)]
+    """Give the band of every pair of points, upstream first, forward and reverse.
+
+    `seen` is what each point saw, and what it saw once.
+    """
+    keys = [np.unique(one.key) for one, _ in seen]
+    sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
@@ -68,8 +70,7 @@ def fit_bands(
 def _in_order(bands: dict[Ends, Band], order: Mapping[Ends, Overtaken]) -> dict[Ends, Band]:
     path = together(order.values())
     return {
-        ends: replace(band, order_kept=order[ends].order_kept(path))
-        for ends, band in bands.items()
+        ends: replace(band, order_kept=order[ends].order_kept(path)) for ends, band in bands.items()
     }
 
 

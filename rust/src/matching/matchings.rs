@@ -12,9 +12,9 @@ use std::cmp::Reverse;
 /// More frames than this in one band are a heap, which abstains.
 pub(super) const MOST_FRAMES: usize = 24;
 /// So are more ways than this to have come so far.
-const MOST_STATES: usize = 256;
+const MOST_STATES: usize = 128;
 /// Ways that are less likely than this, beside the likeliest, are forgotten.
-const NEGLIGIBLE: f64 = 1e-12;
+const NEGLIGIBLE: f64 = 1e-9;
 
 /// An open trajectory and its candidates, as places among the component's frames.
 pub(super) struct Turn {

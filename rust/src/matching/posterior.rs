@@ -139,7 +139,7 @@ mod tests {
             lost: LOST,
             phantom: PHANTOM,
             overtaken: 1.0,
-            sent_ns: 0,
+            sent_ns: i64::try_from(open).unwrap(),
         }
     }
 
@@ -163,6 +163,34 @@ mod tests {
             (verdict.doubtful_open.len(), verdict.doubtful_frames.len()),
             (2, 2)
         );
+    }
+
+    #[test]
+    fn where_order_is_kept_it_decides() {
+        let in_order = |overtaken| {
+            let even = [(0, 7), (0, 8), (1, 7), (1, 8)].map(|(a, b)| Candidate {
+                overtaken,
+                ..candidate(a, b, 1.0)
+            });
+            likely_pairs(&even).pairs
+        };
+        assert!(in_order(0.1).is_empty());
+        assert_eq!(in_order(1e-5), [(0, 7), (1, 8)]);
+    }
+
+    #[test]
+    fn a_train_of_many_is_in_order_and_one_lost_of_it_leaves_the_rest_unknown() {
+        let train = |n_arrived: usize| {
+            let all = (0..12).flat_map(|a| (0..n_arrived).map(move |b| (a, b)));
+            let near = all.filter(|(a, b): &(usize, usize)| a.abs_diff(*b) < 4);
+            let late = |(a, b)| Candidate {
+                overtaken: 1e-9,
+                ..candidate(a, b, 1.0)
+            };
+            likely_pairs(&near.map(late).collect::<Vec<_>>()).pairs
+        };
+        assert_eq!(train(12), (0..12).map(|a| (a, a)).collect::<Vec<_>>());
+        assert!(train(11).is_empty());
     }
 
     #[test]
@@ -199,7 +227,13 @@ mod tests {
             }
             let n_lost = i32::try_from(opens.len() - picked.len()).unwrap();
             let n_left = i32::try_from(frames.len() - picked.len()).unwrap();
+            let is_late = |c: &&Candidate| {
+                let mut others = picked.iter();
+                others.any(|other| other.open > c.open && other.frame < c.frame)
+            };
+            let late = picked.iter().filter(is_late).map(|c| c.overtaken);
             let weight = picked.iter().map(|c| c.weight).product::<f64>()
+                * late.product::<f64>()
                 * LOST.powi(n_lost)
                 * PHANTOM.powi(n_left);
             total += weight;
@@ -219,13 +253,17 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             f64::from(u32::try_from(seed >> 40).unwrap()) / f64::from(1 << 24)
         };
-        for _ in 0..60 {
+        for round in 0..90 {
+            let overtaken = [1.0, 0.3, 1e-6][round % 3];
             let sharp = random() < 0.5;
             let weight =
                 |a: usize, b: usize, at: f64| if sharp && a != b { at * 1e-4 } else { at + 0.1 };
             let component: Vec<_> = (0..9)
                 .map(|i| (i / 3, i % 3))
-                .map(|(a, b)| candidate(a, b, weight(a, b, random())))
+                .map(|(a, b)| Candidate {
+                    overtaken,
+                    ..candidate(a, b, weight(a, b, random()))
+                })
                 .collect();
             let frames = side(&component, |c| c.frame);
             let expected: Vec<_> = component
@@ -241,7 +279,7 @@ mod tests {
                 .collect();
             found.sort_unstable();
             assert_eq!(found, expected);
-            assert_eq!(expected.is_empty(), !sharp);
+            assert_eq!(expected.is_empty(), !sharp && overtaken > 1e-3);
         }
     }
 

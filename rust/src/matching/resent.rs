@@ -3,7 +3,11 @@
 use super::Sight;
 use super::copies::Rules;
 
-/// The first of several was lost: what was seen once elsewhere fits a later one, and not the first.
+/// A packet is so many times nearer to itself elsewhere than to another of equal bytes.
+const CLEARLY_NEARER: u64 = 8;
+
+/// The first of several was lost: what was seen once elsewhere fits a later one, or is clearly nearer
+/// to it, and does not fit the first.
 pub(super) fn is_resend(
     several: &[Sight],
     once: &[Sight],
@@ -12,7 +16,11 @@ pub(super) fn is_resend(
     let ([first, later @ ..], [only]) = (several, once) else {
         return false;
     };
-    only.point != first.point && !fits(first, only) && later.iter().any(|one| fits(one, only))
+    let apart_ns = |one: &Sight| one.aligned_ns.abs_diff(only.aligned_ns);
+    let is_nearer = |one: &Sight| apart_ns(one).saturating_mul(CLEARLY_NEARER) < apart_ns(first);
+    only.point != first.point
+        && !fits(first, only)
+        && later.iter().any(|one| fits(one, only) || is_nearer(one))
 }
 
 /// Where packets of this identity came from, something was seen that only the second can be, or, if
@@ -59,6 +67,8 @@ mod tests {
         let fits = |up: &Sight, down: &Sight| (0..20 * US).contains(&(down.t_ns - up.t_ns));
         let mut folded = Folded::default();
         assert_eq!(folded.fold(&run, &rules(&fits)).len(), 3);
+        let late = [run[0], run[1], sight(1, 1, 1530 * US)];
+        assert_eq!(folded.fold(&late, &rules(&fits)).len(), 3);
         let mirrored = [sight(1, 0, 0), sight(1, 0, 3 * US), sight(1, 1, 9 * US)];
         assert_eq!(folded.fold(&mirrored, &rules(&fits)).len(), 2);
     }
