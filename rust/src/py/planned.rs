@@ -97,16 +97,12 @@ pub(super) fn division(questions: Questions) -> PyResult<Division> {
 /// The plan that `pcaplat/stages/match.py` wrote.
 pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
     let centres = |name| -> PyResult<Vec<Centre>> {
-        Ok(item::<Vec<Knots>>(dict, name)?
-            .into_iter()
-            .map(centre)
-            .collect())
+        let all: Vec<Knots> = item(dict, name)?;
+        Ok(all.into_iter().map(centre).collect())
     };
     let bands = |name| -> PyResult<Vec<Band>> {
-        Ok(item::<Vec<Edges>>(dict, name)?
-            .into_iter()
-            .map(band)
-            .collect())
+        let all: Vec<Edges> = item(dict, name)?;
+        Ok(all.into_iter().map(band).collect())
     };
     let divisions = item::<Vec<Option<Questions>>>(dict, "divisions")?
         .into_iter()
