@@ -28,8 +28,11 @@ LEAST_JUMP_NS = 50_000
 DENSITY_BINS = 1024
 """Bins of a band's density."""
 
-NEIGHBOURS = 16
-"""Packets between whose residuals their density is one."""
+LEAST_ALIKE = 32
+"""Packets, neighbours by their residuals, that have one density at least."""
+
+MOST_DENSITIES = 128
+"""More packets than so many times that share a density by more of them."""
 
 
 def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
@@ -120,8 +123,12 @@ def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
 
 def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
     """Density in equal bins, relative to a uniform one: as fine as there are packets to tell."""
-    knots_ns = np.sort(residual_ns)[NEIGHBOURS // 2 :: NEIGHBOURS].astype(np.float64)
-    knots_ns = np.r_[residual_ns.min() - resolution_ns, knots_ns, residual_ns.max() + resolution_ns]
+    n_alike = max(LEAST_ALIKE, len(residual_ns) // MOST_DENSITIES)
+    knots_ns = np.sort(residual_ns)[n_alike // 2 :: n_alike]
+    # other packets than these may be somewhat faster, or slower
+    least, most = residual_ns.min(), residual_ns.max()
+    first, last = 2 * least - knots_ns[:1] - resolution_ns, 2 * most - knots_ns[-1:] + resolution_ns
+    knots_ns = np.concatenate([first, knots_ns, last])
     below = np.linspace(0, 1, len(knots_ns))
     blur_ns = resolution_ns * np.linspace(-1, 1, 5)
     share = np.mean([np.diff(np.interp(edges_ns - by, knots_ns, below)) for by in blur_ns], axis=0)
