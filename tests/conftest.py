@@ -4,6 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# a busy machine is no mistake, and what fails once is to fail again
+settings.register_profile("pcaplat", deadline=None, derandomize=True)
+settings.load_profile("pcaplat")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -82,6 +82,15 @@ def test_a_bands_density_is_relative_to_a_uniform_one() -> None:
     assert np.mean(np.abs(density / normal - 1)[is_likely]) < 0.1
 
 
+@pytest.mark.parametrize("n", [1, 2, 31, 33])
+def test_of_few_packets_the_density_is_one_about_them(n: int) -> None:
+    band = band_of(np.arange(n, dtype=np.int64), 1)
+    density = np.array(band.density)
+    assert density.mean() == pytest.approx(1.0)
+    at = (n // 2 - band.lo_ns) * len(density) // (band.hi_ns - band.lo_ns)
+    assert density[at] > 10 * density[0] > 0
+
+
 def test_one_spike_does_not_widen_the_band() -> None:
     residual_ns = np.append(np.zeros(1000, np.int64), 9_000_000)
     assert band_of(residual_ns, 1).hi_ns == 302

@@ -123,7 +123,8 @@ def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
 
 def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
     """Density in equal bins, relative to a uniform one: as fine as there are packets to tell."""
-    n_alike = max(LEAST_ALIKE, len(residual_ns) // MOST_DENSITIES)
+    n = len(residual_ns)
+    n_alike = min(n, max(LEAST_ALIKE, n // MOST_DENSITIES))
     knots_ns = np.sort(residual_ns)[n_alike // 2 :: n_alike]
     # other packets than these may be somewhat faster, or slower
     least, most = residual_ns.min(), residual_ns.max()
@@ -133,5 +134,5 @@ def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
     blur_ns = resolution_ns * np.linspace(-1, 1, 5)
     share = np.mean([np.diff(np.interp(edges_ns - by, knots_ns, below)) for by in blur_ns], axis=0)
     # what 1 of 10,000 packets did is possible, not impossible
-    smooth = share + 0.5 / (len(residual_ns) + 1) / DENSITY_BINS
+    smooth = share + 0.5 / (n + 1) / DENSITY_BINS
     return np.asarray(smooth / smooth.sum() * DENSITY_BINS)
