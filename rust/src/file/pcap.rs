@@ -10,6 +10,7 @@
 
 mod expcap;
 mod header;
+mod hole;
 mod layout;
 mod variant;
 
@@ -17,6 +18,7 @@ use super::input::Input;
 use super::{Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
 use crate::instant;
 use header::{Header, Record};
+use hole::{Hole, Place};
 
 pub(super) const FORMAT: Format = Format {
     name: "pcap",
@@ -37,6 +39,7 @@ fn open(input: &mut Input, findings: &mut Findings) -> Opened {
         has_odd_fractions: false,
         has_footers: false,
         last_seconds: None,
+        hole: Hole::default(),
     };
     reader.begin(input, findings);
     Ok(Box::new(reader))
@@ -52,6 +55,7 @@ struct Pcap {
     has_footers: bool,
     /// Of the record before.
     last_seconds: Option<u32>,
+    hole: Hole,
 }
 
 impl Pcap {
@@ -121,23 +125,6 @@ impl Pcap {
 /// Only files that alternate without end reach it.
 const MAX_INTERFACES: usize = 65_536;
 
-/// So many zeros are space that was kept for records, not hundreds of records without a time, a byte
-/// or a length.
-const NEVER_WRITTEN_BYTES: usize = 4096;
-
-/// Whether zeros stand where records should be; what is still being written may yet become one.
-#[inline]
-fn is_never_written(record: Record, input: &mut Input) -> bool {
-    record.is_empty()
-        && (record.seconds, record.fraction) == (0, 0)
-        && input.fill_ahead(NEVER_WRITTEN_BYTES)
-        && input
-            .window()
-            .iter()
-            .take(NEVER_WRITTEN_BYTES)
-            .all(|octet| *octet == 0)
-}
-
 impl Pcap {
     /// The next record that is whole in the window, and its length with its header.
     #[inline]
@@ -155,7 +142,7 @@ impl Pcap {
             if record.is_empty() && self.goes_on_in_another(input, findings) {
                 continue;
             }
-            if record.captured > MAX_CAPTURED_BYTES || is_never_written(record, input) {
+            if record.captured > MAX_CAPTURED_BYTES || self.is_in_hole(record, input, findings) {
                 self.pass_damage(record, input, findings)?;
                 continue;
             }
@@ -167,9 +154,39 @@ impl Pcap {
                 self.pass_lie(record_bytes, input, findings)?;
                 continue;
             }
-            self.last_seconds = Some(record.seconds);
+            if !record.is_empty() {
+                self.last_seconds = Some(record.seconds);
+            }
             return Some((record, record_bytes));
         }
+    }
+
+    /// Whether this is no record because zeros are there, or were right before it.
+    #[inline]
+    fn is_in_hole(&mut self, record: Record, input: &mut Input, findings: &mut Findings) -> bool {
+        match self.hole.place(record) {
+            Place::Record => false,
+            Place::Endless => true,
+            Place::Begun => {
+                findings.is_truncated = true;
+                let each = self.record_header_bytes;
+                let text = format!(
+                    "zeros where records should be: space that was kept for some and never written; \
+                     each {each} of them are an empty record, as Wireshark lists them"
+                );
+                let before = each as u64 * u64::from(hole::MIN_RECORDS - 1);
+                findings.damaged(input.at_byte().saturating_sub(before), text);
+                false
+            }
+            Place::Behind => !self.goes_on_here(input),
+        }
+    }
+
+    #[cold]
+    fn goes_on_here(&self, input: &mut Input) -> bool {
+        input.fill_ahead(layout::LOOK_AHEAD_BYTES);
+        let (header, n_header) = (&self.header, self.record_header_bytes);
+        layout::goes_on(header, n_header, self.last_seconds, input.window())
     }
 
     /// Moves from a record that is none to where records go on.
@@ -186,10 +203,12 @@ impl Pcap {
             layout::goes_on(header, n_header, self.last_seconds, window)
         });
         let captured = record.captured;
-        let what = if captured == 0 {
-            format!("zeros, {NEVER_WRITTEN_BYTES} of them or more, where records should be")
-        } else {
+        let what = if captured > MAX_CAPTURED_BYTES {
             format!("a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible")
+        } else if captured > 0 {
+            "behind the zeros is no record".to_owned()
+        } else {
+            format!("zeros, more than the {} records that are listed", hole::MAX_RECORDS)
         };
         findings.lost(at_byte, &what, input, goes_on);
         goes_on.then_some(())
