@@ -36,6 +36,15 @@ class InputError(PcaplatError, ValueError):
         return cls(f"{option} {name}: there is no such capture point; there are: {there_are}")
 
     @classmethod
+    def too_many_points(cls, n: int, limit: int, file: str, n_of_file: int) -> "InputError":
+        """Refuse to relate every point with every other without end."""
+        return cls(
+            f"the captures hold {n} capture points, of which {file} holds {n_of_file}: each is "
+            f"compared with each, which is done for {limit} at most; give fewer captures, or only "
+            "the interfaces of the path (tshark -Y 'frame.interface_id == 3' -w writes one apart)"
+        )
+
+    @classmethod
     def named_twice(cls, option: str, name: str) -> "InputError":
         """Refuse the same point twice."""
         return cls(f"{option}: {name} is named twice; name each point once")

@@ -1,15 +1,21 @@
 """The capture points that files hold: their names, and which part of which file is which."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, point_names, resolution_ns
+from pcaplat.errors import InputError
 from pcaplat.path import Division, Point
 from pcaplat.printable import plain_name
 
 PointOf = Sequence[Sequence[int | None]]
 """Per file and part of it, the point."""
+
+
+MAX_POINTS = 512
+"""Points are compared in pairs; a hostile file describes tens of thousands of interfaces."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,9 @@ def find_points(
         captures: The files.
         facts: What reading told of each.
         divisions: How each is divided; None where its parts are its interfaces.
+
+    Raises:
+        InputError: More points than are compared; give fewer captures or interfaces.
     """
     sources: dict[str, list[tuple[int, int]]] = {}
     seen: dict[str, list[Mapping[str, Any]]] = {}
@@ -83,6 +92,7 @@ def find_points(
                 if division and division.parts.get(part, (0, "x"))[1] == "":
                     rest.add(full)
                 seen.setdefault(full, []).append(one)
+    _refuse_too_many(sources, captures)
     points = [
         _point(name, tuple(sources[name]), seen[name], is_rest=name in rest) for name in sources
     ]
@@ -90,6 +100,17 @@ def find_points(
         for file, part in point.sources:
             point_of[file][part] = i
     return points, point_of
+
+
+def _refuse_too_many(
+    sources: Mapping[str, Sequence[tuple[int, int]]], captures: Sequence[Capture]
+) -> None:
+    if len(sources) <= MAX_POINTS:
+        return
+    of_file = Counter(file for parts in sources.values() for file in {at for at, _ in parts})
+    [(largest, n_of_file)] = of_file.most_common(1)
+    name = captures[largest].name
+    raise InputError.too_many_points(len(sources), MAX_POINTS, name, n_of_file)
 
 
 def _parts_of(division: Division | None, interface: int) -> dict[int, str]:

@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "effects": {"figures", "intervals", "loss", "readings", "scenario"},
     "engines": {"_native", "engines", *LEAVES},
     "errors": set(),
-    "found_points": {"captures", "path", "printable"},
+    "found_points": {"captures", "errors", "path", "printable"},
     "instruments": {"errors", "instruments"},
     "cpu_figures": {
         *("asked", "instruments", "intervals", "rate_figures", "rates", "readings", "scenario"),

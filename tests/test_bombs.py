@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+import pcaplat
 from pcaplat.captures import COMPRESSED
+from pcaplat.lints import lint
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 MAX_MB = 256
@@ -148,12 +151,29 @@ def test_empty_records_and_lengths_that_lie(tmp_path: Path) -> None:
 
 def test_interfaces_without_end_are_bounded(tmp_path: Path) -> None:
     name = struct.pack("<HH", 2, 400) + b"n" * 400
-    body = struct.pack("<HHI", 1, 0, 0) + name
-    length = struct.pack("<I", len(body) + 12)
-    block = struct.pack("<I", 1) + length + body + length
+    interface = block(1, struct.pack("<HHI", 1, 0, 0) + name)
     section = (ROOT / "rust/fuzz/corpus/reader/ng-le-us").read_bytes()[:28]
     path = tmp_path / "interfaces.pcapng.gz"
-    path.write_bytes(packed(".gz", section) + packed(".gz", block * 2000) * 40)
+    path.write_bytes(packed(".gz", section) + packed(".gz", interface * 2000) * 40)
     [(n, texts)] = read(path)
     assert n == 0
     assert "more than 65536 interfaces" in " ".join(texts)
+
+
+@pytest.mark.parametrize("verb", [lambda path: pcaplat.merge([path]), lambda path: lint([path])])
+def test_points_without_end_are_not_compared_with_each_other(
+    tmp_path: Path, verb: Callable[[Path], object]
+) -> None:
+    interface = block(1, struct.pack("<HHI", 1, 0, 0))
+    file = (ROOT / "rust/fuzz/corpus/reader/ng-le-us").read_bytes()[:28]
+    for number in range(600):
+        file += interface + block(6, struct.pack("<IIIII", number, 0, number, 0, 0))
+    path = tmp_path / "interfaces.pcapng"
+    path.write_bytes(file)
+    with pytest.raises(pcaplat.InputError, match=r"600 capture points.* 512 at most"):
+        verb(path)
+
+
+def block(kind: int, body: bytes) -> bytes:
+    length = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + length + body + length
