@@ -11,7 +11,7 @@ import numpy as np
 
 from pcaplat.asked import SHARES, Figure, Given, Missing
 from pcaplat.bursts import of_losses
-from pcaplat.cpu_figures import OF_CPU
+from pcaplat.cost_figures import OF_COST
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
 from pcaplat.rate_figures import OF_TRAFFIC
@@ -128,7 +128,7 @@ MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
     "delay-variation": variation,
     "loss-ratio": lost,
     **OF_TRAFFIC,
-    **OF_CPU,
+    **OF_COST,
 }
 """Every metric that is measured from captures, and what takes it from a run: a further metric is
 one line here, and a function."""

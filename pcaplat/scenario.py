@@ -35,6 +35,7 @@ class MeasuredRun:
     rates: Rates | None = None
     witnesses: Sequence[Witness] = ()
     samples: Samples | None = None
+    memory: Samples | None = None
 
     @property
     def path(self) -> list[str]:

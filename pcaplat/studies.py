@@ -34,11 +34,11 @@ class RunFiles:
         """Read it, or merge its captures; and what other instruments say of it."""
         # before the captures, which take longer
         said = witnesses_in(self.folder, self.wanted)
-        cpu = self.wanted.cpu
-        samples = None if cpu is None else samples_in(self.folder, cpu)
+        wanted = (self.wanted.cpu, self.wanted.memory)
+        cpu, memory = (None if one is None else samples_in(self.folder, one) for one in wanted)
         merged = self.captures
         run = reading.merged(self.name, merged) if merged else saved_run(self.folder)
-        return replace(run, witnesses=said, samples=samples)
+        return replace(run, witnesses=said, samples=cpu, memory=memory)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, mo
 
 from pcaplat.errors import OptionError
 from pcaplat.instruments.instants import parse_zone
-from pcaplat.instruments.loading import CpuFile, Wanted
+from pcaplat.instruments.loading import SampleFile, Wanted
 from pcaplat.instruments.table import Mapping
 from pcaplat.published.checks import Strict, Text, kind, mistake
 from pcaplat.published.formula import nearest
@@ -68,15 +68,14 @@ class Runs(Strict):
     runs: list[Texts] = Field(min_length=1)
 
 
-class CpuSamples(Strict):
-    """CPU samples of each run: a file in its folder."""
+class Samples(Strict):
+    """Samples of each run: a file in its folder."""
 
     file: Texts
     format: Literal["sar", "esxtop", "csv"]
     column: Text | None = None
     time: Text | None = None
     value: Text | None = None
-    unit: Literal["core", "MHz", "%"] = "core"
     zone: Zone | None = None
     offset: SignedDuration = 0
     interval: Duration | None = None
@@ -89,28 +88,50 @@ class CpuSamples(Strict):
         return self
 
 
+class CpuSamples(Samples):
+    """How busy its processors were."""
+
+    unit: Literal["core", "MHz", "%"] = "core"
+
+
+class MemorySamples(Samples):
+    """How much memory was used."""
+
+    unit: Literal["B", "KiB", "MiB", "GiB"] = "MiB"
+
+    @model_validator(mode="after")
+    def _names_a_column(self) -> Self:
+        if self.format == "esxtop" and self.column is None:
+            raise mistake("is missing, and esxtop has many of memory, in MBytes", "column")
+        return self
+
+
 class Instruments(Strict):
     """Files of other instruments in each run's folder."""
 
     netperf: Texts | None = None
     iperf3: Texts | None = None
     cpu: CpuSamples | None = None
+    memory: MemorySamples | None = None
 
     @property
     def wanted(self) -> Wanted:
         """Give the same as reading them takes it."""
-        return Wanted(_listed(self.netperf), _listed(self.iperf3), _cpu_file(self.cpu))
+        files = _sample_file(self.cpu), _sample_file(self.memory)
+        return Wanted(_listed(self.netperf), _listed(self.iperf3), *files)
 
 
 def _listed(texts: str | list[str] | None) -> list[str]:
     return [texts] if isinstance(texts, str) else texts or []
 
 
-def _cpu_file(cpu: CpuSamples | None) -> CpuFile | None:
-    if cpu is None:
+def _sample_file(given: CpuSamples | MemorySamples | None) -> SampleFile | None:
+    if given is None:
         return None
-    mapping = Mapping(cpu.time or "", cpu.value or "", cpu.unit, cpu.zone, cpu.interval)
-    return CpuFile(_listed(cpu.file), cpu.format, mapping, cpu.column or "", cpu.offset)
+    mapping = Mapping(given.time or "", given.value or "", given.unit, given.zone, given.interval)
+    is_memory = isinstance(given, MemorySamples)
+    files, column = _listed(given.file), given.column or ""
+    return SampleFile(files, given.format, mapping, column, given.offset, is_memory)
 
 
 class StudyFile(Strict):

@@ -50,14 +50,14 @@ MAY_IMPORT = {
     "errors": set(),
     "found_points": {"captures", "errors", "path", "printable"},
     "instruments": {"errors", "instruments"},
-    "cpu_figures": {
+    "cost_figures": {
         *("asked", "instruments", "intervals", "rate_figures", "rates", "readings", "scenario"),
     },
     "witnesses": {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
     "identity_doubts": {"captures", "path", "units"},
-    "figures": {"asked", "bursts", "cpu_figures", "intervals", "rate_figures", "loss"}
+    "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures", "loss"}
     | {"readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},

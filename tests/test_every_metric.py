@@ -30,6 +30,13 @@ relative = {relative}
 interval = [-1e15, 1e15]
 unit = "{unit}"
 """
+MEMORY = """
+[instruments.memory]
+file = "memory.csv"
+format = "csv"
+time = "when"
+value = "used"
+"""
 PLAIN = '{ kind = "path", scenario = "plain" }'
 CHANGE = '{ kind = "difference", treatment = "again", baseline = "plain" }'
 MAY_BE_NOTHING = (
@@ -64,7 +71,11 @@ def verdicts() -> dict[str, dict[str, Any]]:
     shutil.copytree(SAMPLE, folder)
     (folder / "claims.toml").write_text('document = { title = "t" }\n' + "".join(claims()))
     study = folder / "study.toml"
-    study.write_text(study.read_text() + '[scenarios.again]\nruns = ["run"]\n')
+    sar = json.loads((folder / "run" / "sar.json").read_text())
+    stamps = [row["timestamp"] for row in sar["sysstat"]["hosts"][0]["statistics"]]
+    rows = [f"{one['date']}T{one['time']}Z,{1500 + n}\n" for n, one in enumerate(stamps)]
+    (folder / "run" / "memory.csv").write_text("when,used\n" + "".join(rows))
+    study.write_text(study.read_text() + MEMORY + '[scenarios.again]\nruns = ["run"]\n')
     document = validate(str(study))
     shutil.rmtree(folder.parent)
     return {row["id"]: row for row in document["verdicts"]}

@@ -11,7 +11,7 @@ import pytest
 
 from pcaplat.instruments.instants import parse_zone
 from pcaplat.instruments.iperf3 import read_iperf3
-from pcaplat.instruments.loading import CpuFile, samples_in
+from pcaplat.instruments.loading import SampleFile, samples_in
 from pcaplat.instruments.mistakes import InstrumentError
 from pcaplat.instruments.netperf import read_netperf
 from pcaplat.instruments.sar import read_sar
@@ -181,6 +181,7 @@ def test_esxtops_batch_is_read() -> None:
         (esxtop(lines=[*LINES, LINES[-1]]), "e:5: its time is not after"),
         (esxtop(lines=[LINES[0].replace("20.0", "-1"), *LINES[1:]]), "e:2: '-1' is no load"),
         (esxtop(lines=LINES[:1]), "one sample, and how long"),
+        (esxtop(lines=["x" * 140_000]), "e: it is no CSV"),
     ],
 )
 def test_broken_esxtop_results(text: str, said: str) -> None:
@@ -216,6 +217,8 @@ def test_any_csv_by_a_mapping(stamps: tuple[str, str], zone: str | None) -> None
         ("when,load\n1,nan\n", "t:2: 'nan' is no load"),
         ("when,load\n1\n", "t:2: 1 cells"),
         ("when,load\n2,1\n1,1\n", "t:3: its time is not after"),
+        ("when,load\n99999999999999,1\n", "t:2: the time '99999999999999': it is after 2262"),
+        ("when,load\n9999-01-01T00:00:00Z,1\n", "t:2: the time .* it is after 2262"),
     ],
 )
 def test_broken_csv(text: str, said: str) -> None:
@@ -223,19 +226,25 @@ def test_broken_csv(text: str, said: str) -> None:
         read_table(text, "t", Mapping("when", "load"))
 
 
+@pytest.mark.parametrize("rate", ["nan", "inf", "-5"])
+def test_rates_that_are_none(rate: str) -> None:
+    with pytest.raises(InstrumentError, match=r"is no (number|rate)"):
+        read_netperf(f"THROUGHPUT={rate}\nTHROUGHPUT_UNITS=Trans/s", "n")
+
+
 def test_clock_offset_and_files_that_are_not_there(tmp_path: Path) -> None:
     shutil.copy(REAL / "sar.json", tmp_path)
     plain, late = (
-        samples_in(tmp_path, CpuFile(["sar*"], "sar", Mapping(), "", off)) for off in (0, 5)
+        samples_in(tmp_path, SampleFile(["sar*"], "sar", Mapping(), "", off)) for off in (0, 5)
     )
     assert [a - b for a, b in zip(plain.end_ns, late.end_ns, strict=True)] == [5] * 3
     with pytest.raises(InstrumentError, match=r"there is no x\.json in it \(there are sar\.json\)"):
-        samples_in(tmp_path, CpuFile(["x.json"], "sar", Mapping()))
+        samples_in(tmp_path, SampleFile(["x.json"], "sar", Mapping()))
     (tmp_path / "sar2.json").write_bytes(b"\xff")
     with pytest.raises(InstrumentError, match=r"several files .* sar\.json, sar2\.json"):
-        samples_in(tmp_path, CpuFile(["sar*"], "sar", Mapping()))
+        samples_in(tmp_path, SampleFile(["sar*"], "sar", Mapping()))
     with pytest.raises(InstrumentError, match="no UTF-8"):
-        samples_in(tmp_path, CpuFile(["sar2*"], "sar", Mapping()))
+        samples_in(tmp_path, SampleFile(["sar2*"], "sar", Mapping()))
 
 
 @pytest.mark.parametrize(
@@ -245,6 +254,8 @@ def test_clock_offset_and_files_that_are_not_there(tmp_path: Path) -> None:
         ('cpu = { file = "x", format = "csv" }', "is missing, and CSV needs"),
         ('cpu = { file = "x", format = "sar", zone = "Mars" }', "'Mars' is no time zone"),
         ('cpu = { file = "x", format = "top" }', "instruments.cpu.format"),
+        ('memory = { file = "x", format = "esxtop" }', "column: is missing, and esxtop has many"),
+        ('memory = { file = "x", format = "sar", unit = "core" }', "instruments.memory.unit"),
     ],
 )
 def test_mistakes_in_a_study_are_told(tmp_path: Path, lines: str, said: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pcaplat.asked import Figure, Missing
 from pcaplat.comparisons import compare
-from pcaplat.cpu_figures import OF_CPU
+from pcaplat.cost_figures import OF_COST
 from pcaplat.instruments import Samples
 from pcaplat.readings import Reading
 from pcaplat.verdicts import validate
@@ -44,9 +44,36 @@ def sampled(seed: int, per_kpps: float, idle: float = 0.0) -> tuple[MeasuredRun,
 
 
 def cost(given: MeasuredRun, metric: str = "cpu-per-100kpps") -> Reading:
-    found = OF_CPU[metric](given, Figure(metric))
+    found = OF_COST[metric](given, Figure(metric))
     assert isinstance(found, Reading), found
     return found
+
+
+def test_memory_is_told_over_the_captures_time_and_for_its_traffic() -> None:
+    given, _ = sampled(1, 0.5)
+    assert given.samples is not None
+    used_mib = np.linspace(3000.0, 3200.0, len(given.samples.busy)) + np.tile([-20, 20], 32)
+    memory = replace(given.samples, unit="MiB", busy=list(used_mib))
+    given = replace(given, memory=memory)
+    found = cost(given, "memory-used")
+    assert found.value == pytest.approx(used_mib.mean())
+    n_s = len(memory.busy) * 4 * LENGTH_NS / 1e9
+    assert given.rates is not None
+    packets = given.rates.flows["vnic", "forward"].counts["n_frames"].sum()
+    by_hand = used_mib.mean() * n_s / (packets / 1e5)
+    assert cost(given, "memory-per-100kpps").value == pytest.approx(by_hand)
+    # it rises all the time, so one run tells no interval
+    assert "so much alike" in found.why or "so slowly" in found.why
+    steady = replace(memory, busy=list(3000 + np.random.default_rng(3).normal(0, 5, 64)))
+    within = cost(replace(given, memory=steady), "memory-used").within
+    assert within is not None
+    lo, hi = within.interval(0.95)
+    assert lo < 3000 < hi
+    assert hi - lo < 8
+    none = OF_COST["memory-used"](replace(given, memory=None), Figure("memory-used"))
+    assert isinstance(none, Missing)
+    assert "no memory samples" in none.why
+    assert "[instruments.memory]" in none.why
 
 
 def test_the_cost_that_was_put_in_is_found_as_often_as_the_interval_says() -> None:
@@ -75,11 +102,11 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     given, _ = sampled(1, 0.5)
     assert given.samples is not None
     late = replace(given.samples, end_ns=[end + 3600 * SECOND for end in given.samples.end_ns])
-    found = OF_CPU["cpu-per-gbps"](replace(given, samples=late), Figure("cpu-per-gbps"))
+    found = OF_COST["cpu-per-gbps"](replace(given, samples=late), Figure("cpu-per-gbps"))
     assert isinstance(found, Missing)
     assert "3600 s apart" in found.why or "3597 s apart" in found.why
     assert "zone and offset" in found.why
-    other = OF_CPU["cpu-per-gbps"](given, Figure("cpu-per-gbps", unit="MHz"))
+    other = OF_COST["cpu-per-gbps"](given, Figure("cpu-per-gbps", unit="MHz"))
     assert isinstance(other, Missing)
     assert "is in core, and MHz is asked for" in other.why
     few = Samples("s", "core", late.end_ns[:9], late.length_ns[:9], late.busy[:9])
@@ -88,7 +115,7 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     assert found.within is None
     assert "9 CPU samples are too few" in found.why
     assert "stamped to the second" in found.note
-    none = OF_CPU["cpu-per-100kpps"](run(rates()), Figure("cpu-per-100kpps"))
+    none = OF_COST["cpu-per-100kpps"](run(rates()), Figure("cpu-per-100kpps"))
     assert isinstance(none, Missing)
     assert "no CPU samples" in none.why
 

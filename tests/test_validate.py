@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from pcaplat.cpu_figures import OF_CPU
+from pcaplat.cost_figures import OF_COST
 from pcaplat.effects import RUNS, UNREPLICATED, Effect
 from pcaplat.figures import MEASURED, Figure, Missing, read
 from pcaplat.intervals import Estimate
@@ -263,6 +263,6 @@ def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> Non
     rows = validate(served, scenarios)["verdicts"] if served else []
     assert [row["id"] for row in rows] == [claim.id for claim in served]
     for claim, row in zip(served, rows, strict=True):
-        is_counted = claim.metric not in {*OF_TRAFFIC, *OF_CPU}
+        is_counted = claim.metric not in {*OF_TRAFFIC, *OF_COST}
         assert (row["estimate"] is not None) == is_counted
         assert is_counted or "was not counted" in row["reason"]

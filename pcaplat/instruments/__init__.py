@@ -1,4 +1,4 @@
-"""Other instruments' results: what netperf and iperf3 say of a run, and samples of its CPU.
+"""Other instruments' results: what netperf and iperf3 say of a run, samples of CPU and memory.
 
 Witnesses say a rate or a time of the whole run; samples say, interval by interval, how busy the
 processors were. See docs/instruments.md.
@@ -26,9 +26,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class Samples:
-    """How busy processors were: one value an interval, which ends at `end_ns` (UTC, since 1970).
+    """How busy processors were, or how much memory was used: one value an interval.
 
-    `unit` is core (busy cores) or MHz. `step_ns` is how finely the instrument writes its times.
+    It ends at `end_ns` (UTC, since 1970). `unit` is core (busy cores) or MHz, or MiB. `step_ns` is
+    how finely the instrument writes its times.
     """
 
     where: str

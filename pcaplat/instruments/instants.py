@@ -35,7 +35,7 @@ def ns_of(moment: datetime, zone: tzinfo | None) -> int:
     """Give ns since 1970; a moment without a zone of its own is of `zone`.
 
     Raises:
-        ValueError: Neither says a zone.
+        ValueError: Neither says a zone, or it is too far from now.
     """
     if moment.tzinfo is None:
         if zone is None:
@@ -43,4 +43,16 @@ def ns_of(moment: datetime, zone: tzinfo | None) -> int:
         moment = moment.replace(tzinfo=zone)
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
     # integers throughout: a float of seconds since 1970 is right to 200 ns only
-    return (since.days * 86_400 + since.seconds) * NS_PER_S + since.microseconds * 1000
+    return known_ns((since.days * 86_400 + since.seconds) * NS_PER_S + since.microseconds * 1000)
+
+
+def known_ns(t_ns: int) -> int:
+    """Give a time that 64 bits hold.
+
+    Raises:
+        ValueError: They do not.
+    """
+    if abs(t_ns) >= 1 << 63:
+        message = "it is after 2262, or before 1677"
+        raise ValueError(message)
+    return t_ns

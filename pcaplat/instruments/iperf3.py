@@ -1,6 +1,7 @@
 """iperf3's JSON (`iperf3 -J`): what the receiver got, what was lost, and TCP's own round trip."""
 
 import json
+from math import isfinite
 from typing import Any
 
 from pcaplat.instruments import Witness
@@ -49,6 +50,6 @@ def _round_trip(end: dict[str, Any], where: str) -> list[Witness]:
 
 def _number(row: dict[str, Any], name: str, where: str) -> float:
     value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise InstrumentError.at(where, None, f"{name} is {value!r} and should be a number", REDO)
     return float(value)

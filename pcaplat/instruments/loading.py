@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 from pathlib import Path
 
 from pcaplat.instruments import Samples, Witness
@@ -12,12 +11,12 @@ from pcaplat.instruments.netperf import read_netperf
 from pcaplat.instruments.sar import read_sar
 from pcaplat.instruments.table import Mapping, read_esxtop, read_table
 
-CPU_FORMATS = ("sar", "esxtop", "csv")
+FORMATS = ("sar", "esxtop", "csv")
 
 
 @dataclass(frozen=True)
-class CpuFile:
-    """How CPU samples are written: `format` is one of CPU_FORMATS.
+class SampleFile:
+    """How samples are written: `format` is one of FORMATS.
 
     `offset_ns` is the instrument's clock less the captures'.
     """
@@ -27,6 +26,7 @@ class CpuFile:
     mapping: Mapping
     column: str = ""
     offset_ns: int = 0
+    is_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Wanted:
 
     netperf: Sequence[str] = ()
     iperf3: Sequence[str] = ()
-    cpu: CpuFile | None = None
+    cpu: SampleFile | None = None
+    memory: SampleFile | None = None
 
 
 def witnesses_in(folder: Path, wanted: Wanted) -> list[Witness]:
@@ -56,28 +57,29 @@ def witnesses_in(folder: Path, wanted: Wanted) -> list[Witness]:
     ]
 
 
-def samples_in(folder: Path, cpu: CpuFile) -> Samples:
-    """Read a run's CPU samples, their times on the captures' clock.
+def samples_in(folder: Path, wanted: SampleFile) -> Samples:
+    """Read a run's samples of CPU, or of memory, their times on the captures' clock.
 
     Raises:
         InstrumentError: A file is not there, there are several, or it cannot be used.
     """
-    files = _files(folder, cpu.files)
+    files = _files(folder, wanted.files)
     if len(files) > 1:
         names = ", ".join(file.name for file in files)
-        what = f"several files are CPU samples of one run: {names}"
+        kind = "memory" if wanted.is_memory else "CPU"
+        what = f"several files are {kind} samples of one run: {names}"
         raise InstrumentError.at(str(folder), None, what, "name one")
-    text, where, zone = _text(files[0]), str(files[0]), cpu.mapping.zone
-    found = _samples(text, where, cpu, zone)
-    return replace(found, end_ns=[end - cpu.offset_ns for end in found.end_ns])
+    found = _samples(_text(files[0]), str(files[0]), wanted)
+    return replace(found, end_ns=[end - wanted.offset_ns for end in found.end_ns])
 
 
-def _samples(text: str, where: str, cpu: CpuFile, zone: tzinfo | None) -> Samples:
-    if cpu.format == "sar":
-        return read_sar(text, where, zone)
-    if cpu.format == "esxtop":
-        return read_esxtop(text, where, cpu.column)
-    return read_table(text, where, cpu.mapping)
+def _samples(text: str, where: str, wanted: SampleFile) -> Samples:
+    is_memory = wanted.is_memory
+    if wanted.format == "sar":
+        return read_sar(text, where, wanted.mapping.zone, is_memory=is_memory)
+    if wanted.format == "esxtop":
+        return read_esxtop(text, where, wanted.column, is_memory=is_memory)
+    return read_table(text, where, wanted.mapping)
 
 
 def _files(folder: Path, patterns: Sequence[str]) -> list[Path]:

@@ -7,6 +7,7 @@ values as CSV, with `-- -k` as KEY=VALUE.
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
 from pcaplat.instruments import Witness
 from pcaplat.instruments.mistakes import InstrumentError
@@ -110,5 +111,7 @@ def _witness(where: str, metric: str, text: str, factor: float) -> Witness:
     except ValueError:
         what = f"{text!r} is no number"
         raise InstrumentError.at(where, None, what, REDO) from None
+    if not 0 <= value < inf:
+        raise InstrumentError.at(where, None, f"{text!r} is no rate", REDO)
     decimals = len(text.partition(".")[2])
     return Witness("netperf", where, metric, factor * value, factor * 0.5 * 10.0**-decimals)

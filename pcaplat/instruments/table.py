@@ -1,4 +1,4 @@
-"""CPU samples as CSV: any, by a mapping of its columns; and esxtop's batch CSV."""
+"""Samples of CPU and memory as CSV: any, by a mapping of its columns; and esxtop's batch CSV."""
 
 import csv
 import re
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 
 from pcaplat.instruments import NS_PER_S, Samples
-from pcaplat.instruments.instants import ns_of
+from pcaplat.instruments.instants import known_ns, ns_of
 from pcaplat.instruments.mistakes import InstrumentError
 
 PDH = re.compile(r"^\(PDH-CSV 4\.0\) \(.*\)\((-?\d+)\)$")
@@ -18,7 +18,16 @@ PDH = re.compile(r"^\(PDH-CSV 4\.0\) \(.*\)\((-?\d+)\)$")
 PDH_TIMES = ("%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S.%f")
 ALL_CPUS = r"Physical Cpu(_Total)\% Util Time"
 ONE_CPU = re.compile(r"Physical Cpu\(\d+\)\\% Util Time$")
-UNITS = ("core", "MHz", "%")
+UNITS = {
+    "core": ("core", 1.0),
+    "%": ("core", 0.01),
+    "MHz": ("MHz", 1.0),
+    "B": ("MiB", 2.0**-20),
+    "KiB": ("MiB", 2.0**-10),
+    "MiB": ("MiB", 1.0),
+    "GiB": ("MiB", 2.0**10),
+}
+"""What a column may be in: the unit of its samples, and how many of them one is."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +55,15 @@ def read_table(text: str, where: str, mapping: Mapping) -> Samples:
     headings = rows[0]
     time_at = _column(headings, mapping.time, where)
     value_at = _column(headings, mapping.value, where)
-    factor = 0.01 if mapping.unit == "%" else 1.0
+    unit, factor = UNITS[mapping.unit]
     times, values = [], []
     for line, row in enumerate(rows[1:], 2):
         times.append(_instant(_cell(row, time_at, line, where), line, where, mapping.zone))
         values.append(factor * _number(_cell(row, value_at, line, where), line, where))
-    unit = "MHz" if mapping.unit == "MHz" else "core"
     return _samples(where, unit, times, values, mapping.interval_ns)
 
 
-def read_esxtop(text: str, where: str, column: str = "") -> Samples:
+def read_esxtop(text: str, where: str, column: str = "", *, is_memory: bool = False) -> Samples:
     r"""Read samples from what `esxtop -b` wrote.
 
     Args:
@@ -64,6 +72,7 @@ def read_esxtop(text: str, where: str, column: str = "") -> Samples:
         column: The end of a heading, as in `Group Cpu(7:vm1)\% Used`, in percent of a core; by
             default all processors of the host, `Physical Cpu(_Total)\% Util Time` times their
             number.
+        is_memory: The column is of memory, in MBytes; there is none by default.
 
     Raises:
         InstrumentError: It is no such file, the column is not there, or a line cannot be used.
@@ -81,16 +90,21 @@ def read_esxtop(text: str, where: str, column: str = "") -> Samples:
     if not n_cores:
         what = "no Physical Cpu(0) is in it, so the number of cores is not known"
         raise InstrumentError.at(where, 1, what, "let esxtop write all of its CPU fields")
+    factor = 1.0 if is_memory else n_cores / 100
     times, values = [], []
     for line, row in enumerate(rows[1:], 2):
         times.append(_pdh_ns(_cell(row, 0, line, where), line, where, zone))
-        values.append(n_cores * _number(_cell(row, at, line, where), line, where) / 100)
-    return _samples(where, "core", times, values, None)
+        values.append(factor * _number(_cell(row, at, line, where), line, where))
+    return _samples(where, "MiB" if is_memory else "core", times, values, None)
 
 
 def _rows(text: str, where: str) -> list[list[str]]:
     # esxtop's lines have thousands of columns
-    rows = [row for row in csv.reader(text.lstrip("\ufeff").splitlines()) if row]
+    try:
+        rows = [row for row in csv.reader(text.lstrip("\ufeff").splitlines()) if row]
+    except csv.Error as problem:
+        remedy = "is it the right file?"
+        raise InstrumentError.at(where, None, f"it is no CSV: {problem}", remedy) from None
     if len(rows) < 2:  # noqa: PLR2004 - headings and a sample
         raise InstrumentError.at(where, None, "it has no line of samples", "sample for longer")
     return rows
@@ -127,7 +141,7 @@ def _instant(text: str, line: int, where: str, zone: tzinfo | None) -> int:
     try:
         seconds, _, rest = text.partition(".")
         if seconds.isdigit():
-            return int(seconds) * NS_PER_S + int(rest.ljust(9, "0")[:9] or 0)
+            return known_ns(int(seconds) * NS_PER_S + int(rest.ljust(9, "0")[:9] or 0))
         return ns_of(datetime.fromisoformat(text), zone)
     except ValueError as problem:
         remedy = "write times as 2026-11-20T18:42:38+00:00 or seconds since 1970"

@@ -11,6 +11,7 @@ BASE = {
     "size": "B",
     "cores": "core",
     "clock rate": "MHz",
+    "memory": "MiB",
     "count": "1",
 }
 """The base unit of each dimension."""
@@ -38,6 +39,9 @@ UNITS: dict[str, tuple[str, Fraction]] = {
     "core": ("cores", Fraction(1)),
     "MHz": ("clock rate", Fraction(1)),
     "GHz": ("clock rate", Fraction(10**3)),
+    "KiB": ("memory", Fraction(1, 2**10)),
+    "MiB": ("memory", Fraction(1)),
+    "GiB": ("memory", Fraction(2**10)),
     "1": ("count", Fraction(1)),
 }
 """Every unit: its dimension, and how many of the base unit it is."""
@@ -61,6 +65,10 @@ METRICS: dict[str, tuple[str, ...]] = {
     "cpu-per-100kpps": CPU,
     "cpu-per-ktps": CPU,
     "cpu-per-gbps": CPU,
+    "memory-used": ("memory",),
+    "memory-per-100kpps": ("memory",),
+    "memory-per-ktps": ("memory",),
+    "memory-per-gbps": ("memory",),
 }
 """Every metric, and the dimensions of its units. L1 counts preamble and gap, L2 the frame with its
 FCS, L3 the IP packet, goodput the payload."""

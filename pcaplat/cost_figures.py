@@ -1,6 +1,6 @@
-"""Figures of cost: busy processors per unit of traffic.
+"""Figures of cost: busy processors and used memory, for each unit of traffic and in all.
 
-CPU samples are intervals of an instrument's time; the traffic in each is counted from the
+Samples are intervals of an instrument's time; the traffic in each is counted from the
 captures, so that the ratio is that of the same time. What the host does besides is in it.
 """
 
@@ -18,16 +18,17 @@ from pcaplat.readings import Reading, of_ratio
 from pcaplat.scenario import MeasuredRun
 
 NO_SAMPLES = (
-    "{name}: no CPU samples; name them in the study file: [instruments.cpu] (docs/instruments.md)"
+    "{name}: no {what} samples; name them in the study file: [instruments.{key}] "
+    "(docs/instruments.md)"
 )
 COARSE = (
-    "CPU samples are stamped to the second, so traffic up to a second beside a sample may count"
+    "{what} samples are stamped to the second, so traffic up to a second beside a sample may count"
 )
-
+OF_MEMORY = "memory-"
 
 LEAST_SAMPLES = LEAST_BLOCKS * SHORT_BLOCK
 FEW = (
-    "{n} CPU samples are too few for an interval, which takes {least}; sample more often or for "
+    "{n} {what} samples are too few for an interval, which takes {least}; sample more often or for "
     "longer, or make five runs"
 )
 
@@ -40,6 +41,11 @@ class Joined:
     seconds: Floats
     edges_ns: tuple[np.ndarray, np.ndarray]
     note: str
+
+
+def used(run: MeasuredRun, figure: Figure) -> Given:
+    """Give the mean over the time that the captures cover."""
+    return _per(run, figure, lambda _, joined: joined.seconds)
 
 
 def per_100kpps(run: MeasuredRun, figure: Figure) -> Given:
@@ -60,19 +66,23 @@ def per_gbps(run: MeasuredRun, figure: Figure) -> Given:
 def per_ktps(run: MeasuredRun, figure: Figure) -> Given:
     """Give the load per thousand transactions a second."""
     rate = transaction_rate(run, replace(figure, metric="transaction-rate"))
-    if isinstance(rate, Missing):
-        return rate
-    flows = _flows(run, figure)
-    joined = flows if isinstance(flows, Missing) else _joined(run, figure, flows[0])
-    if isinstance(joined, Missing):
-        return joined
-    load = of_ratio(joined.load_s, joined.seconds, len(joined.seconds))
+    load = used(run, figure)
+    if isinstance(rate, Missing) or isinstance(load, Missing):
+        return rate if isinstance(rate, Missing) else load
     factor = 1000 / rate.value
     within = load.within.scaled(factor) if isinstance(load.within, Estimate) else None
-    return _noted(replace(load, value=load.value * factor, within=within), joined)
+    return replace(load, value=load.value * factor, within=within)
 
 
 def _per_traffic(run: MeasuredRun, figure: Figure, count: Callable[[Flow], Floats]) -> Given:
+    def units(flows: list[Flow], joined: Joined) -> Floats:
+        each = [_between(flow, count(flow), *joined.edges_ns) for flow in flows]
+        return np.asarray(np.sum(each, axis=0))
+
+    return _per(run, figure, units)
+
+
+def _per(run: MeasuredRun, figure: Figure, count: Callable[[list[Flow], Joined], Floats]) -> Given:
     if figure.statistic != "mean":
         return Missing(f"the {figure.statistic} of a cost is not measured; its mean is")
     flows = _flows(run, figure)
@@ -81,15 +91,19 @@ def _per_traffic(run: MeasuredRun, figure: Figure, count: Callable[[Flow], Float
         return flows
     if isinstance(joined, Missing):
         return joined
-    begins, ends = joined.edges_ns
-    units = np.sum([_between(flow, count(flow), begins, ends) for flow in flows], axis=0)
+    units = count(flows, joined)
     if not units.any():
-        return Missing(f"{run.name}: no traffic passed while CPU was sampled")
-    return _noted(of_ratio(joined.load_s, units, len(units)), joined)
+        return Missing(f"{run.name}: no traffic passed while {_what(figure)} was sampled")
+    return _noted(of_ratio(joined.load_s, units, len(units)), joined, _what(figure))
 
 
-def _noted(reading: Reading, joined: Joined) -> Reading:
-    why = FEW.format(n=reading.n, least=LEAST_SAMPLES) if reading.within is None else reading.why
+def _what(figure: Figure) -> str:
+    return "memory" if figure.metric.startswith(OF_MEMORY) else "CPU"
+
+
+def _noted(reading: Reading, joined: Joined, what: str) -> Reading:
+    few = FEW.format(n=reading.n, what=what, least=LEAST_SAMPLES)
+    why = few if reading.within is None else reading.why
     notes = filter(None, (reading.note, joined.note))
     return replace(reading, why=why, note="; ".join(notes))
 
@@ -105,9 +119,10 @@ def _flows(run: MeasuredRun, figure: Figure) -> list[Flow] | Missing:
 
 def _joined(run: MeasuredRun, figure: Figure, flow: Flow) -> Joined | Missing:
     """Take the samples that the captures cover."""
-    samples: Samples | None = run.samples
+    what = _what(figure)
+    samples: Samples | None = run.samples if what == "CPU" else run.memory
     if samples is None:
-        return Missing(NO_SAMPLES.format(name=run.name))
+        return Missing(NO_SAMPLES.format(name=run.name, what=what, key=what.lower()))
     if figure.unit is not None and figure.unit != samples.unit:
         return Missing(f"{samples.where} is in {samples.unit}, and {figure.unit} is asked for")
     ends = np.array(samples.end_ns, dtype=np.int64)
@@ -117,12 +132,12 @@ def _joined(run: MeasuredRun, figure: Figure, flow: Flow) -> Joined | Missing:
     if not inside.any():
         apart_s = max(first - int(ends.max()), int(begins.min()) - last, 0) / NS_PER_S
         return Missing(
-            f"{run.name}: none of {len(ends)} CPU samples of {samples.where} lies in the time of "
-            f"the captures ({apart_s:.0f} s apart); are zone and offset in the study file right?"
+            f"{run.name}: none of {len(ends)} {what} samples of {samples.where} lies in the time "
+            f"of the captures ({apart_s:.0f} s apart); are zone and offset in the study file right?"
         )
     seconds = (ends - begins)[inside] / NS_PER_S
     load_s = np.array(samples.busy)[inside] * seconds
-    note = COARSE if samples.step_ns >= NS_PER_S else ""
+    note = COARSE.format(what=what) if samples.step_ns >= NS_PER_S else ""
     return Joined(load_s, seconds, (begins[inside], ends[inside]), note)
 
 
@@ -134,9 +149,13 @@ def _between(flow: Flow, counts: Floats, begins: np.ndarray, ends: np.ndarray) -
     return np.asarray(hi - lo)
 
 
-OF_CPU: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+OF_COST: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
     "cpu-per-100kpps": per_100kpps,
     "cpu-per-ktps": per_ktps,
     "cpu-per-gbps": per_gbps,
+    "memory-used": used,
+    "memory-per-100kpps": per_100kpps,
+    "memory-per-ktps": per_ktps,
+    "memory-per-gbps": per_gbps,
 }
 """Every metric of cost."""
