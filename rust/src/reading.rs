@@ -125,15 +125,17 @@ impl Reading {
     ) -> (Seen, Frame<'a>) {
         self.decoder.decode_frame(frame, packet);
         let time = stamper.stamp(frame, packet, &self.decoder);
-        if packet.fragment == 0 && packet.carrier_at == usize::MAX {
+        if !packet.is_in_parts() {
             return (self.judge(frame, frame, packet, time), *frame);
         }
-        match fragments.take(frame, packet) {
+        let decode = |whole: &Frame<'_>, packet: &mut Packet| {
+            self.decoder.decode_frame(whole, packet);
+        };
+        match fragments.take(frame, packet, decode) {
             Taken::Own => (self.judge(frame, frame, packet, time), *frame),
             Taken::Part => (self.judge_part(frame, packet), *frame),
             Taken::Whole => {
                 let whole = fragments.whole(frame);
-                self.decoder.decode_frame(&whole, packet);
                 (self.judge(frame, &whole, packet, time), whole)
             }
         }

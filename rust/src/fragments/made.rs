@@ -56,14 +56,18 @@ pub(super) fn cut(whole: &[u8], n_body: usize, id: u8) -> Vec<Vec<u8>> {
         let has_more = index + 1 < chunks.len();
         let offset = u16::try_from(index * n_body).unwrap();
         let header = if version == 4 {
-            let mut header = ipv4(20 + body.len(), 17, whole[26..34].try_into().unwrap());
+            let mut header = ipv4(
+                20 + body.len(),
+                whole[LINK_BYTES + 9],
+                whole[26..34].try_into().unwrap(),
+            );
             let field = (offset / 8) | (u16::from(has_more) << 13);
             header[5] = id;
             header[6..8].copy_from_slice(&field.to_be_bytes());
             header
         } else {
             let field = (offset | u16::from(has_more)).to_be_bytes();
-            let fragment = [17, 0, field[0], field[1], 0, 0, 0, id];
+            let fragment = [whole[LINK_BYTES + 6], 0, field[0], field[1], 0, 0, 0, id];
             [ipv6(8 + body.len(), 44), fragment.to_vec()].concat()
         };
         [&whole[..LINK_BYTES], &header, body].concat()

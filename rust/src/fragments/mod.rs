@@ -28,6 +28,9 @@ const MOST_BYTES: usize = 16 << 20;
 /// Ends of tunnels that are known; of more, a fragment without its first one is a packet of its own.
 const MOST_TUNNELS: usize = 65_536;
 
+/// Tunnels in fragments within each other, beside the outermost.
+const MOST_WITHIN: usize = 4;
+
 /// What came of the fragments of tunnel packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -88,9 +91,47 @@ impl Fragments {
         }
     }
 
-    /// Takes a frame with a fragment in it, decoded as far as that goes.
+    /// Takes a frame with a fragment in it, decoded as far as that goes. What is put together may be a
+    /// fragment, or a segment, in its turn, and is then taken likewise; `packet` is what `decode` makes
+    /// of the last that was put together.
     #[cold]
-    pub(crate) fn take(&mut self, frame: &Frame<'_>, packet: &Packet) -> Taken {
+    pub(crate) fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &mut Packet,
+        decode: impl Fn(&Frame<'_>, &mut Packet),
+    ) -> Taken {
+        let mut taken = self.take_one(frame, packet);
+        let mut n_within = 0;
+        while taken == Taken::Whole {
+            let bytes = std::mem::take(&mut self.whole);
+            let whole = Frame {
+                bytes: &bytes,
+                ..self.whole(frame)
+            };
+            decode(&whole, packet);
+            let is_part = n_within < MOST_WITHIN && packet.is_in_parts();
+            if !is_part || self.take_within(&whole, packet, &mut taken) {
+                self.whole = bytes;
+                break;
+            }
+            n_within += 1;
+        }
+        taken
+    }
+
+    /// Takes what was put together for a part in its turn; true if it is a packet of its own.
+    fn take_within(&mut self, whole: &Frame<'_>, packet: &Packet, taken: &mut Taken) -> bool {
+        let found = self.take_one(whole, packet);
+        if found == Taken::Own {
+            return true;
+        }
+        self.tally.n_whole -= 1;
+        *taken = found;
+        false
+    }
+
+    fn take_one(&mut self, frame: &Frame<'_>, packet: &Packet) -> Taken {
         let Some(part) = Part::of(frame, packet) else {
             return Taken::Own;
         };

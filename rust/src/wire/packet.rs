@@ -183,6 +183,12 @@ impl Packet {
         }
     }
 
+    /// A fragment, or a packet that travels in fragments or segments.
+    #[inline]
+    pub(crate) fn is_in_parts(&self) -> bool {
+        self.fragment != 0 || self.carrier_at != usize::MAX
+    }
+
     /// What starts at `at`, in the present network packet, is only a part of what it carries.
     pub(super) fn note_segment(&mut self, at: usize) {
         self.carrier_at = self.carrier_at.min(self.network_at);

@@ -275,3 +275,20 @@ fn what_the_snap_length_took_is_not_made_up() {
         reader.see_cut(&last, n_captured);
     }
 }
+
+#[test]
+fn segments_in_fragments_are_put_together() {
+    let body = body(3_000);
+    let segments = segments(4, 9, &body, 1_000);
+    let cut = |(id, segment): (usize, &Vec<u8>)| cut(segment, 408, u8::try_from(id).unwrap());
+    let frames: Vec<_> = segments.iter().enumerate().flat_map(cut).collect();
+    let mut reader = Reader::new();
+    let (last, others) = frames.split_last().unwrap();
+    for frame in others {
+        assert!(matches!(reader.see(frame), Seen::Part));
+    }
+    assert_same(reader.identity(last), expected(4, &body));
+    let tally = reader.fragments.tally();
+    assert_eq!((tally.n_parts, tally.n_whole), (others.len() as u64, 1));
+    assert_eq!((tally.n_unfinished, tally.n_contradictory), (0, 0));
+}
