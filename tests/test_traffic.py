@@ -10,6 +10,7 @@ import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from pcaplat.outputs import write
@@ -17,6 +18,8 @@ from pcaplat.scenario import Scenario
 from pcaplat.scenario_files import measured, saved_run
 from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.study import merge
+from pcaplat.traffic.counts import SIZES
+from pcaplat.traffic.rows import COUNTED, block_rows
 from pcaplat.traffic.tables import TRAFFIC_TABLES
 from tests.conftest import ROOT
 from tests.lab_merge import captures_of
@@ -74,6 +77,37 @@ def by_hand(path: Path) -> list[tuple[int, int, bytes]]:
         found.append((seconds * 10**9 + ns, length, data[at + 16 : at + 16 + kept]))
         at += 16 + kept
     return found
+
+
+def test_windows_have_the_sizes_and_connections_of_the_whole() -> None:
+    bounds = dict(zip(SIZES, [64, 127, 255, 511, 1023, 1518], strict=True))
+    with merge(SAMPLE, same_clock=["all"]) as result:
+        tables = result.traffic_rows
+    for row in tables["traffic"]:
+        place = (row["point"], row["direction"])
+        mine, sizes = (
+            [one for one in tables[name] if (one["point"], one["direction"]) == place]
+            for name in ("traffic_blocks", "frame_sizes")
+        )
+        low = 0
+        for name, high in bounds.items():
+            whole = sum(s["n_frames"] for s in sizes if low < s["frame_bytes"] + 4 <= high)
+            assert sum(one[name] for one in mine) == whole
+            low = high
+        n_open = [one["n_connections"] for one in mine]
+        # in the time of a block as many may have been open, one after the other
+        assert max(n_open) >= row["n_connections_max"] >= 1
+        assert all(one["n_connections"] for one in mine if one["payload_bytes"])
+
+
+def test_connections_of_a_window_are_those_that_are_open_in_it() -> None:
+    starts, ends = [0, 2550, 990, 5000, 10], [999, 2559, 1000, 99_999, None]
+    known = pl.DataFrame({"point": ["a"] * 5, "first_ns": starts, "last_ns": ends})
+    blocks = pl.DataFrame({"point": ["a"], "way": [0], "block": [0]})
+    blocks = blocks.with_columns(**dict.fromkeys(COUNTED, pl.lit(1)))
+    rows = block_rows(blocks, known, ["a"], 0, 1000)
+    assert [row["n_connections"] for row in rows[:8]] == [2, 1, 1, 0, 0, 1, 1, 1]
+    assert [row["n_connections"] for row in rows[98:101]] == [1, 1, 0]
 
 
 def test_tables_are_as_declared() -> None:

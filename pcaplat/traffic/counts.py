@@ -8,11 +8,28 @@ import polars as pl
 
 from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ints
-from pcaplat.traffic.headers import carries_ip, is_ethernet, l2_header_bytes, udp_header_bytes
+from pcaplat.traffic.headers import (
+    FCS_BYTES,
+    carries_ip,
+    is_ethernet,
+    l2_header_bytes,
+    udp_header_bytes,
+)
 
 WAYS = ("forward", "reverse", "unknown")
 KEYS = ("point", "way", "src", "dst")
 BYTES = ("frame_bytes", "l3_bytes", "payload_bytes")
+SIZES = {
+    "n_to_64_bytes": 64,
+    "n_to_127_bytes": 127,
+    "n_to_255_bytes": 255,
+    "n_to_511_bytes": 511,
+    "n_to_1023_bytes": 1023,
+    "n_to_1518_bytes": 1518,
+}
+"""Classes of frame sizes with FCS, each from the one before it up to this many bytes: those of RMON
+(RFC 2819)."""
+
 UNKNOWN = ("n_not_ethernet", "n_l3_unknown", "n_payload_unknown")
 MOST_PARTS = 64
 """Aggregated batches kept apart before they are added up."""
@@ -33,6 +50,15 @@ def with_bytes(frames: pl.DataFrame) -> pl.DataFrame:
         payload_bytes=pl.when(is_other).then(0).otherwise(carried),
         is_ethernet=_by_layers(frames, is_ethernet),
     )
+
+
+def _size_classes() -> dict[str, pl.Expr]:
+    bounds = [-1, *SIZES.values()]
+    with_fcs = pl.col("frame_bytes") + FCS_BYTES
+    return {
+        name: ((with_fcs > low) & (with_fcs <= high)).sum().cast(pl.Int64)
+        for name, low, high in zip(SIZES, bounds, bounds[1:], strict=False)
+    }
 
 
 def _by_layers(frames: pl.DataFrame, of: Callable[[str], int | bool | None]) -> pl.Series:
@@ -68,6 +94,7 @@ class Counts:
             keyed.group_by(*KEYS, "block").agg(
                 n_frames=pl.len().cast(pl.Int64),
                 **{name: pl.col(name).sum() for name in BYTES},
+                **_size_classes(),
                 n_not_ethernet=(~pl.col("is_ethernet")).sum().cast(pl.Int64),
                 n_l3_unknown=pl.col("l3_bytes").is_null().sum().cast(pl.Int64),
                 n_payload_unknown=pl.col("payload_bytes").is_null().sum().cast(pl.Int64),

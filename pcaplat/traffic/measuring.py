@@ -64,7 +64,7 @@ class Measuring:
             "transactions": _in_order(transaction_rows(known), order),
             "overhead": overhead_rows(self.findings, self.links, frames, pairs),
             "frame_sizes": size_rows(sizes, order),
-            "traffic_blocks": block_rows(blocks, order, span.start_ns, span.block_ns),
+            "traffic_blocks": block_rows(blocks, known, order, span.start_ns, span.block_ns),
         }
 
     def _placed(self, batch: pl.DataFrame, frames: Frames) -> pl.DataFrame:

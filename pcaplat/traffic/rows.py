@@ -6,13 +6,14 @@ import numpy as np
 import polars as pl
 
 from pcaplat.blocks import N_BLOCKS
+from pcaplat.path import Ints
 from pcaplat.traffic import Row
-from pcaplat.traffic.counts import WAYS, series
+from pcaplat.traffic.counts import SIZES, WAYS, series
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 from pcaplat.traffic.transactions import most_at_once
 
 NS_PER_S = 1e9
-COUNTED = ("n_frames", "frame_bytes", "l3_bytes", "payload_bytes")
+COUNTED = ("n_frames", "frame_bytes", "l3_bytes", "payload_bytes", *SIZES)
 
 
 def traffic_rows(
@@ -56,6 +57,7 @@ def _rates(blocks: pl.DataFrame, span_ns: int) -> Row:
     }
 
 
+TIMES = ("first_ns", "last_ns")
 KEYS = ("point", "way", "block", "src", "dst", "found")
 
 
@@ -99,11 +101,16 @@ def size_rows(sizes: pl.DataFrame, order: Sequence[str]) -> list[Row]:
 
 
 def block_rows(
-    blocks: pl.DataFrame, order: Sequence[str], start_ns: int, block_ns: int
+    blocks: pl.DataFrame,
+    connections: pl.DataFrame,
+    order: Sequence[str],
+    start_ns: int,
+    block_ns: int,
 ) -> list[Row]:
     """Give what each block of time holds, empty blocks too."""
     found = []
     for point in order:
+        n_open = _open(connections, point, start_ns, block_ns)
         for way, name in enumerate(WAYS):
             mine = blocks.filter((pl.col("point") == point) & (pl.col("way") == way))
             if not len(mine):
@@ -117,7 +124,22 @@ def block_rows(
                     "start_ns": start_ns + at * block_ns,
                     "length_ns": block_ns,
                     **{column: int(values[at]) for column, values in columns.items()},
+                    "n_connections": int(n_open[at]),
                 }
                 for at in range(N_BLOCKS)
             ]
     return found
+
+
+def _open(connections: pl.DataFrame, point: str, start_ns: int, block_ns: int) -> Ints:
+    """Count the connections that have had their first message, and not yet their last, by block."""
+    if not len(connections):
+        return np.zeros(N_BLOCKS, dtype=np.int64)
+    # one that sent nothing but a SYN has no message
+    mine = connections.filter(pl.col("point") == point).drop_nulls(TIMES)
+    edges = [
+        ((mine[name] - start_ns) // block_ns).clip(0, N_BLOCKS - 1).cast(pl.Int64) for name in TIMES
+    ]
+    first, last = (np.bincount(at.to_numpy(), minlength=N_BLOCKS) for at in edges)
+    # one whose last message was in the block before is no more
+    return np.asarray(np.cumsum(first) - np.cumsum(last) + last)

@@ -1,6 +1,7 @@
 """The tables of traffic: their columns, units and meaning."""
 
 from pcaplat.columns import Column, Table, Type
+from pcaplat.traffic.counts import SIZES
 
 
 def _text(name: str, meaning: str) -> Column:
@@ -106,6 +107,8 @@ TRAFFIC_BLOCKS = Table(
         _count("frame_bytes", "their bytes without FCS", "bytes"),
         _count("l3_bytes", "bytes of the outermost IP packets", "bytes"),
         _count("payload_bytes", "payload of the innermost TCP or UDP", "bytes"),
+        *(_count(name, f"frames of at most {size} bytes with FCS, and longer than the class before; the rest is longer") for name, size in SIZES.items()),
+        _count("n_connections", "connections open in it, from first to last message; of both directions"),
     ),
 )  # fmt: skip
 
