@@ -1,7 +1,7 @@
 """Validate: the rule's cases, the figures, and what is said about each."""
 
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite, nan
 
 import numpy as np
 import pytest
@@ -266,3 +266,28 @@ def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> Non
         is_counted = claim.metric not in {*OF_TRAFFIC, *OF_COST}
         assert (row["estimate"] is not None) == is_counted
         assert is_counted or "was not counted" in row["reason"]
+
+
+@pytest.mark.parametrize("bound", ["interval = [1, 5]", "at_most = 5", "at_least = 1", "about = 3"])
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        None,
+        Estimate(3, inf, 7),
+        Estimate(3, nan, 7),
+        Estimate(nan, 1, 7),
+        Estimate(inf, 1, 7),
+        Estimate(3, 0.1, 7, inf),
+        Estimate(3, 0.1, 7, nan),
+    ],
+)
+def test_nothing_is_decided_without_an_interval(bound: str, estimate: Estimate | None) -> None:
+    head = 'id = "a"\nsentence = "s"\nsource.document = "d"\nmetric = "rtt"\nunit = "ns"\n'
+    text = f'[[claims]]\n{head}scope = {{ kind = "path" }}\n{bound}\n'
+    claim = parse_published(text.encode(), "c").claims[0]
+    value = None if estimate is None else estimate.value
+    (verdict,) = decide([(claim, Effect(estimate=estimate, value=value, n=9, n_runs=1))])
+    assert verdict.word == "undecided"
+    assert (verdict.lo, verdict.hi) == (None, None)
+    assert "no interval" in verdict.reason
+    assert verdict.estimate is None or isfinite(verdict.estimate)

@@ -6,7 +6,7 @@ systematic error widens every interval by its bound.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, isfinite
 
 from pcaplat.effects import Effect
 from pcaplat.intervals import Estimate, holm
@@ -18,6 +18,8 @@ from pcaplat.stages.validate.words import Bounds, inside, outside, with_notes
 LEVEL = 0.05
 HELD_CONFIDENCE = 1 - 2 * LEVEL
 REFUTED_CONFIDENCE = 1 - LEVEL
+
+NO_NUMBER = "these captures tell no interval for it; make five runs, or capture for longer"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class _Test:
 
 def decide(pairs: Sequence[tuple[Claim, Effect]]) -> list[Verdict]:
     """Judge claims together: of several, one is decided by chance more easily (Holm)."""
+    pairs = [(claim, _finite(effect)) for claim, effect in pairs]
     tests = [_test(*pair) for pair in pairs]
     known = [test for test in tests if test is not None]
     stands = iter(holm([test.p for test in known], LEVEL))
@@ -59,6 +62,15 @@ def decide(pairs: Sequence[tuple[Claim, Effect]]) -> list[Verdict]:
         _unmeasured(*pair) if test is None else _verdict(test, len(known), is_firm=next(stands))
         for pair, test in zip(pairs, tests, strict=True)
     ]
+
+
+def _finite(effect: Effect) -> Effect:
+    """Take away what is no number: nothing may be decided by it."""
+    estimate, value = effect.estimate, effect.value
+    if estimate is not None and all(map(isfinite, estimate.interval(REFUTED_CONFIDENCE))):
+        return effect
+    known = value if value is not None and isfinite(value) else None
+    return replace(effect, estimate=None, value=known, why=effect.why or NO_NUMBER)
 
 
 def _test(claim: Claim, effect: Effect) -> _Test | None:
