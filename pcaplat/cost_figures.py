@@ -133,7 +133,7 @@ def _joined(run: MeasuredRun, figure: Figure, flow: Flow) -> Joined | Missing:
         apart_s = max(first - int(ends.max()), int(begins.min()) - last, 0) / NS_PER_S
         return Missing(
             f"{run.name}: none of {len(ends)} {what} samples of {samples.where} lies in the time "
-            f"of the captures ({apart_s:.0f} s apart); are zone and offset in the study file right?"
+            f"of the captures ({apart_s:.0f} s apart); check zone and offset in the study file"
         )
     seconds = (ends - begins)[inside] / NS_PER_S
     load_s = np.array(samples.busy)[inside] * seconds
