@@ -79,6 +79,14 @@ impl Input {
         self.fill(n_bytes)
     }
 
+    /// The next `n_bytes`, or all that is left, or, while it is being written, all that is there: what
+    /// is made of it must not depend on how much more is in memory.
+    pub(super) fn ahead(&mut self, n_bytes: usize) -> &[u8] {
+        self.fill_ahead(n_bytes);
+        let window = self.window();
+        window.get(..n_bytes).unwrap_or(window)
+    }
+
     /// The next `n_bytes`, which must be in the window, and moves past them.
     #[inline]
     pub(super) fn take(&mut self, n_bytes: usize) -> &[u8] {
@@ -113,13 +121,12 @@ impl Input {
         while self.at_byte() < last_at && self.fill(1) {
             let is_more = self.fill_ahead(2 * look_bytes);
             let window = self.window();
-            let end = if is_more {
-                window.len() - look_bytes
-            } else {
-                window.len()
-            };
+            let n_unseen = if is_more { look_bytes } else { 0 };
+            let n_allowed = usize::try_from(last_at - self.at_byte()).unwrap_or(usize::MAX);
+            let end = (window.len() - n_unseen).min(n_allowed);
+            let ahead = |at: usize| window.get(at..window.len().min(at + look_bytes));
             let mut places = (first_at..end).step_by(step);
-            let place = places.find(|at| window.get(*at..).is_some_and(&found));
+            let place = places.find(|at| ahead(*at).is_some_and(&found));
             if let Some(place) = place {
                 self.take(place);
                 return true;

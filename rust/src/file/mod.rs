@@ -258,9 +258,9 @@ fn format_of(input: &mut Input) -> Option<&'static Format> {
     if let Some(known) = formats.find(|format| format.has_magic(input.window())) {
         return Some(known);
     }
-    input.fill_ahead(SENSE_BYTES);
+    let head = input.ahead(SENSE_BYTES);
     let mut formats = FORMATS.iter();
-    formats.find(|format| format.makes_sense(input.window()))
+    formats.find(|format| format.makes_sense(head))
 }
 
 /// Why not even the first bytes could be read.

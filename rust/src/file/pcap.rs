@@ -62,16 +62,16 @@ impl Pcap {
     /// Moves past the file header and settles what it leaves open.
     fn begin(&mut self, input: &mut Input, findings: &mut Findings) {
         input.take(self.header.n_bytes);
-        input.fill_ahead(layout::LOOK_AHEAD_BYTES);
-        self.record_header_bytes = layout::record_header_bytes(&self.header, input.window());
-        if layout::holds_ns(&self.header, self.record_header_bytes, input.window()) {
+        let ahead = input.ahead(layout::LOOK_AHEAD_BYTES);
+        self.record_header_bytes = layout::record_header_bytes(&self.header, ahead);
+        if layout::holds_ns(&self.header, self.record_header_bytes, ahead) {
             self.header.fraction_ns = 1;
             findings.damaged(
                 0,
                 "its stamps are nanoseconds though its header says microseconds".to_owned(),
             );
         }
-        self.has_footers = expcap::ends_records(&self.header, input.window());
+        self.has_footers = expcap::ends_records(&self.header, ahead);
         self.describe(findings);
     }
 
@@ -184,9 +184,8 @@ impl Pcap {
 
     #[cold]
     fn goes_on_here(&self, input: &mut Input) -> bool {
-        input.fill_ahead(layout::LOOK_AHEAD_BYTES);
-        let (header, n_header) = (&self.header, self.record_header_bytes);
-        layout::goes_on(header, n_header, self.last_seconds, input.window())
+        let ahead = input.ahead(layout::LOOK_AHEAD_BYTES);
+        layout::goes_on(&self.header, self.record_header_bytes, self.last_seconds, ahead)
     }
 
     /// Moves from a record that is none to where records go on.
