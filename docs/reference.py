@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from pcaplat import _native, errors
 from pcaplat.blocks import BLOCKS
+from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.cli import COMMANDS, application
 from pcaplat.doubts import DOUBTS
 from pcaplat.outputs import OUTPUTS
@@ -29,7 +30,7 @@ def tables() -> Iterator[str]:
     """Describe every column of every table."""
     yield "# Tables\n"
     yield "A column that may be null says so; every other always has a value."
-    for table in (*TABLES, BLOCKS, *TRAFFIC_TABLES):
+    for table in (*TABLES, BLOCKS, *TRAFFIC_TABLES, *BREAKDOWN_TABLES):
         yield f"\n## {table.name}\n\n{table.meaning.capitalize()}.\n"
         yield "| column | type | unit | meaning |\n| --- | --- | --- | --- |"
         for column in table.columns:

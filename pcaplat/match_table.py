@@ -39,7 +39,7 @@ class MatchTable:
         up, down, is_reverse = ends(rows["points"])
         trajectory = np.ascontiguousarray(rows["trajectory"])
         # NaN stands for an unknown latency, null in the table
-        latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self._latencies(rows))
+        latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self.latencies(rows))
         return {
             "up_point": words(names, up),
             "up_file": words(files, rows["up"] >> NUMBER_BITS),
@@ -56,7 +56,7 @@ class MatchTable:
             "trajectory_id": pa.array(trajectory, mask=trajectory < 0),
         }
 
-    def _latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+    def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Latency of each pair, and what clocks and resolutions leave open; NaN if unknown."""
         latency, lo, hi = (np.full(len(rows), np.nan) for _ in range(3))
         for code in np.unique(rows["points"]):

@@ -4,7 +4,7 @@ The validity gates are here: how many independent packets an interval needs
 (docs/stages/compare.md).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, sqrt
 
@@ -13,6 +13,7 @@ import numpy as np
 from pcaplat.blocks import N_BLOCKS, Blocks, joined
 from pcaplat.intervals import Blocking, Estimate, Floats, blocking, resamples, spread_of
 from pcaplat.loss import LossEstimate
+from pcaplat.path import Ints
 from pcaplat.scenario import MeasuredRun
 
 LEAST_EFFECTIVE = 50
@@ -84,22 +85,44 @@ def of_means(
     n = min(side.n_all for side in sides)
     bias = clock_ns + coarse_ns(run, ends, sides)
     influence = np.sum([side.influence() for side in sides], axis=0)
-    blocks = blocking(influence)
-    if blocks is None:
-        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
-    length = blocks.length
+    columns = [column for side in sides for column in (side.sum_ns, side.n)]
 
-    def means(weights: Floats) -> Floats:
-        each = [
-            (weights @ joined(side.sum_ns, length)) / (weights @ joined(side.n, length))
-            for side in sides
-        ]
+    def means(*sums: Floats) -> Floats:
+        each = [total / count for total, count in zip(sums[::2], sums[1::2], strict=True)]
         return np.asarray(np.sum(each, axis=0))
 
-    se, df = _resampled(means, len(influence) // length)
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
-    n_effective = n * min(1.0, (alone / se) ** 2) if se else float(n)
-    reading = Reading(value, Estimate(value, se, df, bias), n, n_effective, bias)
+    return of_sums(Reading(value, None, n, n, bias), alone, influence, columns, means)
+
+
+def of_sums(
+    reading: Reading,
+    alone: float,
+    influence: Floats,
+    columns: Sequence[Floats | Ints],
+    statistic: Callable[..., Floats],
+) -> Reading:
+    """Figure that is made of sums over blocks of time.
+
+    Args:
+        reading: Of all blocks, without an interval yet.
+        alone: Its standard error, were packets independent.
+        influence: What each block adds to its error; sums to 0.
+        columns: What is summed, block by block.
+        statistic: Makes the figure of the columns' sums.
+    """
+    blocks = blocking(influence)
+    if blocks is None:
+        return replace(reading, n_effective=0.0, why=TRIMMED_AWAY)
+    joint = [joined(column, blocks.length) for column in columns]
+
+    def resampled(weights: Floats) -> Floats:
+        return statistic(*(weights @ column for column in joint))
+
+    se, df = _resampled(resampled, len(influence) // blocks.length)
+    n_effective = reading.n * min(1.0, (alone / se) ** 2) if se else float(reading.n)
+    within = Estimate(reading.value, se, df, reading.bias)
+    reading = replace(reading, within=within, n_effective=n_effective)
     return _gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
 
 

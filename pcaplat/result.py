@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pcaplat import _native, tables
 from pcaplat.blocks import Blocks, BlockTimes, Key
+from pcaplat.breakdowns import Asked, Breakdowns, parse_by
+from pcaplat.breakdowns.tables import BY
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, offset_centre
 from pcaplat.errors import InputError
 from pcaplat.match_table import MatchTable
 from pcaplat.path import Division, Ends, Findings, Knots, Question, questions_of
-from pcaplat.spill import Rows, Spill, rows_in_order
+from pcaplat.spill import Rows, Spill, rows_in_order, scan_holding
 from pcaplat.stages.read import batches_of
 from pcaplat.traffic import Traffic
 from pcaplat.traffic.tables import TRAFFIC
@@ -50,6 +52,7 @@ class Run:
     links: Sequence[Ends]
     times: BlockTimes
     blocks: Mapping[Key, Blocks]
+    is_resampled: bool
 
     def origins(self) -> list[Origin]:
         """Per file its path, name and division, and per part its point and that point's clock.
@@ -165,7 +168,7 @@ class Result:
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
-        return _scan_holding(path, self._run.spill)
+        return scan_holding(path, self._run.spill)
 
     def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
         """Give the packets table batch by batch, in the order of files and frames.
@@ -225,6 +228,21 @@ class Result:
         self.document |= {name: rows[name] for name in ("traffic", "transactions", "overhead")}
         return self
 
+    def by(self, what: str) -> "pl.DataFrame":
+        """Break latencies down by flow, size, dscp, tunnel or window=1s (pcaplat.breakdowns)."""
+        asked = parse_by(what)
+        return BY[asked.kind].frame(self.breakdowns([asked])[f"by_{asked.kind}"])
+
+    def breakdowns(self, asked: Sequence[Asked]) -> Breakdowns:
+        """Rows of the tables of pcaplat.breakdowns.tables, by name; counted anew every time."""
+        from pcaplat.breakdowns.measuring import Measuring  # noqa: PLC0415 - needs polars
+
+        self._need_rows()
+        run = self._run
+        table = MatchTable(run.captures, run.findings, run.clocks)
+        measuring = Measuring(table, run.rows, run.times, self.document, run.is_resampled)
+        return measuring.measure(asked, lambda: self.packet_batches(details=True))
+
     @property
     def blocks(self) -> Mapping[Key, Blocks]:
         """Latencies of each segment and direction, block by block of time (pcaplat.blocks)."""
@@ -267,23 +285,3 @@ class Result:
         usual = self._run.findings.centres[0][point]
         centre = offset_centre(self._run.clocks, point, self._run.reference) or usual
         return list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))
-
-
-def _scan_holding(path: Path, folder: Spill) -> "pl.LazyFrame":
-    """Scan a file of a temporary folder, which stays as long as a frame made from it does."""
-    import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
-    from polars.io.plugins import register_io_source  # noqa: PLC0415 - likewise
-
-    def batches(
-        columns: list[str] | None,
-        predicate: "pl.Expr | None",
-        n_rows: int | None,
-        n_each: int | None,
-    ) -> "Iterator[pl.DataFrame]":
-        frame = pl.scan_parquet(Path(folder.name) / path.name)
-        frame = frame if n_rows is None else frame.head(n_rows)
-        frame = frame if columns is None else frame.select(columns)
-        frame = frame if predicate is None else frame.filter(predicate)
-        yield from frame.collect_batches(chunk_size=n_each, maintain_order=True)
-
-    return register_io_source(batches, schema=pl.scan_parquet(path).collect_schema())

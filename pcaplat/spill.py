@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ROW = np.dtype([(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_ns", "trajectory")])
 """A spilled pair of frames, as rust/src/matching/tally.rs writes it."""
@@ -157,3 +160,23 @@ def _merged(runs: Sequence[Rows], place: Ints) -> Iterator[Rows]:
             ahead = [block[: np.searchsorted(block["trajectory"], min(more))] for block in ahead]
         done = [at + len(block) for at, block in zip(done, ahead, strict=True)]
         yield _sorted(np.concatenate(ahead), place)
+
+
+def scan_holding(path: Path, folder: Spill) -> "pl.LazyFrame":
+    """Scan a file of a temporary folder, which stays as long as a frame made from it does."""
+    import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - likewise
+
+    def batches(
+        columns: list[str] | None,
+        predicate: "pl.Expr | None",
+        n_rows: int | None,
+        n_each: int | None,
+    ) -> "Iterator[pl.DataFrame]":
+        frame = pl.scan_parquet(Path(folder.name) / path.name)
+        frame = frame if n_rows is None else frame.head(n_rows)
+        frame = frame if columns is None else frame.select(columns)
+        frame = frame if predicate is None else frame.filter(predicate)
+        yield from frame.collect_batches(chunk_size=n_each, maintain_order=True)
+
+    return register_io_source(batches, schema=pl.scan_parquet(path).collect_schema())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.blocks import BlockTimes
+from pcaplat.breakdowns import parse_all
 from pcaplat.capture_facts import (
     capture_rows,
     refuse_damage,
@@ -63,6 +64,7 @@ def merge(
     slowest: int = 0,
     keep_rows: bool = True,
     traffic: bool = False,
+    by: Sequence[str] = (),
     intervals: bool = True,
     strict: bool = False,
     engine: str = "local",
@@ -88,6 +90,7 @@ def merge(
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         traffic: Count rates, transactions and overhead too (`traffic_rows`), into the summary.
+        by: Break latencies down by these, into the summary: flow, size, dscp, tunnel, window=1s.
         intervals: Resample blocks of time for the 95 % intervals of every figure.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
         strict: Damage in a capture is an error.
@@ -113,6 +116,7 @@ def merge(
     """
     if window_ns is not None and window_ns <= 0:
         raise InputError.no_window()
+    asked = parse_all(by)
     options = Options(
         path=None if path is None else [*map(plain_name, path)],
         same_clock=same_clock,
@@ -127,7 +131,7 @@ def merge(
         vxlan_ports=vxlan_ports,
         decode=decode,
         slowest=slowest,
-        keep_rows=keep_rows or slowest > 0 or traffic,
+        keep_rows=keep_rows or slowest > 0 or traffic or bool(asked),
         intervals=intervals,
         strict=strict,
         engine=engine,
@@ -136,6 +140,8 @@ def merge(
     try:
         job = Job(parse_captures(captures, Path(spill.name)), options, spill, progress)
         result = _merge(job if profile is None else job.placed(load_profile(profile)))
+        if asked:
+            result.document["breakdowns"] = result.breakdowns(asked)
         return result.with_traffic() if traffic else result
     except BaseException:
         spill.cleanup()
@@ -214,6 +220,7 @@ def _merge(job: Job) -> Result:
         links=links,
         times=times,
         blocks=blocks,
+        is_resampled=job.options.intervals,
     )
     return Result(document, run)
 

@@ -75,6 +75,7 @@ DETAILS = Table(
         _text("verdict", "what was decided about it, as the file says it: hardware, tc:N or xdp:N", is_nullable=True),
         Column("ip_id", "Int64", "innermost IP identification", is_nullable=True),
         Column("ttl", "Int32", "innermost TTL or hop limit", is_nullable=True),
+        Column("dscp", "Int32", "innermost differentiated services codepoint, without ECN", is_nullable=True),
         Column("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
         Column("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
         Column("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),

@@ -59,6 +59,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
     assert merged.options == {
         "slowest": 0,
         "traffic": False,
+        "by": [],
         "intervals": True,
         "keep_rows": False,
         "engine": "local",
@@ -82,6 +83,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         ("--sample 1/100", "sample", 100),
         ("--no-intervals", "intervals", False),
         ("--slowest 3", "slowest", 3),
+        ("--by size --by window=1s", "by", ["size", "window=1s"]),
         ("--window 2ms", "window_ns", 2_000_000),
         ("--vxlan-port 8472 --vxlan-port 4790", "vxlan_ports", (8472, 4790)),
         (
@@ -114,7 +116,6 @@ def test_options_are_passed_on(merged: Merged, text: str, name: str, value: obje
         ("merge x --clock-accuracy 100ns", "--clock-accuracy uplink=100ns"),
         ("merge x --vxlan-port 70000", "less than or equal to 65535"),
         ("merge x --pcapng", "--pcapng needs --output DIR"),
-        ("merge x --by flow", "no such option: --by"),
         ("read x -o rows.txt", "must end in .csv, .json or .parquet"),
         ("points nowhere", "there are: arista-7150, "),
         ("mrege x", "mrege"),

@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.errors import OutputError
 from pcaplat.outputs import FILES, check_directory, output, write
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
@@ -27,11 +29,13 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
-    write(as_result(ResultByHand()), tmp_path / "deep" / "out", pcapng=True)
+    asked: dict[str, Any] = {"breakdowns": {table.name: [] for table in BREAKDOWN_TABLES}}
+    write(as_result(ResultByHand(asked)), tmp_path / "deep" / "out", pcapng=True)
     assert sorted(names(tmp_path / "deep" / "out")) == sorted(FILES)
     assert names(tmp_path / "deep") == ["out"]
     write(as_result(ResultByHand()), tmp_path / "plain")
     assert "merged.pcapng" not in names(tmp_path / "plain")
+    assert "by_flow.parquet" not in names(tmp_path / "plain")
 
 
 def test_the_files_hold_the_tables(tmp_path: Path) -> None:

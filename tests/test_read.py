@@ -123,7 +123,7 @@ def test_what_cannot_be_decoded_as_said_is_told_with_the_nearest_right_name(
 def test_details_are_what_scapy_reads(tmp_path: Path) -> None:
     frame = pl.DataFrame(pcaplat.read(SAMPLE, details=True))
     Table("packets with details", "", PACKETS.columns + DETAILS.columns).check(frame)
-    names = ["ip_id", "ttl", "tcp_seq", "tcp_ack", "payload_bytes"]
+    names = ["ip_id", "ttl", "dscp", "tcp_seq", "tcp_ack", "payload_bytes"]
     rows = frame.select(names).rows()
     tcp = 0
     for row, packet in zip(rows, rdpcap(str(SAMPLE)), strict=True):
@@ -132,7 +132,8 @@ def test_details_are_what_scapy_reads(tmp_path: Path) -> None:
             continue
         segment = inner[TCP]
         n_payload = inner.len - 4 * inner.ihl - 4 * segment.dataofs
-        assert row == (inner.id, inner.ttl, segment.seq, segment.ack, n_payload)
+        expected = (inner.id, inner.ttl, inner.tos >> 2, segment.seq, segment.ack, n_payload)
+        assert row == expected
         tcp += 1
     assert tcp > 100
     cut = tmp_path / "cut.pcap"

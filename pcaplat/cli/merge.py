@@ -154,6 +154,10 @@ def command(
     traffic: Annotated[
         bool, Option("--traffic", help="Rates, transactions and encapsulation overhead too.")
     ] = False,
+    by: Annotated[
+        list[str] | None,
+        Option(metavar="WHAT", help="Latency by flow, size, dscp, tunnel, window=1s. Repeatable."),
+    ] = None,
     no_intervals: Annotated[
         bool, Option("--no-intervals", help="Leave out the 95 % intervals: a little faster.")
     ] = False,
@@ -173,6 +177,7 @@ def command(
     options |= {
         "slowest": slowest,
         "traffic": traffic,
+        "by": by or [],
         "intervals": not no_intervals,
         "keep_rows": output_dir is not None,
         "engine": engine,

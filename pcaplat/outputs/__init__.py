@@ -45,6 +45,8 @@ FILES = (
     "overhead.parquet",
     "frame_sizes.parquet",
     "traffic_blocks.parquet",
+    *(f"{name}.parquet" for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window")),
+    "size_fits.parquet",
     "merged.pcapng",
     "summary.json",
 )

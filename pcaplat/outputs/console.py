@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from pcaplat.outputs.text.breakdowns import show_breakdowns
 from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
@@ -42,6 +43,7 @@ def show(result: "Result", stream: TextIO) -> None:
     document = result.document
     _show_path(console, document)
     _show_segments(console, document)
+    show_breakdowns(console, document)
     _show_round_trips(console, document["round_trips"], document["path"])
     _show_why(console, document)
     _show_budget(console, document)

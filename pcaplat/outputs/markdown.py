@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pcaplat.outputs.text.breakdowns import top_rows
 from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.printable import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
@@ -36,6 +37,9 @@ def show(result: "Result", stream: TextIO) -> None:
     path = " → ".join(map(text_cell, document["path"]))
     stream.write(f"Path ({how}): {path}\n")
     _write_durations(stream, "Segments", document["segments"])
+    for kind, rows, n_more in top_rows(document):
+        more = f", and {format_count(n_more)} more rows" if n_more else ""
+        _write_durations(stream, f"Segments by {kind}{more}", rows)
     _write_durations(stream, "Round trips", document["round_trips"])
     limits = [{"what limits the means": text_cell(line)} for line in lines_of_budget(document)]
     _write_table(stream, "Error budget", limits)
@@ -63,7 +67,7 @@ def _write_durations(stream: TextIO, title: str, rows: Sequence[Row]) -> None:
 
 
 def _texts(row: Row) -> Row:
-    names = ("near", "far", "direction", "class", "code", "point", "text")
+    names = ("near", "far", "direction", "class", "key", "code", "point", "text")
     return {name: text_cell(row[name]) for name in names if name in row}
 
 

@@ -1,4 +1,4 @@
-"""Parquet: packets, matches, blocks, clocks, round trips, traffic, written a batch at a time."""
+"""Parquet: packets, matches, blocks, clocks, round trips, traffic, breakdowns."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pcaplat.blocks import BLOCKS, block_rows
+from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS, Table
 from pcaplat.traffic.tables import TRAFFIC_TABLES
 
@@ -29,6 +30,11 @@ def save(result: "Result", directory: Path) -> None:
     for table in TRAFFIC_TABLES:
         batch = _batch(table, result.traffic_rows[table.name])
         write_table(table, [batch], directory / f"{table.name}.parquet")
+    for table in BREAKDOWN_TABLES:
+        rows = result.document.get("breakdowns", {}).get(table.name)
+        if rows is not None:
+            batch = _batch(table, rows)
+            write_table(table, [batch], directory / f"{table.name}.parquet")
 
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:

@@ -22,6 +22,7 @@ pub(super) fn fields() -> Vec<Field> {
         field("verdict", DataType::Utf8),
         field("ip_id", DataType::Int64),
         field("ttl", DataType::Int32),
+        field("dscp", DataType::Int32),
         field("tcp_seq", DataType::Int64),
         field("tcp_ack", DataType::Int64),
         field("payload_bytes", DataType::Int64),
@@ -40,6 +41,7 @@ pub(super) struct Details {
     verdict: StringBuilder,
     ip_id: Int64Builder,
     ttl: Int32Builder,
+    dscp: Int32Builder,
     seq: Int64Builder,
     ack: Int64Builder,
     payload: Int64Builder,
@@ -64,6 +66,9 @@ impl Details {
             .append_option(has_id.then_some(i64::from(packet.ip_id)));
         self.ttl
             .append_option(is_ip.then_some(i32::from(packet.ttl)));
+        // the other two bits are ECN (RFC 3168)
+        self.dscp
+            .append_option(is_ip.then_some(i32::from(packet.tos >> 2)));
         self.put_tcp(frame.bytes, packet, is_ip);
         self.stop.append_option(why_stopped(packet));
     }
@@ -105,6 +110,7 @@ impl Details {
             Arc::new(self.verdict.finish()),
             Arc::new(self.ip_id.finish()),
             Arc::new(self.ttl.finish()),
+            Arc::new(self.dscp.finish()),
             Arc::new(self.seq.finish()),
             Arc::new(self.ack.finish()),
             Arc::new(self.payload.finish()),

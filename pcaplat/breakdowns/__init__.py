@@ -1,0 +1,64 @@
+"""Breakdowns of a run: latencies per flow, frame size, codepoint, tunnel or window of time.
+
+What may be asked for is here; how it is counted is told in docs/stages/summarize.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pcaplat.errors import OptionError
+from pcaplat.units import parse_duration_ns
+
+Row = dict[str, Any]
+Breakdowns = dict[str, list[Row]]
+"""Rows of pcaplat.breakdowns.tables, by the tables' names."""
+
+KINDS = ("flow", "size", "dscp", "tunnel", "window")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to break down by; `window_ns` None: about twenty windows."""
+
+    kind: str
+    window_ns: int | None = None
+
+
+def parse_by(text: str) -> Asked:
+    """Read one value of `--by`.
+
+    Raises:
+        OptionError: There is no such breakdown, or its duration cannot be read.
+
+    Example:
+        >>> parse_by("flow"), parse_by("window=1s")
+        (Asked(kind='flow', window_ns=None), Asked(kind='window', window_ns=1000000000))
+    """
+    kind, has_value, value = text.strip().partition("=")
+    if kind not in KINDS:
+        near = get_close_matches(kind.lower(), KINDS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(KINDS)}, window=1s"
+        raise OptionError(f"--by {text}: there is no such breakdown; {hint}")
+    if not has_value:
+        return Asked(kind)
+    if kind != "window":
+        raise OptionError(f"--by {text}: {kind} takes no value; write --by {kind}")
+    window_ns = parse_duration_ns(value)
+    if not window_ns:
+        raise OptionError(f"--by {text}: a window must be longer than 0, like --by window=1s")
+    return Asked(kind, window_ns)
+
+
+def parse_all(texts: Sequence[str]) -> list[Asked]:
+    """Read every value of `--by`; the same one twice is one.
+
+    Example:
+        >>> [asked.kind for asked in parse_all(["size", "flow", "size"])]
+        ['size', 'flow']
+    """
+    found = list(dict.fromkeys(map(parse_by, texts)))
+    if sum(asked.kind == "window" for asked in found) > 1:
+        raise OptionError("--by window: is given with two lengths; choose one, like window=1s")
+    return found
