@@ -52,7 +52,7 @@ def of_losses(reading: Reading, sides: Sequence[Blocks]) -> Reading:
     if clustering <= 1:
         return reading
     note = IN_BURSTS.format(n=f"{clustering:.2g}")
-    within = replace(alone, clustering=clustering, df=spread.df)
+    within = replace(alone, clustering=clustering * alone.clustering, df=spread.df)
     notes = "; ".join(filter(None, (note, of_blocks.note)))
     return replace(reading, within=within, why=of_blocks.why, note=notes)
 

@@ -104,8 +104,9 @@ def _losses(readings: Sequence[Reading]) -> LossEstimate | None:
     n_lost, n = sum(one.n_lost for one in found), sum(one.n for one in found)
     # variances of counts add up
     clustered = sum(one.n_lost * one.clustering for one in found)
+    clustering = clustered / n_lost if n_lost else max(one.clustering for one in found)
     df = min(one.df for one in found)
-    return LossEstimate(n_lost, n, clustering=clustered / n_lost if n_lost else 1.0, df=df)
+    return LossEstimate(n_lost, n, clustering=clustering, df=df)
 
 
 def difference_of(

@@ -116,7 +116,11 @@ def lost(run: MeasuredRun, figure: Figure) -> Given:
         return _no_such_segment(run, ends)
     n_lost = sum(row["n_lost"] for row in rows)
     n = n_lost + sum(row["n"] for row in rows)
-    reading = Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
+    # results that an older version wrote have none
+    spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
+    spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
+    within = LossEstimate(n_lost, n, clustering=spread)
+    reading = Reading(n_lost / n, within, n, n / spread, 0.0)
     sides = [run.blocks.get((*ends, way)) for way in ways]
     return of_losses(reading, [side for side in sides if side is not None])
 

@@ -73,6 +73,8 @@ class Segment:
     lost_bytes: int = 0
     blocks: Blocks | None = None
     variation: Distribution | None = None
+    lost_spread: float = 1.0
+    """How many times the variance of as many independent losses `n_lost` has."""
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
 

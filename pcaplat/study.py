@@ -193,7 +193,7 @@ def _merge(job: Job) -> Result:
         false_matches(matched["decoys"]),
     )
     document |= {
-        "points": point_rows(findings, matched["statuses"], matched["counts"]),
+        "points": point_rows(findings, matched["statuses"], matched["counts"], matched["missed"]),
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),
     }

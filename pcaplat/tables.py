@@ -147,7 +147,7 @@ SEGMENTS = Table(
         _text("direction", "forward (as the path is written) or reverse"),
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
-        _count("n_lost", "packets seen going in and not coming out"),
+        _count("n_lost", "packets seen going in and not coming out, less what the point there only missed"),
         Column("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
         _count("n_duplicated", "packets that came out more than once"),
         _count("n_reordered", "packets that came out after a later one"),
@@ -181,6 +181,7 @@ SEGMENTS = Table(
             )
         ),
         *_intervals("mean", "p50", "p90", "p99", "p999"),
+        Column("lost_spread", "Float64", "how many times the variance of as many independent losses n_lost has; 1 where no point missed packets", "1", is_nullable=True),
     ),
 )  # fmt: skip
 

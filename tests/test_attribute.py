@@ -31,6 +31,7 @@ NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0}
 NOTHING: dict[str, Any] = {
     "n": 0,
     "n_lost": 0,
+    "lost_spread": 1.0,
     "n_duplicated": 0,
     "n_reordered": 0,
     "matched_bytes": 0,

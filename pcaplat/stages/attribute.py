@@ -89,6 +89,7 @@ class Segments:
             counts["lost_bytes"],
             blocks,
             Distribution(**variation) if variation and variation["n"] else None,
+            counts["lost_spread"],
         )
 
     def _latencies(self, own: Mapping[str, Any]) -> tuple[Distribution | None, Blocks | None]:

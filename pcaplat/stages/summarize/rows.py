@@ -58,6 +58,7 @@ def _counts(one: Segment) -> Row:
         "n": one.n,
         "n_lost": one.n_lost,
         "lost_frac": one.n_lost / (one.n + one.n_lost),
+        "lost_spread": one.lost_spread,
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
     }
@@ -163,12 +164,28 @@ def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = No
 
 
 def point_rows(
-    findings: Findings, statuses: Sequence[str], counts: Sequence[Sequence[int]]
+    findings: Findings,
+    statuses: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    missed: Sequence[Sequence[tuple[int, float]]],
 ) -> list[Row]:
-    """Frames by status of each point, in path order; those that were not asked for do not count."""
+    """Frames by status of each point, in path order; those that were not asked for do not count.
+
+    `missed`: per point and direction, of the packets that other points saw before it and after, how
+    many it saw too, and how many it missed.
+    """
     found = []
     for point in (*findings.along, *findings.alone):
         row = matching_row(dict(zip(statuses, counts[point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
-        found.append({"point": findings.name(point)} | asked)
+        found.append({"point": findings.name(point)} | asked | _missed_row(missed[point]))
     return found
+
+
+def _missed_row(missed: Sequence[tuple[int, float]]) -> Row:
+    n_seen, n_missed = (sum(of_way) for of_way in zip(*missed, strict=True))
+    n = n_seen + n_missed
+    return {
+        "n_missed": round(n_missed) if n else None,
+        "missed_frac": n_missed / n if n else None,
+    }

@@ -9,6 +9,7 @@
 //! more of B than p. A file's time never falls, so by (time, file): A at q ≤ A at p < B at p ≤ B at
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
+use super::booking::book;
 use super::decoys::Harvested;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
@@ -154,7 +155,8 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
     if let Some(first) = failures.into_iter().next() {
         return Err(first);
     }
-    all.totals.add_losses(all.losses.count(plan));
+    let booked = book(plan, &all.losses, &all.totals.n_pairs());
+    all.totals.add_losses(booked);
     Ok(Matched {
         totals: all.totals,
         counts: all.counts.of_point,

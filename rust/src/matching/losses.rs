@@ -1,56 +1,55 @@
 //! Losses: where packets were last seen, of address pairs that go farther otherwise.
 
 use super::Sight;
+use super::links::Links;
+use super::misses::Misses;
 use super::ranges::Lost;
-use crate::blocks::N_BLOCKS;
 use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::HashMap;
 
 /// Where packets of an address pair ended before their path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct End {
-    pair: u64,
-    point: u16,
-    is_reverse: bool,
+pub(super) struct End {
+    pub(super) pair: u64,
+    /// The point before the last one that saw them.
+    pub(super) from: Option<u16>,
+    /// The last one.
+    pub(super) point: u16,
+    pub(super) is_reverse: bool,
     /// They had entered the whole path at its beginning.
-    had_entered: bool,
+    pub(super) had_entered: bool,
     /// Of streams that may be cut and joined, it is not told which bytes they carry.
-    is_untold: bool,
+    pub(super) is_untold: bool,
     /// The block of time of their last sight.
-    block: usize,
-}
-
-/// What was lost on a link in one direction.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LinkLoss {
-    /// In all.
-    pub(super) lost: Lost,
-    /// Packets, block by block of time; empty if none.
-    pub(super) blocks: Vec<u64>,
-}
-
-impl LinkLoss {
-    fn add(&mut self, lost: Lost, block: usize) {
-        self.lost.add(lost);
-        if self.blocks.is_empty() && lost.packets > 0 {
-            self.blocks.resize(N_BLOCKS, 0);
-        }
-        if let Some(n) = self.blocks.get_mut(block) {
-            *n += lost.packets;
-        }
-    }
+    pub(super) block: usize,
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// Segments that packets of the pair crossed, by [`link_bit`].
-    crossed: HashedMap<u128>,
-    ended: HashMap<End, Lost>,
+    pub(super) crossed: HashedMap<u128>,
+    pub(super) ended: HashMap<End, Lost>,
+    pub(super) misses: Misses,
 }
 
 impl Losses {
+    /// Notes the way of a packet, and the segments that it crossed.
+    pub(super) fn note_way(
+        &mut self,
+        plan: &Plan,
+        links: &Links,
+        sights: &[Sight],
+        direction: Direction,
+        crossed: u128,
+    ) {
+        self.note_crossed(sights, crossed);
+        if sights.last().is_some_and(|last| last.directed) {
+            self.misses.note(plan, links, sights, direction);
+        }
+    }
+
     /// Notes the segments that a packet crossed.
     pub(super) fn note_crossed(&mut self, sights: &[Sight], crossed: u128) {
         if let Some(last) = sights.last().filter(|last| last.directed && crossed != 0) {
@@ -83,9 +82,12 @@ impl Losses {
             .links
             .iter()
             .any(|link| ends(*link, direction).0 == last.point);
-        if (may_go_on || had_entered) && is_covered(plan, last) {
+        // where nothing leads on, it has arrived, at whichever end of the path
+        if may_go_on && is_covered(plan, last) {
+            let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
             let end = End {
                 pair: last.pair,
+                from: before.map(|sight| sight.point),
                 point: last.point,
                 is_reverse: direction == Direction::Reverse,
                 had_entered,
@@ -104,40 +106,7 @@ impl Losses {
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
-    }
-
-    /// What was lost per link and direction: on the segment after the last sight, if the address pair
-    /// crosses it otherwise.
-    pub(super) fn count(&self, plan: &Plan) -> Vec<[LinkLoss; 2]> {
-        let mut total: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];
-        for (end, lost) in &self.ended {
-            let direction = Direction::of(!end.is_reverse);
-            let crossed = self.crossed.get(&end.pair).copied().unwrap_or(0);
-            let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
-            let goes_on =
-                |index: usize| crossed & link_bit(index, direction.index()) != 0 && !is_torn(index);
-            let leads = |(index, link): &(usize, &(u16, u16))| {
-                ends(**link, direction).0 == end.point
-                    && Some(*index) != plan.whole
-                    && goes_on(*index)
-            };
-            let segment = plan
-                .links
-                .iter()
-                .enumerate()
-                .find(leads)
-                .map(|(index, _)| index);
-            let whole = plan
-                .whole
-                .filter(|whole| end.had_entered && goes_on(*whole));
-            for index in segment.into_iter().chain(whole) {
-                let both = total.get_mut(index);
-                if let Some(total) = both.and_then(|both| both.get_mut(direction.index())) {
-                    total.add(*lost, end.block);
-                }
-            }
-        }
-        total
+        self.misses.merge(other.misses);
     }
 }
 
@@ -152,7 +121,7 @@ fn is_covered(plan: &Plan, sight: &Sight) -> bool {
 }
 
 /// Upstream and downstream point of a segment (near, far).
-fn ends((near, far): (u16, u16), direction: Direction) -> (u16, u16) {
+pub(super) fn ends((near, far): (u16, u16), direction: Direction) -> (u16, u16) {
     if direction == Direction::Forward {
         (near, far)
     } else {
@@ -167,8 +136,11 @@ pub(super) fn link_bit(index: usize, side: usize) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::booking::book;
+    use super::super::link_loss::LinkLoss;
     use super::super::testing::{path, sight};
     use super::*;
+    use crate::blocks::N_BLOCKS;
 
     /// Notes a forward packet of a pair that was seen at these points.
     fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], at_ns: i64) {
@@ -198,8 +170,12 @@ mod tests {
         }
     }
 
+    fn booked(losses: &Losses, plan: &Plan) -> Vec<[LinkLoss; 2]> {
+        book(plan, losses, &vec![[1; 2]; plan.links.len()]).links
+    }
+
     fn n_lost(losses: &Losses, plan: &Plan) -> Vec<[u64; 2]> {
-        let all = losses.count(plan).into_iter();
+        let all = booked(losses, plan).into_iter();
         all.map(|both| both.map(|link| link.lost.packets)).collect()
     }
 
@@ -256,7 +232,7 @@ mod tests {
         for at_ns in [5, 25, 29] {
             note(&mut losses, &plan, 1, &[0], at_ns);
         }
-        let counted = losses.count(&plan);
+        let counted = booked(&losses, &plan);
         let [forward, reverse] = &counted[0];
         assert_eq!(forward.blocks[..4], [1, 0, 2, 0]);
         assert_eq!(forward.blocks.len(), N_BLOCKS);

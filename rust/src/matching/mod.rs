@@ -5,6 +5,7 @@
 //! trajectories of them, [`tally`] counts latencies. Memory is the window's, not the capture's.
 
 mod assign;
+mod booking;
 mod components;
 mod copies;
 mod crowd;
@@ -12,10 +13,13 @@ pub mod decoys;
 mod direction;
 mod ends;
 mod flow;
+mod least;
 mod leftovers;
+mod link_loss;
 mod links;
 mod losses;
 mod matchings;
+pub mod misses;
 mod missing;
 pub mod outcome;
 mod partition;

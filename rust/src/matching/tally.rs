@@ -76,7 +76,8 @@ impl Tally {
         {
             crossed |= self.count_pair(first, last, direction, folded);
         }
-        self.losses.note_crossed(sights, crossed);
+        self.losses
+            .note_way(&self.plan, &self.links, sights, direction, crossed);
     }
 
     /// Counts what was not seen after a packet's last sight, which may be a loss.
@@ -179,6 +180,7 @@ fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::booking::book;
     use super::super::testing::{ANYTHING, SEGMENT_NS, path, sight};
     use super::*;
     use crate::plan::N_BINS;
@@ -230,7 +232,7 @@ mod tests {
         let (totals, losses) = tally.finish().unwrap();
         assert_eq!(n_pairs(&totals), [0, 0, 1, 2]);
         let plan = path(4);
-        let n_lost = losses.count(&plan).into_iter();
+        let n_lost = book(&plan, &losses, &totals.n_pairs()).links.into_iter();
         let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.lost.packets).collect();
         assert_eq!(n_lost, [0, 0, 1, 1]);
     }

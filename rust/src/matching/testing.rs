@@ -118,3 +118,14 @@ impl Sink for Taken {
         self.ambiguous.push(*sight);
     }
 }
+
+/// Point 0, then 1 or 2, then 3; the whole path is the last link.
+pub(super) fn fork() -> Plan {
+    Plan {
+        position: vec![0, 1, 1, 2],
+        links: vec![(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)],
+        torn: vec![false; 5],
+        whole: Some(4),
+        ..path(4)
+    }
+}

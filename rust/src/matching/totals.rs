@@ -1,7 +1,10 @@
 //! Counts: latencies per segment and direction, loss, copies, reordering.
 
 use super::Sight;
-use super::losses::LinkLoss;
+use super::booking::Booked;
+pub use super::least::Least;
+use super::link_loss::LinkLoss;
+use super::misses::Missed;
 use crate::blocks::Blocks;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
@@ -25,6 +28,8 @@ pub struct LinkTally {
     pub n_reordered: u64,
     /// Packets that entered and were never seen again.
     pub n_lost: u64,
+    /// How many times the variance of as many independent losses `n_lost` has.
+    pub lost_spread: f64,
     /// The same, block by block of time; empty if none was.
     pub lost_blocks: Vec<u64>,
     /// Of streams that may be cut and joined: bytes seen at both ends.
@@ -48,21 +53,6 @@ pub struct EndTally {
     pub spills: Vec<PathBuf>,
 }
 
-/// The least latency residual of a time bin: the pair that bounds the clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Least {
-    /// Residual about the survey's centre, ns.
-    pub residual_ns: i64,
-    /// Reference time of the upstream sight.
-    pub aligned_ns: i64,
-    /// Its own time.
-    pub up_ns: i64,
-    /// Raw difference, downstream minus upstream.
-    pub raw_ns: i64,
-    /// Pairs in the bin.
-    pub n: u64,
-}
-
 /// Least residuals by time bin.
 pub type Bins = Vec<Option<Least>>;
 
@@ -75,6 +65,8 @@ pub struct Totals {
     pub least: BTreeMap<(u16, u16, usize), Bins>,
     /// Files of raw differences per link and direction.
     pub spills: Vec<[Vec<PathBuf>; 2]>,
+    /// Per point, forward and reverse: packets that others saw before and after it.
+    pub missed: Vec<[Missed; 2]>,
     /// Files of all pairs, if rows are kept.
     pub rows: Vec<PathBuf>,
 }
@@ -94,18 +86,6 @@ impl EndTally {
         self.histogram.merge(&other.histogram);
         self.n_lost += other.n_lost;
         self.spills.extend(other.spills);
-    }
-}
-
-impl Least {
-    /// Keeps the lesser of two in the slot, which counts both.
-    fn join(self, slot: &mut Option<Self>) {
-        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns);
-        let n = self.n + slot.map_or(0, |least| least.n);
-        let least = slot
-            .filter(|least| order(least) <= order(&self))
-            .unwrap_or(self);
-        *slot = Some(Self { n, ..least });
     }
 }
 
@@ -190,11 +170,29 @@ impl Totals {
         self.rows.extend(other.rows);
     }
 
+    /// Pairs per link and direction.
+    pub(super) fn n_pairs(&self) -> Vec<[u64; 2]> {
+        let of_link =
+            |both: &[LinkTally; 2]| [0, 1].map(|side| both.get(side).map_or(0, |one| one.n));
+        self.links.iter().map(of_link).collect()
+    }
+
     /// Adds the losses of all partitions.
-    pub(super) fn add_losses(&mut self, losses: Vec<[LinkLoss; 2]>) {
-        let losses = losses.into_iter().flatten();
-        for (total, LinkLoss { lost, blocks }) in self.links.iter_mut().flatten().zip(losses) {
+    pub(super) fn add_losses(&mut self, booked: Booked) {
+        self.missed = booked.points;
+        for (total, loss) in self
+            .links
+            .iter_mut()
+            .flatten()
+            .zip(booked.links.into_iter().flatten())
+        {
+            let LinkLoss {
+                lost,
+                blocks,
+                spread,
+            } = loss;
             total.n_lost += lost.packets;
+            total.lost_spread = spread;
             total.lost_blocks = blocks;
             total.lost_bytes += lost.bytes;
             for (end, n) in total.ends.iter_mut().zip(lost.ends) {
@@ -219,18 +217,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_least_is_kept_whatever_the_order() {
-        let all = [least(5, 1), least(3, 9), least(3, 2), least(7, 0)];
-        for turn in 0..4 {
-            let mut slot = None;
-            for index in 0..4 {
-                all[(index + turn) % 4].join(&mut slot);
-            }
-            assert_eq!(slot, Some(Least { n: 4, ..all[2] }));
-        }
-    }
-
     fn lost(packets: u64) -> LinkLoss {
         LinkLoss {
             lost: Lost {
@@ -239,6 +225,7 @@ mod tests {
                 bytes: 700,
             },
             blocks: vec![packets],
+            spread: 1.0,
         }
     }
 
@@ -259,7 +246,10 @@ mod tests {
         let mut total = Totals::of_links(2);
         total.merge(one(5, "a"));
         total.merge(one(4, "b"));
-        total.add_losses(vec![[lost(0), lost(0)], [lost(0), lost(9)]]);
+        total.add_losses(Booked {
+            links: vec![[lost(0), lost(0)], [lost(0), lost(9)]],
+            ..Booked::default()
+        });
         let [forward, reverse] = &total.links[1];
         assert_eq!(
             (forward.n, forward.n_duplicated, forward.n_reordered),

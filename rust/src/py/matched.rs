@@ -4,6 +4,7 @@ use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Pytho
 use crate::blocks::{Blocks, Sums};
 use crate::histogram::{Histogram, middle_ns};
 use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
+use crate::matching::misses::Missed;
 use crate::matching::totals::{Bins, EndTally, LinkTally};
 use crate::matching::{Matched, STATUSES};
 use std::path::PathBuf;
@@ -31,6 +32,9 @@ pub(super) fn matched_dict<'py>(
     let out = PyDict::new(py);
     out.set_item("statuses", STATUSES.to_vec())?;
     out.set_item("counts", counts)?;
+    let missed = |both: &[Missed; 2]| both.iter().map(|one| (one.n_seen, one.n_missed)).collect();
+    let missed: Vec<Vec<_>> = matched.totals.missed.iter().map(missed).collect();
+    out.set_item("missed", missed)?;
     out.set_item("elsewhere", matched.elsewhere.clone())?;
     out.set_item("parts", parts)?;
     out.set_item("links", links)?;
@@ -71,6 +75,7 @@ fn link_dict<'py>(
     let dict = PyDict::new(py);
     dict.set_item("n", tally.n)?;
     dict.set_item("n_lost", tally.n_lost)?;
+    dict.set_item("lost_spread", tally.lost_spread)?;
     dict.set_item("lost_blocks", tally.lost_blocks.clone())?;
     dict.set_item("matched_bytes", tally.matched_bytes)?;
     dict.set_item("lost_bytes", tally.lost_bytes)?;

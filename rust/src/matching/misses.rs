@@ -1,0 +1,281 @@
+//! Misses: packets that passed a point, for they were seen before it and after, and are not in its
+//! capture.
+
+use super::Sight;
+use super::links::Links;
+use super::losses::link_bit;
+use crate::hashed::HashedMap;
+use crate::plan::{Direction, Plan};
+use std::collections::{BTreeMap, HashMap};
+
+/// Two sights of one packet, one after the other, that are no neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Jump {
+    pair: u64,
+    up: u16,
+    down: u16,
+    is_reverse: bool,
+}
+
+/// What a point made of packets that others saw before and after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Missed {
+    /// Of those, the ones it saw too.
+    pub n_seen: u64,
+    /// And those it missed: no whole number where they may have been missed by a parallel point.
+    pub n_missed: f64,
+}
+
+impl Missed {
+    /// The share that it missed; 0 where none is known.
+    pub(super) fn share(&self) -> f64 {
+        if self.n_missed > 0.0 {
+            self.n_missed / self.n_known()
+        } else {
+            0.0
+        }
+    }
+
+    /// How many are known to have passed.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(super) fn n_known(&self) -> f64 {
+        self.n_missed + self.n_seen as f64
+    }
+}
+
+/// What points saw and missed between two sights of a packet.
+#[derive(Debug, Default)]
+pub(super) struct Misses {
+    /// Per point and direction.
+    n_seen: Vec<[u64; 2]>,
+    jumped: HashMap<Jump, u64>,
+}
+
+impl Misses {
+    /// Notes the way of a packet, sender to receiver.
+    pub(super) fn note(
+        &mut self,
+        plan: &Plan,
+        links: &Links,
+        sights: &[Sight],
+        direction: Direction,
+    ) {
+        if let [_, between @ .., _] = sights {
+            for sight in between {
+                self.add_seen(sight.point, direction.index(), 1);
+            }
+        }
+        for two in sights.windows(2) {
+            let [up, down] = two else { continue };
+            let link = links.between(up, down, direction);
+            if link.is_none() || link == plan.whole {
+                let jump = Jump {
+                    pair: up.pair,
+                    up: up.point,
+                    down: down.point,
+                    is_reverse: direction == Direction::Reverse,
+                };
+                *self.jumped.entry(jump).or_default() += 1;
+            }
+        }
+    }
+
+    fn add_seen(&mut self, point: u16, side: usize, n: u64) {
+        let at = usize::from(point);
+        if self.n_seen.len() <= at {
+            self.n_seen.resize(at + 1, [0; 2]);
+        }
+        if let Some(total) = self.n_seen.get_mut(at).and_then(|both| both.get_mut(side)) {
+            *total += n;
+        }
+    }
+
+    /// Adds what another partition noted.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (point, both) in (0..).zip(other.n_seen) {
+            for (side, n) in both.into_iter().enumerate() {
+                self.add_seen(point, side, n);
+            }
+        }
+        for (jump, n) in other.jumped {
+            *self.jumped.entry(jump).or_default() += n;
+        }
+    }
+
+    /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
+    /// one of several parallel points missed is divided as what they saw is.
+    pub(super) fn count(&self, plan: &Plan, crossed: &HashedMap<u128>) -> Vec<[Missed; 2]> {
+        let ways = Ways::new(plan);
+        let n_seen = |point: u16, side: usize| {
+            let both = self.n_seen.get(usize::from(point));
+            both.and_then(|both| both.get(side)).copied().unwrap_or(0)
+        };
+        let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
+        let new = |point| {
+            [0, 1].map(|side| Missed {
+                n_seen: n_seen(point, side),
+                n_missed: 0.0,
+            })
+        };
+        let mut found: Vec<[Missed; 2]> = points().map(new).collect();
+        let mut alike: BTreeMap<(u16, u16, bool, u128), u64> = BTreeMap::new();
+        for (jump, n) in &self.jumped {
+            let crossed = crossed.get(&jump.pair).copied().unwrap_or(0);
+            *alike
+                .entry((jump.up, jump.down, jump.is_reverse, crossed))
+                .or_default() += n;
+        }
+        for ((up, down, is_reverse, crossed), n) in alike {
+            let side = usize::from(is_reverse);
+            let (near, far) = if is_reverse { (down, up) } else { (up, down) };
+            let is_passed = |point: &u16| {
+                ways.lies_between(near, *point, far) && ways.is_passed(*point, side, crossed)
+            };
+            let passed: Vec<u16> = points().filter(is_passed).collect();
+            for point in &passed {
+                let beside = passed
+                    .iter()
+                    .filter(|other| ways.is_beside(*point, **other));
+                let all: Vec<u64> = beside.map(|other| n_seen(*other, side).max(1)).collect();
+                let share = portion(n_seen(*point, side).max(1), all.iter().sum());
+                let missed = found.get_mut(usize::from(*point));
+                if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
+                    missed.n_missed += share * portion(n, 1);
+                }
+            }
+        }
+        found
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+fn portion(n: u64, of: u64) -> f64 {
+    n as f64 / of as f64
+}
+
+/// Which points packets may pass between which.
+struct Ways {
+    /// Per point those that links lead to from it, forward.
+    behind: Vec<Vec<bool>>,
+    /// Per point and direction the links that begin or end there.
+    at: Vec<[u128; 2]>,
+}
+
+impl Ways {
+    fn new(plan: &Plan) -> Self {
+        let n = plan.n_points();
+        let mut behind = vec![vec![false; n]; n];
+        let mut at = vec![[0; 2]; n];
+        for (index, (near, far)) in plan.links.iter().enumerate() {
+            if Some(index) == plan.whole {
+                continue;
+            }
+            let leads = behind.get_mut(usize::from(*near));
+            if let Some(leads) = leads.and_then(|of| of.get_mut(usize::from(*far))) {
+                *leads = true;
+            }
+            for point in [near, far] {
+                for (side, bits) in at
+                    .get_mut(usize::from(*point))
+                    .into_iter()
+                    .flatten()
+                    .enumerate()
+                {
+                    *bits |= link_bit(index, side);
+                }
+            }
+        }
+        for middle in 0..n {
+            let onward = behind.get(middle).cloned().unwrap_or_default();
+            for from in &mut behind {
+                if from.get(middle) == Some(&true) {
+                    from.iter_mut()
+                        .zip(&onward)
+                        .for_each(|(one, more)| *one |= more);
+                }
+            }
+        }
+        Self { behind, at }
+    }
+
+    fn leads(&self, near: u16, far: u16) -> bool {
+        let of = self.behind.get(usize::from(near));
+        of.and_then(|of| of.get(usize::from(far))) == Some(&true)
+    }
+
+    fn lies_between(&self, near: u16, point: u16, far: u16) -> bool {
+        self.leads(near, point) && self.leads(point, far)
+    }
+
+    /// Whether no packet passes both, or they are one.
+    fn is_beside(&self, one: u16, other: u16) -> bool {
+        one == other || !self.leads(one, other) && !self.leads(other, one)
+    }
+
+    fn is_passed(&self, point: u16, side: usize, crossed: u128) -> bool {
+        let both = self.at.get(usize::from(point));
+        both.and_then(|both| both.get(side))
+            .is_some_and(|bits| bits & crossed != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{fork, path, sight};
+    use super::*;
+
+    /// Notes forward packets of a pair that were seen at these points.
+    fn note(misses: &mut Misses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
+        let seen = |point: &u16| Sight {
+            pair,
+            ..sight(1, *point, 0)
+        };
+        let sights: Vec<Sight> = points.iter().map(seen).collect();
+        for _ in 0..n {
+            misses.note(plan, &Links::new(plan), &sights, Direction::Forward);
+        }
+    }
+
+    /// Seen and missed per point, forward, where pair 1 crosses these links, and pair 2 all.
+    fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
+        let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | link_bit(*at, 0));
+        let all: Vec<usize> = (0..plan.links.len()).collect();
+        let crossed = HashedMap::from_iter([(1, bits(crossed)), (2, bits(&all))]);
+        let found = misses.count(plan, &crossed).into_iter();
+        found.map(|[to, _]| (to.n_seen, to.n_missed)).collect()
+    }
+
+    #[test]
+    fn a_packet_seen_before_and_after_was_missed_between() {
+        let plan = path(4);
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 2, &[0, 1, 2, 3], 5);
+        note(&mut misses, &plan, 2, &[0, 2, 3], 2);
+        note(&mut misses, &plan, 2, &[0, 3], 1);
+        note(&mut misses, &plan, 2, &[0, 1], 9);
+        let found = counted(&misses, &plan, &[]);
+        assert_eq!(found, [(0, 0.0), (5, 3.0), (7, 1.0), (0, 0.0)]);
+    }
+
+    #[test]
+    fn a_pair_that_never_passes_is_not_missed() {
+        let plan = path(3);
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 1, &[0, 2], 4);
+        assert_eq!(counted(&misses, &plan, &[])[1], (0, 0.0));
+        assert_eq!(counted(&misses, &plan, &[1])[1], (0, 4.0));
+    }
+
+    #[test]
+    fn of_parallel_points_the_one_that_the_pair_passes_missed_it() {
+        let plan = fork();
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 2, &[0, 1, 3], 30);
+        note(&mut misses, &plan, 2, &[0, 2, 3], 10);
+        note(&mut misses, &plan, 1, &[0, 3], 4);
+        let found = counted(&misses, &plan, &[0, 2]);
+        assert_eq!(found[1..3], [(30, 4.0), (10, 0.0)]);
+        let found = counted(&misses, &plan, &[0, 1, 2, 3]);
+        assert_eq!(found[1..3], [(30, 3.0), (10, 1.0)]);
+    }
+}
