@@ -72,7 +72,7 @@ def bin_middles_ns(values_ns: Ints) -> Ints:
 
     Example:
         >>> bin_middles_ns(np.array([2047, 100_001, -100_001])).tolist()
-        [2047, 100032, -100032]
+        [2047, 100000, -100000]
     """
     sizes = np.abs(values_ns)
     n_bits = np.frexp(sizes.astype(np.float64))[1].astype(np.int64)
