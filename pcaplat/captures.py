@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,6 +112,8 @@ def _spooled(point: str | None, name: str, copy: Path) -> Capture:
         _copy(sys.stdin.buffer, copy)
         return Capture.named(str(copy), "stdin", point)
     if Path(name).is_fifo():
+        # polars, once imported, lets waiting go on that an interrupt ends otherwise
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - its only spelling
         with Path(name).open("rb") as pipe:
             _copy(pipe, copy)
         return Capture.named(str(copy), name, point)
