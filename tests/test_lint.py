@@ -136,6 +136,19 @@ def test_damage_is_an_error_only_where_asked(
     assert "no such file" in capsys.readouterr().err
 
 
+def test_a_study_file_says_how_its_runs_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it says of measuring (reference, window) is nothing for lint."""
+    (tmp_path / "run").mkdir()
+    by_hand.CLEAN.save(tmp_path / "run")
+    study = tmp_path / "study.toml"
+    says = 'same_clock = ["all"]\nreference = "far"\nwindow = "1ms"\n'
+    study.write_text(f'{says}[scenarios.clean]\nruns = ["run"]\n')
+    assert run(["lint", str(study)]) == 0
+    assert capsys.readouterr().out == "Nothing found that would mislead\n"
+
+
 def test_every_code_says_all_of_it() -> None:
     assert len(BY_CODE) == len(DOUBTS)
     for one in DOUBTS:

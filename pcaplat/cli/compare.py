@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option
 
 from pcaplat.cli import need_standard_output, note, standard_output
-from pcaplat.cli.merge import merging
+from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
 from pcaplat.outputs import check_directory
 from pcaplat.units import parse_duration_ns
 
@@ -18,11 +18,6 @@ WarmUp = Annotated[
         help="Left out at either end of a run. Default: 1 s or 2 %, at most 5 %; 0s: nothing.",
     ),
 ]
-OutputDir = Annotated[
-    Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
-]
-Overwrite = Annotated[bool, Option("--overwrite", help="Replace an earlier result in DIR.")]
-Quiet = Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")]
 SOURCE = (
     "A folder of captures (one run), a folder of such folders, a folder that merge -o wrote, or "
     "STUDY.toml:SCENARIO."

@@ -1,7 +1,7 @@
 """`pcaplat merge`: captures of one path → matched packets, per-segment latency."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -45,6 +45,14 @@ Decode = Annotated[
     list[str] | None,
     Option(metavar="KIND=N:LAYER", help="What is what, as udp.port=8472:vxlan. Repeatable."),
 ]
+Strict = Annotated[bool, Option("--strict", help="Damage in a capture is an error.")]
+OutputDir = Annotated[
+    Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
+]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace an earlier result in DIR.")]
+Engine = Annotated[Literal["local"], Option(help="Where it runs.")]
+Quiet = Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")]
+NoProgress = Annotated[bool, Option("--no-progress", help="No progress bar.")]
 
 
 def _asked(
@@ -82,7 +90,7 @@ def _asked(
     profile: Annotated[
         str | None, Option(metavar="NAME", help="A capture-point profile, or a file: see points.")
     ] = None,
-    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
+    strict: Strict = False,
 ) -> dict[str, Any]:
     """Give what is asked of `merge` as its arguments; what is not, not at all."""
     given = {
@@ -104,10 +112,12 @@ def _asked(
     return {name: value for name, value in given.items() if value}
 
 
-def merging(command: Callable[..., None]) -> Callable[..., None]:
+def merging(
+    command: Callable[..., None], *, but: Collection[str] = frozenset()
+) -> Callable[..., None]:
     """Give a subcommand the options of `merge` in place of its parameter `options`.
 
-    It gets them as arguments of `pcaplat.merge`.
+    It gets them as arguments of `pcaplat.merge`; those of `but` it has not.
 
     Example:
         >>> @merging
@@ -116,7 +126,8 @@ def merging(command: Callable[..., None]) -> Callable[..., None]:
         >>> show(path="vnic, uplink", sample="1/8")
         {'path': ['vnic', 'uplink'], 'sample': 8}
     """
-    shared = signature(_asked, eval_str=True).parameters
+    of_merge = signature(_asked, eval_str=True).parameters
+    shared = {name: each for name, each in of_merge.items() if name not in but}
     own = signature(command, eval_str=True)
 
     @wraps(command)
@@ -137,12 +148,8 @@ def merging(command: Callable[..., None]) -> Callable[..., None]:
 @merging
 def command(
     captures: Captures,
-    output_dir: Annotated[
-        Path | None, Option("--output", "-o", metavar="DIR", help="Write the result's files there.")
-    ] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace an earlier result in DIR.")
-    ] = False,
+    output_dir: OutputDir = None,
+    overwrite: Overwrite = False,
     format_: Annotated[
         Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
     ] = "table",
@@ -162,9 +169,9 @@ def command(
         bool, Option("--no-intervals", help="Leave out the 95 % intervals: a little faster.")
     ] = False,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
-    engine: Annotated[Literal["local"], Option(help="Where it runs.")] = "local",
-    quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
-    no_progress: Annotated[bool, Option("--no-progress", help="No progress bar.")] = False,
+    engine: Engine = "local",
+    quiet: Quiet = False,
+    no_progress: NoProgress = False,
 ) -> None:
     """Match the packets of several captures of one path, and time every segment."""
     if output_dir:

@@ -8,7 +8,7 @@ from typing import IO, Annotated, Any, Literal
 from typer import Option
 
 from pcaplat.cli import note, refuse_replacing, standard_output
-from pcaplat.cli.merge import Captures, Decode, Inner, Outer, Ports
+from pcaplat.cli.merge import Captures, Decode, Inner, Outer, Ports, Strict
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import new_file, output
 
@@ -35,7 +35,7 @@ def command(
     follow: Annotated[
         bool, Option("--follow", help="Wait for what is still being written to CAPTURE.")
     ] = False,
-    strict: Annotated[bool, Option("--strict", help="Damage in a capture is an error.")] = False,
+    strict: Strict = False,
 ) -> None:
     """Decode captures: one row per frame, as packets.parquet has it."""
     options = {

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option
 
 from pcaplat.cli import note, standard_output
-from pcaplat.cli.compare import OutputDir, Overwrite, Quiet, prepare
-from pcaplat.cli.merge import merging
+from pcaplat.cli.compare import prepare
+from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
 from pcaplat.errors import OptionError
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from pcaplat.cli import OK, standard_output
-from pcaplat.cli.compare import OutputDir, Overwrite, Quiet, WarmUp, prepare, warm_up_of
-from pcaplat.cli.merge import merging
+from pcaplat.cli.compare import WarmUp, prepare, warm_up_of
+from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
 from pcaplat.study_errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3

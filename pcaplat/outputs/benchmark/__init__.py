@@ -58,8 +58,9 @@ def sections(document: Row) -> Iterator[tuple[str, Texts]]:
     """Give headings and rows as a reader sees them."""
     cells, results = document["cells"], document["results"]
     unit = unit_for(row[name] for row in cells for name in ("mean_ns", "p99_ns"))
-    title_of_cells = f"Loss, and latency in {unit}, by size and offered rate (± of 95 %)"
-    yield title_of_cells, [_cell(row, unit) for row in cells]
+    yield "Loss by size and offered rate", [_loss(row) for row in cells]
+    of_latency = f"Latency by size and offered rate, {unit} (± of 95 %)"
+    yield of_latency, [_latency(row, unit) for row in cells]
     yield "Fastest rate without loss, and with little", [_result(row, unit) for row in results]
     yield (
         "What RFC 2544 asks for",
@@ -80,17 +81,22 @@ def _place(row: Row) -> str:
     return f"{size} {ARROWS[row['direction']]}"
 
 
-def _cell(row: Row, unit: str) -> dict[str, str]:
-    return {
-        "size": _place(row),
-        "offered": format_amount(row["offered_pps"], "pps"),
+def _load(row: Row) -> dict[str, str]:
+    return {"size": _place(row), "offered": format_amount(row["offered_pps"], "pps")}
+
+
+def _loss(row: Row) -> dict[str, str]:
+    return _load(row) | {
         "on the line": format_amount(row["offered_l1_bps"], "b/s"),
         "trials": format_count(row["n_trials"]),
         "sent": format_count(row["n_sent"]),
         "lost": format_count(row["n_lost"]),
         "loss": format_frac(row["lost_frac"]),
-        **{name: _with_width(row, name, unit) for name in ("mean", "p50", "p99")},
     }
+
+
+def _latency(row: Row, unit: str) -> dict[str, str]:
+    return _load(row) | {name: _with_width(row, name, unit) for name in ("mean", "p50", "p99")}
 
 
 def _with_width(row: Row, name: str, unit: str) -> str:

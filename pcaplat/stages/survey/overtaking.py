@@ -31,7 +31,7 @@ class Overtaken(NamedTuple):
 
 
 def overtaken(t_ns: Ints, residual_ns: Ints, flow: Ints) -> Overtaken:
-    """Count neighbours that are Type-P-Reordered (RFC 4737 §3).
+    """Count neighbours that are Type-P-Reordered (RFC 4737).
 
     Args:
         t_ns: When each packet left, ns on one scale.

@@ -3,7 +3,7 @@
 //! Each connected component is decided by itself: over all its matchings, crossing ones too, for
 //! reordering is real, the weight of a matching is the product of its pairs' densities, of the loss
 //! and phantom probabilities of what it leaves over, and, for each packet in it that was overtaken
-//! (RFC 4737 §3), of how much rarer that is than the densities alone would have it. A pair is accepted if matchings with it
+//! (RFC 4737), of how much rarer that is than the densities alone would have it. A pair is accepted if matchings with it
 //! have nearly all of the weight; the rest abstains.
 
 use super::components::components;

@@ -95,7 +95,7 @@ impl Reordering {
     }
 
     /// Counts, among those that arrived by `until_ns`, the ones sent before one that arrived
-    /// earlier in the same flow (RFC 4737 §3.3).
+    /// earlier in the same flow (RFC 4737).
     fn count(&mut self, until_ns: i64) {
         self.waiting
             .sort_unstable_by_key(|one| (one.arrived_ns, one.sent_ns));
@@ -125,7 +125,7 @@ mod tests {
     use super::super::testing::sight;
     use super::*;
 
-    /// RFC 4737 §3.3 as it is written, by one flow, in order of arrival.
+    /// RFC 4737 as it is written, by one flow, in order of arrival.
     fn reference(sent: &[i64]) -> u64 {
         let later_before = |i: usize| sent[..i].iter().any(|before| *before > sent[i]);
         (0..sent.len()).map(|i| u64::from(later_before(i))).sum()
