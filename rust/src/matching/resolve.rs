@@ -149,8 +149,30 @@ impl Resolver {
             repeats,
         };
         let kept = folded.fold(run, &rules);
+        if self.is_mixed(direction, &kept, &folded) {
+            folded.clear();
+            self.folded = folded;
+            return run.to_vec();
+        }
         self.folded = folded;
         kept
+    }
+
+    /// Whether a copy follows where its original does not: then what was folded is two packets, each
+    /// of which some points missed, or a packet and its double, which is timed by itself.
+    fn is_mixed(&self, direction: Direction, kept: &[Sight], folded: &Folded) -> bool {
+        if folded.is_empty() || !points_are_distinct(kept) {
+            return false;
+        }
+        let mut along = kept.to_vec();
+        along.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
+        along.windows(2).any(|two| {
+            let [up, down] = two else { return false };
+            let is_copied = |copy: &Sight| self.admits(direction, copy, down);
+            let is_copy = |copy: &Sight| self.admits(direction, up, copy);
+            !self.admits(direction, up, down)
+                && (folded.copies_of(up).any(is_copied) || folded.copies_of(down).any(is_copy))
+        })
     }
 
     /// One sight a point: one packet, as far as neighbours are close enough.

@@ -93,6 +93,24 @@ fn copies_share_their_originals_trajectory() {
 }
 
 #[test]
+fn a_copy_that_follows_where_its_original_does_not_is_a_packet() {
+    let later_ns = 60_000;
+    let tagged = |point, t_ns| Sight {
+        copy_tag: 5,
+        ..sight(1, point, t_ns)
+    };
+    let seen = vec![
+        tagged(0, 0),
+        tagged(2, 2),
+        tagged(1, later_ns),
+        tagged(2, later_ns + 2),
+    ];
+    let taken = resolve(path(3), seen);
+    assert_eq!(points(&taken), [vec![0, 2], vec![1, 2]]);
+    assert!(taken.copies.is_empty());
+}
+
+#[test]
 fn a_retransmission_is_another_packet_and_no_copy() {
     let mut plan = path(2);
     plan.horizon_ns = 10 * COPIES_WITHIN_NS;
