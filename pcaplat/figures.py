@@ -14,8 +14,9 @@ from pcaplat.bursts import of_losses
 from pcaplat.cost_figures import OF_COST
 from pcaplat.intervals import Estimate
 from pcaplat.loss import LossEstimate
+from pcaplat.quantile_readings import of_quantile
 from pcaplat.rate_figures import OF_TRAFFIC
-from pcaplat.readings import Reading, coarse_ns, of_means, of_quantile
+from pcaplat.readings import Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
 
 __all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]

@@ -30,9 +30,6 @@ LONG_BLOCKS = (16, 32)
 TIMES_IN_BLOCK = 10
 """Integrated autocorrelation times that a block should hold."""
 
-ENOUGH_IN_BLOCK = 4
-"""With fewer of them, blocks are alike themselves, and their spread says too little."""
-
 LEAST_BLOCKS = 8
 """With fewer, the spread of blocks says nothing."""
 
@@ -206,13 +203,15 @@ def _fit_with_trend(y: Floats, group: Floats, rank: Floats) -> tuple[Estimate, f
 
 @dataclass(frozen=True)
 class Blocking:
-    """How many fine blocks make one, and whether such blocks are hardly alike any more.
+    """How many fine blocks make one, and what the likeness of neighbours says itself.
 
-    `n_times` is how many autocorrelation times the run holds, where neighbours are alike.
+    Where neighbours are alike, `se` is the figure's standard error by the autocorrelation of the
+    fine blocks, for where the run holds few times of it joined blocks alone tell too little;
+    `n_times` is how many autocorrelation times the run holds.
     """
 
     length: int
-    is_enough: bool
+    se: float = 0.0
     n_times: float = inf
 
 
@@ -229,11 +228,11 @@ def blocking(influence: Floats) -> Blocking | None:
     if m < LEAST_BLOCKS * SHORT_BLOCK:
         return None
     if not influence.any() or abs(_autocorrelation(influence, 1)) < 2 / sqrt(m):
-        return Blocking(SHORT_BLOCK, is_enough=True)
+        return Blocking(SHORT_BLOCK)
     time = autocorrelation_time(influence)
     least, most = LONG_BLOCKS
     length = min(max(ceil(TIMES_IN_BLOCK * time), least), most, m // LEAST_BLOCKS)
-    return Blocking(length, is_enough=length >= ENOUGH_IN_BLOCK * time, n_times=m / time)
+    return Blocking(length, sqrt(time * float(influence @ influence)), m / time)
 
 
 def autocorrelation_time(values: Floats) -> float:

@@ -19,14 +19,15 @@ from pcaplat.scenario import MeasuredRun
 LEAST_EFFECTIVE = 50
 """Independent packets that a mean's interval needs; a median's too."""
 
-LEAST_BEYOND = 25
-"""Independent packets beyond a quantile that its interval needs."""
+LEAST_SHARE = 0.6
+"""Of the packets needed: with fewer nothing is decided."""
 
-APPROXIMATE_SHARE = 0.2
-"""Of the packets needed: with so many an interval is approximate, with fewer nothing is decided."""
+SURELY_ENOUGH = 1.2
+"""Times the packets needed. With fewer, where neighbours are alike, an interval is made as much
+wider as they are fewer: those that just suffice look better than they are (docs/coverage.md)."""
 
-APPROXIMATE_FACTOR, SCANT_FACTOR = 2, 3
-"""So much wider it is then, for blocks are alike themselves."""
+SCANT_FACTOR = 3
+"""So much wider is a guess."""
 
 LEAST_TIMES = 20
 """Autocorrelation times that a run must hold: with fewer, they cannot be told from its blocks."""
@@ -34,16 +35,8 @@ LEAST_TIMES = 20
 FEW_PACKETS = 2 * N_BLOCKS
 """With fewer, how alike neighbours are is known too badly for an interval as it is."""
 
-SURELY_ENOUGH = 2
-"""Times the packets needed, where their worth had to be estimated (docs/coverage.md)."""
-
-N_RESAMPLES_OF_QUANTILES = 400
-
-REACH = 8
-"""Standard errors beyond which no resampled quantile lies."""
-
-BIN_ERROR = 2.0**-11
-"""A bin's middle is off by that share at most (rust/src/histogram.rs)."""
+FEW_FACTOR, FEW_ALIKE_FACTOR = 1.1, 1.5
+"""So much wider it is then; the latter where neighbours are alike."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +112,12 @@ def of_sums(
     def resampled(weights: Floats) -> Floats:
         return statistic(*(weights @ column for column in joint))
 
-    se, df = _resampled(resampled, len(influence) // blocks.length)
+    se, df = resampled_error(resampled, len(influence) // blocks.length)
+    se = max(se, blocks.se)
     n_effective = reading.n * min(1.0, (alone / se) ** 2) if se else float(reading.n)
     within = Estimate(reading.value, se, df, reading.bias)
     reading = replace(reading, within=within, n_effective=n_effective)
-    return _gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
+    return gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
 
 
 def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
@@ -145,84 +139,21 @@ def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
         return np.asarray((weights @ joined(parts, length)) / (weights @ joined(wholes, length)))
 
     n_blocks = len(parts) // length
-    se, df = _resampled(ratios, n_blocks)
+    se, df = resampled_error(ratios, n_blocks)
+    se = max(se, blocks.se)
     reading = Reading(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
     # what never changes is known however little of it there is
-    return _gated(reading, blocks, inf) if se else reading
+    return gated(reading, blocks, inf) if se else reading
 
 
-def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
-    """Quantile of one direction's latencies."""
-    chosen = blocking(blocks.influence())
-    whole, counts = blocks.histograms(1)
-    value = float(quantiles(whole, counts.sum(axis=0)[None, :], share)[0])
-    n = blocks.n_all
-    if chosen is None:
-        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
-    values, counts = _nearby(*blocks.histograms(chosen.length), share)
-    n_effective = mean_n_effective(blocks)
-    # the value is the middle of a bin
-    bias += abs(value) * BIN_ERROR
-
-    def resampled(weights: Floats) -> Floats:
-        return quantiles(values, weights[:N_RESAMPLES_OF_QUANTILES] @ counts, share)
-
-    se, df = _resampled(resampled, len(counts))
-    enough = n_effective * min(share, 1 - share) / LEAST_BEYOND
-    reading = Reading(value, Estimate(value, se, df, bias), n, n_effective, bias)
-    gated = _gated(reading, chosen, enough)
-    return replace(gated, within=None, note="") if gated.why else gated
-
-
-def _nearby(values: Floats, counts: Floats, share: float) -> tuple[Floats, Floats]:
-    """Leave out bins that no resampled quantile reaches; their counts go to the ends.
-
-    By how much the blocks' shares below the quantile scatter, with room to spare.
-    """
-    reached = np.cumsum(counts.sum(axis=0))
-    n = reached[-1]
-    at = int(np.searchsorted(reached, np.ceil(share * n)))
-    off = counts[:, : at + 1].sum(axis=1) - reached[at] / n * counts.sum(axis=1)
-    reach = REACH * sqrt(float(off @ off)) + 1
-    first = int(np.searchsorted(reached, share * n - reach))
-    last = min(int(np.searchsorted(reached, share * n + reach)), len(values) - 1)
-    kept = counts[:, first : last + 1].copy()
-    kept[:, 0] += counts[:, :first].sum(axis=1)
-    kept[:, -1] += counts[:, last + 1 :].sum(axis=1)
-    return values[first : last + 1], kept
-
-
-def mean_n_effective(blocks: Blocks) -> float:
-    """How many independent packets would tell the mean as well; 0 if blocks cannot say."""
-    chosen = blocking(blocks.influence())
-    if chosen is None:
-        return 0.0
-    sums = joined(blocks.influence(), chosen.length)
-    error = float(sums @ sums)
-    return blocks.n_all * (min(1.0, blocks.variance / blocks.n_all / error) if error else 1.0)
-
-
-def quantiles(values: Floats, counts: Floats, share: float) -> Floats:
-    """Inverse of each row's distribution (Hyndman and Fan's type 1).
-
-    Args:
-        values: Ascending.
-        counts: How often each stands, one distribution a row.
-        share: Of what the quantile does not fall short of.
-    """
-    reached = np.cumsum(counts, axis=1)
-    at = (reached < np.ceil(share * reached[:, -1:])).sum(axis=1)
-    return np.asarray(values[np.minimum(at, len(values) - 1)])
-
-
-def _resampled(statistic: Callable[[Floats], Floats], n_blocks: int) -> tuple[float, float]:
+def resampled_error(statistic: Callable[[Floats], Floats], n_blocks: int) -> tuple[float, float]:
     """Give the standard error of a statistic, blocks resampled, and its degrees of freedom."""
     with np.errstate(invalid="ignore", divide="ignore"):
         values = statistic(resamples(n_blocks))
     return spread_of(values, n_blocks), n_blocks - 1
 
 
-def _gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
+def gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
     """Widen an interval where packets hardly suffice, and say where they do not.
 
     There is no other gate: a summary, a comparison and a verdict are equally sure of a figure.
@@ -236,16 +167,16 @@ def _gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
     within = reading.within
     if not isinstance(within, Estimate) or not isfinite(within.se):
         return replace(reading, within=None, n_effective=0.0, why=TOO_FEW)
-    if enough < APPROXIMATE_SHARE:
+    is_alike = isfinite(blocks.n_times)
+    if enough < LEAST_SHARE:
         return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_ALIKE)
     if blocks.n_times < LEAST_TIMES:
         return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_SLOW)
-    if enough < 1 or not blocks.is_enough:
-        return _wider(reading, within, APPROXIMATE_FACTOR, APPROXIMATE)
-    # where neighbours are alike, the gate lets through those whose worth is overestimated
-    is_scant = isfinite(blocks.n_times) and enough < SURELY_ENOUGH
-    if is_scant or (reading.n < FEW_PACKETS and isfinite(enough)):
-        return _wider(reading, within, APPROXIMATE_FACTOR, FEW)
+    factor = max(1.0, SURELY_ENOUGH / enough) if is_alike else 1.0
+    if reading.n < FEW_PACKETS and isfinite(enough):
+        return _wider(reading, within, factor * (FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR), FEW)
+    if factor > 1 or enough < 1:
+        return _wider(reading, within, factor, APPROXIMATE)
     return reading
 
 
@@ -255,12 +186,12 @@ def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: st
 
 SCANT = "where neighbours are very much alike the interval is a guess, and made three times as wide"
 APPROXIMATE = (
-    "where neighbours are alike for long the interval is approximate, and made twice as wide"
+    "the packets hardly suffice: the interval is approximate, and wider where neighbours are alike"
 )
-FEW = "with so few packets, how alike neighbours are can hardly be told: made twice as wide"
+FEW = "with so few packets, how alike neighbours are can hardly be told: the interval is wider"
 TOO_ALIKE = (
     "too little data: neighbours are so much alike, or drift so much, that the packets are worth "
-    "fewer than ten independent ones; capture for longer, or one kind of traffic (--filter)"
+    "too few independent ones; capture for longer, or one kind of traffic (--filter)"
 )
 TOO_SLOW = (
     "too little data: it changes so slowly that the run holds fewer than twenty times of its "

@@ -62,7 +62,7 @@ MAY_IMPORT = {
     },
     "identity_doubts": {"captures", "path", "units"},
     "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures", "loss"}
-    | {"readings", "scenario"},
+    | {"quantile_readings", "readings", "scenario"},
     "intervals": set(),
     "loss": {"intervals"},
     "lints": {
@@ -83,6 +83,7 @@ MAY_IMPORT = {
     "points": {"captures", "errors", "points", "printable"},
     "published": {"errors", "published"},
     "readings": {"blocks", "intervals", "loss", "path", "scenario"},
+    "quantile_readings": {"blocks", "intervals", "readings"},
     "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},
     "rates": {"path"},
     "result": {
@@ -107,6 +108,7 @@ MAY_IMPORT = {
     "stages": {
         *("_native", "doubts", "effects", "figures", "intervals", "loss", "published", "readings"),
         *("asked", "false_matches", "odd_runs", "rate_figures", "scenario", "stages", "time_range"),
+        "quantile_readings",
         "witnesses",
         *TYPES - {"captures"},
         *LEAVES,
@@ -135,7 +137,8 @@ MAY_IMPORT = {
     "tables": {"columns"},
     "traffic": {"blocks", "columns", "match_table", "path", "spill", "traffic"},
     "time_range": {"errors", "path", "units"},
-    "trials": {"blocks", "intervals", "loss", "path", "readings", "scenario", "trials"},
+    "trials": {"blocks", "intervals", "loss", "path", "readings", "scenario", "trials"}
+    | {"quantile_readings"},
     "units": {"errors"},
     "verdicts": {"published", "scenario_files", "stages", "studies", *STUDIES},
 }

@@ -68,7 +68,11 @@ def test_a_thousand_runs_hold_the_truth(shape: Shape, n: int) -> None:
     is_exact = shape.clock_ns == 0 and shape.step_ns == 1
     for name in STATISTICS:
         n_plain, share = shares(counts, name, is_approximate=False)
-        # where the gate lets some runs through and not others, those look better than they are
-        if n_plain >= 200:
-            assert share >= (0.92 if n_plain >= 900 else 0.9), name
+        n_wider, share_of_wider = shares(counts, name, is_approximate=True)
+        if n_plain >= 900:
+            assert share >= 0.92, name
             assert share <= 0.98 or not is_exact, name
+        # what just gets through the gate looks better than it is, and is made wider
+        n_printed = n_plain + n_wider
+        if n_printed >= 200:
+            assert share * n_plain + share_of_wider * n_wider >= 0.92 * n_printed, name

@@ -8,7 +8,8 @@ import numpy as np
 from pcaplat.blocks import N_BLOCKS, Blocks
 from pcaplat.intervals import CONFIDENCE, Estimate
 from pcaplat.path import Ints
-from pcaplat.readings import Reading, coarse_ns, of_means, of_quantile
+from pcaplat.quantile_readings import of_quantile
+from pcaplat.readings import Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
 from pcaplat.trials import Row
 from pcaplat.trials.frames import Sent

@@ -10,7 +10,12 @@ import numpy as np
 
 from pcaplat.blocks import Blocks, Key
 from pcaplat.intervals import Floats, blocking, resamples, t_quantile
-from pcaplat.readings import LEAST_BEYOND, N_RESAMPLES_OF_QUANTILES, mean_n_effective, quantiles
+from pcaplat.quantile_readings import (
+    LEAST_BEYOND,
+    N_RESAMPLES_OF_QUANTILES,
+    quantiles,
+    worth_of_quantile,
+)
 from pcaplat.scenario import LEAST_RUNS, MeasuredRun, Scenario
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -111,8 +116,17 @@ def _band_of_blocks(resampled: Floats, delta: Floats, confidence: float) -> Floa
 
 
 def _is_enough(baseline: Scenario, treatment: Scenario, key: Key) -> list[bool]:
-    n_effective = min(
-        sum(mean_n_effective(run.blocks[key]) for run in scenario.runs)
+    worths = [
+        np.sum([_worth(run.blocks[key]) for run in scenario.runs], axis=0)
         for scenario in (baseline, treatment)
-    )
-    return [n_effective * min(share, 1 - share) >= LEAST_BEYOND for share in SHARES]
+    ]
+    beyond = np.minimum(*worths) * np.minimum(SHARES, 1 - np.array(SHARES))
+    return [bool(n >= LEAST_BEYOND) for n in beyond]
+
+
+def _worth(blocks: Blocks) -> list[float]:
+    """Independent packets that tell each quantile as well."""
+    values, counts = blocks.histograms(1)
+    curve = _curve(values, counts.sum(axis=0)[None, :])[0]
+    worths = [worth_of_quantile(blocks, at, share) for at, share in zip(curve, SHARES, strict=True)]
+    return [0.0 if worth is None else worth.n for worth in worths]

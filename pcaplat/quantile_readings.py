@@ -1,0 +1,113 @@
+"""Quantiles of one run: of a direction's latencies, and how sure they are from it alone.
+
+The validity gate is that of means (pcaplat.readings); what a quantile's packets are worth is told
+by how evenly those below it are spread over time.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from pcaplat.blocks import Blocks, joined
+from pcaplat.intervals import Blocking, Estimate, Floats, blocking
+from pcaplat.readings import TRIMMED_AWAY, Reading, gated, resampled_error
+
+LEAST_BEYOND = 25
+"""Independent packets beyond a quantile that its interval needs."""
+
+N_RESAMPLES_OF_QUANTILES = 400
+
+REACH = 8
+"""Standard errors beyond which no resampled quantile lies."""
+
+BIN_ERROR = 2.0**-11
+"""A bin's middle is off by that share at most (rust/src/histogram.rs)."""
+
+
+def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
+    """Quantile of one direction's latencies."""
+    whole, counts = blocks.histograms(1)
+    value = float(quantiles(whole, counts.sum(axis=0)[None, :], share)[0])
+    n = blocks.n_all
+    worth = worth_of_quantile(blocks, value, share)
+    if worth is None:
+        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
+    values, counts = _nearby(*blocks.histograms(worth.blocks.length), share)
+    # the value is the middle of a bin
+    bias += abs(value) * BIN_ERROR
+
+    def resampled(weights: Floats) -> Floats:
+        return quantiles(values, weights[:N_RESAMPLES_OF_QUANTILES] @ counts, share)
+
+    se, df = resampled_error(resampled, len(counts))
+    reading = Reading(value, Estimate(value, se * worth.wider, df, bias), n, worth.n, bias)
+    found = gated(reading, worth.blocks, worth.n * min(share, 1 - share) / LEAST_BEYOND)
+    return replace(found, within=None, note="") if found.why else found
+
+
+@dataclass(frozen=True)
+class Worth:
+    """How many independent packets would tell a quantile as well, and the blocks that say so.
+
+    `wider` is how much more the likeness of fine blocks tells than the spread of joined ones.
+    """
+
+    n: float
+    blocks: Blocking
+    wider: float
+
+
+def worth_of_quantile(blocks: Blocks, value: float, share: float) -> Worth | None:
+    """Tell a quantile's worth by how evenly what lies below it is spread over time.
+
+    Returns:
+        None where there are too few blocks.
+    """
+    below = np.bincount(
+        blocks.bin_of, blocks.counts * (blocks.middles_ns <= value), minlength=len(blocks.n)
+    )
+    n = blocks.n_all
+    influence = (below - below.sum() / n * blocks.n) / n
+    of_share, of_mean = blocking(influence), blocking(blocks.influence())
+    if of_share is None or of_mean is None:
+        return None
+    sums = joined(influence, max(of_share.length, of_mean.length))
+    spread = sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1))
+    se = max(spread, of_share.se)
+    chosen = Blocking(
+        max(of_share.length, of_mean.length), of_share.se, min(of_share.n_times, of_mean.n_times)
+    )
+    n_effective = min(1.0, share * (1 - share) / n / se**2) * n if se else float(n)
+    return Worth(n_effective, chosen, se / spread if spread else 1.0)
+
+
+def _nearby(values: Floats, counts: Floats, share: float) -> tuple[Floats, Floats]:
+    """Leave out bins that no resampled quantile reaches; their counts go to the ends.
+
+    By how much the blocks' shares below the quantile scatter, with room to spare.
+    """
+    reached = np.cumsum(counts.sum(axis=0))
+    n = reached[-1]
+    at = int(np.searchsorted(reached, np.ceil(share * n)))
+    off = counts[:, : at + 1].sum(axis=1) - reached[at] / n * counts.sum(axis=1)
+    reach = REACH * sqrt(float(off @ off)) + 1
+    first = int(np.searchsorted(reached, share * n - reach))
+    last = min(int(np.searchsorted(reached, share * n + reach)), len(values) - 1)
+    kept = counts[:, first : last + 1].copy()
+    kept[:, 0] += counts[:, :first].sum(axis=1)
+    kept[:, -1] += counts[:, last + 1 :].sum(axis=1)
+    return values[first : last + 1], kept
+
+
+def quantiles(values: Floats, counts: Floats, share: float) -> Floats:
+    """Inverse of each row's distribution (Hyndman and Fan's type 1).
+
+    Args:
+        values: Ascending.
+        counts: How often each stands, one distribution a row.
+        share: Of what the quantile does not fall short of.
+    """
+    reached = np.cumsum(counts, axis=1)
+    at = (reached < np.ceil(share * reached[:, -1:])).sum(axis=1)
+    return np.asarray(values[np.minimum(at, len(values) - 1)])
