@@ -41,6 +41,7 @@ class Packet:
     ack: int = 0
     flags: int = 0x18
     options: bytes = b""
+    sacks: tuple[tuple[int, int], ...] = ()
     icmp: tuple[int, int] = (8, 0)
     quoted: Packet | None = None
 
@@ -64,20 +65,23 @@ class Packet:
         if self.protocol == UDP:
             return udp(ports, self.payload)
         if self.protocol == TCP:
-            offset = (20 + len(self.options)) // 4 << 4
+            options = self.options + selective(self.sacks)
+            offset = (20 + len(options)) // 4 << 4
             numbers = struct.pack(">HHII", *ports, self.seq, self.ack)
             rest = struct.pack(">BBHHH", offset, self.flags, 8192, hash(ports) & 0xFFFF, 0)
-            return numbers + rest + self.options + self.payload
+            return numbers + rest + options + self.payload
         if self.quoted is not None:
-            body = struct.pack(">I", 1400) + self.quoted.datagram()[:60]
+            quoted = self.quoted.datagram()
+            n_header = 40 if ":" in self.quoted.src[0] else 20
+            body = struct.pack(">I", 1360 + n_header) + quoted[: n_header + 40]
         else:
             body = struct.pack(">HH", self.src[1], self.seq & 0xFFFF) + self.payload
         bare = struct.pack(">BBH", *self._icmp(), 0) + body
         return bare[:2] + checksum(bare).to_bytes(2) + bare[4:]
 
     def _icmp(self) -> tuple[int, int]:
-        kinds = {8: 128, 0: 129}
-        return (kinds.get(self.icmp[0], self.icmp[0]), 0) if ":" in self.src[0] else self.icmp
+        wide = {(8, 0): (128, 0), (0, 0): (129, 0), (3, 4): (2, 0)}  # RFC 7915
+        return wide[self.icmp] if ":" in self.src[0] else self.icmp
 
 
 @dataclass
@@ -110,6 +114,7 @@ class Translator:
                 changed,
                 seq=(packet.seq + seq) % 2**32,
                 ack=(packet.ack + ack) % 2**32 if packet.ack else 0,
+                sacks=tuple(((a + ack) % 2**32, (b + ack) % 2**32) for a, b in packet.sacks),
             )
         return changed if self.keeps_ident else replace(changed, ident=packet.ident * 7919 % 65521)
 
@@ -175,6 +180,12 @@ def stamp(chance: random.Random, at_ns: int, base: int) -> bytes:
     return struct.pack(">BBBBII", 1, 1, 8, 10, own, chance.getrandbits(32))
 
 
+def selective(blocks: tuple[tuple[int, int], ...]) -> bytes:
+    """A TCP option of selective acknowledgments (RFC 2018)."""
+    edges = b"".join(struct.pack(">II", *block) for block in blocks)
+    return struct.pack(">BBBB", 1, 1, 5, 2 + len(edges)) + edges if blocks else b""
+
+
 @dataclass(frozen=True)
 class Traffic:
     """Flows of one kind: how many, and how many packets each, alternately there and back."""
@@ -184,6 +195,7 @@ class Traffic:
     n_each: int = 20
     gap_ns: int = 2_000_000
     has_stamps: bool = True
+    has_sacks: bool = False
     seed: int = 7
 
     def packets(self) -> list[tuple[Packet, bool]]:
@@ -203,7 +215,8 @@ class Traffic:
             way = turn % 2
             ends = (server, client) if way else (client, server)
             payload = self._payload(chance, turn)
-            is_tcp = self.protocol == TCP
+            is_tcp, ack = self.protocol == TCP, numbers[1 - way]
+            block = ((ack + 1_460) % 2**32, (ack + 1_460 * (turn + 2)) % 2**32)
             packet = Packet(
                 at_ns,
                 *ends,
@@ -211,9 +224,10 @@ class Traffic:
                 payload,
                 ident=idents[way] + turn,
                 seq=numbers[way] if is_tcp else turn // 2,
-                ack=numbers[1 - way] if is_tcp and turn else 0,
+                ack=ack if is_tcp and turn else 0,
                 flags=(2, 18)[turn] if turn < 2 else 24,
                 options=stamp(chance, at_ns, bases[way]) if is_tcp and self.has_stamps else b"",
+                sacks=(block,) if is_tcp and self.has_sacks and turn % 3 == 2 else (),
                 icmp=(0 if way else 8, 0),
             )
             sent.append((packet, not way))

@@ -105,7 +105,7 @@ def test_between_ip_versions_the_content_tells(tmp_path: Path, protocol: int) ->
 def test_shifted_sequence_numbers_are_learned(
     tmp_path: Path, outside: Callable[[int, End, End], tuple[End, End]]
 ) -> None:
-    packets = Traffic().packets()
+    packets = Traffic(has_sacks=True).packets()
     translator = Translator(legs_of(packets, outside), shift=123_456_789, shift_back=3**19)
     recorded = record(packets, [None, translator, None], offsets_ns=OFFSETS_NS)
     result = merged(recorded, tmp_path)
@@ -173,7 +173,9 @@ class Rejecting(Translator):
         changed = super().out(packet, forward=forward)
         if changed.quoted is None:
             return changed
-        return replace(changed, src=("203.0.113.254", 0), dst=(changed.quoted.src[0], 0))
+        router, host = "203.0.113.254", changed.quoted.src[0]
+        router = f"64:ff9b::{router}" if ":" in host else router
+        return replace(changed, src=(router, 0), dst=(host, 0))
 
 
 @pytest.mark.parametrize("protocol", [TCP, UDP, ICMP])
@@ -210,6 +212,44 @@ def rejected(packet: Packet, number: int) -> Packet:
         icmp=(3, 4),
         quoted=packet,
     )
+
+
+@pytest.mark.parametrize("outside", [ports, to_ipv6])
+def test_a_translator_changes_no_count(
+    tmp_path: Path, outside: Callable[[int, End, End], tuple[End, End]]
+) -> None:
+    busy = [
+        Traffic(protocol, n_flows=40, gap_ns=300, seed=protocol).packets()
+        for protocol in (TCP, UDP, ICMP)
+    ]
+    # several pings between two hosts, some of whose datagrams are rejected
+    pings = [between(packet, "10.0.0.2", "203.0.113.1") for packet in busy[2]]
+    errors = [
+        (rejected(packet, number), False)
+        for number, (packet, forward) in enumerate(busy[1])
+        if forward and number % 3 == 0
+    ]
+    packets = sorted([*busy[0], *busy[1], *pings, *errors], key=lambda one: one[0].at_ns)
+    translator = Rejecting(legs_of([p for p in packets if p not in errors], outside), shift=77_777)
+    counts = []
+    for name, between_them in (("plain", None), ("translated", translator)):
+        (folder := tmp_path / name).mkdir()
+        recorded = record(packets, [None, between_them, None], offsets_ns=[0] * 4, lost_share=0.01)
+        result = merged(recorded, folder)
+        recall, n_wrong = found(recorded, result)
+        assert (recall, n_wrong) == (1.0, 0)
+        counted = ("near", "far", "direction", "n", "n_lost", "n_duplicated", "n_reordered")
+        rows = result.document["segments"]
+        counts.append([tuple(row[column] for column in counted) for row in rows])
+    assert counts[0] == counts[1]
+    assert all(row[-1] > 10 for row in counts[0])
+
+
+def between(sent: tuple[Packet, bool], client: str, server: str) -> tuple[Packet, bool]:
+    packet, forward = sent
+    src, dst = (client, server) if forward else (server, client)
+    ends = (src, packet.src[1]), (dst, packet.dst[1])
+    return replace(packet, src=ends[0], dst=ends[1], payload=f"{ends}".encode()), forward
 
 
 def test_hosts_that_talk_through_their_own_translator(tmp_path: Path) -> None:

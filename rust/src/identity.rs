@@ -37,7 +37,8 @@ pub struct Identity {
     pub key: u64,
     /// The two addresses, direction ignored.
     pub pair: u64,
-    /// Addresses, ports and protocol, direction ignored.
+    /// Addresses, ports and protocol, direction ignored: the same packets on both sides of a
+    /// translator. So an echo's identifier is in it, and ICMP errors are apart, by what they quote.
     pub flow: u64,
     /// The source is the smaller of the two addresses.
     pub toward: bool,
@@ -167,16 +168,17 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         packet.protocol,
     );
     let bare = Bare::of(packet, transport, &ends);
+    let about = quoted(packet, transport);
     Identity {
         key: fold(bare.digest(), bare.leg ^ u64::from(ends.toward)),
         pair: ends.pair,
-        flow: ends.flow,
+        flow: about.map_or(bare.leg, |about| about.errors_of(about.leg)),
         toward: ends.toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
         range: Range::of(packet, bytes),
         copy_tag: copy_tag(packet, bytes),
-        bare: quoted(packet, transport).unwrap_or(bare),
+        bare: about.unwrap_or(bare),
     }
 }
 

@@ -2,17 +2,22 @@
 //!
 //! Middleboxes clamp, add and blank the options that only open a connection (RFC 9293 §3.7.1;
 //! RFC 2923 §2.3; Honda et al., IMC 2011, §4), so these are left out wherever they stand: the initial
-//! sequence numbers say enough. Time stamps and selective acknowledgments are in.
+//! sequence numbers say enough. Time stamps and selective acknowledgments are in, the latter relative
+//! to what is acknowledged: who shifts sequence numbers on the way shifts them together.
 
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 /// Maximum segment size, window scale and SACK permitted (RFC 9293 §3.2, RFC 7323 §2, RFC 2018 §2).
 const REWRITTEN: std::ops::RangeInclusive<u8> = 2..=4;
 
+/// Blocks of two sequence numbers each (RFC 2018 §3).
+const SELECTIVE: u8 = 5;
+
 /// The options that no element of a path changes, one after the other, as a number.
 ///
-/// `options` are the captured bytes between the fixed header and the payload; `fold` adds a number.
-pub(crate) fn digest(mut options: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
+/// `options` are the captured bytes between the fixed header and the payload, `acknowledged` is that
+/// header's number; `fold` adds a number.
+pub(crate) fn digest(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {
     let mut digest = 0;
     while let [kind, rest @ ..] = options {
         options = match (*kind, rest) {
@@ -21,9 +26,11 @@ pub(crate) fn digest(mut options: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 
             (kind, [length, ..]) if *length >= 2 => {
                 let n_bytes = usize::from(*length).min(options.len());
                 let (option, rest) = options.split_at(n_bytes);
-                if !REWRITTEN.contains(&kind) {
-                    digest = add(digest, option, &fold);
-                }
+                digest = match kind {
+                    SELECTIVE => add_edges(digest, option, acknowledged, &fold),
+                    kind if REWRITTEN.contains(&kind) => digest,
+                    _ => add(digest, option, &fold),
+                };
                 rest
             }
             // a length that cannot be: what follows has no form
@@ -42,12 +49,25 @@ fn add(digest: u64, bytes: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     })
 }
 
+fn add_edges(digest: u64, option: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {
+    let (head, blocks) = option.split_at(2.min(option.len()));
+    let (edges, _) = blocks.as_chunks();
+    edges.iter().fold(add(digest, head, &fold), |digest, edge| {
+        let ahead = u32::from_be_bytes(*edge).wrapping_sub(acknowledged);
+        fold(digest, u64::from(ahead))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(options: &[u8]) -> u64 {
-        digest(options, |digest, word| {
+        acknowledging(options, 0)
+    }
+
+    fn acknowledging(options: &[u8], acknowledged: u32) -> u64 {
+        digest(options, acknowledged, |digest, word| {
             (digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         })
     }
@@ -76,6 +96,24 @@ mod tests {
         assert_ne!(of(&later), of(&STAMPS));
         assert_ne!(with(&[], &[5, 10, 0, 0, 0, 1, 0, 0, 0, 9]), of(&STAMPS));
         assert_ne!(of(&STAMPS), of(&[]));
+    }
+
+    #[test]
+    fn selective_acknowledgments_are_relative() {
+        let blocks = |from: u32, length: u32| {
+            let edges = [from.to_be_bytes(), from.wrapping_add(length).to_be_bytes()].concat();
+            [&[1, 1, 5, 10][..], &edges].concat()
+        };
+        let shift = 0xffff_ff00;
+        let plain = acknowledging(&blocks(5_000, 100), 4_000);
+        let shifted = blocks(5_000_u32.wrapping_add(shift), 100);
+        assert_eq!(
+            acknowledging(&shifted, 4_000_u32.wrapping_add(shift)),
+            plain
+        );
+        assert_ne!(acknowledging(&blocks(5_000, 200), 4_000), plain);
+        assert_ne!(acknowledging(&blocks(5_100, 100), 4_000), plain);
+        assert_ne!(acknowledging(&[], 4_000), plain);
     }
 
     #[test]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tests.simulator.pieces import ETHER, FLOWS_A_HOST, ICMP, KINDS, UDP
+from tests.simulator.pieces import ETHER, KINDS, UDP
 from tests.simulator.scenario import START_NS
 from tests.simulator.wrapping import OPAQUE
 
@@ -215,13 +215,14 @@ class Truth:
     def _stream(self) -> Numbers:
         """Per piece the flow that can be told.
 
-        All of an opaque tunnel is one, all non-IP frames of a link, all ICMP of two addresses.
+        All of an opaque tunnel is one, and all non-IP frames of a link. An echo's identifier is its
+        port, for a translator too (RFC 5508); ICMP errors are apart, by the flow that they quote.
         """
-        flow = self.outcome.journey.pieces["flow"]
+        pieces = self.outcome.journey.pieces
+        flow, is_error = pieces["flow"], pieces["quotes"] >= 0
         tunnels = [p.tunnel.kind for p in self.outcome.scenario.points if p.tunnel]
-        kind, version = (self.outcome.flows[name][flow] for name in ("kind", "version"))
-        hosts = -2 - 2 * (self.outcome.flows["slot"][flow] // FLOWS_A_HOST) - (version == 6)
-        told = np.where(kind == ICMP, hosts, np.where(kind == ETHER, -1, flow))
+        told = np.where(is_error, -2 - flow, flow)
+        told = np.where(self.outcome.flows["kind"][flow] == ETHER, -1, told)
         return np.asarray(told if OPAQUE.isdisjoint(tunnels) else np.full_like(flow, -1))
 
     def covered_ns(self) -> tuple[int, int]:

@@ -167,7 +167,9 @@ impl Selection {
         if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
             self.alike.consider(&identity, row);
         }
-        if identity.directed && identity.flow <= self.flow_level {
+        // an error opens no flow
+        let is_said = identity.directed && identity.bare.kind != Kind::Error;
+        if is_said && identity.flow <= self.flow_level {
             self.note_flow(frame, packet, identity);
         }
     }

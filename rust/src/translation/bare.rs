@@ -52,6 +52,16 @@ impl Bare {
         }
     }
 
+    /// A flow, or of errors about it a flow of their own: they are none of its packets.
+    #[must_use]
+    pub(crate) fn errors_of(&self, flow: u64) -> u64 {
+        const ERROR: u64 = 1;
+        match self.kind {
+            Kind::Error => fold(flow, ERROR),
+            _ => flow,
+        }
+    }
+
     /// What a translator may change: addresses, ports, sequence numbers.
     #[must_use]
     pub fn numbered_leg(&self) -> u64 {
@@ -135,6 +145,7 @@ impl<'a> Stable<'a> {
     fn of_tcp(transport: &'a [u8]) -> Self {
         const HEADER_BYTES: usize = 20;
         let numbers = word(transport, 4, 12);
+        let (_, acknowledged) = super::halves(numbers);
         let Some(offset) = transport.get(12).map(|octet| usize::from(octet >> 4) * 4) else {
             return Self {
                 numbers,
@@ -146,106 +157,9 @@ impl<'a> Stable<'a> {
         Self {
             numbers,
             code: 0,
-            options: options::digest(options, fold),
+            options: options::digest(options, acknowledged, fold),
             n_header: u32::try_from(offset).unwrap_or(0),
             body: transport.get(offset..).unwrap_or(&[]),
-        }
-    }
-}
-
-/// Octets before the quoted packet (RFC 792, RFC 4443 §3).
-const ERROR_BYTES: usize = 8;
-
-/// An ICMP error, by the packet that it quotes and that a translator translates too (RFC 5508 §4.2).
-pub(crate) fn quoted(packet: &Packet, transport: &[u8]) -> Option<Bare> {
-    let kind = transport.first()?;
-    let is_error = match packet.protocol {
-        ICMP => matches!(kind, 3 | 4 | 5 | 11 | 12),
-        ICMPV6 => matches!(kind, 1..=4),
-        _ => false,
-    };
-    if !is_error || packet.fragment != 0 {
-        return None;
-    }
-    let quote = Quote::of(transport.get(ERROR_BYTES..)?)?;
-    let error = fold(word(transport, 0, 2), word(transport, 4, 8));
-    Some(quote.bare(error))
-}
-
-/// The quoted packet: its header as numbers, its layer 4 as far as it was quoted.
-struct Quote<'a> {
-    src: u128,
-    dst: u128,
-    protocol: i16,
-    length: u32,
-    ip_id: u32,
-    transport: &'a [u8],
-}
-
-fn address(bytes: &[u8], from: usize, to: usize) -> Option<u128> {
-    let octets = bytes.get(from..to)?.iter();
-    Some(octets.fold(0, |all, octet| all << 8 | u128::from(*octet)))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "words of two octets")]
-impl<'a> Quote<'a> {
-    fn of(bytes: &'a [u8]) -> Option<Self> {
-        let first = *bytes.first()?;
-        match first >> 4 {
-            // RFC 791 §3.1
-            4 => Some(Self {
-                src: address(bytes, 12, 16)?,
-                dst: address(bytes, 16, 20)?,
-                protocol: i16::from(*bytes.get(9)?),
-                length: word(bytes, 2, 4) as u32,
-                ip_id: word(bytes, 4, 6) as u32,
-                transport: bytes.get(usize::from(first & 15) * 4..)?,
-            }),
-            // RFC 8200 §3; behind extension headers nothing is looked for
-            6 => Some(Self {
-                src: address(bytes, 8, 24)?,
-                dst: address(bytes, 24, 40)?,
-                protocol: i16::from(*bytes.get(6)?),
-                length: word(bytes, 4, 6) as u32,
-                ip_id: 0,
-                transport: bytes.get(40..)?,
-            }),
-            _ => None,
-        }
-    }
-
-    fn bare(&self, error: u64) -> Bare {
-        let bytes = self.transport;
-        let rest = |at: usize| xxh3_64(bytes.get(at..).unwrap_or(&[]));
-        let port = |at| i32::from(word(bytes, at, at + 2) as u16);
-        let (ports, numbers, digest) = match self.protocol {
-            // without the checksum at 16
-            TCP => (
-                (port(0), port(2)),
-                word(bytes, 4, 12),
-                fold(word(bytes, 12, 16), rest(18)),
-            ),
-            ICMP | ICMPV6 => (
-                (-1, -1),
-                word(bytes, 4, 6),
-                fold(word(bytes, 0, 2), rest(6)),
-            ),
-            _ => ((port(0), port(2)), 0, fold(word(bytes, 4, 6), rest(8))),
-        };
-        let ends = Ends::of((self.src, ports.0), (self.dst, ports.1), self.protocol);
-        let (leg, numbers) = match self.protocol {
-            ICMP | ICMPV6 => (fold(ends.flow, numbers), 0),
-            // of many only eight octets are quoted: the acknowledgment is not among them
-            TCP if bytes.len() < 12 => (ends.flow, numbers << 32),
-            _ => (ends.flow, numbers),
-        };
-        Bare {
-            kind: Kind::Error,
-            content: fold(fold(error, digest), two(self.length, 0)),
-            numbers,
-            ip_id: self.ip_id,
-            leg,
-            toward: ends.toward,
         }
     }
 }

@@ -57,7 +57,8 @@ pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>
         fill_time(legs);
     }
     let kept = sessions.into_iter().zip(is_kept);
-    let kept = kept.filter_map(|(session, is_kept)| is_kept.then_some(session));
+    let kept = kept
+        .filter_map(|(session, is_kept)| (is_kept && !session.is_untouched()).then_some(session));
     (legs, kept.collect())
 }
 
@@ -78,7 +79,7 @@ fn nodes_of(sessions: &[Session]) -> Vec<Node> {
             node,
             is_turned,
             ahead,
-            keeps_ip_id: session.keeps_ip_id,
+            keeps_ip_id: session.keeps_ip_id(),
         };
         let at = nodes.len();
         let back = turned(ahead.map(u32::wrapping_neg));

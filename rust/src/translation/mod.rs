@@ -9,6 +9,7 @@ mod bare;
 mod gathered;
 mod join;
 pub mod learn;
+mod quoted;
 pub mod session;
 mod sessions;
 mod weigh;
@@ -16,8 +17,8 @@ mod weigh;
 use crate::hashed::HashedMap;
 use crate::identity::{Identity, fold};
 use crate::plan::Centre;
-pub(crate) use bare::quoted;
 pub use bare::{Bare, Kind};
+pub(crate) use quoted::quoted;
 
 /// Which capture point a file's interface is.
 pub type PlaceOf = Vec<Vec<Option<u16>>>;
@@ -63,8 +64,6 @@ impl Translations {
 
     /// Puts the flow that all points agree on in the place of this point's.
     pub fn apply(&self, file: usize, interface: u32, t_ns: i64, identity: &mut Identity) {
-        /// An error goes the other way than what it quotes, and is none of its flow's packets.
-        const ERROR: u64 = 1;
         let Some(leg) = self.find(file, interface, t_ns, identity.bare.leg) else {
             return;
         };
@@ -75,14 +74,10 @@ impl Translations {
             ip_id: if leg.keeps_ip_id { bare.ip_id } else { 0 },
             ..bare
         };
-        let is_error = bare.kind == Kind::Error;
-        identity.flow = if is_error {
-            fold(leg.flow, ERROR)
-        } else {
-            leg.flow
-        };
+        identity.flow = bare.errors_of(leg.flow);
         identity.pair = leg.pair;
-        identity.toward = toward != is_error;
+        // an error goes the other way than what it quotes
+        identity.toward = toward != (bare.kind == Kind::Error);
         identity.range = identity.range.behind(leg.ahead_of(toward).0);
         identity.key = fold(same.digest(), identity.flow ^ u64::from(toward));
     }

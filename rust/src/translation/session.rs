@@ -90,11 +90,13 @@ pub struct Session {
     /// How far the numbers there are ahead, of packets from the greater address here, and of those
     /// from the smaller.
     pub ahead: [Option<u32>; 2],
-    /// No packet had another IP identification there.
-    pub keeps_ip_id: bool,
+    /// Packets that had the same IP identification there.
+    n_same_id: u64,
+    /// Of the packet noted last, here.
+    numbers: u64,
     keys: [u64; ENOUGH],
     pub(super) n_keys: usize,
-    /// Packets whose numbers are equal too, so that equal content is no chance.
+    /// Packets whose numbers are equal too, or shifted as before, so that equal content is no chance.
     n_strong: u64,
     /// Seen from the greater address, and from the smaller one.
     ways: [bool; 2],
@@ -106,7 +108,8 @@ impl Session {
             sides: [Side::of(here), Side::of(there)],
             n: 0,
             ahead: [None; 2],
-            keeps_ip_id: true,
+            numbers: here.bare.numbers,
+            n_same_id: 0,
             keys: [0; ENOUGH],
             n_keys: 0,
             n_strong: 0,
@@ -118,6 +121,13 @@ impl Session {
     #[must_use]
     pub fn is_turned(&self) -> bool {
         self.sides[0].toward != self.sides[1].toward
+    }
+
+    /// The IP identification is the same there. Of equal packets that were lost here and there, one
+    /// may be taken for another, so not every packet has to say so.
+    #[must_use]
+    pub(super) fn keeps_ip_id(&self) -> bool {
+        self.n_same_id.saturating_mul(2) > self.n
     }
 
     pub(super) fn agrees(&self, here: &Witness, there: &Witness) -> bool {
@@ -135,13 +145,13 @@ impl Session {
         self.n += 1;
         self.sides[0].extend(here);
         self.sides[1].extend(there);
+        self.n_strong += u64::from(is_strong(here, there) || self.is_shifted_again(here, there));
         for (known, new) in self.ahead.iter_mut().zip(shifts(here, there)) {
             *known = known.or(new);
         }
-        self.keeps_ip_id &= here.bare.ip_id == there.bare.ip_id;
+        self.n_same_id += u64::from(here.bare.ip_id == there.bare.ip_id);
         let [away, toward] = &mut self.ways;
         *(if here.bare.toward { toward } else { away }) = true;
-        self.n_strong += u64::from(is_strong(here, there));
         let key = here.bare.digest();
         if self.n_keys < ENOUGH && !self.keys.contains(&key) {
             if let Some(slot) = self.keys.get_mut(self.n_keys) {
@@ -149,6 +159,14 @@ impl Session {
             }
             self.n_keys += 1;
         }
+    }
+
+    /// Other numbers than the packet before had, and as far ahead as all before: both that it sends
+    /// and that it acknowledges. `add` was told by `agrees` that they are no other.
+    fn is_shifted_again(&mut self, here: &Witness, there: &Witness) -> bool {
+        let is_other = std::mem::replace(&mut self.numbers, here.bare.numbers) != here.bare.numbers;
+        let is_known = |known: &Option<u32>| known.is_some();
+        is_other && self.ahead.iter().all(is_known) && shifts(here, there).iter().all(is_known)
     }
 
     /// Whether the evidence is enough: distinct packets that no chance makes equal, or, where the
@@ -159,12 +177,24 @@ impl Session {
         let enough = if both_ways { THERE_AND_BACK } else { ENOUGH };
         let shifted = self.ahead.iter().flatten().any(|ahead| *ahead != 0);
         let enough = if shifted { ENOUGH } else { enough };
-        (is_strong || both_ways) && self.n_keys >= enough && self.is_translated()
+        (is_strong || both_ways) && self.n_keys >= enough && self.is_possible()
     }
 
-    fn is_translated(&self) -> bool {
+    /// By these two points a flow passes as it is.
+    #[must_use]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.sides[0].leg == self.sides[1].leg
+            && self.ahead.iter().flatten().all(|ahead| *ahead == 0)
+    }
+
+    /// Numbers of a flow that keeps its addresses are shifted.
+    pub(super) fn shifts_only(&self) -> bool {
         let far = |ahead: &u32| ahead.wrapping_add(FAR_AHEAD) > 2 * FAR_AHEAD;
-        self.sides[0].leg != self.sides[1].leg || self.ahead.iter().flatten().any(far)
+        self.sides[0].leg == self.sides[1].leg && self.ahead.iter().flatten().any(far)
+    }
+
+    fn is_possible(&self) -> bool {
+        self.sides[0].leg != self.sides[1].leg || self.shifts_only() || self.is_untouched()
     }
 
     /// The same flows, with the same shift: evidence that was taken for that of two sessions.

@@ -2,7 +2,7 @@
 
 use super::learn::Witness;
 use super::session::{ENOUGH, Session};
-use crate::hashed::HashedMap;
+use crate::hashed::{HashedMap, HashedSet};
 use crate::identity::fold;
 
 /// Sessions that are kept at most: some 300 MB.
@@ -16,6 +16,8 @@ pub(super) struct Sessions {
     all: Vec<Session>,
     /// By both points and one side's flow.
     of_flow: HashedMap<Vec<u32>>,
+    /// Flows whose numbers are shifted somewhere though their addresses stay.
+    shifted: HashedSet,
 }
 
 impl Sessions {
@@ -23,6 +25,13 @@ impl Sessions {
     #[must_use]
     pub(super) fn is_full(&self) -> bool {
         self.all.len() >= MOST_SESSIONS
+    }
+
+    /// Whether it is worth knowing where this flow passes as it is: on one side of a firewall that
+    /// shifts its numbers, addresses do not say which.
+    #[must_use]
+    pub(super) fn is_shifted(&self, flow: u64) -> bool {
+        !self.shifted.is_empty() && self.shifted.contains(&flow)
     }
 
     /// One packet was this flow here and that flow there.
@@ -39,6 +48,9 @@ impl Sessions {
         };
         if let Some(session) = self.all.get_mut(index as usize) {
             session.add(here, there);
+            if session.shifts_only() && session.n_keys >= ENOUGH {
+                self.shifted.insert(here.bare.leg);
+            }
         }
     }
 

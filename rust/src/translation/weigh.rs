@@ -10,19 +10,23 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
     if !spans_places(witnesses) {
         return;
     }
-    let mut note = |is_evidence: bool, here: &Witness, there: &Witness| {
-        let apart_ns = here.aligned_ns.abs_diff(there.aligned_ns);
-        if is_evidence && apart_ns <= window_ns.unsigned_abs() {
-            sessions.note(here, there);
-        }
+    let is_near = |here: &Witness, there: &Witness| {
+        here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
     };
     let is_moved = |here: &Witness, there: &Witness| here.bare.leg != there.bare.leg;
     // what the step before could not tell apart, but for equal ones that it did see
     let has_new_id = |here: &Witness, there: &Witness| here.bare.ip_id != there.bare.ip_id;
     let runs = |one: &Witness| (one.bare.numbers, one.bare.ip_id);
     weigh_runs(witnesses, runs, |here, there| {
-        note(is_moved(here, there), here, there);
+        if is_near(here, there) && (is_moved(here, there) || sessions.is_shifted(here.bare.leg)) {
+            sessions.note(here, there);
+        }
     });
+    let mut note = |is_evidence: bool, here: &Witness, there: &Witness| {
+        if is_evidence && is_near(here, there) {
+            sessions.note(here, there);
+        }
+    };
     let runs = |one: &Witness| (one.bare.numbers, 0);
     weigh_runs(witnesses, runs, |here, there| {
         note(
