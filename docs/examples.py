@@ -1,7 +1,7 @@
 """Runs the examples of README.md and docs/, so that what they print stays true.
 
-`python docs/examples.py` writes what they print now; with `--check` it says which pages are stale,
-and fails. A block fenced as `console` holds commands after `$ ` and what they print; one fenced as
+`python docs/examples.py [PAGE ...]` writes what they print now; with `--check` it says which pages are
+stale, and fails. A block fenced as `console` holds commands after `$ ` and what they print; one fenced as
 `python` with `>>>` in it is a doctest. Both run in a folder that holds nothing but a link to
 samples/, one folder a page.
 """
@@ -114,7 +114,8 @@ def _quoted(printed: str, indent: int) -> list[str]:
 def main() -> int:
     """Write the pages, or compare them."""
     stale = 0
-    for page in pages():
+    named = [Path(name).resolve() for name in sys.argv[1:] if name != "--check"]
+    for page in named or pages():
         before = page.read_text("utf-8")
         after = refreshed(before)
         if before == after:
