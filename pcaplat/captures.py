@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import ceil, log10
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +19,12 @@ from pcaplat.printable import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
+
+FASTEST_BYTES_NS = 50
+"""Of a port of 400 Gbit/s, the fastest there is."""
+
+FEWEST_IN_BATCHES = 10
+BATCHES_FRAC = 0.01
 
 
 @dataclass(frozen=True)
@@ -191,6 +198,28 @@ def resolution_ns(interface: Mapping[str, Any]) -> float:
     enough = 100
     shown = interface["observed_resolution_ns"] if interface["n_frames"] >= enough else 0
     return float(max(interface["declared_resolution_ns"], shown))
+
+
+def n_in_batches(interface: Mapping[str, Any]) -> int:
+    """Frames that share a stamp though no wire carries them in one step of it; 0 if they are few.
+
+    Args:
+        interface: One of a file, as its reading found it.
+    """
+    first = max(0, ceil(log10(max(resolution_ns(interface), 1.0) * FASTEST_BYTES_NS)) - 2)
+    n = sum(interface["order"]["n_in_bursts"][first:])
+    return n if n >= max(FEWEST_IN_BATCHES, BATCHES_FRAC * interface["n_frames"]) else 0
+
+
+def late_ns(interface: Mapping[str, Any]) -> int:
+    """How much too late a stamp may be: of batches that share one, the least time between two.
+
+    A timer that holds interrupts back keeps its time, however much traffic there is.
+
+    Args:
+        interface: One of a file, as its reading found it.
+    """
+    return interface["order"]["least_wait_ns"] or 0 if n_in_batches(interface) else 0
 
 
 def point_index(points: Sequence[Point], option: str, name: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, point_names, resolution_ns
+from pcaplat.captures import Capture, is_decoded, late_ns, point_names, resolution_ns
 from pcaplat.errors import InputError
 from pcaplat.path import Division, Point
 from pcaplat.printable import plain_name
@@ -138,4 +138,5 @@ def _point(
         is_decoded=any(is_decoded(one) for one in interfaces),
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
         is_rest=is_rest,
+        late_ns=max(late_ns(one) for one in interfaces),
     )

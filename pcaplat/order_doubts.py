@@ -1,10 +1,9 @@
 """What the stamps of a file say by themselves: resolution, order, stamps that repeat."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil, log10
 from typing import Any
 
-from pcaplat.captures import Capture, resolution_ns, stem
+from pcaplat.captures import Capture, n_in_batches, resolution_ns, stem
 from pcaplat.doubts import doubt
 from pcaplat.path import Warn
 from pcaplat.units import format_count, format_ns
@@ -17,12 +16,6 @@ LONG_BEHIND = 20
 
 FEW_BACKWARD_FRAC = 0.001
 """Steps back of a clock that is set are rare; those of unsorted frames are not."""
-
-FASTEST_BYTES_NS = 50
-"""Of a port of 400 Gbit/s, the fastest there is."""
-
-FEWEST_IN_BURSTS = 10
-BURSTS_FRAC = 0.01
 
 
 def warn_of_stamp_order(
@@ -91,11 +84,8 @@ def _backward(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _bursts(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Frames that share a stamp though no wire carries them in one step of it."""
-    order, step_ns = one["order"], resolution_ns(one)
-    first = max(0, ceil(log10(max(step_ns, 1.0) * FASTEST_BYTES_NS)) - 2)
-    n = sum(order["n_in_bursts"][first:])
-    if n >= max(FEWEST_IN_BURSTS, BURSTS_FRAC * one["n_frames"]):
+    order, step_ns, n = one["order"], resolution_ns(one), n_in_batches(one)
+    if n:
         text = (
             f"{format_count(n)} of {format_count(one['n_frames'])} frames share their stamp with "
             f"more than a port of 400 Gbit/s carries in {format_ns(step_ns)}, up to "

@@ -137,7 +137,8 @@ class Point:
 
     A part is an interface of the file, unless a `Division` says otherwise.
 
-    `snap_bytes` is the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
+    `late_ns` is how much too late a stamp may be where the capture stamps batches. `snap_bytes` is
+    the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
     whether frames of any of its link types can be read. `is_rest`: it has what is of none of the
     points that a file was divided into.
     """
@@ -153,6 +154,7 @@ class Point:
     snap_bytes: int = 0
     is_decoded: bool = True
     is_rest: bool = False
+    late_ns: int = 0
 
     @property
     def cut_ns(self) -> float:

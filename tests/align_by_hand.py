@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pcaplat.path import Centre, Findings, Floats, Ints, Point
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 START_NS = 1_700_000_000_000_000_000
 N_BINS = 2048
@@ -82,12 +86,23 @@ def stamps(up: int, near_ns: Ints, raw_ns: Ints) -> dict[str, Ints]:
 
 
 def findings_of(
-    offsets_ns: list[int], span_ns: int = 8_000_000_000, resolution_ns: float = 1
+    offsets_ns: list[int],
+    span_ns: int = 8_000_000_000,
+    resolution_ns: float = 1,
+    late_ns: Sequence[int] = (),
 ) -> Findings:
     """A path of points whose clocks are coarsely known."""
     points = [
-        Point(f"p{i}", ((i, 0),), resolution_ns, START_NS + off, START_NS + off + span_ns, 0)
-        for i, off in enumerate(offsets_ns)
+        Point(
+            name=f"p{i}",
+            sources=((i, 0),),
+            resolution_ns=resolution_ns,
+            first_t_ns=START_NS + off,
+            last_t_ns=START_NS + off + span_ns,
+            disorder_ns=0,
+            late_ns=late,
+        )
+        for i, (off, late) in enumerate(zip_longest(offsets_ns, late_ns, fillvalue=0))
     ]
     centres = [
         Centre(np.array([START_NS + off]), np.array([off]), 0.0) if off else Centre(_NO, _NO, 0.0)

@@ -35,7 +35,10 @@ class Scenario:
     clock: Clock = np.zeros_like
     queues: Callable[[Scenario, Floats], Floats] = lambda _, t: np.zeros_like(t)
     change: tuple[int, float, float] | None = None
+    growth: tuple[int, float] | None = None
     step: tuple[float, float] | None = None
+    batch_ns: int = 0
+    is_sent_in_batches: bool = False
     stamps: list[tuple[Ints, Ints]] = field(default_factory=list)
 
     def delays_ns(self, direction: int, sent: Floats) -> Floats:
@@ -44,6 +47,8 @@ class Scenario:
         if self.change and self.change[0] == direction:
             _, at, size = self.change
             delays += np.where(sent >= at, max(size, 0.0), max(-size, 0.0))
+        if self.growth and self.growth[0] == direction:
+            delays += self.growth[1] * sent
         return delays + self.queues(self, sent)
 
     def travel(self) -> None:
@@ -53,6 +58,8 @@ class Scenario:
             sent = np.sort(self.chance.uniform(0, self.span_ns, n))
             arrived = sent + self.delays_ns(direction, sent)
             near, far = (sent, arrived) if direction == 0 else (arrived, sent)
+            if self.batch_ns and (direction == 0 or self.is_sent_in_batches):
+                far = np.ceil(far / self.batch_ns) * self.batch_ns
             far_ns = self.offset_ns + np.rint(far + self.clock(far)).astype(np.int64)
             self.stamps.append((self._cut(near.astype(np.int64)), self._cut(far_ns)))
 
@@ -80,7 +87,9 @@ class Scenario:
 
     def findings(self) -> Findings:
         """What the survey would say of the two points."""
-        return findings_of([0, self.offset_ns + 5_000], int(self.span_ns), self.resolution_ns)
+        late_ns = self.batch_ns if self.is_sent_in_batches else 0
+        offsets_ns = [0, self.offset_ns + 5_000]
+        return findings_of(offsets_ns, int(self.span_ns), self.resolution_ns, [0, late_ns])
 
     def identifiable_ns(self, t: Floats) -> Floats:
         """Half the width that is left to one who knows the clock's every move, not its offset."""
@@ -89,6 +98,7 @@ class Scenario:
         for sign, (near, far) in zip((1, -1), self.stamps, strict=True):
             at = (near - START_NS).astype(np.float64)
             slack = sign * ((far - near - self.offset_ns) - self.clock(at)) + cut_ns
+            slack += self.batch_ns if sign < 0 and self.is_sent_in_batches else 0
             widths += _least_about(t, at, slack)
         return widths / 2
 
@@ -193,6 +203,39 @@ def _change(one: Scenario) -> None:
     one.change = (int(chance.integers(0, 2)), float(chance.uniform(0.2, 0.8) * one.span_ns), size)
 
 
+def _batches(one: Scenario) -> None:
+    """An interrupt for what was received since the last: stamps are up to 100 µs late."""
+    one.batch_ns = int(one.chance.integers(5_000, 100_000))
+
+
+def _all_batches(one: Scenario) -> None:
+    """A mirror: whichever way packets go, the capture receives them."""
+    _batches(one)
+    one.is_sent_in_batches = True
+
+
+def _change_and_drift(one: Scenario) -> None:
+    _drift(one)
+    _change(one)
+
+
+def _change_and_growth(one: Scenario) -> None:
+    """A path changes, and one that fills up takes longer all the time."""
+    _change(one)
+    size_ns = one.chance.uniform(2_000, 200_000)
+    one.growth = (int(one.chance.integers(0, 2)), size_ns / one.span_ns)
+
+
+def _change_and_step(one: Scenario) -> None:
+    _change(one)
+    _step(one)
+
+
+def _change_and_slew(one: Scenario) -> None:
+    _change(one)
+    _slew(one)
+
+
 def _sparse(one: Scenario) -> None:
     one.rate, one.span_ns = 1.0, float(one.chance.uniform(60, 600) * SECOND_NS)
 
@@ -218,15 +261,25 @@ EFFECTS: dict[str, Callable[[Scenario], None]] = {
     "load": _load,
     "bursts": _bursts,
     "path change": _change,
+    "batch stamps": _batches,
+    "batch stamps of a mirror": _all_batches,
     "sparse": _sparse,
     "short": _short,
     "few packets": _few,
 }
 
+TOGETHER: dict[str, Callable[[Scenario], None]] = {
+    "path change and drift": _change_and_drift,
+    "path change and growth": _change_and_growth,
+    "path change and step": _change_and_step,
+    "path change and slew": _change_and_slew,
+}
+"""Effects that hide each other: the truth is inside, but nobody can say how narrow it must be."""
+
 
 def scenario(effect: str, seed: int) -> Scenario:
     """Two clocks with one effect; the same for the same seed."""
     one = plain(np.random.default_rng([seed, *effect.encode()]))
-    EFFECTS[effect](one)
+    (EFFECTS | TOGETHER)[effect](one)
     one.travel()
     return one

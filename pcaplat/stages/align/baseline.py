@@ -67,7 +67,8 @@ class Baseline:
         dx = differences(windows.middle - self.at(windows.centres))
         queued = medians(windows.width - windows.quiet)
         queues = (queued[AROUND:] + queued[:-AROUND]) / 2
-        excess = np.abs(dx - np.median(dx)) - queues - CLEAR * usual(dx)
+        path = np.maximum(queues, np.abs(differences(windows.width)) / 2)
+        excess = np.abs(dx - np.median(dx)) - path - CLEAR * usual(dx)
         first, last = windows.edges[: len(dx)], windows.edges[2 * AROUND :]
         moved = excess > 0
         rates = (
@@ -90,13 +91,25 @@ class Baseline:
         return replace(self, loosening=loosening) if held.any() else None
 
 
-def fit_baseline(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]) -> Baseline:
-    """Fit lines between the bounds `f` at `x` above and `r` at `y` below, over a span of time."""
+def fit_baseline(
+    x: Floats,
+    f: Floats,
+    y: Floats,
+    r: Floats,
+    span: tuple[float, float],
+    windows: Windows | None = None,
+) -> Baseline:
+    """Fit lines between the bounds `f` at `x` above and `r` at `y` below, over a span of time.
+
+    Where the path changed, `windows` narrow the drifts of a single line.
+    """
     parts = list(_parts(x, f, y, r, span))
     if len(parts) == 1:
         (one,) = parts
+        if windows and windows.is_path_changed:
+            one = _narrowed(one, x, f, y, r, windows)
         ends = np.array(span)
-        half = max(one.drift - one.least, one.most - one.drift, LEAST_DRIFT) + LEAST_DRIFT
+        half = max(one.drift - one.least, one.most - one.drift) + LEAST_DRIFT
         return Baseline(ends, one.level + one.drift * (ends - one.middle), np.array([half]))
     parts = _bent(parts)
     times = [span[0], *(part.middle for part in parts), span[1]]
@@ -109,6 +122,23 @@ def fit_baseline(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, 
     off = [max(part.most - slope, slope - part.least) for part, slope in _beside(around, slopes)]
     loosening = np.maximum(np.reshape(off, (-1, 2)).max(axis=1), LEAST_DRIFT) + LEAST_DRIFT
     return Baseline(np.array(times), np.array(values), np.minimum(loosening, MOST_DRIFT))
+
+
+def _narrowed(one: Part, x: Floats, f: Floats, y: Floats, r: Floats, windows: Windows) -> Part:
+    """A line with the drifts that fit, of those that the windows show.
+
+    Lines through the quick time before a change of the path fit the slow time after it at any
+    slope. What moves the middle between the bounds all the time is drift, up to what it moves
+    otherwise, and up to what may be a path that slows down all the time.
+    """
+    drift, off = windows.drift
+    least, most = max(one.least, drift - off), min(one.most, drift + off)
+    if least > most:
+        return one
+    drift = (least + most) / 2
+    top = np.min(f - drift * (x - one.middle))
+    bottom = np.max(r - drift * (y - one.middle))
+    return replace(one, drift=drift, level=float(top + bottom) / 2, least=least, most=most)
 
 
 def _bent(parts: list[Part]) -> list[Part]:

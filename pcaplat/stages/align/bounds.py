@@ -46,7 +46,8 @@ def all_bounds(
     """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
 
     A stamp that is cut to its resolution is up to that much too early, so the downstream clock may
-    be farther ahead by as much.
+    be farther ahead by as much. One of a batch is up to so much too late, and the upstream clock is
+    that much less ahead.
     """
     found: dict[Ends, list[Bounds]] = {}
     for one in least:
@@ -54,7 +55,8 @@ def all_bounds(
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
         t_ns, up_ns, raw_ns, n = (_ints(one[name]) for name in names)
         a, b = domains[up], domains[down]
-        most_ns = raw_ns + int(np.ceil(findings.points[down].cut_ns)) - (base_ns[b] - base_ns[a])
+        off_ns = int(np.ceil(findings.points[down].cut_ns)) + findings.points[up].late_ns
+        most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         found.setdefault((a, b), []).append(Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns))
     return {ends: Bounds.joined(parts) for ends, parts in found.items()}
 

@@ -94,8 +94,8 @@ def _bound_stretch(forward: Bounds, reverse: Bounds, knots_ns: Ints) -> tuple[Fl
     y, r = _floats(reverse.t_ns - t0), _floats(-reverse.most_ns - base_ns)
     knots = _floats(knots_ns - t0)
     start, end = min(x.min(), y.min(), 0.0), max(x.max(), y.max(), knots[-1])
-    baseline = fit_baseline(x, f, y, r, (start, max(end, start + 1)))
     windows = windows_of(Both(x, f, y, r, forward.n, reverse.n))
+    baseline = fit_baseline(x, f, y, r, (start, max(end, start + 1)), windows)
     baseline = baseline.loosened(windows) if windows else baseline
     f, r = f - baseline.at(x), r - baseline.at(y)
     while True:

@@ -20,6 +20,7 @@ from pcaplat.stages.align.windows import (
     Windows,
     differences,
     usual,
+    usual_slope,
     windows_between,
     windows_of,
 )
@@ -105,22 +106,20 @@ def _both(forward: Bounds, reverse: Bounds, t0: int) -> Both:
 def _usual_drift(both: Both) -> float:
     """The median slope over quarters of the time: a step lies in a part of those only."""
     windows = windows_of(both)
-    if windows is None:
-        return 0.0
-    t, middle = windows.edges[:-1], windows.middle
-    apart = len(t) // 4
-    return float(np.median((middle[apart:] - middle[:-apart]) / (t[apart:] - t[:-apart])))
+    return 0.0 if windows is None else usual_slope(windows.edges[:-1], windows.middle)
 
 
 def _jumps(windows: Windows, cut_ns: float) -> Iterator[tuple[int, float]]:
     """Boundaries of windows at which the middle jumps and the width stays, largest first."""
-    dx, ds = differences(windows.middle), differences(windows.width)
+    dx, ds = (differences(windows.level_out(one)) for one in (windows.middle, windows.width))
     least = max(CLEAR * usual(dx), 2 * cut_ns, LEAST_STEP_NS)
     left = np.abs(dx)
     while left.max() > least:
         at = int(np.argmax(left))
         boundary, size = at + AROUND, float(dx[at])
-        is_clock = abs(ds[at]) < max(abs(size) / 2, CLEAR_WIDTH * usual(ds))
+        # a path alone moves the width by twice as much
+        unclear = min(CLEAR_WIDTH * usual(ds), abs(size))
+        is_clock = abs(ds[at]) < max(abs(size) / 2, unclear)
         if is_clock and _is_abrupt(windows.middle, boundary) and _lasts(windows, boundary, size):
             yield boundary, size
         left[max(at - AROUND, 0) : at + AROUND + 1] = 0
@@ -134,10 +133,15 @@ def _is_abrupt(middle: Floats, at: int) -> bool:
 
 
 def _lasts(windows: Windows, at: int, size: float) -> bool:
-    """Queues there and back that end and begin at once look like a step; they pass."""
+    """Queues there and back that end and begin at once look like a step; they pass.
+
+    There is such a queue on either side then: where one path changed soon before or after, on one.
+    """
     far = LASTS * AROUND
     change = windows.level(at + 1, at + far) - windows.level(at - far, at - 1)
-    return abs(change - size) < abs(size) / 2
+    before = windows.least_width(at - AROUND, at - 1) - windows.least_width(at - far, at - 1)
+    after = windows.least_width(at + 1, at + AROUND) - windows.least_width(at + 1, at + far)
+    return abs(change - size) < abs(size) / 2 or min(before, after) < abs(size) / 2
 
 
 def _is_gradual(both: Both, windows: Windows, at: int, size: float) -> bool:

@@ -22,6 +22,12 @@ AROUND = 4
 LASTS = 4
 """Times as many windows tell what passes from what stays."""
 
+CLEAR = 3
+"""What moves by this many times what it usually moves is no chance."""
+
+CHANGED = 1.3
+"""A path that takes as many times as long there and back has changed."""
+
 FEWEST_WINDOWS = 2 * AROUND + 2
 MOST_WINDOWS = 400
 
@@ -69,12 +75,36 @@ class Windows:
 
     @property
     def quiet(self) -> Floats:
-        """The least width about each window: what is wider waits in queues."""
+        """The least width before or after each window: what is wider waits in queues.
+
+        The greater of the two, for a path that changes is quiet on either side of it.
+        """
         about = LASTS * AROUND
         padded = np.pad(self.width, about, mode="edge")
-        return np.asarray(
-            np.lib.stride_tricks.sliding_window_view(padded, 2 * about + 1).min(axis=1)
-        )
+        least = np.lib.stride_tricks.sliding_window_view(padded, about + 1).min(axis=1)
+        return np.asarray(np.maximum(least[:-about], least[about:]))
+
+    @property
+    def is_path_changed(self) -> bool:
+        """Whether the time there and back was shorter for long, and longer for long."""
+        return bool(self.quiet.max() > CHANGED * self.quiet.min())
+
+    @property
+    def drift(self) -> tuple[float, float]:
+        """Of the clock, as far as the middle shows it, and how far it may be off, ns per ns.
+
+        Slopes over an eighth of the time: their median, and three times their usual distance from
+        it. A path that slows down in one direction moves the width by twice as much.
+        """
+        apart = max(len(self.middle) // 8, 2)
+        run = self.centres[apart:] - self.centres[:-apart]
+        slopes = (self.middle[apart:] - self.middle[:-apart]) / run
+        path = float(np.median((self.width[apart:] - self.width[:-apart]) / run))
+        return float(np.median(slopes)), CLEAR * usual(slopes) + abs(path) / 2
+
+    def level_out(self, values: Floats) -> Floats:
+        """Values of the windows less their usual slope, which what happens once leaves as it is."""
+        return np.asarray(values - usual_slope(self.edges[:-1], values) * self.edges[:-1])
 
     def edge(self, at: int) -> float:
         """An edge, the first or last one beyond the ends."""
@@ -84,6 +114,11 @@ class Windows:
         """The middle over several windows: one without a queue is enough in each direction."""
         span = slice(max(start, 0), max(end, 0))
         return float(self.top[span].min() + self.bottom[span].max()) / 2
+
+    def least_width(self, start: int, end: int) -> float:
+        """The least time there and back over several windows."""
+        span = slice(max(start, 0), max(end, 0))
+        return float(self.top[span].min() - self.bottom[span].max())
 
 
 def windows_of(both: Both) -> Windows | None:
@@ -131,3 +166,11 @@ def differences(values: Floats) -> Floats:
 def usual(values: Floats) -> float:
     """Median distance from the median."""
     return float(np.median(np.abs(values - np.median(values))))
+
+
+def usual_slope(t: Floats, values: Floats) -> float:
+    """Median slope between values so far apart that they tell it; what happens once is in few."""
+    apart = range(max(len(t) // 16, 1), len(t) // 4 + 1)
+    return float(
+        np.median(np.concatenate([(values[k:] - values[:-k]) / (t[k:] - t[:-k]) for k in apart]))
+    )

@@ -204,6 +204,7 @@ fn order_dict<'py>(py: Python<'py>, order: &StampOrder) -> PyResult<Bound<'py, P
     dict.set_item("n_in_bursts", order.n_in_bursts.to_vec())?;
     dict.set_item("longest_burst", order.longest_burst)?;
     dict.set_item("burst_from", order.burst_from)?;
+    dict.set_item("least_wait_ns", order.least_wait_ns)?;
     Ok(dict)
 }
 

@@ -22,6 +22,8 @@ pub struct StampOrder {
     pub longest_burst: u64,
     /// Where it starts.
     pub burst_from: u64,
+    /// The least time from a stamp to the next where that is a run's: as long its frames may wait.
+    pub least_wait_ns: Option<i64>,
     last_ns: Option<i64>,
     latest_ns: i64,
     behind: Behind,
@@ -42,6 +44,7 @@ struct Burst {
     from: u64,
     n: u64,
     n_bytes: u64,
+    since_ns: Option<i64>,
 }
 
 /// A frame seen by two taps of one host has one stamp; three frames do not come so by chance.
@@ -66,6 +69,7 @@ impl StampOrder {
                 from: frame.number,
                 n: 1,
                 n_bytes: 0,
+                since_ns: self.last_ns.map(|last_ns| t_ns.saturating_sub(last_ns)),
             };
         }
         self.last_ns = Some(t_ns);
@@ -109,6 +113,8 @@ impl StampOrder {
         if let Some(n) = self.n_in_bursts.get_mut(decade) {
             *n += self.burst.n;
         }
+        let waits = [self.least_wait_ns, self.burst.since_ns];
+        self.least_wait_ns = waits.into_iter().flatten().filter(|ns| *ns > 0).min();
         if self.burst.n > self.longest_burst {
             self.longest_burst = self.burst.n;
             self.burst_from = self.burst.from;
@@ -163,5 +169,12 @@ mod tests {
         assert_eq!((order.longest_burst, order.burst_from), (4, 5));
         // three more of 1,000 bytes each
         assert_eq!(order.n_in_bursts, [0, 4, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn frames_of_a_batch_wait_at_most_since_the_stamp_before() {
+        let order = of(&[5, 5, 5, 6, 46, 46, 46, 50, 80, 80, 80]);
+        assert_eq!(order.least_wait_ns, Some(30));
+        assert_eq!(of(&[7, 7, 7, 7]).least_wait_ns, None);
     }
 }
