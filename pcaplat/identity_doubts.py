@@ -25,6 +25,11 @@ PORT_BYTES = 4
 """Of both ports; frames without IP have none."""
 
 
+def short_classes(prefixes: Sequence[int]) -> list[bool]:
+    """Say by class of packets whether too little of it was captured everywhere."""
+    return [left < enough for left, enough in zip(prefixes, ENOUGH_BYTES.values(), strict=True)]
+
+
 MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
 LARGER = "a larger MTU underneath, or a smaller one inside, spares the network this"
 ALIKE = "those that look alike so far are ambiguous at every point"

@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.captures import Capture
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Findings, Floats, Ints
-from pcaplat.spill import KINDS, Rows, ends, kinds
+from pcaplat.spill import IDENTITIES, KINDS, MATCHED_BY, Rows, ends, evidence, kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +38,7 @@ class MatchTable:
         number = (1 << NUMBER_BITS) - 1
         up, down, is_reverse = ends(rows["points"])
         trajectory = np.ascontiguousarray(rows["trajectory"])
+        by, identity, posterior = evidence(rows)
         # NaN stands for an unknown latency, null in the table
         latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self.latencies(rows))
         return {
@@ -54,6 +55,9 @@ class MatchTable:
             "latency_hi_ns": hi,
             # what was cut or joined has none; a negative number orders its rows
             "trajectory_id": pa.array(trajectory, mask=trajectory < 0),
+            "matched_by": words(MATCHED_BY, by),
+            "probability": pa.array(posterior, mask=np.isnan(posterior)),
+            "identity": words(IDENTITIES, identity),
         }
 
     def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:

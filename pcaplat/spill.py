@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars as pl
 
-ROW = np.dtype([(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_ns", "trajectory")])
-"""A spilled pair of frames, as rust/src/matching/tally.rs writes it."""
+ROW = np.dtype(
+    [(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_ns", "trajectory", "evidence")]
+)
+"""A spilled pair of frames, as rust/src/matching/rows.rs writes it."""
 
 Rows = NDArray[np.void]
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 RUN_ROWS = 1 << 20
-"""Rows sorted at once, 48 MiB of them."""
+"""Rows sorted at once, 56 MiB of them."""
 
 LEAST_BLOCK_ROWS = 4096
 """More than one trajectory has pairs, so that every block takes the merge further."""
@@ -33,6 +36,12 @@ POINT_BITS = 16
 
 KINDS = ("packet", "first-byte", "last-byte", "overlap")
 """Kinds of a pair, as rust/src/matching/ranges/mod.rs numbers them."""
+
+MATCHED_BY = ("unique", "usual-time", "posterior", "bytes")
+"""How a pair was found, as rust/src/matching/evidence.rs numbers it."""
+
+IDENTITIES = ("whole", "translated", "short", "short-translated")
+"""What two frames were recognised by, likewise."""
 
 
 PREFIX = "pcaplat-"
@@ -137,6 +146,14 @@ def ends(points: Ints) -> tuple[Ints, Ints, Ints]:
 def kinds(points: Ints) -> Ints:
     """What the frames of each row have in common, as an index into `KINDS`."""
     return points >> 2 * POINT_BITS + 1
+
+
+def evidence(rows: Rows) -> tuple[Ints, Ints, Floats]:
+    """How pairs were found and by what identities, as indices, and the posterior; NaN: none."""
+    told = rows["evidence"]
+    by, identity = told & 0xFF, told >> 8 & 3
+    doubt = (told >> 32).astype(np.uint32).view(np.float32).astype(np.float64)
+    return by, identity, np.where(by == MATCHED_BY.index("posterior"), 1 - doubt, np.nan)
 
 
 def _sorted(rows: Rows, place: Ints) -> Rows:

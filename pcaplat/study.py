@@ -18,6 +18,7 @@ from pcaplat.captures import parse_captures, point_index
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.false_matches import false_matches
 from pcaplat.found_points import Found
+from pcaplat.identity_doubts import short_classes
 from pcaplat.job import Job, Options, Progress
 from pcaplat.looked import Looked, look
 from pcaplat.path import Findings, Point
@@ -170,7 +171,8 @@ def _merge(job: Job) -> Result:
             divisions,
             window_ns=job.options.window_ns,
             range_ns=range_ns,
-        ),
+        )
+        | {"is_short": short_classes(looked.sampled["prefixes"])},
     )
     warnings = [*warnings, *warn_of_change(job.captures, before, is_strict=job.options.strict)]
     least = looked.trusted(matched["least"])
@@ -193,7 +195,7 @@ def _merge(job: Job) -> Result:
         false_matches(matched["decoys"]),
     )
     document |= {
-        "points": point_rows(findings, matched["statuses"], matched["counts"], matched["missed"]),
+        "points": point_rows(findings, matched),
         "translations": translation_rows(findings, job.translations),
         "captures": capture_rows(job.captures, facts, files),
     }

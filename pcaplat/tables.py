@@ -99,6 +99,9 @@ MATCHES = Table(
         _duration("latency_lo_ns", "the least that resolution and clocks leave possible"),
         _duration("latency_hi_ns", "the most that resolution and clocks leave possible"),
         Column("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
+        _text("matched_by", "unique, usual-time, posterior or bytes (docs/stages/match.md, evidence)"),
+        Column("probability", "Float64", "that the two are one packet, where matched_by is posterior", "0 to 1", is_nullable=True),
+        _text("identity", "what both were recognised by: whole, translated, short or short-translated"),
     ),
 )  # fmt: skip
 

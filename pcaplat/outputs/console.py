@@ -16,6 +16,7 @@ from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
 from pcaplat.outputs.text.traffic import show_traffic
+from pcaplat.outputs.text.unmatched import lines_of_reasons
 from pcaplat.printable import printable
 from pcaplat.units import (
     format_count,
@@ -53,6 +54,8 @@ def show(result: "Result", stream: TextIO) -> None:
     show_traffic(console, document)
     n_captured = sum(row["n_frames"] for row in document["captures"])
     _show_matching(console, document["matching"], n_captured)
+    for line in lines_of_reasons(document):
+        console.print(Padding(Text(line), (0, 0, 0, GAP)))
     _show_warnings(console, document["warnings"])
     stream.writelines(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 

@@ -49,7 +49,8 @@ def plan_matching(
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
-        The plan: every value is a number, a list or a tuple.
+        The plan: every value is a number, a list or a tuple. `is_short`, by class of packets
+        whether too little of them was captured, is for the caller to tell.
     """
     n = len(findings.points)
     wide_ns = window_ns or usual_window_ns(findings)
@@ -77,6 +78,7 @@ def plan_matching(
         # in the time of a point that is alone nothing is lost
         "cover": covers + [(0, -1)] * len(findings.alone),
         "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
+        "is_short": [],
         "blocks": BlockTimes.of(findings, range_ns).native,
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }

@@ -112,6 +112,8 @@ pub struct Plan {
     pub range: (i64, i64),
     /// First of the time bins in which the least latencies are kept, and their width.
     pub bins: (i64, i64),
+    /// Per class of packets: the captures left too little to recognise them by.
+    pub is_short: Vec<bool>,
     /// Blocks of time.
     pub blocks: Grid,
 }
@@ -167,6 +169,14 @@ impl Plan {
 
     fn same_component(&self, one: u16, other: u16) -> bool {
         self.component.get(usize::from(one)) == self.component.get(usize::from(other))
+    }
+
+    /// Whether a point shares no packet with another.
+    #[must_use]
+    pub fn is_alone(&self, point: u16) -> bool {
+        let component = self.component.get(usize::from(point));
+        let cover = component.and_then(|of| self.cover.get(usize::from(*of)));
+        cover.is_some_and(|(start_ns, end_ns)| start_ns > end_ns)
     }
 
     /// How often a point sees a packet more than once.

@@ -7,6 +7,7 @@ from typing import Any
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.false_matches import FalseMatches
 from pcaplat.path import Findings
+from pcaplat.reasons import reason_rows
 from pcaplat.segments import Segment
 
 Row = dict[str, Any]
@@ -163,22 +164,20 @@ def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = No
     }
 
 
-def point_rows(
-    findings: Findings,
-    statuses: Sequence[str],
-    counts: Sequence[Sequence[int]],
-    missed: Sequence[Sequence[tuple[int, float]]],
-) -> list[Row]:
+def point_rows(findings: Findings, matched: Mapping[str, Any]) -> list[Row]:
     """Frames by status of each point, in path order; those that were not asked for do not count.
 
-    `missed`: per point and direction, of the packets that other points saw before it and after, how
-    many it saw too, and how many it missed.
+    `matched` is what the core counted. Its `missed`: per point and direction, of the packets that
+    other points saw before it and after, how many it saw too, and how many it missed.
     """
+    statuses, reasons = matched["statuses"], matched["reasons"]
     found = []
     for point in (*findings.along, *findings.alone):
-        row = matching_row(dict(zip(statuses, counts[point], strict=True)))
+        row = matching_row(dict(zip(statuses, matched["counts"][point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
-        found.append({"point": findings.name(point)} | asked | _missed_row(missed[point]))
+        asked |= _missed_row(matched["missed"][point])
+        asked["reasons"] = reason_rows(reasons, matched["n_by_reason"][point])
+        found.append({"point": findings.name(point)} | asked)
     return found
 
 

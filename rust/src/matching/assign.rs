@@ -26,6 +26,8 @@ pub(super) struct Cluster<'a> {
     sights: &'a [Sight],
     open: Vec<Open>,
     is_doubtful: Vec<bool>,
+    /// Sights that continue others, and how likely that is.
+    likely: Vec<(usize, f64)>,
     /// Per sight, the density of copies there.
     copied: Vec<f64>,
 }
@@ -52,6 +54,7 @@ impl<'a> Cluster<'a> {
             sights,
             open: Vec::new(),
             is_doubtful,
+            likely: Vec::new(),
             copied: densities_of_copies(plan, sights),
         }
     }
@@ -64,6 +67,7 @@ impl<'a> Cluster<'a> {
             start = frames.end;
             self.extend(frames);
         }
+        self.likely.sort_unstable_by_key(|(frame, _)| *frame);
         let is_doubtful = |index: Option<&usize>| {
             index.is_some_and(|index| self.is_doubtful.get(*index) == Some(&true))
         };
@@ -72,7 +76,7 @@ impl<'a> Cluster<'a> {
                 sights: one
                     .sights
                     .iter()
-                    .filter_map(|index| self.sights.get(*index).copied())
+                    .filter_map(|index| self.told(*index))
                     .collect(),
                 has_doubtful_start: is_doubtful(one.sights.first()),
                 has_doubtful_end: one.is_ended,
@@ -84,6 +88,7 @@ impl<'a> Cluster<'a> {
     fn extend(&mut self, frames: Range<usize>) {
         let mut verdict = likely_pairs(&self.candidates(&frames));
         self.doubt_shifted(&frames, &mut verdict);
+        self.likely.append(&mut verdict.likely);
         let mut is_taken = vec![false; frames.len()];
         for (one, frame) in verdict.pairs {
             match self.open.get_mut(one) {
@@ -116,6 +121,18 @@ impl<'a> Cluster<'a> {
                 continued: 0.0,
             });
         }
+    }
+
+    /// A sight with what it is matched by.
+    fn told(&self, index: usize) -> Option<Sight> {
+        let mut sight = *self.sights.get(index)?;
+        let found = self
+            .likely
+            .binary_search_by_key(&index, |(frame, _)| *frame);
+        if let Some((_, likely)) = found.ok().and_then(|at| self.likely.get(at)) {
+            sight.evidence.likely(*likely);
+        }
+        Some(sight)
     }
 
     fn last_of(&self, open: usize) -> Option<(usize, &Sight)> {
@@ -235,65 +252,4 @@ fn mark(flags: &mut [bool], index: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::copies::Folded;
-    use super::super::testing::{Taken, path, sight};
-    use super::*;
-
-    fn assign(plan: &Plan, mut sights: Vec<Sight>) -> Taken {
-        let (mut taken, mut pieces) = (Taken::default(), Vec::new());
-        let crowd = Crowd {
-            gap_ns: 1000,
-            rate: 1e-3,
-        };
-        Cluster::new(plan, Direction::Forward, crowd, &mut sights).assign(&mut pieces);
-        for piece in pieces {
-            piece.hand_to(&mut taken, Direction::Forward, &Folded::default());
-        }
-        taken
-    }
-
-    #[test]
-    fn identical_packets_apart_are_told_by_their_bands() {
-        let plan = path(3);
-        let sights = (0..10)
-            .flat_map(|i| (0..3).map(move |point| sight(1, point, i * 700 + i64::from(point))));
-        let taken = assign(&plan, sights.collect());
-        assert_eq!(taken.trajectories.len(), 10);
-        let is_one = |packet: &Vec<Sight>| {
-            packet.len() == 3 && packet[2].aligned_ns - packet[0].aligned_ns == 2
-        };
-        assert!(taken.trajectories.iter().all(is_one));
-    }
-
-    #[test]
-    fn a_point_that_missed_a_packet_is_skipped() {
-        let plan = path(3);
-        let taken = assign(
-            &plan,
-            vec![
-                sight(1, 0, 0),
-                sight(1, 0, 5000),
-                sight(1, 2, 9),
-                sight(1, 1, 5003),
-            ],
-        );
-        let mut points: Vec<Vec<u16>> = taken
-            .trajectories
-            .iter()
-            .map(|packet| packet.iter().map(|one| one.point).collect())
-            .collect();
-        points.sort();
-        assert_eq!(points, [[0, 1], [0, 2]]);
-    }
-
-    #[test]
-    fn heaps_are_ambiguous_and_stay_quick() {
-        let plan = path(2);
-        let sights = (0..8000).map(|i| sight(1, u16::from(i % 2 == 1), i * 10));
-        let start = std::time::Instant::now();
-        let taken = assign(&plan, sights.collect());
-        assert_eq!(taken.ambiguous.len(), 8000);
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
-    }
-}
+mod tests;

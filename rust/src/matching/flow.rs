@@ -13,6 +13,7 @@ use super::booking::book;
 use super::decoys::Harvested;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
+use super::reasons::ByReason;
 use super::stage::{AT_THE_END_NS, Block, Stage};
 use super::totals::Totals;
 use super::{Counts, losses::Losses};
@@ -50,6 +51,8 @@ pub struct Matched {
     pub elsewhere: Vec<u64>,
     /// Per file, if it is divided: frames by part, and how many of them were not decoded.
     pub parts: Vec<(usize, Vec<[u64; 2]>)>,
+    /// Per point: frames by reason, see [`super::reasons::REASONS`].
+    pub reasons: Vec<ByReason>,
     /// What decoys say of false pairs.
     pub decoys: Harvested,
 }
@@ -162,6 +165,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
         counts: all.counts.of_point,
         elsewhere: all.counts.elsewhere.to_vec(),
         parts: all.counts.parts,
+        reasons: all.counts.reasons.finish(&all.losses.crossed),
         decoys: all.decoys,
     })
 }

@@ -22,6 +22,12 @@ pub(super) fn join_leftovers(
     // a posterior takes frames in order of time
     pieces.sort_by_key(|piece| piece.sights.first().map(|first| first.aligned_ns));
     let verdict = likely_pairs(&candidates(plan, direction, rate, &pieces));
+    for (index, likely) in verdict.likely {
+        let tail = pieces.get_mut(index);
+        if let Some(first) = tail.and_then(|piece| piece.sights.first_mut()) {
+            first.evidence.likely(likely);
+        }
+    }
     for (index, _) in verdict.doubtful_open {
         if let Some(piece) = pieces.get_mut(index) {
             piece.has_doubtful_end = true;

@@ -110,7 +110,8 @@ impl Losses {
     }
 }
 
-fn is_covered(plan: &Plan, sight: &Sight) -> bool {
+/// Whether all points of its part of the path were capturing.
+pub(super) fn is_covered(plan: &Plan, sight: &Sight) -> bool {
     let component = plan
         .component
         .get(usize::from(sight.point))

@@ -12,6 +12,7 @@ mod crowd;
 pub mod decoys;
 mod direction;
 mod ends;
+mod evidence;
 mod flow;
 mod least;
 mod leftovers;
@@ -26,6 +27,7 @@ mod partition;
 mod piece;
 mod posterior;
 mod ranges;
+pub mod reasons;
 mod recurrence;
 mod reordering;
 mod resent;
@@ -41,7 +43,9 @@ pub mod totals;
 mod window;
 
 use crate::range::Range;
+use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
+use reasons::Reasons;
 
 /// One sight of a packet at a point.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,8 @@ pub struct Sight {
     pub directed: bool,
     /// See [`crate::identity::Identity::range`].
     pub range: Range,
+    /// How it was joined to the one before it, and what its captures left of it.
+    evidence: Evidence,
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.
@@ -145,6 +151,7 @@ struct Counts {
     elsewhere: ByStatus,
     /// Per file: frames by part, and how many of them were not decoded.
     parts: Vec<(usize, Vec<[u64; 2]>)>,
+    reasons: Reasons,
 }
 
 impl Counts {
@@ -153,6 +160,7 @@ impl Counts {
             of_point: vec![[0; STATUSES.len()]; n],
             elsewhere: [0; STATUSES.len()],
             parts: Vec::new(),
+            reasons: Reasons::of_points(n),
         }
     }
 
@@ -177,5 +185,6 @@ impl Counts {
             *total += n;
         }
         self.parts.extend(other.parts);
+        self.reasons.merge(other.reasons);
     }
 }

@@ -28,6 +28,7 @@ pub(super) struct Partition {
 
 /// Everything that is written down about decided sights.
 struct Books {
+    plan: Arc<Plan>,
     tally: Tally,
     counts: Counts,
     outbox: Option<Outbox>,
@@ -60,6 +61,7 @@ impl Partition {
             ranges: Ranges::new(plan),
             decoys: Decoys::new(plan),
             books: Books {
+                plan: Arc::clone(plan),
                 tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
                 counts: Counts::of_points(plan.n_points()),
                 outbox,
@@ -208,6 +210,7 @@ impl Books {
 
     fn note(&mut self, sight: &Sight, status: Status, trajectory: Option<FrameId>) {
         self.counts.add(sight.point, status);
+        self.counts.reasons.note(&self.plan, sight, status);
         if let Some(outbox) = &mut self.outbox {
             outbox.push(Outcome {
                 frame: sight.frame,

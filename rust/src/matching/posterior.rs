@@ -39,6 +39,8 @@ pub(super) struct Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) pairs: Vec<(usize, usize)>,
+    /// Frames of pairs, and how likely those are.
+    pub(super) likely: Vec<(usize, f64)>,
     /// With the probability that they go on in one of the candidates.
     pub(super) doubtful_open: Vec<(usize, f64)>,
     pub(super) doubtful_frames: Vec<usize>,
@@ -57,16 +59,16 @@ fn decide(component: &[Candidate], verdict: &mut Verdict) {
     let frames = side(component, |c| c.frame);
     let mut shares = shares(component, &frames);
     shares.sort_unstable_by_key(|one| one.open);
-    let enough = if component.len() > 1 {
-        ACCEPTED_AMONG
-    } else {
-        ACCEPTED
+    let enough = match component {
+        [_] => ACCEPTED,
+        _ => ACCEPTED_AMONG,
     };
     let mut taken: Vec<usize> = Vec::new();
     for of_open in &shares {
         match of_open.frame.filter(|_| of_open.likely >= enough) {
             Some(frame) => {
                 verdict.pairs.push((of_open.open, frame));
+                verdict.likely.push((frame, of_open.likely));
                 taken.push(frame);
             }
             None => verdict.doubtful_open.push((of_open.open, of_open.any)),

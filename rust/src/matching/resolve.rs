@@ -6,6 +6,7 @@ use super::assign::Cluster;
 use super::copies::{Folded, Rules};
 use super::crowd::{crowd_of, points_are_distinct};
 use super::direction::Votes;
+use super::evidence::{By, Evidence};
 use super::leftovers::join_leftovers;
 use super::piece::{Piece, Sink};
 use super::recurrence::Recurrence;
@@ -43,9 +44,10 @@ impl Resolver {
     pub(super) fn resolve(&mut self, sights: &mut [Sight], sink: &mut dyn Sink) {
         let Some(direction) = self.votes.direction(&self.plan, sights) else {
             self.folded.clear();
-            return sights
-                .iter()
-                .for_each(|one| sink.ambiguous(one, Direction::Forward, &self.folded));
+            return sights.iter_mut().for_each(|one| {
+                one.evidence.add(Evidence::NO_WAY);
+                sink.ambiguous(one, Direction::Forward, &self.folded);
+            });
         };
         if direction == Direction::Reverse {
             for sight in sights.iter_mut() {
@@ -115,6 +117,9 @@ impl Resolver {
     /// Of one sight a point: what the bands say is one packet.
     fn usual(&self, run: &mut [Sight], direction: Direction) -> Vec<Piece> {
         run.sort_unstable_by_key(|sight| self.plan.place(direction, sight.point));
+        for sight in run.iter_mut() {
+            sight.evidence.by = By::UsualTime;
+        }
         let pieces = run.chunk_by(|up, down| self.admits(direction, up, down));
         pieces.map(|sights| Piece::new(sights.to_vec())).collect()
     }

@@ -1,6 +1,7 @@
 //! The rows of `matches`, spilled.
 
 use super::Sight;
+use super::evidence::{By, code};
 use super::ranges::{Cut, Kind};
 use super::spill::Spill;
 use crate::error::Result;
@@ -8,7 +9,7 @@ use crate::plan::Direction;
 use std::path::{Path, PathBuf};
 
 /// Values of one row.
-const VALUES: usize = 6;
+const VALUES: usize = 7;
 
 /// The pairs of a partition, if they are kept.
 pub(super) struct Rows(Option<Spill>);
@@ -21,24 +22,35 @@ impl Rows {
 
     /// Keeps two sights of one packet, with its trajectory.
     pub(super) fn keep(&mut self, up: &Sight, down: &Sight, direction: Direction, first: &Sight) {
-        self.write(up, down, direction, Kind::Packet, first.frame.packed());
+        let evidence = code(up, down, down.evidence.by);
+        let id = first.frame.packed();
+        self.write((up, down), direction, Kind::Packet, id, evidence);
     }
 
     /// Keeps two packets that carry the same bytes. They have no trajectory: what stands for it is
     /// negative, and puts them in the order of the upstream frames.
     pub(super) fn keep_cut(&mut self, cut: &Cut<'_>) {
         let order = i64::MIN.saturating_add(cut.up.frame.packed());
-        self.write(cut.up, cut.down, cut.direction, cut.kind, order);
+        let evidence = code(cut.up, cut.down, By::Bytes);
+        let ends = (cut.up, cut.down);
+        self.write(ends, cut.direction, cut.kind, order, evidence);
     }
 
-    fn write(&mut self, up: &Sight, down: &Sight, direction: Direction, kind: Kind, id: i64) {
+    fn write(
+        &mut self,
+        (up, down): (&Sight, &Sight),
+        direction: Direction,
+        kind: Kind,
+        id: i64,
+        evidence: i64,
+    ) {
         let Some(spill) = &mut self.0 else { return };
         let is_reverse = i64::from(direction == Direction::Reverse);
         let what = is_reverse << 32 | i64::from(kind as u8) << 33;
         let points = i64::from(up.point) | i64::from(down.point) << 16 | what;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let frames = [up, down].map(|sight| sight.frame.packed());
-        let row: [i64; VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id];
+        let row: [i64; VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id, evidence];
         spill.write(row);
     }
 

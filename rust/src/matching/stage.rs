@@ -1,6 +1,8 @@
 //! One file's blocks in the making: what its decoder sees, sorted by partition.
 
+use super::evidence::Evidence;
 use super::outcome::{Outbox, Outcome};
+use super::reasons::Reason;
 use super::{Counts, FrameId, Sight, Status};
 use crate::error::{Error, Result};
 use crate::file::Frame;
@@ -70,13 +72,21 @@ impl<'a> Stage<'a> {
             *n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
         }
         match (seen, point) {
-            (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity),
+            (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity, packet),
             (Seen::Packet(_), None) | (Seen::Untimed, _) => {
-                self.leave(frame, point, Status::Unmatched);
+                self.leave(frame, point, Status::Unmatched, Some(Reason::NoTime));
             }
-            (Seen::Undecoded, _) => self.leave(frame, point, Status::Undecoded),
-            (Seen::Part, _) => self.leave(frame, point, Status::Coalesced),
-            (Seen::Excluded | Seen::Unsampled, _) => self.leave(frame, point, Status::Excluded),
+            (Seen::Undecoded, _) => {
+                let reason = Some(Reason::undecoded(packet.stop));
+                self.leave(frame, point, Status::Undecoded, reason);
+            }
+            (Seen::Part, _) => {
+                let reason = Some(Reason::PartOfPacket);
+                self.leave(frame, point, Status::Coalesced, reason);
+            }
+            (Seen::Excluded | Seen::Unsampled, _) => {
+                self.leave(frame, point, Status::Excluded, None);
+            }
         }
         self.n_frames += 1;
         if self.n_frames < BLOCK_FRAMES {
@@ -87,13 +97,13 @@ impl<'a> Stage<'a> {
     }
 
     #[inline]
-    fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity) {
+    fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity, packet: &Packet) {
         let t_ns = frame.time_ns();
         let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, t_ns);
         self.least_ns = self.least_ns.min(aligned_ns);
         let (from, to) = self.plan.range;
         if !(from..=to).contains(&aligned_ns) {
-            return self.leave(frame, Some(point), Status::Excluded);
+            return self.leave(frame, Some(point), Status::Excluded, None);
         }
         let sight = Sight {
             key: identity.key,
@@ -107,6 +117,7 @@ impl<'a> Stage<'a> {
             toward: identity.toward,
             directed: identity.directed,
             range: identity.range,
+            evidence: Evidence::of(self.plan, packet, identity.bare.leg),
         };
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;
@@ -116,7 +127,16 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn leave(&mut self, frame: &Frame<'_>, point: Option<u16>, status: Status) {
+    fn leave(
+        &mut self,
+        frame: &Frame<'_>,
+        point: Option<u16>,
+        status: Status,
+        reason: Option<Reason>,
+    ) {
+        if let Some((point, reason)) = point.zip(reason) {
+            self.counts.reasons.add(point, reason);
+        }
         match point {
             Some(point) => self.counts.add(point, status),
             None => self.counts.add_elsewhere(status),

@@ -1,6 +1,7 @@
 //! What the tests of several files here need: a straight path, sights, and a sink that keeps all.
 
 use super::copies::{Folded, Rules};
+use super::evidence::Evidence;
 use super::piece::Sink;
 use super::{FrameId, Sight};
 use crate::plan::{Band, Centre, Copies, Direction, Plan};
@@ -43,6 +44,7 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
         toward: true,
         directed: true,
         range: Range::NONE,
+        evidence: Evidence::default(),
     }
 }
 

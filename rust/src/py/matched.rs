@@ -5,6 +5,7 @@ use crate::blocks::{Blocks, Sums};
 use crate::histogram::{Histogram, middle_ns};
 use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
 use crate::matching::misses::Missed;
+use crate::matching::reasons::REASONS;
 use crate::matching::totals::{Bins, EndTally, LinkTally};
 use crate::matching::{Matched, STATUSES};
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub(super) fn matched_dict<'py>(
     let missed = |both: &[Missed; 2]| both.iter().map(|one| (one.n_seen, one.n_missed)).collect();
     let missed: Vec<Vec<_>> = matched.totals.missed.iter().map(missed).collect();
     out.set_item("missed", missed)?;
+    out.set_item("reasons", REASONS.to_vec())?;
+    let of_point = matched.reasons.iter().map(|of| of.to_vec());
+    out.set_item("n_by_reason", of_point.collect::<Vec<_>>())?;
     out.set_item("elsewhere", matched.elsewhere.clone())?;
     out.set_item("parts", parts)?;
     out.set_item("links", links)?;

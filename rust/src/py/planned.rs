@@ -131,6 +131,7 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         cover: item(dict, "cover")?,
         range: item(dict, "range")?,
         bins: item(dict, "bins")?,
+        is_short: item(dict, "is_short")?,
         blocks: grid(item(dict, "blocks")?),
     })
 }

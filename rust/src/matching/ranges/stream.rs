@@ -1,5 +1,6 @@
 //! One stream, one way: the pieces that are not decided yet, and those that others are told by.
 
+use super::super::evidence::Evidence;
 use super::batch::Batch;
 use super::piece::Piece;
 use super::ways::Ways;
@@ -94,6 +95,11 @@ impl Stream {
                 lost: piece.lost(),
                 has_entered: piece.found.has_entered,
             };
+            if piece.found.is_doubtful {
+                for sight in &mut piece.sights {
+                    sight.evidence.add(Evidence::BYTES_TWICE);
+                }
+            }
             to.packet(&piece.sights, self.direction, &piece.folded, fate);
             piece.is_done = true;
         }

@@ -1,0 +1,61 @@
+//! Identical packets on a straight path.
+
+use super::*;
+use crate::matching::copies::Folded;
+use crate::matching::testing::{Taken, path, sight};
+
+fn assign(plan: &Plan, mut sights: Vec<Sight>) -> Taken {
+    let (mut taken, mut pieces) = (Taken::default(), Vec::new());
+    let crowd = Crowd {
+        gap_ns: 1000,
+        rate: 1e-3,
+    };
+    Cluster::new(plan, Direction::Forward, crowd, &mut sights).assign(&mut pieces);
+    for piece in pieces {
+        piece.hand_to(&mut taken, Direction::Forward, &Folded::default());
+    }
+    taken
+}
+
+#[test]
+fn identical_packets_apart_are_told_by_their_bands() {
+    let plan = path(3);
+    let sights =
+        (0..10).flat_map(|i| (0..3).map(move |point| sight(1, point, i * 700 + i64::from(point))));
+    let taken = assign(&plan, sights.collect());
+    assert_eq!(taken.trajectories.len(), 10);
+    let is_one =
+        |packet: &Vec<Sight>| packet.len() == 3 && packet[2].aligned_ns - packet[0].aligned_ns == 2;
+    assert!(taken.trajectories.iter().all(is_one));
+}
+
+#[test]
+fn a_point_that_missed_a_packet_is_skipped() {
+    let plan = path(3);
+    let taken = assign(
+        &plan,
+        vec![
+            sight(1, 0, 0),
+            sight(1, 0, 5000),
+            sight(1, 2, 9),
+            sight(1, 1, 5003),
+        ],
+    );
+    let mut points: Vec<Vec<u16>> = taken
+        .trajectories
+        .iter()
+        .map(|packet| packet.iter().map(|one| one.point).collect())
+        .collect();
+    points.sort();
+    assert_eq!(points, [[0, 1], [0, 2]]);
+}
+
+#[test]
+fn heaps_are_ambiguous_and_stay_quick() {
+    let plan = path(2);
+    let sights = (0..8000).map(|i| sight(1, u16::from(i % 2 == 1), i * 10));
+    let start = std::time::Instant::now();
+    let taken = assign(&plan, sights.collect());
+    assert_eq!(taken.ambiguous.len(), 8000);
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}

@@ -1,0 +1,116 @@
+//! How two sights came to be one packet, for the rows of `matches`.
+
+use super::Sight;
+use crate::identity::class;
+use crate::plan::Plan;
+use crate::wire::{Packet, layer_name};
+
+/// How a sight was joined to the one before it; the numbers are those of the rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum By {
+    /// No other of its identity was near.
+    #[default]
+    Unique = 0,
+    /// Likewise, in a flow whose packets are known to be equal: it lies where one packet would.
+    UsualTime = 1,
+    /// Equal packets were told apart, by how likely that is.
+    Posterior = 2,
+    /// Both carry the same bytes of a stream.
+    Bytes = 3,
+}
+
+/// What is known of a sight besides what it is matched by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Evidence {
+    pub(super) by: By,
+    /// The probability that what was told by posterior is wrong.
+    pub(super) doubt: f32,
+    /// Addresses and ports as this point saw them.
+    leg: u32,
+    /// Bits of [`Self::SHORT`] and the like.
+    traits: u8,
+}
+
+/// Layers behind which nothing can be read.
+const ENCRYPTED: [&str; 2] = ["esp", "wireguard"];
+
+impl Evidence {
+    /// The snap length left too little to recognise packets of its class by.
+    pub(super) const SHORT: u8 = 1;
+    /// What is inside cannot be read.
+    pub(super) const OPAQUE: u8 = 2;
+    /// A fragment, or the first of several.
+    pub(super) const FRAGMENT: u8 = 4;
+    /// It is not known which way its flow goes.
+    pub(super) const NO_WAY: u8 = 8;
+    /// Its bytes may be in more than one packet elsewhere.
+    pub(super) const BYTES_TWICE: u8 = 16;
+
+    #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
+    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64) -> Self {
+        let last = packet.n_layers.checked_sub(1);
+        let last = last.and_then(|last| packet.layers.get(last));
+        let is_opaque = last.is_some_and(|id| ENCRYPTED.contains(&layer_name(*id)));
+        let is_short = plan.is_short.get(class(packet)) == Some(&true);
+        let traits = [
+            (is_short, Self::SHORT),
+            (is_opaque, Self::OPAQUE),
+            (packet.fragment != 0, Self::FRAGMENT),
+        ];
+        let set = traits.into_iter().filter(|(is_so, _)| *is_so);
+        Self {
+            leg: leg as u32,
+            traits: set.fold(0, |all, (_, bit)| all | bit),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is(self, bit: u8) -> bool {
+        self.traits & bit != 0
+    }
+
+    /// One of which only these bits are known.
+    pub(super) fn with(traits: u8) -> Self {
+        Self {
+            traits,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn traits(self) -> u8 {
+        self.traits
+    }
+
+    pub(super) fn add(&mut self, bit: u8) {
+        self.traits |= bit;
+    }
+
+    /// Told apart from equal ones.
+    pub(super) fn likely(&mut self, probability: f64) {
+        self.by = By::Posterior;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "of a doubt few digits count"
+        )]
+        let doubt = (1.0 - probability) as f32;
+        self.doubt = doubt;
+    }
+}
+
+/// What a row says of how its two sights were matched: by what, whether by other addresses, whether
+/// by too few bytes, and in the upper half the doubt, as the bits of a float.
+pub(super) fn code(up: &Sight, down: &Sight, by: By) -> i64 {
+    let [one, other] = [up, down].map(|sight| sight.evidence);
+    let is_translated = one.leg != other.leg;
+    let is_short = one.is(Evidence::SHORT) || other.is(Evidence::SHORT);
+    let doubt = if by == By::Posterior {
+        other.doubt
+    } else {
+        0.0
+    };
+    i64::from(by as u8)
+        | i64::from(is_translated) << 8
+        | i64::from(is_short) << 9
+        | i64::from(doubt.to_bits()) << 32
+}
