@@ -18,6 +18,7 @@ from pcaplat.quantile_readings import of_quantile
 from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.readings import Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
+from pcaplat.systematic import drift_ns
 
 __all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]
 
@@ -61,7 +62,7 @@ def two_way(run: MeasuredRun, figure: Figure) -> Given:
     found = [side for side in sides if side is not None]
     if len(found) < len(sides):
         return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]} both ways")
-    return of_means(run, ends, found)
+    return of_means(run, ends, found, clock_ns=drift_ns(run, ends, found))
 
 
 def one_way(run: MeasuredRun, figure: Figure) -> Given:

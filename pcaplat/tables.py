@@ -214,7 +214,7 @@ ERROR_BUDGET = Table(
         _duration("statistical_ns", "half of the resampled interval; null: it cannot be told; where interval_reason is set, a guess"),
         _duration("resolution_ns", "what coarse stamps may do to the mean"),
         _duration("clock_ns", "how far the clocks may shift it; 0 where they cancel"),
-        _duration("drift_ns", "what the clocks may drift between a packet and its answer, at least the whole path's round trip"),
+        _duration("drift_ns", "what drift the clocks leave open may do where packets there and back were not at the same times"),
         _duration("ambiguity_ns", "what packets that were left out as ambiguous could change, at most"),
         _duration("stamp_convention_ns", "what a stamp stands for (first bit, last bit, host): null, for captures do not tell"),
         _duration("mirror_queue_ns", "how long a mirror port kept frames: null, for it is not measured"),

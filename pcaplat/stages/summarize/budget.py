@@ -14,6 +14,7 @@ from pcaplat.figures import read
 from pcaplat.intervals import CONFIDENCE
 from pcaplat.readings import Reading
 from pcaplat.scenario import MeasuredRun
+from pcaplat.systematic import drift_ns
 
 Row = dict[str, Any]
 
@@ -44,7 +45,6 @@ def error_budget(document: Mapping[str, Any], blocks: Mapping[Key, Blocks]) -> l
 
 
 def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
-    drift_ppm = {row["point"]: row["drift_half_width_ppm"] or 0.0 for row in run.document["clocks"]}
     range_ns = {}
     for key, row in run.segments.items():
         if row["mean_ns"] is None or key not in run.blocks:
@@ -54,25 +54,20 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
         given = read(run, Figure("one-way-latency", "mean", (near, far), way))
         yield (
             _ends(near, far, way)
-            | _terms(given, row["clock_half_width_ns"])
-            | {
-                "drift_ns": 0.0,
-                "ambiguity_ns": ambiguous_frac * range_ns[key],
-            }
+            | _terms(given, row["clock_half_width_ns"], 0.0)
+            | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
         )
-    whole_ns = max((row["mean_ns"] for row in run.document["round_trips"]), default=0.0)
     for row in run.document["round_trips"]:
         near, far = row["near"], row["far"]
         given = read(run, Figure("two-way-contribution", ends=(near, far)))
-        ppm = abs(drift_ppm.get(near, 0.0)) + abs(drift_ppm.get(far, 0.0))
+        sides = [run.blocks.get((near, far, way)) for way in ("forward", "reverse")]
+        known = [side for side in sides if side is not None]
+        drift = drift_ns(run, (near, far), known) if len(known) == len(sides) else 0.0
         both_ns = sum(range_ns.get((near, far, way), 0.0) for way in ("forward", "reverse"))
         yield (
             _ends(near, far, None)
-            | _terms(given, 0.0)
-            | {
-                "drift_ns": ppm * 1e-6 * whole_ns,
-                "ambiguity_ns": ambiguous_frac * both_ns,
-            }
+            | _terms(given, 0.0, drift)
+            | {"ambiguity_ns": ambiguous_frac * both_ns}
         )
 
 
@@ -80,16 +75,14 @@ def _ends(near: str, far: str, way: str | None) -> Row:
     return {"near": near, "far": far, "direction": way}
 
 
-def _terms(given: object, clock_ns: float) -> Row:
+def _terms(given: object, clock_ns: float, drift: float) -> Row:
     """Take a mean's interval apart."""
+    known = {"clock_ns": clock_ns, "drift_ns": drift}
     if not isinstance(given, Reading):
-        return {"statistical_ns": None, "resolution_ns": None, "clock_ns": clock_ns}
+        return {"statistical_ns": None, "resolution_ns": None} | known
     half_ns = None if given.within is None else given.within.half_width(CONFIDENCE) - given.bias
-    return {
-        "statistical_ns": half_ns,
-        "resolution_ns": max(given.bias - clock_ns, 0.0),
-        "clock_ns": clock_ns,
-    }
+    resolution_ns = max(given.bias - clock_ns - drift, 0.0)
+    return {"statistical_ns": half_ns, "resolution_ns": resolution_ns} | known
 
 
 def _budget(row: Row) -> Row:
