@@ -1,9 +1,9 @@
 """Runs the examples of README.md and docs/, so that what they print stays true.
 
-`python docs/examples.py [PAGE ...]` writes what they print now; with `--check` it says which pages are
-stale, and fails. A block fenced as `console` holds commands after `$ ` and what they print; one fenced as
-`python` with `>>>` in it is a doctest. Both run in a folder that holds nothing but a link to
-samples/, one folder a page.
+`python docs/examples.py [PAGE ...]` writes what they print now; with `--check` it says which pages
+are stale, and fails. A block fenced as `console` holds commands after `$ ` and what they print; one
+fenced as `python` with `>>>` in it is a doctest. Both run in a folder that holds nothing but a link
+to samples/, one folder a page.
 """
 
 import doctest
