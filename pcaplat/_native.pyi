@@ -43,7 +43,7 @@ class Settings:
 @final
 class Learned:
     @property
-    def is_full(self) -> bool: ...
+    def left_out(self) -> tuple[int, int] | None: ...
     def sessions(self) -> list[dict[str, Any]]: ...
     def __len__(self) -> int: ...
 
@@ -82,6 +82,7 @@ def learn(
     centres: Sequence[_Knots],
     window_ns: int,
     tell: _Tell = None,
+    most_sessions: int = 1048576,
 ) -> Learned: ...
 def match_files(
     files: Sequence[_Path],

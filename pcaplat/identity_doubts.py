@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pcaplat.captures import Capture, stem
+from pcaplat.doubts import doubt
 from pcaplat.path import Warn
-from pcaplat.units import format_count
+from pcaplat.units import format_count, format_instant
 
 ENOUGH_BYTES = {
     "TCP over IPv4": 12,
@@ -38,6 +39,22 @@ ALIKE = "those that look alike so far are ambiguous at every point"
 def warn_of_packets(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
     """Say which packets could not be read, or not as far as they are recognised by."""
     return [*_warn_of_fragments(captures, facts), *_warn_of_short_identities(captures, facts)]
+
+
+def warn_of_translations(left_out: tuple[int, int] | None) -> list[Warn]:
+    """Say that there were more translated flows than are kept.
+
+    Args:
+        left_out: The packets of those beyond, and when the first was seen; None if there are none.
+    """
+    if left_out is None:
+        return []
+    n, from_ns = left_out
+    text = (
+        f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
+        "addresses elsewhere, of more pairs of flows than are kept"
+    )
+    return [doubt("translations-left-out", None, text)]
 
 
 def _warn_of_short_identities(

@@ -111,7 +111,7 @@ class Job:
         settings, tell = self.settings(sampled), self._tell("learning translations")
         knots = [centre.native() for centre in centres]
         learned = self.engine.learn(self.names, settings, point_of, knots, window_ns, tell)
-        if not len(learned):
+        if not len(learned) and learned.left_out is None:
             return self
         return replace(self, options=replace(self.options, translations=learned))
 
@@ -159,6 +159,12 @@ class Job:
         """What was learned of translated flows, for `translation_rows`."""
         learned = self.options.translations
         return learned.sessions() if learned else []
+
+    @property
+    def translations_left_out(self) -> tuple[int, int] | None:
+        """Packets of translated flows beyond those that are kept, and when the first was seen."""
+        learned = self.options.translations
+        return None if learned is None else learned.left_out
 
     @property
     def stamp_names(self) -> list[str | None]:

@@ -15,7 +15,7 @@ from pcaplat.captures import clock_domains, point_names
 from pcaplat.carrier_doubts import warn_of_carriers, warn_of_mixed_links
 from pcaplat.dialogue_doubts import Split, find_splits, warn_of_splits, warn_of_unseen
 from pcaplat.found_points import find_points, interfaces_of
-from pcaplat.identity_doubts import warn_of_packets
+from pcaplat.identity_doubts import warn_of_packets, warn_of_translations
 from pcaplat.job import Job, PointOf
 from pcaplat.order_doubts import warn_of_stamp_order, warn_of_unsorted
 from pcaplat.path import Division, Ints, Point, Warn
@@ -91,6 +91,7 @@ class Looked:
             *self.job.warnings,
             *warn_of_files(captures, facts, self.job.stamp_names),
             *warn_of_packets(captures, facts),
+            *warn_of_translations(self.job.translations_left_out),
             *warn_of_stamp_order(captures, facts),
             *warn_of_splits(captures, self.splits),
             *self._unseen(),

@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "witnesses": {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
-    "identity_doubts": {"captures", "path", "units"},
+    "identity_doubts": {"captures", "doubts", "path", "units"},
     "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures", "loss"}
     | {"quantile_readings", "readings", "scenario"},
     "intervals": set(),

@@ -27,6 +27,8 @@ SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"
 LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
 BY_WRITERS = {"changed-capture"}
 """What takes somebody who writes while pcaplat reads (tests/test_strange_files.py)."""
+BY_CROWDS = {"translations-left-out"}
+"""What takes a million translated flows (tests/test_translations_told.py, with fewer)."""
 TRUE_OF_LAB = {
     "vxlan-snap96": {"short-identity"},
     "vxlan-tso": {"segmentation-offload"},
@@ -44,7 +46,7 @@ def codes_of(by: str, given: Set | Simulated, folder: Path) -> set[str]:
 
 
 def test_every_code_has_its_cases() -> None:
-    assert CASES.keys() | BY_WRITERS == BY_CODE.keys()
+    assert CASES.keys() | BY_WRITERS | BY_CROWDS == BY_CODE.keys()
 
 
 @pytest.mark.parametrize("code", sorted(CASES))

@@ -16,6 +16,7 @@ from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path
 from pcaplat.outputs.text.traffic import show_traffic
+from pcaplat.outputs.text.translations import show_translations
 from pcaplat.outputs.text.unmatched import lines_of_reasons
 from pcaplat.printable import printable
 from pcaplat.units import (
@@ -49,7 +50,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_why(console, document)
     _show_budget(console, document)
     _show_clocks(console, document["clocks"])
-    _show_translations(console, document["translations"])
+    show_translations(console, document["translations"])
     _show_slowest(console, result)
     show_traffic(console, document)
     n_captured = sum(row["n_frames"] for row in document["captures"])
@@ -204,19 +205,6 @@ def _drift(row: Row) -> str:
     half_width = row["drift_half_width_ppm"]
     text = format_ppm(row["drift_ppm"])
     return text if half_width is None else f"{text} ± {format_ppm(half_width).lstrip('+')}"
-
-
-def _show_translations(console: Console, rows: Sequence[Row]) -> None:
-    few, n_more = rows[:5], len(rows) - 5
-    fields = [Field("segment", [_segment(row, "→") for row in few])]
-    fields += [Field(f"at {end}", [_flow(row, end) for row in few]) for end in ("near", "far")]
-    if rows:
-        more = f", and {format_count(n_more)} more" if n_more > 0 else ""
-        print_table(console, f"Translated addresses{more}", fields)
-
-
-def _flow(row: Row, end: str) -> str:
-    return " → ".join(f"{row[f'{end}_{n}']} {row[f'{end}_{n}_port'] or ''}" for n in ("src", "dst"))
 
 
 def _show_slowest(console: Console, result: "Result") -> None:

@@ -9,6 +9,7 @@ use super::{
 use crate::reading::Progress;
 use crate::translation::learn::{Beforehand, Learned as Found, learn as run_learn};
 use crate::translation::session::{Session, Side};
+use crate::translation::sessions::LeftOut;
 use crate::translation::{PlaceOf, Translations};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub(super) struct Learned {
     translations: Arc<Translations>,
     sessions: Vec<Session>,
-    is_full: bool,
+    left_out: Option<LeftOut>,
 }
 
 impl Learned {
@@ -29,10 +30,10 @@ impl Learned {
 
 #[pymethods]
 impl Learned {
-    /// Whether there were more flows than are kept.
+    /// Packets of flows beyond those that are kept, and the first one's time.
     #[getter]
-    fn is_full(&self) -> bool {
-        self.is_full
+    fn left_out(&self) -> Option<(u64, i64)> {
+        self.left_out.map(|left| (left.n, left.from_ns))
     }
 
     /// One dictionary a session, in order of time.
@@ -85,7 +86,7 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
 #[pyfunction]
-#[pyo3(signature = (files, settings, point_of, centres, window_ns, tell=None))]
+#[pyo3(signature = (files, settings, point_of, centres, window_ns, tell=None, most_sessions=1 << 20))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn learn(
     py: Python<'_>,
@@ -95,6 +96,7 @@ pub(super) fn learn(
     centres: Vec<Knots>,
     window_ns: i64,
     tell: Option<Bound<'_, PyAny>>,
+    most_sessions: usize,
 ) -> PyResult<Learned> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
@@ -102,16 +104,17 @@ pub(super) fn learn(
         place_of: point_of,
         centres: centres.into_iter().map(centre).collect(),
         window_ns,
+        most_sessions,
     };
     let job = || run_learn(&files, &reading, &beforehand, &progress);
     let Found {
         translations,
         sessions,
-        is_full,
+        left_out,
     } = attend(py, &progress, tell.as_ref(), job)?;
     Ok(Learned {
         translations: Arc::new(translations),
         sessions,
-        is_full,
+        left_out,
     })
 }

@@ -3,7 +3,7 @@
 use super::gathered::Gathered;
 use super::join::join;
 use super::session::{Addresses, Session};
-use super::sessions::Sessions;
+use super::sessions::{LeftOut, Sessions};
 use super::{Bare, Kind, PlaceOf, Translations};
 use crate::error::{Error, Result};
 use crate::file::Frame;
@@ -29,6 +29,8 @@ pub struct Beforehand {
     pub centres: Vec<Centre>,
     /// How far two sights of a packet may be apart, after that.
     pub window_ns: i64,
+    /// Pairs of flows that are kept, some 500 bytes each.
+    pub most_sessions: usize,
 }
 
 /// What was learned.
@@ -38,8 +40,8 @@ pub struct Learned {
     pub translations: Translations,
     /// To be shown.
     pub sessions: Vec<Session>,
-    /// There were more flows than are kept.
-    pub is_full: bool,
+    /// Of more flows than are kept.
+    pub left_out: Option<LeftOut>,
 }
 
 /// A packet that may have been translated.
@@ -91,7 +93,7 @@ pub fn learn(
             let watch = Watch::new(file, beforehand, to);
             threads.push(scope.spawn(move || watch.read(path, reading, progress)));
         }
-        let sessions = gather(&receivers, beforehand.window_ns);
+        let sessions = gather(&receivers, beforehand);
         drop(receivers);
         let mut failures: Vec<Error> = Vec::new();
         for thread in threads {
@@ -100,7 +102,7 @@ pub fn learn(
         }
         failures.sort_by_key(|error| matches!(error, Error::Interrupted));
         failures.into_iter().next().map_or(Ok(()), Err)?;
-        let is_full = sessions.is_full();
+        let left_out = sessions.left_out();
         let (legs, sessions) = join(sessions.accepted());
         Ok(Learned {
             translations: Translations {
@@ -109,7 +111,7 @@ pub fn learn(
                 centres: beforehand.centres.clone(),
             },
             sessions,
-            is_full,
+            left_out,
         })
     })
 }
@@ -239,8 +241,9 @@ fn has_time_stamp(transport: &[u8]) -> bool {
     }
 }
 
-fn gather(from: &[Receiver<Block>], window_ns: i64) -> Sessions {
-    let mut sessions = Sessions::default();
+fn gather(from: &[Receiver<Block>], beforehand: &Beforehand) -> Sessions {
+    let window_ns = beforehand.window_ns;
+    let mut sessions = Sessions::of_at_most(beforehand.most_sessions);
     let mut gathered = Gathered::default();
     let mut until_ns = vec![i64::MIN; from.len()];
     // always from the file that is least far: the others wait, so little is held

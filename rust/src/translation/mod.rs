@@ -11,7 +11,7 @@ mod join;
 pub mod learn;
 mod quoted;
 pub mod session;
-mod sessions;
+pub mod sessions;
 mod weigh;
 
 use crate::hashed::HashedMap;

@@ -5,15 +5,25 @@ use super::session::{ENOUGH, Session};
 use crate::hashed::{HashedMap, HashedSet};
 use crate::identity::fold;
 
-/// Sessions that are kept at most: some 300 MB.
-const MOST_SESSIONS: usize = 1 << 20;
 /// Sessions of one flow that are looked through for the one that goes on.
 const RECENT: usize = 8;
+
+/// What was seen of sessions beyond those that are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    /// Packets that say so.
+    pub n: u64,
+    /// When the first was seen, by its capture's time.
+    pub from_ns: i64,
+}
 
 /// All evidence.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
+    /// So many are kept.
+    most: usize,
     all: Vec<Session>,
+    left_out: Option<LeftOut>,
     /// By both points and one side's flow.
     of_flow: HashedMap<Vec<u32>>,
     /// Flows whose numbers are shifted somewhere though their addresses stay.
@@ -21,10 +31,17 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Whether more were seen than are kept.
+    pub(super) fn of_at_most(most: usize) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
+    /// What was seen beyond those that are kept.
     #[must_use]
-    pub(super) fn is_full(&self) -> bool {
-        self.all.len() >= MOST_SESSIONS
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
+        self.left_out
     }
 
     /// Whether it is worth knowing where this flow passes as it is: on one side of a firewall that
@@ -43,7 +60,7 @@ impl Sessions {
         let index = found.filter(|index| self.going_on(far, here, there) == Some(*index));
         let index = match index {
             Some(index) => index,
-            None if self.is_full() => return,
+            None if self.all.len() >= self.most => return self.leave_out(here.t_ns),
             None => self.begin(near, far, here, there),
         };
         if let Some(session) = self.all.get_mut(index as usize) {
@@ -52,6 +69,14 @@ impl Sessions {
                 self.shifted.insert(here.bare.leg);
             }
         }
+    }
+
+    fn leave_out(&mut self, t_ns: i64) {
+        let first = LeftOut {
+            n: 0,
+            from_ns: t_ns,
+        };
+        self.left_out.get_or_insert(first).n += 1;
     }
 
     /// The session of these two flows, unless another one of this flow is evident since.
