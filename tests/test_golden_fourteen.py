@@ -218,7 +218,7 @@ def test_13_what_was_seen_after_a_point_but_not_there_is_no_loss(tmp_path: Path)
     assert not any(row["n_lost"] for row in result.document["segments"])
     n_jumped = result.matches.filter(pl.col("up_point") + pl.col("down_point") == "ac")
     assert n_jumped.collect().height == pytest.approx(0.05 * 1_000, rel=0.4)
-    assert truth.named("a", "c", "forward").lost_at_ns.size == 0
+    assert truth.named("a", "c", "forward").lost_at_ns["packet"].size == 0
 
 
 def test_14_the_published_tables_are_recomputed() -> None:

@@ -86,6 +86,49 @@ def test_every_lost_byte_is_counted(name: str, tmp_path: Path) -> None:
         assert row["matched_bytes"] == recorded.carried_bytes[len(bulk.points) - 2]
 
 
+@pytest.mark.parametrize("name", ["reordering", "joined on the wire"])
+def test_order_is_that_of_what_arrives(name: str, tmp_path: Path) -> None:
+    bulk = replace(CASES[name], held_share=0.05)
+    recorded, result = merged(bulk, tmp_path)
+    last = len(bulk.points) - 1
+    found = {
+        (int(row["near"][1:]), int(row["far"][1:]), row["class"]): row["n_reordered"]
+        for row in result.document["segments"]
+        if row["direction"] == "forward"
+    }
+    wanted = {
+        (up, down, kind): n
+        for up, down in [*neighbours(bulk), (0, last)]
+        for kind, n in n_overtaken(recorded, up, down).items()
+    }
+    assert sum(wanted.values()) > 10
+    assert {key: found.get(key, 0) for key in wanted} == wanted
+
+
+def n_overtaken(recorded: Recorded, up: int, down: int) -> Counter[str]:
+    """By class, frames that arrived after bytes of their flow that were sent later."""
+    rows = []
+    for at_up, at_down in recorded.pairs(up, down):
+        sent, arrived = recorded.captures[up][at_up - 1], recorded.captures[down][at_down - 1]
+        (sent_lo, sent_hi), (lo, hi) = sent.span, arrived.span
+        numbers = {piece.number for piece in sent.pieces}
+        between = [
+            {piece.number for piece in frame.pieces}
+            for capture in recorded.captures[up + 1 : down]
+            for frame in capture
+        ]
+        is_whole = sent.span == arrived.span
+        is_whole &= all(numbers == other for other in between if numbers & other)
+        cut = "first-byte" if sent_lo == lo else "last-byte" if sent_hi == hi else "overlap"
+        kind = "packet" if is_whole else cut
+        rows.append((sent.pieces[0].flow, kind, sent.t_ns, arrived.t_ns))
+    found: Counter[str] = Counter({"packet": 0, "first-byte": 0, "last-byte": 0})
+    for flow, kind, sent_ns, at_ns in rows:
+        found[kind] += any(f == flow and s > sent_ns and a < at_ns for f, _, s, a in rows)
+    del found["overlap"]
+    return found
+
+
 def test_a_resend_is_never_paired_with_the_first(tmp_path: Path) -> None:
     bulk = replace(CASES["loss, resent soon"], resend_after_ns=100_000, lost_share=0.05)
     recorded, result = merged(bulk, tmp_path)

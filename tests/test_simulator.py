@@ -100,7 +100,7 @@ def test_latency_loss_and_overtaking_are_what_the_links_do() -> None:
     assert there.latencies_ns["packet"].min() >= 3_000
     assert abs(np.median(there.latencies_ns["packet"]) - 3_400) < 100
     assert back.latencies_ns["packet"].min() >= 9_000
-    n_lost, n_there = len(there.lost_at_ns), len(there.latencies_ns["packet"])
+    n_lost, n_there = len(there.lost_at_ns["packet"]), len(there.latencies_ns["packet"])
     assert abs(n_lost / (n_lost + n_there) - 0.05) < 0.01
     assert there.n_reordered == 0
     assert truth.hop(1, 2, forward=True).n_reordered > 100

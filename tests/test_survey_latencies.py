@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,24 @@ class TestPathOfThree:
         assert forward[a, b].phantom_frac == 0
         assert forward[b, c].phantom_frac == pytest.approx(0.1, abs=0.02)
         assert forward[a, c].lost_frac == 0
+
+    def test_what_is_cut_on_the_way_is_not_missing(self) -> None:
+        sample, points = self.WALK.sample()
+        key, at_a = sample.packets.key, sample.source[:, 0] == 0
+        # two thirds are of 9,000 bytes and get another key where they were cut: all but at a
+        is_long = key % 3 != 0
+        tcp_bytes = np.where(is_long & at_a, 9_000, np.where(is_long, 1_480, 32))
+        packets = replace(
+            sample.packets, key=np.where(is_long & ~at_a, key ^ 1, key), tcp_bytes=tcp_bytes
+        )
+        found = survey(replace(sample, packets=packets), points, ["a", "b", "c"])
+        a, b, c = found.along
+        forward, reverse = found.bands
+        for band in (forward[a, b], reverse[c, b]):
+            assert band.lost_frac == pytest.approx(0.1, abs=0.03)
+        for band in (forward[a, c], reverse[c, a], reverse[b, a]):
+            assert band.lost_frac < 0.003
+        assert forward[a, b].phantom_frac < 0.003
 
     def test_bands_hold_the_residuals(self) -> None:
         a, b, _ = self.FOUND.along

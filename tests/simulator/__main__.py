@@ -38,9 +38,9 @@ cut or joined counts once for every segment in it.
 | precision | share of the steps that were paired which were paired rightly; `wrong`: the others |
 | recall | share of all steps that were found |
 | ambiguous | share of the steps of each class that were called so, where there are any |
-| mean, p50, p99 | largest error of any segment and direction, whole packets, ns |
+| mean, p50, p99 | largest error of any segment, direction and class, ns |
 | beyond | what of the mean's error neither the clocks' interval nor 1 ns explains, ns |
-| lost, doubled, reordered | reported less true, summed over segments without signs; true sum |
+| lost, doubled, reordered | reported less true, summed over segments and classes, unsigned; true sum |
 | false matches | `false_match_frac`, where it is measured |
 """
 

@@ -54,6 +54,7 @@ class Figures(NamedTuple):
     n_truly_lost: int
     n_truly_duplicated: int
     n_truly_reordered: int
+    n_lost_bytes: int
 
 
 @dataclass
@@ -201,12 +202,12 @@ class Score:
 
     @cached_property
     def figures(self) -> list[Figures]:
-        """Segments whose whole packets are many enough to compare."""
+        """Segments and classes whose packets are many enough to compare."""
         covered_ns, made = self.truth.covered_ns(), []
         for row, near, far, forward in self.segments():
             hop = self.truth.hop(near, far, forward=forward)
             true_ns = hop.latencies_ns[row["class"]]
-            if row["class"] == "packet" and len(true_ns) >= 100 and row["mean_ns"] is not None:
+            if len(true_ns) >= 100 and row["mean_ns"] is not None:
                 made.append(_figures(row, hop, true_ns, covered_ns))
         return made
 
@@ -221,17 +222,26 @@ def _figures(
     mean_ns = row["mean_ns"] - float(true_ns.mean())
     p50_ns, p99_ns = np.quantile(true_ns, (0.5, 0.99), method="inverted_cdf")
     known_ns = (row["clock_half_width_ns"] or 0.0) + 1
-    bounds = tuple(hop.n_lost(covered_ns, margin_ns) for margin_ns in (-EDGE_NS, 0, EDGE_NS))
+    of_class, margins_ns = row["class"], (-EDGE_NS, 0, EDGE_NS)
+    bounds = [hop.n_lost(covered_ns, margin_ns, of_class) for margin_ns in margins_ns]
+    bytes_lost = [hop.n_lost_bytes(covered_ns, margin_ns) for margin_ns in margins_ns]
+    n_truly_duplicated = hop.n_duplicated if of_class == "packet" else 0
     return Figures(
         mean_ns,
         row["p50_ns"] - float(p50_ns),
         row["p99_ns"] - float(p99_ns),
         max(0.0, abs(mean_ns) - known_ns),
         row["n"] - len(true_ns),
-        row["n_lost"] - min(max(row["n_lost"], bounds[0]), bounds[2]),
-        row["n_duplicated"] - hop.n_duplicated,
-        row["n_reordered"] - hop.n_reordered,
+        _beyond(row["n_lost"], bounds),
+        row["n_duplicated"] - n_truly_duplicated,
+        row["n_reordered"] - hop.reordered[of_class],
         bounds[1],
-        hop.n_duplicated,
-        hop.n_reordered,
+        n_truly_duplicated,
+        hop.reordered[of_class],
+        _beyond(row["lost_bytes"], bytes_lost),
     )
+
+
+def _beyond(found: int, bounds: list[int]) -> int:
+    """How far a count is outside of what the edges of the time leave open."""
+    return found - min(max(found, bounds[0]), bounds[2])

@@ -33,11 +33,16 @@ class Edges(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """What happened between two points in one direction, as true figures."""
+    """What happened between two points in one direction, as true figures.
 
-    latencies_ns: dict[str, Numbers]  # by class: packet, first-byte, last-byte
-    lost_at_ns: Numbers
-    n_reordered: int
+    Classes are packet, first-byte and last-byte. A packet is what was left whole at every point on
+    the way: what was cut and happens to be joined to the same bytes again is other packets.
+    """
+
+    latencies_ns: dict[str, Numbers]  # by class
+    lost_at_ns: dict[str, Numbers]  # by class, of frames as they were where they were seen last
+    lost_bytes_at_ns: Numbers  # one row each, and how many as the other
+    reordered: dict[str, int]  # by class, of frames that arrived
     n_duplicated: int
 
     @property
@@ -45,10 +50,26 @@ class Hop(NamedTuple):
         """Latencies of whole packets."""
         return self.latencies_ns["packet"]
 
-    def n_lost(self, covered_ns: tuple[int, int], margin_ns: int = 0) -> int:
+    @property
+    def n_reordered(self) -> int:
+        """Whole packets that arrived after anything of their flow that was sent later."""
+        return self.reordered["packet"]
+
+    def n_lost(
+        self, covered_ns: tuple[int, int], margin_ns: int = 0, of_class: str = "packet"
+    ) -> int:
         """Losses inside the time that all points cover, give or take a margin at either end."""
-        first_ns, last_ns = covered_ns[0] - margin_ns, covered_ns[1] + margin_ns
-        return int(((self.lost_at_ns >= first_ns) & (self.lost_at_ns <= last_ns)).sum())
+        return int(_inside(self.lost_at_ns[of_class], covered_ns, margin_ns).sum())
+
+    def n_lost_bytes(self, covered_ns: tuple[int, int], margin_ns: int = 0) -> int:
+        """Bytes of TCP that were lost in that time."""
+        at_ns, n_bytes = self.lost_bytes_at_ns
+        return int(n_bytes[_inside(at_ns, covered_ns, margin_ns)].sum())
+
+
+def _inside(at_ns: Numbers, covered_ns: tuple[int, int], margin_ns: int) -> Flags:
+    first_ns, last_ns = covered_ns[0] - margin_ns, covered_ns[1] + margin_ns
+    return np.asarray((at_ns >= first_ns) & (at_ns <= last_ns))
 
 
 @dataclass
@@ -175,41 +196,85 @@ class Truth:
         branch = self.outcome.scenario.points[down].branch
         if branch is not None:
             mine &= self.outcome.journey.branch == branch
-        lost = mine & (times_ns[:, hops[down]] < 0)
+        lost = np.flatnonzero(mine & (times_ns[:, hops[down]] < 0))
         both = np.flatnonzero(mine & (self.seen[:, down] >= 0))
+        between = [
+            at
+            for at, hop in enumerate(hops)
+            if min(hops[near], hops[far]) < hop < max(hops[near], hops[far])
+        ]
+        classes, pairs = self._pairs(both, up, down, between)
+        first, took_ns = self.joined("first"), np.diff(self.joined("time_ns")[pairs])[:, 0]
+        is_late = self._is_late(self._stream[first[pairs[:, 0]]], self.joined("time_ns")[pairs])
+        by_way = sorted(between, key=lambda at: hops[at], reverse=not forward)
+        lost_at_ns, lost_bytes_at_ns = self._lost(lost, [up, *by_way])
         return Hop(
-            self._latencies(both, up, down),
-            times_ns[lost, hops[up]],
-            self._n_reordered(both, hops[up], hops[down]),
+            {name: took_ns[mine] for name, mine in classes.items()},
+            lost_at_ns,
+            lost_bytes_at_ns,
+            {name: int((is_late & mine).sum()) for name, mine in classes.items()},
             int((self.copies[both, down] - self.copies[both, up]).clip(0).sum()),
         )
 
-    def _latencies(self, pieces: Numbers, up: int, down: int) -> dict[str, Numbers]:
-        pairs = np.unique(self.seen[pieces][:, [up, down]], axis=0)
-        frame_ns, frame_pieces = self.joined("time_ns"), self.joined("first")
-        first = frame_pieces[pairs]
-        number = self.outcome.journey.pieces["number"][first]
-        offset = self.outcome.journey.pieces["offset"][first]
-        start = number + offset
-        end = start + self.joined("size")[pairs]
-        took_ns = frame_ns[pairs[:, 1]] - frame_ns[pairs[:, 0]]
+    def _pairs(
+        self, pieces: Numbers, up: int, down: int, between: list[int]
+    ) -> tuple[dict[str, Flags], Numbers]:
+        """Frames of two points that share pieces, and which of them are of which class."""
+        pairs, back = np.unique(self.seen[pieces][:, [up, down]], axis=0, return_inverse=True)
+        bounds = np.stack(self._bounds(np.arange(self.starts[-1])))
+        (start, end), ours = bounds[:, pairs], self.seen[pieces][:, between]
         starts, ends = start[:, 0] == start[:, 1], end[:, 0] == end[:, 1]
-        return {
-            "packet": took_ns[starts & ends],
-            "first-byte": took_ns[starts & ~ends],
-            "last-byte": took_ns[~starts & ends],
+        is_other = (bounds[:, ours] != bounds[:, self.seen[pieces, up]][:, :, None]).any(axis=0)
+        is_whole = starts & ends
+        is_whole[back.reshape(-1)[(is_other & (ours >= 0)).any(axis=1)]] = False
+        named = {
+            "packet": is_whole,
+            "first-byte": starts & ~is_whole,
+            "last-byte": ~starts & ends,
         }
+        return named, pairs
 
-    def _n_reordered(self, pieces: Numbers, up_hop: int, down_hop: int) -> int:
-        """Packets of a flow that arrive after one that was sent later (RFC 4737, section 3)."""
-        times_ns, (_, stream) = (
-            self.outcome.journey.times_ns[pieces],
-            np.unique(self._stream[pieces], return_inverse=True),
-        )
-        sent_ns = times_ns[:, up_hop] - START_NS
-        order = np.lexsort((sent_ns, times_ns[:, down_hop], stream))
+    def _bounds(self, frames: Numbers) -> tuple[Numbers, Numbers]:
+        """Where frames start and end in what their flow sent."""
+        first = self.outcome.journey.pieces[self.joined("first")[frames]]
+        start = first["number"] + first["offset"]
+        return start, start + self.joined("size")[frames]
+
+    def _is_late(self, stream: Numbers, times_ns: Numbers) -> Flags:
+        """Which frames of a flow arrive after one that was sent later (RFC 4737).
+
+        The packets are those that arrive: one that was joined is late if its first byte is, for
+        class first-byte, or its last one, for class last-byte.
+        """
+        sent_ns, arrived_ns = times_ns.T - START_NS
+        _, stream = np.unique(stream, return_inverse=True)
+        order = np.lexsort((sent_ns, arrived_ns, stream))
         sent = (stream * DAY_NS + sent_ns)[order]
-        return int((sent < np.maximum.accumulate(sent)).sum()) if len(sent) else 0
+        is_late = np.zeros(len(order), bool)
+        is_late[order] = sent < np.maximum.accumulate(sent) if len(sent) else False
+        return is_late
+
+    def _lost(self, pieces: Numbers, way: list[int]) -> tuple[dict[str, Numbers], Numbers]:
+        """When frames were seen last that were lost, by class; and those bytes of TCP that were."""
+        last = np.full(len(pieces), -1)
+        for at in way:
+            last = np.where(self.seen[pieces, at] >= 0, self.seen[pieces, at], last)
+        frames, back, n_lost = np.unique(last, return_inverse=True, return_counts=True)
+        made, frame_ns = self.outcome.journey.pieces, self.joined("time_ns")
+        start, end = self._bounds(last)
+        begins = made["number"][pieces] + made["offset"][pieces]
+        is_all = (n_lost == self.joined("n_pieces")[frames])[back.reshape(-1)]
+        is_first, is_last = begins == start, begins + made["size"][pieces] == end
+        is_tcp = self.outcome.flows["kind"][made["flow"][pieces]] < UDP
+        named = {
+            "packet": is_all & is_first,
+            "first-byte": ~is_all & is_first,
+            "last-byte": ~is_all & is_last,
+        }
+        return (
+            {name: frame_ns[last[mine]] for name, mine in named.items()},
+            np.stack([frame_ns[last[is_tcp]], made["size"][pieces[is_tcp]]]),
+        )
 
     @cached_property
     def _stream(self) -> Numbers:

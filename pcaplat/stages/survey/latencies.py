@@ -9,6 +9,7 @@ import numpy as np
 
 from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Ints, Point
 from pcaplat.stages.survey.centres import band_of, fit_centre, follow
+from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.orient import forward_mask
 from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
 from pcaplat.stages.survey.relations import Relations, Shared, between, spanning_steps
@@ -52,6 +53,7 @@ def fit_bands(
     order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
+        is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = of_side(between(relations, up, down), toward, side)
             if len(both):
@@ -60,8 +62,8 @@ def fit_bands(
                 ups, downs = sides[side][up], sides[side][down]
                 bands[side][up, down] = replace(
                     band,
-                    lost_frac=_missing(ups, downs.pairs, keys[down]),
-                    phantom_frac=_missing(downs, ups.pairs, keys[up]),
+                    lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
+                    phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
                 )
                 order[side][up, down] = overtaken(both.t_ns, residual_ns, both.flow)
     return _in_order(bands[0], order[0]), _in_order(bands[1], order[1])
@@ -98,8 +100,15 @@ def _residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
     return both.d_ns - (down.at(both.t_ns + both.d_ns) - up.at(both.t_ns))
 
 
-def _missing(here: Sights, pairs_there: Ints, keys_there: Ints) -> float:
-    """Share of the flows' common packets that were seen here, once, and never there."""
-    common = here.key[among(here.pair, pairs_there) & here.is_directed]
+def _missing(here: Sights, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:
+    """Share of the flows' common packets that were seen here, once, and never there.
+
+    Where TCP is cut or joined between, its data is not missing there, but in other packets: of what
+    can be neither, few packets may be left, so that none missing says little.
+    """
+    is_common = among(here.pair, pairs_there) & here.is_directed
+    if is_torn:
+        is_common &= whole_everywhere(here)
+    common = here.key[is_common]
     n_missing = len(common) - int(among(common, keys_there).sum())
-    return n_missing / max(len(common), 1)
+    return (n_missing + 0.5) / (len(common) + 1) if is_torn else n_missing / max(len(common), 1)

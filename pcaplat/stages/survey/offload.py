@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pcaplat.path import Ends, Ints, Point, Warn
+from pcaplat.path import Bools, Ends, Ints, Point, Warn
 from pcaplat.stages.survey.sights import Sights, among
 
 USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
+
+NO_DATA_BYTES = 32
+"""TCP bytes of a pure acknowledgment with time stamps: there is nothing in it to cut or join."""
 
 Torn = dict[Ends, Ints]
 """Segments on which TCP changes its packet boundaries: lengths of the packets without an equal."""
@@ -27,6 +30,11 @@ def find_torn(edges: Sequence[Ends], unique: Sequence[Sights]) -> Torn:
         if all(len(one) for one in lengths) and max(map(np.max, lengths)) > USUAL_TCP_BYTES:
             found[near, far] = np.concatenate(lengths)
     return found
+
+
+def whole_everywhere(seen: Sights) -> Bools:
+    """Tell which packets cannot be cut or joined on the way."""
+    return seen.tcp_bytes <= NO_DATA_BYTES
 
 
 def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:

@@ -2,6 +2,7 @@
 //! variation from one packet of a flow to the next (IPDV, RFC 5481).
 
 use super::Sight;
+use super::ranges::Kind;
 use crate::hashed::HashedMap;
 use crate::histogram::Histogram;
 
@@ -9,9 +10,8 @@ use crate::histogram::Histogram;
 #[derive(Debug)]
 pub(super) struct Reordering {
     waiting: Vec<Arrival>,
-    /// Per flow: the packet that was sent last of those that arrived.
-    newest: HashedMap<Arrival>,
-    n_reordered: u64,
+    newest: HashedMap<Newest>,
+    n_reordered: Reordered,
     variation: Histogram,
     /// Sort when so many wait; twice of what had to go on waiting.
     full_at: usize,
@@ -28,7 +28,21 @@ struct Arrival {
     /// How long it took; between clocks but for a constant.
     took_ns: i64,
     flow: u64,
+    kind: Kind,
 }
+
+/// What was sent last of a flow, of what arrived.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    sent_ns: i64,
+    arrived_ns: i64,
+    /// The last whole packet among them: when it arrived, and how long it took.
+    packet: Option<(i64, i64)>,
+}
+
+/// How many were reordered: whole packets; of packets that were cut or joined on the way those that
+/// start with the byte, and those that end with it.
+pub(super) type Reordered = [u64; 3];
 
 /// Pairs that are sorted at once.
 const BATCH: usize = 1 << 15;
@@ -44,7 +58,7 @@ impl Default for Reordering {
         Self {
             waiting: Vec::new(),
             newest: HashedMap::default(),
-            n_reordered: 0,
+            n_reordered: [0; 3],
             variation: Histogram::default(),
             full_at: BATCH,
             many_at: FEW_FLOWS,
@@ -56,7 +70,7 @@ impl Default for Reordering {
 impl Reordering {
     /// Order is each point's own: alignment may wobble by more than packets are apart.
     #[inline]
-    pub(super) fn push(&mut self, up: &Sight, down: &Sight, is_exact: bool) {
+    pub(super) fn push(&mut self, up: &Sight, down: &Sight, kind: Kind, is_exact: bool) {
         self.ahead_ns = down.t_ns.saturating_sub(down.aligned_ns);
         self.waiting.push(Arrival {
             arrived_ns: down.t_ns,
@@ -67,6 +81,7 @@ impl Reordering {
                 down.aligned_ns.saturating_sub(up.aligned_ns)
             },
             flow: up.flow,
+            kind,
         });
     }
 
@@ -89,7 +104,7 @@ impl Reordering {
     }
 
     /// How many of all pairs were reordered, and the sizes of the variation.
-    pub(super) fn finish(&mut self) -> (u64, Histogram) {
+    pub(super) fn finish(&mut self) -> (Reordered, Histogram) {
         self.count(i64::MAX);
         (self.n_reordered, std::mem::take(&mut self.variation))
     }
@@ -103,19 +118,28 @@ impl Reordering {
             .waiting
             .partition_point(|one| one.arrived_ns <= until_ns);
         for one in self.waiting.drain(..settled) {
-            let Some(newest) = self.newest.get_mut(&one.flow) else {
-                self.newest.insert(one.flow, one);
-                continue;
-            };
+            let newest = self.newest.entry(one.flow).or_insert(Newest {
+                sent_ns: i64::MIN,
+                arrived_ns: i64::MIN,
+                packet: None,
+            });
             if one.sent_ns < newest.sent_ns {
-                self.n_reordered += 1;
+                if let Some(n) = self.n_reordered.get_mut(one.kind as usize) {
+                    *n += 1;
+                }
                 continue;
             }
-            if one.arrived_ns.saturating_sub(newest.arrived_ns) <= MOST_APART_NS {
-                let more_ns = one.took_ns.saturating_sub(newest.took_ns);
+            (newest.sent_ns, newest.arrived_ns) = (one.sent_ns, one.arrived_ns);
+            if one.kind != Kind::Packet {
+                continue;
+            }
+            let before = newest.packet.replace((one.arrived_ns, one.took_ns));
+            if let Some((arrived_ns, took_ns)) = before
+                && one.arrived_ns.saturating_sub(arrived_ns) <= MOST_APART_NS
+            {
+                let more_ns = one.took_ns.saturating_sub(took_ns);
                 self.variation.add(more_ns.saturating_abs());
             }
-            *newest = one;
         }
     }
 }
@@ -161,7 +185,8 @@ mod tests {
         }
         let (n_reordered, variation) = reordering.finish();
         let bins: Vec<(i32, u64)> = variation.bins().collect();
-        assert_eq!((n_reordered, bins), (0, vec![(0, 1), (30, 1), (40, 1)]));
+        assert_eq!(n_reordered, [0; 3]);
+        assert_eq!(bins, [(0, 1), (30, 1), (40, 1)]);
     }
 
     fn push(reordering: &mut Reordering, flow: u64, sent_ns: i64, arrived_ns: i64) {
@@ -169,7 +194,30 @@ mod tests {
             flow,
             ..sight(1, 0, sent_ns)
         };
-        reordering.push(&up, &sight(1, 1, arrived_ns), true);
+        reordering.push(&up, &sight(1, 1, arrived_ns), Kind::Packet, true);
+    }
+
+    #[test]
+    fn bytes_are_in_order_with_whole_packets() {
+        // a packet after the first piece of two that are joined behind it, and one that overtakes both
+        let mut reordering = Reordering::default();
+        let arrivals = [
+            (Kind::Packet, 20, 100),
+            (Kind::FirstByte, 10, 110),
+            (Kind::Overlap, 15, 110),
+            (Kind::LastByte, 30, 110),
+            (Kind::Packet, 25, 120),
+            (Kind::LastByte, 24, 130),
+            (Kind::Packet, 40, 140),
+        ];
+        for (kind, sent_ns, arrived_ns) in arrivals {
+            let (up, down) = (sight(1, 0, sent_ns), sight(1, 1, arrived_ns));
+            reordering.push(&up, &down, kind, true);
+        }
+        let (n_reordered, variation) = reordering.finish();
+        assert_eq!(n_reordered, [1, 1, 1]);
+        // of packets alone: the third came 20 ns later than the first, and was sent as much later
+        assert_eq!(variation.bins().collect::<Vec<_>>(), [(20, 1)]);
     }
 
     #[test]
@@ -185,7 +233,7 @@ mod tests {
                 push(&mut reordering, 2, other[at], 1000 + i);
             }
             assert_eq!(
-                reordering.finish().0,
+                reordering.finish().0[0],
                 reference(&one) + reference(&other),
                 "{one:?} {other:?}"
             );
@@ -199,9 +247,11 @@ mod tests {
             ..sight(1, point, aligned_ns)
         };
         let mut reordering = Reordering::default();
-        reordering.push(&wobbling(0, 10, 13), &wobbling(1, 510, 512), true);
-        reordering.push(&wobbling(0, 11, 12), &wobbling(1, 511, 513), true);
-        assert_eq!(reordering.finish().0, 0);
+        for (t_ns, up_ns, down_ns) in [(10, 13, 512), (11, 12, 513)] {
+            let (up, down) = (wobbling(0, t_ns, up_ns), wobbling(1, 500 + t_ns, down_ns));
+            reordering.push(&up, &down, Kind::Packet, true);
+        }
+        assert_eq!(reordering.finish().0[0], 0);
     }
 
     #[test]
@@ -220,7 +270,7 @@ mod tests {
             reordering.settle(arrived_ns - 100);
             most = most.max(reordering.waiting.len());
         }
-        assert_eq!(reordering.finish().0, expected);
+        assert_eq!(reordering.finish().0[0], expected);
         assert!(most <= 2 * BATCH, "{most}");
     }
 
@@ -232,7 +282,7 @@ mod tests {
             reordering.settle(i64::MIN);
         }
         assert!(reordering.waiting.len() <= 2 * MOST);
-        assert_eq!(reordering.finish().0, 0);
+        assert_eq!(reordering.finish().0[0], 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::copies::Folded;
 use super::ends::Ends;
 use super::links::Links;
 use super::losses::{Losses, link_bit};
-use super::ranges::{Cut, Lost};
+use super::ranges::{Cut, Kind, Lost};
 use super::reordering::Reordering;
 use super::rows::Rows;
 use super::spill::Spill;
@@ -106,6 +106,9 @@ impl Tally {
         }
         let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
         self.ends.count((index, side), cut, is_exact);
+        if let Some(reordering) = at(&mut self.reordering, index, side) {
+            reordering.push(cut.up, cut.down, cut.kind, is_exact);
+        }
     }
 
     /// Counts one pair of sights and returns the bit of the segment it crossed.
@@ -140,7 +143,7 @@ impl Tally {
             spill.write([up.t_ns, raw_ns]);
         }
         if let Some(reordering) = at(&mut self.reordering, index, side) {
-            reordering.push(up, down, is_exact);
+            reordering.push(up, down, Kind::Packet, is_exact);
         }
         link_bit(index, side)
     }
@@ -157,7 +160,7 @@ impl Tally {
     pub(super) fn finish(mut self) -> Result<(Totals, Losses)> {
         let tallies = self.totals.links.iter_mut().flatten();
         for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
-            (tally.n_reordered, tally.variation) = reordering.finish();
+            tally.put_in_order(reordering.finish());
         }
         for (paths, spills) in self
             .totals
@@ -216,10 +219,8 @@ mod tests {
         count(&mut tally, &seen(&[1, 2]), &Folded::default());
         let (totals, _) = tally.finish().unwrap();
         assert_eq!(n_pairs(&totals), [1, 2, 1, 1]);
-        let sums = totals
-            .links
-            .iter()
-            .map(|[forward, _]| forward.histogram.sum_ns);
+        let links = totals.links.iter();
+        let sums = links.map(|[forward, _]| forward.histogram.sum_ns);
         assert!(sums.eq([1, 2, 1, 3].map(|n| n * i128::from(SEGMENT_NS))));
     }
 
@@ -264,6 +265,10 @@ mod tests {
         let mut tally = Tally::new(Arc::new(plan), &folder, 0, false).unwrap();
         let both = |one: Sight| [Sight { point: 0, ..one }, Sight { point: 1, ..one }];
         let known = sight(1, 0, 0);
+        let known_at = |aligned_ns| Sight {
+            aligned_ns,
+            ..known
+        };
         for one in [
             known,
             Sight { pair: 7, ..known },
@@ -271,14 +276,8 @@ mod tests {
                 directed: false,
                 ..known
             },
-            Sight {
-                aligned_ns: i64::MAX,
-                ..known
-            },
-            Sight {
-                aligned_ns: i64::MIN,
-                ..known
-            },
+            known_at(i64::MAX),
+            known_at(i64::MIN),
         ] {
             count(&mut tally, &both(one), &Folded::default());
         }

@@ -5,6 +5,7 @@ use super::booking::Booked;
 pub use super::least::Least;
 use super::link_loss::LinkLoss;
 use super::misses::Missed;
+use super::reordering::Reordered;
 use crate::blocks::Blocks;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
@@ -49,6 +50,8 @@ pub struct EndTally {
     pub histogram: Histogram,
     /// Bytes that were not seen again, of packets of which others were.
     pub n_lost: u64,
+    /// Bytes that arrived after a packet of their flow that was sent later.
+    pub n_reordered: u64,
     /// Files of raw differences, between points that do not.
     pub spills: Vec<PathBuf>,
 }
@@ -78,6 +81,15 @@ impl LinkTally {
         self.histogram.add(latency_ns);
         self.blocks.add(block, latency_ns);
     }
+
+    /// Takes what was counted in order of arrival.
+    pub(super) fn put_in_order(&mut self, (reordered, variation): (Reordered, Histogram)) {
+        let [n_packets, n_ends @ ..] = reordered;
+        (self.n_reordered, self.variation) = (n_packets, variation);
+        for (end, n) in self.ends.iter_mut().zip(n_ends) {
+            end.n_reordered = n;
+        }
+    }
 }
 
 impl EndTally {
@@ -85,6 +97,7 @@ impl EndTally {
         self.n += other.n;
         self.histogram.merge(&other.histogram);
         self.n_lost += other.n_lost;
+        self.n_reordered += other.n_reordered;
         self.spills.extend(other.spills);
     }
 }
