@@ -40,7 +40,7 @@ cut or joined counts once for every segment in it.
 | ambiguous | share of the steps of each class that were called so, where there are any |
 | mean, p50, p99 | largest error of any segment, direction and class, ns |
 | beyond | what of the mean's error neither the clocks' interval nor 1 ns explains, ns |
-| lost, doubled, reordered | reported less true, summed over segments and classes, unsigned; true sum |
+| lost, doubled, reordered | reported less true, unsigned, over segments and classes; true sum |
 | false matches | `false_match_frac`, where it is measured |
 """
 
