@@ -110,6 +110,7 @@ def write_merged(
     ],
     settings: Settings,
     out: _Path,
+    unmatched_in: _Path | None = None,
     tell: _Tell = None,
 ) -> int: ...
 def decode(frame: bytes, link: int) -> dict[str, Any]: ...

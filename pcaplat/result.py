@@ -280,6 +280,14 @@ class Result:
             points += [(name, run.rest_of(name), self._knots(i)) for i in run.points_in(name)[:1]]
         _native.write_merged(points, run.settings, path)
 
+    def write_unmatched(self, name: str, path: Path) -> None:
+        """Write the frames of a point that were matched nowhere, as they were captured."""
+        self._need_rows()
+        run = self._run
+        point = next(point for point in run.findings.points if point.name == name)
+        one = (name, run.files_of(point.sources), [(0, 0)])
+        _native.write_merged([one], run.settings, path, unmatched_in=run.spill.name)
+
     def _knots(self, point: int) -> list[tuple[int, int]]:
         """A clock that cannot be bounded: as if its usual difference were all clock."""
         usual = self._run.findings.centres[0][point]

@@ -130,6 +130,14 @@ def document() -> dict[str, Any]:
             "false_match_frac": 0.0,
             "false_match_upper_frac": 2e-6,
         },
+        "points": [
+            {
+                "point": "sw-a",
+                "n_frames": 4000,
+                "n_unmatched": 40,
+                "reasons": [{"status": "unmatched", "reason": "no-partner", "n": 40}],
+            }
+        ],
         "warnings": [
             {
                 "code": "clock-assumed-common",
@@ -175,8 +183,14 @@ class ResultByHand:
             "kind": "packet",
             "latency_ns": 1390.0,
             "trajectory_id": 1,
+            "matched_by": "posterior",
+            "probability": 0.9998,
+            "identity": "whole",
         }
         yield pa.RecordBatch.from_pylist([row], MATCHES.arrow_schema())
+
+    def write_unmatched(self, name: str, path: Path) -> None:
+        path.write_bytes(name.encode())
 
     def write_merged(self, path: Path) -> None:
         path.write_bytes(b"\x0a\x0d\x0d\x0a")

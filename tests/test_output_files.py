@@ -30,7 +30,7 @@ def names(folder: Path) -> list[str]:
 
 def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"breakdowns": {table.name: [] for table in BREAKDOWN_TABLES}}
-    write(as_result(ResultByHand(asked)), tmp_path / "deep" / "out", pcapng=True)
+    write(as_result(ResultByHand(asked)), tmp_path / "deep" / "out", pcapng=True, unmatched=True)
     assert sorted(names(tmp_path / "deep" / "out")) == sorted(FILES)
     assert names(tmp_path / "deep") == ["out"]
     write(as_result(ResultByHand()), tmp_path / "plain")

@@ -169,6 +169,7 @@ def command(
         bool, Option("--no-intervals", help="Leave out the 95 % intervals: a little faster.")
     ] = False,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
+    unmatched: Annotated[bool, Option("--unmatched", help="With -o: those frames too.")] = False,
     engine: Engine = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
@@ -177,8 +178,8 @@ def command(
     if output_dir:
         check_directory(output_dir, overwrite=overwrite)
         refuse_replacing([output_dir / name for name in (*JUDGED, *FILES)], captures)
-    elif pcapng:
-        raise OptionError("--pcapng needs --output DIR, the folder that merged.pcapng goes to")
+    elif pcapng or unmatched:
+        raise OptionError(f"--{'pcapng' if pcapng else 'unmatched'} needs --output DIR, its folder")
     else:
         need_standard_output()
     options |= {
@@ -189,12 +190,13 @@ def command(
         "keep_rows": output_dir is not None,
         "engine": engine,
     }
+    kept = {"overwrite": overwrite, "pcapng": pcapng, "unmatched": unmatched}
     jobs = _jobs(captures, options, output_dir)
     with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
         for name, files, chosen in jobs:
             result = _merge(files, chosen | {"progress": bar})
             if output_dir:
-                write(result, output_dir / name, overwrite=overwrite, pcapng=pcapng)
+                write(result, output_dir / name, **kept)
             if name:
                 result.close()
                 note(f"{output_dir}/{name}: written", is_quiet=quiet)

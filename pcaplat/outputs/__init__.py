@@ -30,9 +30,10 @@ OUTPUTS = {
     "markdown": "markdown",
     "parquet": "parquet",
     "pcapng": "pcapng",
+    "unmatched": "unmatched",
 }
 SHOWN = ("table", "json", "csv", "markdown")
-SAVED = ("parquet", "pcapng", "json")
+SAVED = ("parquet", "pcapng", "unmatched", "json")
 PARTIAL = ".partial"
 FILES = (
     "packets.parquet",
@@ -48,6 +49,7 @@ FILES = (
     *(f"{name}.parquet" for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window")),
     "size_fits.parquet",
     "merged.pcapng",
+    "unmatched",
     "summary.json",
 )
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
@@ -73,7 +75,12 @@ def output(name: str) -> Output:
 
 
 def write(
-    result: "Result", directory: str | Path, *, overwrite: bool = False, pcapng: bool = False
+    result: "Result",
+    directory: str | Path,
+    *,
+    overwrite: bool = False,
+    pcapng: bool = False,
+    unmatched: bool = False,
 ) -> None:
     """Write a result's files into a folder: all of them, or none.
 
@@ -82,14 +89,16 @@ def write(
         directory: New or empty; made where it is missing.
         overwrite: Replace an earlier result in the folder. Other files in it stay.
         pcapng: Write merged.pcapng too.
+        unmatched: Write unmatched/POINT.pcapng too: frames that were matched nowhere, as captured.
 
     Raises:
         OutputError: The folder holds something already, or is a file.
     """
     files = (*JUDGED, *FILES)
+    left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with new_folder(Path(directory), files, overwrite=overwrite) as scratch:
         for name in SAVED:
-            if pcapng or name != "pcapng":
+            if not left_out.get(name):
                 output(name).save(result, scratch)
 
 
@@ -207,6 +216,8 @@ def _publish(scratch: Path, target: Path, files: Sequence[str]) -> None:
         scratch.rename(target)
         return
     for name in reversed(files):
+        if (target / name).is_dir() and not (target / name).is_symlink():
+            shutil.rmtree(target / name)
         (target / name).unlink(missing_ok=True)
     for name in files:
         if (scratch / name).exists():

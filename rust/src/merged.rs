@@ -42,6 +42,8 @@ pub struct MergeFile {
     pub division: Option<Arc<Division>>,
     /// What is known of the stamps in it.
     pub stamps: FileStamps,
+    /// Only the frames that a run matched nowhere: where its outcomes are, and the file's index.
+    pub unmatched_in: Option<(PathBuf, usize)>,
 }
 
 /// So many frames go by between two questions whether to stop.

@@ -116,14 +116,21 @@ type FileValues = (usize, PathBuf, Option<u32>, Option<Questions>);
 /// A point of merged.pcapng: name, files, clock knots.
 type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
 
-fn merge_point(reading: &Reading, (name, files, clock): MergeValues) -> PyResult<MergePoint> {
+fn merge_point(
+    reading: &Reading,
+    (name, files, clock): MergeValues,
+    unmatched_in: Option<&PathBuf>,
+) -> PyResult<MergePoint> {
     let file = |(place, path, part, questions): FileValues| {
         let division = questions.map(division).transpose()?.map(Arc::new);
+        // what was matched nowhere is to be as it was captured
+        let stamps = reading.stamps(place).filter(|_| unmatched_in.is_none());
         Ok(MergeFile {
             path,
             part,
             division,
-            stamps: reading.stamps(place).cloned().unwrap_or_default(),
+            stamps: stamps.cloned().unwrap_or_default(),
+            unmatched_in: unmatched_in.map(|folder| (folder.clone(), place)),
         })
     };
     Ok(MergePoint {
@@ -133,20 +140,22 @@ fn merge_point(reading: &Reading, (name, files, clock): MergeValues) -> PyResult
     })
 }
 
-/// Writes merged.pcapng and returns how many frames it holds.
+/// Writes all frames of some points as one pcapng and returns how many there are; with
+/// `unmatched_in`, where a run spilled its outcomes, those that it matched nowhere.
 #[pyfunction]
-#[pyo3(signature = (points, settings, out, tell=None))]
+#[pyo3(signature = (points, settings, out, unmatched_in=None, tell=None))]
 fn write_merged(
     py: Python<'_>,
     points: Vec<MergeValues>,
     settings: &Settings,
     out: PathBuf,
+    unmatched_in: Option<PathBuf>,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let points: Vec<MergePoint> = points
         .into_iter()
-        .map(|point| merge_point(&reading, point))
+        .map(|point| merge_point(&reading, point, unmatched_in.as_ref()))
         .collect::<PyResult<_>>()?;
     let progress = Progress::default();
     let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());

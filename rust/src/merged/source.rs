@@ -5,6 +5,8 @@ use super::{MergeFile, MergePoint};
 use crate::error::Result;
 use crate::file::{Capture, Frame, NO_LINK};
 use crate::instant;
+use crate::matching::Status;
+use crate::matching::outcome::Outcomes;
 use crate::stamp::Stamper;
 use crate::vantage::part_of;
 use crate::wire::{Decoder, Packet};
@@ -17,7 +19,7 @@ pub(super) struct Source<'a> {
     point: &'a MergePoint,
     decoder: &'a Decoder,
     later_files: std::slice::Iter<'a, MergeFile>,
-    capture: Option<(Capture, &'a MergeFile)>,
+    capture: Option<(Capture, &'a MergeFile, Option<Outcomes>)>,
     stamper: Stamper,
     packet: Packet,
     sorter: Sorter,
@@ -66,18 +68,25 @@ impl<'a> Source<'a> {
     /// Reads on until the sorter is full or there is nothing left.
     fn fill(&mut self) -> Result<()> {
         while !self.sorter.is_full() {
-            let Some((capture, file)) = &mut self.capture else {
+            let Some((capture, file, outcomes)) = &mut self.capture else {
                 let Some(file) = self.later_files.next() else {
                     break;
                 };
                 self.stamper = Stamper::new(&file.stamps);
-                self.capture = Some((Capture::open(&file.path)?, file));
+                let run = file.unmatched_in.as_ref();
+                let outcomes = run.map(|(folder, index)| Outcomes::open(folder, *index));
+                self.capture = Some((Capture::open(&file.path)?, file, outcomes.transpose()?));
                 continue;
             };
             let Some(mut frame) = capture.next_frame() else {
                 self.end_file();
                 continue;
             };
+            let told = outcomes.as_mut().map(Outcomes::next_outcome);
+            let is_unmatched = |(status, _)| status == Status::Unmatched as u8;
+            if told.is_some_and(|told| !told.is_some_and(is_unmatched)) {
+                continue;
+            }
             if file.division.is_some() || !self.stamper.is_idle() {
                 self.decoder.decode_frame(&frame, &mut self.packet);
             }
@@ -96,7 +105,7 @@ impl<'a> Source<'a> {
 
     /// An empty file still knows its link type.
     fn end_file(&mut self) {
-        if let Some((capture, file)) = self.capture.take() {
+        if let Some((capture, file, _)) = self.capture.take() {
             let interfaces = capture.interfaces();
             let interface = file.part.filter(|_| file.division.is_none()).unwrap_or(0);
             let wanted = interfaces.get(interface as usize);
