@@ -126,7 +126,9 @@ def look(job: Job) -> Looked:
         point_of=point_of,
         divisions=divisions,
         names=names,
-        sample=Sample.of(sampled["packets"], sampled["flows"], divisions, part),
+        sample=Sample.of(
+            sampled["packets"], sampled["flows"], divisions, part, sampled["fragmented"]
+        ),
     )
 
 

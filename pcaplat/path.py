@@ -194,6 +194,8 @@ class Findings:
     `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
     by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
     usual difference. On `torn` edges TCP changes its packet boundaries. `copies` are by point.
+    `fragmented` are address pairs with packets in fragments, and bytes of IP payload in the
+    shortest of those that another follows.
     """
 
     points: Sequence[Point]
@@ -208,6 +210,7 @@ class Findings:
     is_inferred: bool
     warnings: list[Warn]
     copies: Sequence[Copies] = ()
+    fragmented: Sequence[Ends] = ()
 
     @cached_property
     def along(self) -> list[int]:

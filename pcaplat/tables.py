@@ -162,8 +162,8 @@ SEGMENTS = Table(
         _duration("p999_ns", "99.9 % took no longer"),
         _duration("max_ns", "greatest latency, exact"),
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
-        Column("matched_bytes", "Int64", "TCP payload seen at both ends: whole, cut and joined, the same for every class", "bytes"),
-        Column("lost_bytes", "Int64", "TCP payload seen going in and not coming out, likewise", "bytes"),
+        Column("matched_bytes", "Int64", "TCP payload, and IP payload of what may be in fragments, seen at both ends: whole, cut and joined, the same for every class", "bytes"),
+        Column("lost_bytes", "Int64", "the same seen going in and not coming out, likewise", "bytes"),
         *(
             Column(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
             for name, meaning in (

@@ -46,7 +46,7 @@ pub struct Identity {
     pub directed: bool,
     /// A TCP SYN without ACK: its sender opened the flow.
     pub opens: bool,
-    /// Of TCP: the payload bytes, which offload may cut or join on the way.
+    /// The bytes that may be cut or joined on the way: payload of TCP, anything of a datagram.
     pub range: Range,
     /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
     pub copy_tag: u32,

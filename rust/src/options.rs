@@ -1,13 +1,13 @@
 //! What of a TCP header's options identifies its segment.
 //!
-//! Middleboxes clamp, add and blank the options that only open a connection (RFC 9293 §3.7.1;
-//! RFC 2923 §2.3; Honda et al., IMC 2011, §4), so these are left out wherever they stand: the initial
-//! sequence numbers say enough. Time stamps and selective acknowledgments are in, the latter relative
-//! to what is acknowledged: who shifts sequence numbers on the way shifts them together.
+//! Middleboxes clamp, add and blank the options that only open a connection (RFC 2923; Honda et al.,
+//! IMC 2011), so these are left out wherever they stand: the initial sequence numbers say enough.
+//! Time stamps and selective acknowledgments are in, the latter relative to what is acknowledged: who
+//! shifts sequence numbers on the way shifts them together.
 
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
-/// Maximum segment size, window scale and SACK permitted (RFC 9293 §3.2, RFC 7323 §2, RFC 2018 §2).
+/// Maximum segment size, window scale and SACK permitted (RFC 9293, RFC 7323, RFC 2018).
 const REWRITTEN: std::ops::RangeInclusive<u8> = 2..=4;
 
 /// Blocks of two sequence numbers each (RFC 2018 §3).

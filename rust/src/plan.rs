@@ -95,6 +95,9 @@ pub struct Plan {
     pub copies: Vec<Copies>,
     /// Address pairs: whether packets from the smaller address go forward.
     pub toward_is_forward: HashedMap<bool>,
+    /// Address pairs of which some packets travel in fragments somewhere: bytes of IP payload in the
+    /// shortest fragment that another follows.
+    pub fragmented: HashedMap<u32>,
     /// Measured segments (near, far); the whole path may be among them.
     pub links: Vec<(u16, u16)>,
     /// Per link: TCP changes its packet boundaries there. Data whose bytes the snap length leaves

@@ -1,7 +1,8 @@
 //! Byte ranges: which bytes of its stream a packet carries. A stream may be cut and joined on the
 //! way, so that its packets are others at the next point and its bytes are the same.
 //!
-//! What is TCP's own about it is here: sequence numbers as starts, and that they wrap.
+//! What is TCP's own about it is here: sequence numbers as starts, and that they wrap. Of anything
+//! else a datagram is a stream of its own, whose bytes fragments carry.
 
 use crate::wire::Packet;
 
@@ -9,6 +10,9 @@ use crate::wire::Packet;
 const TCP: i16 = 6;
 
 /// The payload bytes of one packet: where in the stream they start, and how many there are.
+///
+/// Of a datagram: `start` has 16 bits of its name and the offset, `length` a mark, 15 bits more of
+/// the name, and the length, so that a range stays within eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     start: u32,
@@ -23,7 +27,13 @@ impl Range {
     };
 
     /// Bytes of which the capture does not tell how many.
-    const UNTOLD: u32 = u32::MAX;
+    const UNTOLD: u32 = Self::DATAGRAM - 1;
+
+    /// Marks the bytes of a datagram.
+    const DATAGRAM: u32 = 1 << 31;
+
+    /// Of the longest datagram.
+    const MOST_DATAGRAM_BYTES: u32 = 0xffff;
 
     /// `length` bytes from `start` on.
     #[must_use]
@@ -32,6 +42,42 @@ impl Range {
             start,
             length: length.min(Self::UNTOLD - 1),
         }
+    }
+
+    /// Bytes behind the IP header of the datagram of a name (of 31 bits), from its byte `from` on.
+    #[must_use]
+    pub fn of_datagram(name: u32, from: u32, n_bytes: u32) -> Self {
+        let end = from.saturating_add(n_bytes);
+        if n_bytes == 0 || end > Self::MOST_DATAGRAM_BYTES {
+            return Self::NONE;
+        }
+        Self {
+            start: name << 16 | from,
+            length: Self::DATAGRAM | (name & !0xffff) | n_bytes,
+        }
+    }
+
+    /// Bytes of a datagram without a name.
+    #[must_use]
+    pub fn of_nameless() -> Self {
+        Self {
+            start: 0,
+            length: Self::DATAGRAM,
+        }
+    }
+
+    /// True of bytes of a datagram without a name.
+    #[must_use]
+    pub fn is_nameless(self) -> bool {
+        self == Self::of_nameless()
+    }
+
+    /// The name of the datagram whose bytes these are.
+    #[must_use]
+    pub fn datagram(self) -> Option<u32> {
+        let high = self.length & !Self::DATAGRAM & !0xffff;
+        (self.length & Self::DATAGRAM != 0 && !self.is_nameless())
+            .then_some(high | self.start >> 16)
     }
 
     /// There are bytes, though it may be unknown how many.
@@ -43,13 +89,21 @@ impl Range {
     /// How many bytes, where there are some and it is known.
     #[must_use]
     pub fn length(self) -> Option<u32> {
-        (self.length > 0 && self.length < Self::UNTOLD).then_some(self.length)
+        if self.datagram().is_some() {
+            return Some(self.length & 0xffff);
+        }
+        (1..Self::UNTOLD)
+            .contains(&self.length)
+            .then_some(self.length)
     }
 
     /// The start as a number that does not wrap, given that of a packet of the stream sent about
-    /// the same time: starts are compared modulo 2^32 (RFC 9293 §3.4).
+    /// the same time: starts are compared modulo 2^32 (RFC 9293 §3.4). A datagram's start at 0.
     #[must_use]
     pub fn start_near(self, other: i64) -> i64 {
+        if self.datagram().is_some() {
+            return i64::from(self.start & 0xffff);
+        }
         let low = u32::try_from(other & 0xffff_ffff).unwrap_or(0);
         let ahead = self.start.wrapping_sub(low).cast_signed();
         other.saturating_add(i64::from(ahead))
@@ -58,18 +112,35 @@ impl Range {
     /// The same bytes, of a stream whose numbers are `ahead` of those everywhere else.
     #[must_use]
     pub fn behind(self, ahead: u32) -> Self {
+        if self.datagram().is_some() {
+            return self;
+        }
         Self {
             start: self.start.wrapping_sub(ahead),
             ..self
         }
     }
 
-    /// The range of a TCP segment with payload; none of anything else, and of fragments.
+    /// The same bytes where the IP identification is another one: a datagram's name is lost.
+    #[must_use]
+    pub fn without_ip_id(self) -> Self {
+        if self.datagram().is_some() {
+            Self::NONE
+        } else {
+            self
+        }
+    }
+
+    /// The range of a TCP segment with payload, and of an IPv4 datagram of any other protocol, or a
+    /// fragment of it, with an identification; none of anything else, and of fragments of TCP.
     #[must_use]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
         /// A header with time stamps (RFC 7323 §3.2), where the snap length leaves its length unsaid.
         const USUAL_HEADER_BYTES: u32 = 32;
-        if packet.protocol != TCP || packet.fragment != 0 {
+        if packet.protocol != TCP {
+            return Self::by_ip_id(packet);
+        }
+        if packet.fragment != 0 {
             return Self::NONE;
         }
         let header = packet.transport(bytes);
@@ -89,6 +160,16 @@ impl Range {
             },
             _ => Self::NONE,
         }
+    }
+
+    /// Identifications are told apart by protocol (RFC 791).
+    fn by_ip_id(packet: &Packet) -> Self {
+        if packet.ip_version != 4 || packet.ip_id == 0 {
+            return Self::NONE;
+        }
+        let protocol = u32::from(packet.protocol.cast_unsigned());
+        let name = protocol << 16 | packet.ip_id;
+        Self::of_datagram(name, packet.fragment & !7, packet.transport_wire_bytes)
     }
 }
 
@@ -119,6 +200,31 @@ mod tests {
                 length: 0
             }
         );
-        assert_eq!(Range::new(5, u32::MAX).length(), Some(u32::MAX - 1));
+        assert_eq!(Range::new(5, u32::MAX).length(), Some((1 << 31) - 2));
+    }
+
+    #[test]
+    fn a_datagram_is_a_stream_of_its_own() {
+        for (name, from, n_bytes) in [
+            (0x11_1234, 0, 1),
+            (0x11_1234, 65_528, 7),
+            (0x7fff_ffff, 1480, 1480),
+        ] {
+            let range = Range::of_datagram(name, from, n_bytes);
+            assert_eq!(range.datagram(), Some(name));
+            assert_eq!(range.length(), Some(n_bytes));
+            assert_eq!(range.start_near(1 << 40), i64::from(from));
+            assert_eq!(range.behind(99), range);
+            assert_eq!(range.without_ip_id(), Range::NONE);
+        }
+        for (from, n_bytes) in [(0, 0), (65_528, 8), (0, 65_536), (u32::MAX, u32::MAX)] {
+            assert_eq!(Range::of_datagram(1, from, n_bytes), Range::NONE);
+        }
+        let segment = Range::new(u32::MAX, 1 << 30);
+        assert_eq!(segment.datagram(), None);
+        assert_eq!(segment.without_ip_id(), segment);
+        let nameless = Range::of_nameless();
+        assert!(nameless.has_bytes() && nameless.is_nameless());
+        assert_eq!((nameless.length(), nameless.datagram()), (None, None));
     }
 }

@@ -4,12 +4,14 @@
 //! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
 
 mod dialogue;
+mod fragmented;
 mod hidden;
 mod order;
 mod queue;
 mod selection;
 
 pub use dialogue::Dialogue;
+use fragmented::Fragmented;
 pub use hidden::Hidden;
 pub use order::StampOrder;
 pub use queue::{Queue, RATES};
@@ -138,6 +140,9 @@ pub struct Sample {
     pub flows: Vec<Vec<Flow>>,
     /// Per file.
     pub facts: Vec<FileFacts>,
+    /// Address pairs with packets in fragments, ascending: bytes of IP payload in the shortest
+    /// fragment that another follows.
+    pub fragmented: Vec<(u64, u32)>,
     /// The common prefixes found.
     pub prefixes: Prefixes,
     /// Identities up to this were selected; `u64::MAX` if all were.
@@ -235,11 +240,14 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
         alike: Vec::new(),
         flows: Vec::new(),
         facts: Vec::new(),
+        fragmented: Vec::new(),
         prefixes,
         level,
         stamps: Vec::new(),
     };
+    let mut fragmented = Fragmented::default();
     for mut one in selections {
+        fragmented.join(&one.fragmented);
         one.flows.retain(|(key, _), _| *key <= flow_level);
         let mut flows: Vec<_> = one.flows.into_iter().collect();
         flows.sort_by_key(|(key, _)| *key);
@@ -250,5 +258,6 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
             .push(flows.into_iter().map(|(_, flow)| flow).collect());
         sample.facts.extend(one.facts);
     }
+    sample.fragmented = fragmented.pairs();
     sample
 }

@@ -79,7 +79,8 @@ def _in_parts(mtu: int, frames: Table, n_bytes: Numbers) -> Table:
     parts = np.repeat(frames, n_parts)
     parts["n_parts"] = np.repeat(n_parts, n_parts)
     parts["part"] = np.arange(len(parts)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
-    parts["time_ns"] += 700 * parts["part"]
+    # the last one passes when the packet has: what waited behind it comes after all of them
+    parts["time_ns"] -= 700 * (parts["n_parts"] - 1 - parts["part"])
     return parts
 
 

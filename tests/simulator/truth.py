@@ -238,7 +238,8 @@ class Truth:
         """Where frames start and end in what their flow sent."""
         first = self.outcome.journey.pieces[self.joined("first")[frames]]
         start = first["number"] + first["offset"]
-        return start, start + self.joined("size")[frames]
+        is_headed = (self.outcome.flows["kind"][first["flow"]] == UDP) & (first["offset"] == 0)
+        return start, start + self.joined("size")[frames] + 8 * is_headed
 
     def _is_late(self, stream: Numbers, times_ns: Numbers) -> Flags:
         """Which frames of a flow arrive after one that was sent later (RFC 4737).

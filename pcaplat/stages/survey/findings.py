@@ -76,6 +76,7 @@ def survey(
         torn=frozenset(torn),
         tail_ns=tail_ns,
         copies=find_copies(seen),
+        fragmented=sample.fragmented,
     )
     return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
 

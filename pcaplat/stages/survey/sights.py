@@ -64,12 +64,13 @@ class Sample:
 
     `source` has the file index of each packet, and the part of the file that saw it, as rows.
     `flows` are columns: file, interface, flow, pair, first_t_ns, is_first_toward, opens; where a
-    file is divided, the interface is `ANY_PART`.
+    file is divided, the interface is `ANY_PART`. `fragmented` is that of `Findings`.
     """
 
     packets: Sights
     source: Ints
     flows: Mapping[str, Ints]
+    fragmented: Sequence[tuple[int, int]] = ()
 
     @classmethod
     def of(
@@ -78,6 +79,7 @@ class Sample:
         flows: Mapping[str, bytes],
         divisions: Sequence[Division | None] = (),
         part: Ints | None = None,
+        fragmented: Sequence[tuple[int, int]] = (),
     ) -> "Sample":
         """Read the columns that an engine's `sample` gives, without copying them.
 
@@ -86,6 +88,7 @@ class Sample:
             flows: Selected flows.
             divisions: How each file is divided.
             part: The part of its file that saw each packet; by default its interface.
+            fragmented: Address pairs with packets in fragments, and bytes in the shortest of those.
         """
         columns = {name: np.frombuffer(column, dtype="<i8") for name, column in packets.items()}
         columns |= {name: columns[name] != 0 for name in FLAGS}
@@ -97,6 +100,7 @@ class Sample:
             Sights(**{one.name: columns[one.name] for one in fields(Sights)}),
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
             began | {"interface": at},
+            fragmented,
         )
 
     def seen_at(self, point: Point) -> Sights:

@@ -197,7 +197,7 @@ fn is_ipv6(header: &[u8]) -> bool {
 
 /// Makes a fragment's headers, so many bytes, those of a whole packet.
 fn unfragment(header: &mut [u8], n_header: usize) {
-    // an atomic fragment (RFC 6946 §2): its header ends where the body starts
+    // an atomic fragment (RFC 6946): its header ends where the body starts
     let fragment_at = if is_ipv6(header) {
         n_header.saturating_sub(6)
     } else {
@@ -226,7 +226,7 @@ fn put(header: &mut [u8], at: usize, value: u16) {
     }
 }
 
-/// RFC 1071 §1.
+/// RFC 1071.
 fn sum_again(header: &mut [u8]) {
     let mut sum: u32 = 0;
     for (at, pair) in header.chunks(2).enumerate() {

@@ -1,10 +1,10 @@
 //! Frames for tests: tunnel packets, and what links with a small MTU make of them.
 
 const HEADER_BYTES: [usize; 2] = [20, 40];
-pub(super) const LINK_BYTES: usize = 14;
+pub(crate) const LINK_BYTES: usize = 14;
 
 /// A UDP packet of so many bytes of payload in VXLAN, in IPv4 or IPv6, in Ethernet.
-pub(super) fn tunnelled(version: u8, n_payload: usize) -> Vec<u8> {
+pub(crate) fn tunnelled(version: u8, n_payload: usize) -> Vec<u8> {
     let inner = [
         &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0][..],
         &ipv4(28 + n_payload, 17, [10, 0, 0, 1, 10, 0, 0, 2]),
@@ -32,7 +32,7 @@ pub(super) fn tunnelled(version: u8, n_payload: usize) -> Vec<u8> {
     [link, outer, between, inner].concat()
 }
 
-pub(super) fn ipv4(n_total: usize, protocol: u8, ends: [u8; 8]) -> Vec<u8> {
+pub(crate) fn ipv4(n_total: usize, protocol: u8, ends: [u8; 8]) -> Vec<u8> {
     let length = u16::try_from(n_total).unwrap().to_be_bytes();
     let fixed = [
         0x45, 0, length[0], length[1], 0x12, 0x34, 0, 0, 64, protocol, 0, 0,
@@ -40,7 +40,7 @@ pub(super) fn ipv4(n_total: usize, protocol: u8, ends: [u8; 8]) -> Vec<u8> {
     [&fixed[..], &ends].concat()
 }
 
-pub(super) fn ipv6(n_payload: usize, next: u8) -> Vec<u8> {
+pub(crate) fn ipv6(n_payload: usize, next: u8) -> Vec<u8> {
     let length = u16::try_from(n_payload).unwrap().to_be_bytes();
     let mut header = vec![0x60, 0, 0, 0, length[0], length[1], next, 64];
     header.extend([0xfd; 15].iter().chain(&[1]).chain(&[0xfd; 15]).chain(&[2]));
@@ -48,7 +48,7 @@ pub(super) fn ipv6(n_payload: usize, next: u8) -> Vec<u8> {
 }
 
 /// The frames that a link lets through of which packets have at most so many bytes behind the header.
-pub(super) fn cut(whole: &[u8], n_body: usize, id: u8) -> Vec<Vec<u8>> {
+pub(crate) fn cut(whole: &[u8], n_body: usize, id: u8) -> Vec<Vec<u8>> {
     let version = whole[LINK_BYTES] >> 4;
     let body_at = LINK_BYTES + HEADER_BYTES[usize::from(version == 6)];
     let chunks: Vec<&[u8]> = whole[body_at..].chunks(n_body).collect();

@@ -1,13 +1,13 @@
 //! Tunnel packets that the underlay cut into fragments: what is inside can be read only when all of
-//! them are there (RFC 791 §3.2, RFC 8200 §4.5).
+//! them are there (RFC 791, RFC 8200).
 //!
 //! One memory per file, while it is read. The frame that completes a packet carries it; the others
 //! are its parts. Fragments of packets that are no tunnel's are packets of their own. What overlaps
-//! otherwise than as a copy is not put together (RFC 5722 §3): which bytes arrived nobody knows.
+//! otherwise than as a copy is not put together (RFC 5722): which bytes arrived nobody knows.
 
 mod datagram;
 #[cfg(test)]
-mod made;
+pub(crate) mod made;
 mod part;
 #[cfg(test)]
 mod tests;

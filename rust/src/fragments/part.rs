@@ -171,7 +171,7 @@ fn addresses_of_ipv6(header: &[u8; HEADER_BYTES_6]) -> Option<u64> {
     Some(fold(hash(src).ok()?, hash(dst).ok()?))
 }
 
-/// A segment whose header starts at `segment_at`, in the IP packet at `at` (draft-davie-stt §3.1).
+/// A segment whose header starts at `segment_at`, in the IP packet at `at` (draft-davie-stt).
 fn of_stt(bytes: &[u8], at: usize, segment_at: usize) -> Option<Headers> {
     let [s0, s1, d0, d1, n_high, n_low, at_high, at_low, id @ ..] =
         *bytes.get(segment_at..)?.first_chunk::<12>()?;
@@ -197,7 +197,7 @@ fn of_stt(bytes: &[u8], at: usize, segment_at: usize) -> Option<Headers> {
     })
 }
 
-/// Hop-by-hop options, routing and destination options stand before it (RFC 8200 §4.1).
+/// Hop-by-hop options, routing and destination options stand before it (RFC 8200).
 fn fragment_header(bytes: &[u8], mut at: usize, mut next: u8) -> Option<usize> {
     while next != FRAGMENT {
         if !matches!(next, 0 | 43 | 60) {

@@ -3,6 +3,7 @@
 use super::Sight;
 use crate::identity::class;
 use crate::plan::Plan;
+use crate::range::Range;
 use crate::wire::{Packet, layer_name};
 
 /// How a sight was joined to the one before it; the numbers are those of the rows.
@@ -40,7 +41,7 @@ impl Evidence {
     pub(super) const SHORT: u8 = 1;
     /// What is inside cannot be read.
     pub(super) const OPAQUE: u8 = 2;
-    /// A fragment, or the first of several.
+    /// A fragment whose bytes cannot be followed.
     pub(super) const FRAGMENT: u8 = 4;
     /// It is not known which way its flow goes.
     pub(super) const NO_WAY: u8 = 8;
@@ -48,15 +49,16 @@ impl Evidence {
     pub(super) const BYTES_TWICE: u8 = 16;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
-    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64) -> Self {
+    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64, range: Range) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));
         let is_opaque = last.is_some_and(|id| ENCRYPTED.contains(&layer_name(*id)));
         let is_short = plan.is_short.get(class(packet)) == Some(&true);
+        let is_fragment = packet.fragment != 0 && range.length().is_none();
         let traits = [
             (is_short, Self::SHORT),
             (is_opaque, Self::OPAQUE),
-            (packet.fragment != 0, Self::FRAGMENT),
+            (is_fragment, Self::FRAGMENT),
         ];
         let set = traits.into_iter().filter(|(is_so, _)| *is_so);
         Self {

@@ -87,7 +87,7 @@ pub fn match_files(
         for (file, (to, path)) in senders.into_iter().zip(files).enumerate() {
             let outbox = outbox.clone();
             let decode = move || {
-                let stage = Stage::new(file, plan, &to, outbox);
+                let stage = Stage::new(file, plan, &to, outbox, reading.prefixes);
                 decode((file, path), reading, stage, progress).map(|counts| harvest(plan, counts))
             };
             threads.push(scope.spawn(decode));
@@ -203,6 +203,7 @@ fn match_partition(
     let mut until_ns = vec![i64::MIN; from.len()];
     let end = || Block {
         sights: Vec::new(),
+        aliases: Vec::new(),
         until_ns: AT_THE_END_NS,
     };
     while let Some((file, until)) = until_ns
@@ -214,7 +215,7 @@ fn match_partition(
         let block = from.get(file).and_then(|from| from.recv().ok());
         let block = block.unwrap_or_else(end);
         *until = block.until_ns;
-        partition.insert(&block.sights);
+        partition.insert(&block.sights, block.aliases);
         partition.sweep(until_ns.iter().copied().min().unwrap_or(AT_THE_END_NS));
     }
     partition.finish()

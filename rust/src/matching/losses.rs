@@ -70,7 +70,8 @@ impl Losses {
         let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
             return;
         };
-        if !last.directed {
+        // of a datagram without a name nobody knows what it is elsewhere
+        if !last.directed || sights.iter().all(|one| one.range.is_nameless()) {
             return;
         }
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));

@@ -9,6 +9,7 @@ mod booking;
 mod components;
 mod copies;
 mod crowd;
+mod datagrams;
 pub mod decoys;
 mod direction;
 mod ends;
@@ -70,7 +71,7 @@ pub struct Sight {
     pub toward: bool,
     /// See [`crate::identity::Identity::directed`].
     pub directed: bool,
-    /// See [`crate::identity::Identity::range`].
+    /// See [`crate::identity::Identity::range`]; of datagrams those that fragments are seen of.
     pub range: Range,
     /// How it was joined to the one before it, and what its captures left of it.
     evidence: Evidence,

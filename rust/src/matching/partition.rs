@@ -5,7 +5,7 @@ use super::decoys::{Decoys, Harvested};
 use super::losses::Losses;
 use super::outcome::{Outbox, Outcome};
 use super::piece::Sink;
-use super::ranges::{Cut, Ending, Fate, Lost, Ranges, Said};
+use super::ranges::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
 use super::resolve::Resolver;
 use super::tally::Tally;
 use super::totals::Totals;
@@ -70,7 +70,8 @@ impl Partition {
         })
     }
 
-    pub(super) fn insert(&mut self, sights: &[Sight]) {
+    pub(super) fn insert(&mut self, sights: &[Sight], aliases: Vec<Alias>) {
+        self.ranges.know(aliases);
         for sight in sights {
             self.window.insert(sight);
         }

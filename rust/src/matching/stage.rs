@@ -1,12 +1,14 @@
 //! One file's blocks in the making: what its decoder sees, sorted by partition.
 
+use super::datagrams::Datagrams;
 use super::evidence::Evidence;
 use super::outcome::{Outbox, Outcome};
+use super::ranges::Alias;
 use super::reasons::Reason;
 use super::{Counts, FrameId, Sight, Status};
 use crate::error::{Error, Result};
 use crate::file::Frame;
-use crate::identity::Identity;
+use crate::identity::{Identity, Prefixes};
 use crate::plan::{Direction, Plan};
 use crate::reading::Seen;
 use crate::wire::Packet;
@@ -19,6 +21,7 @@ const BLOCK_FRAMES: usize = 1024;
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) sights: Vec<Sight>,
+    pub(super) aliases: Vec<Alias>,
     /// Time up to which the file was read: what follows is later, but for the file's disorder.
     pub(super) until_ns: i64,
 }
@@ -31,7 +34,8 @@ pub(super) struct Stage<'a> {
     plan: &'a Plan,
     to: &'a [SyncSender<Block>],
     outbox: Option<Outbox>,
-    blocks: Vec<Vec<Sight>>,
+    blocks: Vec<(Vec<Sight>, Vec<Alias>)>,
+    datagrams: Datagrams<'a>,
     n_frames: usize,
     /// Of the block in the making.
     least_ns: i64,
@@ -47,6 +51,7 @@ impl<'a> Stage<'a> {
         plan: &'a Plan,
         to: &'a [SyncSender<Block>],
         outbox: Option<Outbox>,
+        prefixes: Prefixes,
     ) -> Self {
         let division = plan.divisions.get(file).and_then(Option::as_ref);
         let of_file = plan.point_of.get(file).filter(|_| division.is_some());
@@ -55,7 +60,8 @@ impl<'a> Stage<'a> {
             plan,
             to,
             outbox,
-            blocks: to.iter().map(|_| Vec::new()).collect(),
+            blocks: to.iter().map(|_| Default::default()).collect(),
+            datagrams: Datagrams::new(plan, prefixes),
             n_frames: 0,
             least_ns: AT_THE_END_NS,
             until_ns: i64::MIN,
@@ -105,6 +111,7 @@ impl<'a> Stage<'a> {
         if !(from..=to).contains(&aligned_ns) {
             return self.leave(frame, Some(point), Status::Excluded, None);
         }
+        let placed = self.datagrams.place(packet, frame.bytes, identity);
         let sight = Sight {
             key: identity.key,
             flow: identity.flow,
@@ -116,14 +123,15 @@ impl<'a> Stage<'a> {
             point,
             toward: identity.toward,
             directed: identity.directed,
-            range: identity.range,
-            evidence: Evidence::of(self.plan, packet, identity.bare.leg),
+            range: placed.range,
+            evidence: Evidence::of(self.plan, packet, identity.bare.leg, placed.range),
         };
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;
-        let index = usize::try_from((identity.flow >> 32) % n).unwrap_or(0);
-        if let Some(block) = self.blocks.get_mut(index) {
-            block.push(sight);
+        let index = usize::try_from((placed.choice >> 32) % n).unwrap_or(0);
+        if let Some((sights, aliases)) = self.blocks.get_mut(index) {
+            aliases.extend(placed.alias.map(|name| Alias::new(self.plan, &sight, name)));
+            sights.push(sight);
         }
     }
 
@@ -167,10 +175,15 @@ impl<'a> Stage<'a> {
         }
         let room = BLOCK_FRAMES / self.blocks.len().max(1);
         for (block, to) in self.blocks.iter_mut().zip(self.to) {
-            let sights = std::mem::replace(block, Vec::with_capacity(room));
+            let empty = (Vec::with_capacity(room), Vec::new());
+            let (sights, aliases) = std::mem::replace(block, empty);
+            let block = Block {
+                sights,
+                aliases,
+                until_ns,
+            };
             // a partition hangs up only when it failed, and then says why itself
-            to.send(Block { sights, until_ns })
-                .map_err(|_| Error::Interrupted)?;
+            to.send(block).map_err(|_| Error::Interrupted)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::{
     Bound, FromPyObject, PyAnyMethods, PyDict, PyDictMethods, PyErr, PyKeyError, PyResult,
 };
 use crate::blocks::Grid;
+use crate::hashed::HashedMap;
 use crate::plan::{Band, Centre, Copies, Plan};
 use crate::vantage::{Dimension, Division, Question, Step, Value};
 
@@ -53,6 +54,14 @@ fn item<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     let value = plan.get_item(name)?;
     let value = value.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
     value.extract().map_err(Into::into)
+}
+
+/// By hashes, which Python has as signed numbers.
+fn by_hash<T>(values: Vec<(i64, T)>) -> HashedMap<T> {
+    let values = values.into_iter();
+    values
+        .map(|(hash, value)| (hash.cast_unsigned(), value))
+        .collect()
 }
 
 /// A dimension, where its values lead (below 0: to the question of that number, else to a part of
@@ -109,7 +118,6 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         .map(|questions| questions.map(division).transpose())
         .collect::<PyResult<_>>()?;
     let copied: Vec<(f64, i64, i64)> = item(dict, "copies")?;
-    let pairs: Vec<(i64, bool)> = item(dict, "toward_is_forward")?;
     Ok(Plan {
         point_of: item(dict, "point_of")?,
         divisions,
@@ -119,10 +127,8 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         centres: [centres("forward_centres")?, centres("reverse_centres")?],
         bands: [bands("forward_bands")?, bands("reverse_bands")?],
         copies: copied.into_iter().map(copies).collect(),
-        toward_is_forward: pairs
-            .into_iter()
-            .map(|(pair, to)| (pair.cast_unsigned(), to))
-            .collect(),
+        toward_is_forward: by_hash(item(dict, "toward_is_forward")?),
+        fragmented: by_hash(item(dict, "fragmented")?),
         links: item(dict, "links")?,
         torn: item(dict, "torn")?,
         whole: item(dict, "whole")?,

@@ -14,6 +14,9 @@ pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bou
     out.set_item("packets", packets_dict(py, &sample.rows)?)?;
     out.set_item("alike", packets_dict(py, &sample.alike)?)?;
     out.set_item("flows", flows_dict(py, &sample.flows)?)?;
+    let fragmented = sample.fragmented.iter();
+    let fragmented = fragmented.map(|(pair, n_bytes)| (pair.cast_signed(), *n_bytes));
+    out.set_item("fragmented", fragmented.collect::<Vec<_>>())?;
     out.set_item("prefixes", sample.prefixes.to_vec())?;
     out.set_item("is_whole", sample.level == u64::MAX)?;
     out.set_item("stamps", super::stamped::values(&sample.stamps))?;

@@ -1,7 +1,8 @@
 //! The same few packets, and the facts, of one file.
 
 use super::{
-    Dialogue, FileFacts, Flow, Hidden, InterfaceFacts, Queue, Row, StampFacts, StampOrder,
+    Dialogue, FileFacts, Flow, Fragmented, Hidden, InterfaceFacts, Queue, Row, StampFacts,
+    StampOrder,
 };
 use crate::error::Result;
 use crate::file::Frame;
@@ -28,6 +29,7 @@ pub(super) struct Selection {
     /// Selected by content alone, which no translator changes.
     pub(super) alike: Few,
     pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
+    pub(super) fragmented: Fragmented,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
     pub(super) facts: Option<FileFacts>,
@@ -48,21 +50,7 @@ pub(super) fn select(
     limit: usize,
     progress: &Progress,
 ) -> Result<Selection> {
-    let is_translated = reading.translations.is_some();
-    let mut selection = Selection {
-        limit,
-        flow_level: u64::MAX,
-        few: if is_translated {
-            Few::by(limit, |identity| identity.key)
-        } else {
-            Few::by(limit, Identity::bare_or_key)
-        },
-        alike: Few::by(limit / ALIKE_SHARE, |identity| identity.bare.content),
-        flows: HashMap::default(),
-        prefixes: WHOLE,
-        interfaces: Vec::new(),
-        facts: None,
-    };
+    let mut selection = Selection::new(limit, reading.translations.is_some());
     let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
     let mut stamper = reading.stamper(file);
     let capture = read_frames(path, progress, |frame| {
@@ -92,6 +80,24 @@ pub(super) fn select(
 }
 
 impl Selection {
+    fn new(limit: usize, is_translated: bool) -> Self {
+        Self {
+            limit,
+            flow_level: u64::MAX,
+            few: if is_translated {
+                Few::by(limit, |identity| identity.key)
+            } else {
+                Few::by(limit, Identity::bare_or_key)
+            },
+            alike: Few::by(limit / ALIKE_SHARE, |identity| identity.bare.content),
+            flows: HashMap::default(),
+            fragmented: Fragmented::default(),
+            prefixes: WHOLE,
+            interfaces: Vec::new(),
+            facts: None,
+        }
+    }
+
     fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
@@ -157,6 +163,7 @@ impl Selection {
             },
         };
         self.few.consider(&identity, row);
+        self.fragmented.note(packet, &identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
         if let Some(facts) = slot.and_then(Option::as_mut) {
             facts.hidden.note(packet, frame.bytes);

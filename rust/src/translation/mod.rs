@@ -79,6 +79,9 @@ impl Translations {
         // an error goes the other way than what it quotes
         identity.toward = toward != (bare.kind == Kind::Error);
         identity.range = identity.range.behind(leg.ahead_of(toward).0);
+        if !leg.keeps_ip_id {
+            identity.range = identity.range.without_ip_id();
+        }
         identity.key = fold(same.digest(), identity.flow ^ u64::from(toward));
     }
 

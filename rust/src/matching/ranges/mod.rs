@@ -5,6 +5,7 @@
 //! It knows streams, starts and lengths; what those are of a protocol is said by [`crate::range`].
 
 mod batch;
+mod names;
 mod pairs;
 mod piece;
 mod spans;
@@ -16,7 +17,10 @@ mod ways;
 use super::copies::Folded;
 use super::{Sight, Status};
 use crate::hashed::HashedMap;
+use crate::identity::fold;
 use crate::plan::{Direction, Plan};
+pub(super) use names::Alias;
+use names::{Called, Names};
 pub(super) use piece::{Ending, Lost};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,6 +81,7 @@ pub(super) struct Ranges {
     ways: [Ways; 2],
     within_ns: i64,
     streams: HashedMap<Stream>,
+    names: Names,
     /// Streams by slice of time in which they may be decided.
     due: BTreeMap<i64, Vec<u64>>,
     now_ns: i64,
@@ -85,11 +90,13 @@ pub(super) struct Ranges {
 impl Ranges {
     pub(super) fn new(plan: &Arc<Plan>) -> Self {
         let ways = [Direction::Forward, Direction::Reverse].map(|way| Ways::new(plan, way));
+        let within_ns = plan.wide_ns.clamp(1, MOST_WITHIN_NS);
         Self {
             ways,
-            within_ns: plan.wide_ns.clamp(1, MOST_WITHIN_NS),
+            within_ns,
             plan: Arc::clone(plan),
             streams: HashedMap::default(),
+            names: Names::new(within_ns.saturating_mul(2)),
             due: BTreeMap::new(),
             now_ns: i64::MIN,
         }
@@ -110,6 +117,13 @@ impl Ranges {
         sights.iter().any(|one| one.range.length().is_some()) && !ways.is_complete(sights)
     }
 
+    /// Takes names of datagrams, before what has them is held.
+    pub(super) fn know(&mut self, aliases: Vec<Alias>) {
+        for alias in aliases {
+            self.names.add(alias);
+        }
+    }
+
     /// Takes a packet of a stream.
     pub(super) fn hold(
         &mut self,
@@ -119,8 +133,17 @@ impl Ranges {
         ending: Ending,
     ) {
         let Some(first) = sights.first() else { return };
-        let key = stream_of(first, direction);
-        let piece = piece::Piece::new(sights, folded, ending);
+        let mut piece = piece::Piece::new(sights, folded, ending);
+        let of = match self.names.called(sights, direction) {
+            Called::Nothing => first.flow,
+            Called::Name(name) => fold(first.pair, name.into()),
+            // a stream of its own: nothing can be said to belong to it
+            Called::Contested => {
+                piece.doubt();
+                fold(first.pair, first.frame.packed().cast_unsigned())
+            }
+        };
+        let key = one_way(of, first, direction);
         let stream = self.streams.entry(key).or_insert_with(|| {
             let due_ns = piece.at_ns().max(self.now_ns);
             let slice = self.due.entry(due_ns / self.within_ns).or_default();
@@ -138,6 +161,7 @@ impl Ranges {
     /// Decides all to which nothing newer than `until_ns` can belong.
     pub(super) fn settle(&mut self, until_ns: i64, to: &mut dyn Said) {
         self.now_ns = self.now_ns.max(until_ns);
+        self.names.forget(until_ns.saturating_sub(self.within_ns));
         while let Some(slice) = self.due.first_entry()
             && (until_ns == i64::MAX
                 || *slice.key() < (until_ns / self.within_ns).saturating_sub(1))
@@ -161,9 +185,8 @@ impl Ranges {
     }
 }
 
-/// The stream that a packet is of: its flow, one way. Ways differ for a flow of which it is not known
-/// yet which way it goes.
-fn stream_of(sight: &Sight, direction: Direction) -> u64 {
+/// A flow or datagram, one way. Ways differ for a flow of which it is not known yet which way it goes.
+fn one_way(of: u64, sight: &Sight, direction: Direction) -> u64 {
     const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
     const REVERSE_MASK: u64 = 0xc2b2_ae3d_27d4_eb4f;
     let way = if sight.toward { TOWARD_MASK } else { 0 };
@@ -171,5 +194,5 @@ fn stream_of(sight: &Sight, direction: Direction) -> u64 {
         Direction::Forward => 0,
         Direction::Reverse => REVERSE_MASK,
     };
-    sight.flow ^ way ^ side
+    of ^ way ^ side
 }

@@ -1,6 +1,7 @@
 //! What whole-packet matching made of one packet of a stream, and what ranges add to it.
 
 use super::super::copies::Folded;
+use super::super::evidence::Evidence;
 use super::super::{Sight, Status};
 use super::spans::{Span, Spans};
 
@@ -86,6 +87,17 @@ impl Piece {
             is_done: false,
             found: Found::default(),
         }
+    }
+
+    /// Nobody knows whose bytes it carries: alone it is ambiguous, and it is not lost.
+    pub(super) fn doubt(&mut self) {
+        self.ending = match self.sights.as_mut_slice() {
+            [alone] => {
+                alone.evidence.add(Evidence::BYTES_TWICE);
+                Ending::Ambiguous
+            }
+            _ => Ending::Unfinished,
+        };
     }
 
     /// When it was first seen, reference time.
