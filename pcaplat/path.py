@@ -46,6 +46,19 @@ class Centre:
             raw_ns = aligned_ns + self.at(raw_ns)
         return np.asarray(raw_ns)
 
+    def doubtful(self) -> Ints:
+        """Times without the offset in which the clock was set back, first and last, one a row.
+
+        There the offset falls faster than time goes by: the clock said some times twice, and of
+        packets that have one of them nobody knows which is meant. The knots around may be of both.
+        """
+        falls_ns = np.abs(np.diff(self.offset_ns))
+        at = np.flatnonzero(falls_ns > np.diff(self.t_ns))
+        knots_ns = self.t_ns - self.offset_ns
+        around = np.clip(at[:, None] + np.arange(-1, 3), 0, len(knots_ns) - 1)
+        first_ns, last_ns = knots_ns[around].min(axis=1), knots_ns[around].max(axis=1)
+        return np.stack([first_ns - falls_ns[at], last_ns + falls_ns[at]], 1)
+
     def native(self) -> Knots:
         """Knots, offsets and slope as the core takes them."""
         return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope

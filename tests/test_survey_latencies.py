@@ -54,11 +54,38 @@ def test_a_few_packets_make_one_knot(n: int) -> None:
 
 def test_offsets_add_up_along_a_path() -> None:
     near = Centre(np.array([START_NS, START_NS + 10**9]), np.array([100, 1_100]), 1e-6)
-    step = Centre(np.array([START_NS + 5 * 10**8]), np.array([7_000]), 0.0)
-    far = follow(near, T_NS[:1], step)
+    far = follow(near, T_NS[:1000], np.full(1000, 7_000, np.int64))
     # the near clock is 600 ns off in the middle; the far point sees that moment 7 µs later
     assert far.at(np.array([START_NS + 5 * 10**8 + 7_000])).tolist() == [7_600]
-    assert far.slope == pytest.approx(1e-6)
+    assert far.slope == pytest.approx(1e-6, rel=1e-4)
+
+
+@pytest.mark.parametrize("step_ns", [-300_000, -5_000_000, 2_000_000])
+def test_a_step_of_the_near_clock_is_none_of_the_second(step_ns: int) -> None:
+    true_ns = START_NS + np.arange(3000, dtype=np.int64) * 50_021
+    near_ns = true_ns + np.where(np.arange(3000) >= 1_300, step_ns, 0)
+    by = np.argsort(near_ns, kind="stable")
+    near = fit_centre(near_ns[by], (near_ns - true_ns)[by])
+    far = follow(near, near_ns, true_ns + 7_000 - near_ns)
+    doubtful_ns = near.doubtful()
+    is_doubtful = np.zeros(3000, bool)
+    for first_ns, last_ns in doubtful_ns.tolist():
+        is_doubtful |= (true_ns >= first_ns) & (true_ns <= last_ns)
+    residual_ns = near.at(near_ns) + far.at(true_ns + 7_000) - (near_ns - true_ns) - 7_000
+    assert np.all(residual_ns[~is_doubtful] == 0)
+    # only a clock that was set back says some times twice
+    assert is_doubtful[1_300] == (step_ns < 0)
+    assert is_doubtful.sum() <= 4 * abs(step_ns) / 50_021 + 4 * 31
+    assert len(far.doubtful()) == 0
+
+
+def test_where_a_clock_is_set_no_band_is_told() -> None:
+    residual_ns = np.append(np.zeros(900, np.int64), np.full(100, -300_000))
+    is_doubtful = residual_ns < 0
+    band = band_of(residual_ns, 1, is_doubtful)
+    assert (band.lo_ns, band.hi_ns) == (-302, 302)
+    assert band.reach_ns == (-302, 302)
+    assert band_of(residual_ns, 1, ~is_doubtful).lo_ns < -300_000, "most of them tell"
 
 
 def test_the_band_is_the_middle_99_percent_and_half_as_much_on_either_side() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pcaplat.path import Band, Centre, Floats, Ints, in_order
+from pcaplat.path import Band, Bools, Centre, Floats, Ints, in_order
 
 BLOCK = 31
 """Neighbours in time whose median is one knot."""
@@ -101,23 +101,39 @@ def _slope(x: Floats, y: Floats) -> float:
     return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0
 
 
-def follow(near: Centre, t_ns: Ints, step: Centre) -> Centre:
-    """Carry a centre on to a second point: `step` is the difference over the near raw time."""
-    knots = step.t_ns if len(step.t_ns) else t_ns[:1]
-    own = step.at(knots)
-    return Centre(in_order(knots + own), near.at(knots) + own, near.slope + step.slope)
+def follow(near: Centre, t_ns: Ints, d_ns: Ints) -> Centre:
+    """Centre of a second point, by packets seen at both.
+
+    The near clock is taken out first, so that its steps are no steps of the second.
+
+    Args:
+        near: The centre of the near point.
+        t_ns: Raw times there, at least one.
+        d_ns: Raw differences at them.
+    """
+    offset_ns = near.at(t_ns)
+    at_ns = t_ns - offset_ns
+    by = np.argsort(at_ns, kind="stable")
+    found = fit_centre(at_ns[by], (d_ns + offset_ns)[by])
+    return Centre(in_order(found.t_ns + found.offset_ns), found.offset_ns, found.slope)
 
 
-def band_of(residual_ns: Ints, resolution_ns: int) -> Band:
-    """The band: the middle 99 %, widened by half its width and what stamps leave open."""
-    lo, hi = (int(edge) for edge in np.quantile(residual_ns, (0.005, 0.995)))
+def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = None) -> Band:
+    """The band: the middle 99 %, widened by half its width and what stamps leave open.
+
+    Packets near the setting of a clock are left out where they are not most: they would make it as
+    wide as the step, for all of the time.
+    """
+    usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
+    usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
+    lo, hi = (int(edge) for edge in np.quantile(usual_ns, (0.005, 0.995)))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
-    reach_ns = (min(lo, int(residual_ns.min()) - more), max(hi, int(residual_ns.max()) + more))
-    n_outside = int(np.sum((residual_ns < lo) | (residual_ns > hi)))
-    density = _density(residual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
+    reach_ns = (min(lo, int(usual_ns.min()) - more), max(hi, int(usual_ns.max()) + more))
+    n_outside = int(np.sum((usual_ns < lo) | (usual_ns > hi)))
+    density = _density(usual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
     # what none of few packets did, one of more may do
-    outside_frac = (n_outside + 0.5) / (len(residual_ns) + 1)
+    outside_frac = (n_outside + 0.5) / (len(usual_ns) + 1)
     return Band(lo, hi, density.tolist(), outside_frac=outside_frac, reach_ns=reach_ns)
 
 

@@ -56,7 +56,7 @@ def survey(
     orders = from_first(orders, declared, sample, points, starts_ns)
     along = [placed(order.points, declared) for order in orders]
     toward = orders[-1].toward_is_forward
-    centres = fit_centres(relations, along, toward, points)
+    centres = fit_centres(relations, along, toward, len(points))
     edges = [edge for component in along for edge in find_edges(unique, component)]
     torn = find_torn(edges, unique)
     warnings = doubts_of_path(points, orders, along, declared, reasons)

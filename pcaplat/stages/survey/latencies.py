@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from pcaplat.path import NO_OFFSET, Band, Centre, Ends, Ints, Point
-from pcaplat.stages.survey.centres import band_of, fit_centre, follow
+from pcaplat.path import NO_OFFSET, Band, Bools, Centre, Ends, Ints, Point
+from pcaplat.stages.survey.centres import band_of, follow
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.orient import forward_mask
 from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
@@ -22,16 +22,15 @@ def fit_centres(
     relations: Relations,
     components: Sequence[list[int]],
     toward: Mapping[int, bool],
-    points: Sequence[Point],
+    n_points: int,
 ) -> tuple[list[Centre], list[Centre]]:
     """Give each point's usual difference to its component's first, forward and reverse."""
-    sides = ([NO_OFFSET] * len(points), [NO_OFFSET] * len(points))
+    sides = ([NO_OFFSET] * n_points, [NO_OFFSET] * n_points)
     for component in components:
         for known, new in spanning_steps(relations, component):
             both = between(relations, known, new)
-            start = np.array([points[known].first_t_ns])
             for side, centres in enumerate(sides):
-                centres[new] = follow(centres[known], start, _step(both, toward, side))
+                centres[new] = _beyond(centres[known], both, toward, side)
     return sides
 
 
@@ -51,21 +50,25 @@ def fit_bands(
     sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
+    doubtful_ns = [np.concatenate([one.doubtful() for one in some]) for some in centres]
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = of_side(between(relations, up, down), toward, side)
             if len(both):
-                residual_ns = _residuals(both, (centres[side][up], centres[side][down]))
-                band = band_of(residual_ns, resolution_ns)
+                of_ends = centres[side][up], centres[side][down]
+                residual_ns = _residuals(both, of_ends)
+                is_doubtful = _is_doubtful(both, of_ends[0], doubtful_ns[side])
+                band = band_of(residual_ns, resolution_ns, is_doubtful)
                 ups, downs = sides[side][up], sides[side][down]
                 bands[side][up, down] = replace(
                     band,
                     lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
                     phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
                 )
-                order[side][up, down] = overtaken(both.t_ns, residual_ns, both.flow)
+                sure = both.at(~is_doubtful)
+                order[side][up, down] = overtaken(sure.t_ns, residual_ns[~is_doubtful], sure.flow)
     return _in_order(bands[0], order[0]), _in_order(bands[1], order[1])
 
 
@@ -85,19 +88,26 @@ def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
     return known.at(is_forward if side == 0 else ~is_forward)
 
 
-def _step(both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
-    """Centre of the step between two points; the other direction's where this was not seen."""
+def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
+    """Centre of the next point; by the other direction's packets where this was not seen."""
     for choice in (of_side(both, toward, side), of_side(both, toward, 1 - side), both):
         if len(choice):
-            by = np.argsort(choice.t_ns, kind="stable")
-            return fit_centre(choice.t_ns[by], choice.d_ns[by])
-    return NO_OFFSET
+            return follow(known, choice.t_ns, choice.d_ns)
+    return known
 
 
 def _residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
     """How much later than usual each packet arrived."""
     up, down = centres
     return both.d_ns - (down.at(both.t_ns + both.d_ns) - up.at(both.t_ns))
+
+
+def _is_doubtful(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
+    """Which packets passed while some clock was being set."""
+    at_ns = both.t_ns - up.at(both.t_ns)
+    first_ns, last_ns = doubtful_ns.T
+    is_in = (at_ns[:, None] >= first_ns) & (at_ns[:, None] <= last_ns)
+    return np.asarray(is_in.any(axis=1))
 
 
 def _missing(here: Sights, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.path import NO_OFFSET, Bools, Centre, Ints, Point
-from pcaplat.stages.survey.centres import fit_centre, follow
+from pcaplat.path import NO_OFFSET, Bools, Centre, Point
+from pcaplat.stages.survey.centres import follow
 from pcaplat.stages.survey.relations import (
     Relations,
     between,
@@ -87,8 +87,5 @@ def _centres(relations: Relations, points: Sequence[Point]) -> list[Centre]:
     for component in components(relations, len(points)):
         for known, new in spanning_steps(relations, component):
             both = between(relations, known, new)
-            by = np.argsort(both.t_ns, kind="stable")
-            start: Ints = np.array([points[known].first_t_ns])
-            step = fit_centre(both.t_ns[by], both.d_ns[by])
-            centres[new] = follow(centres[known], start, step)
+            centres[new] = follow(centres[known], both.t_ns, both.d_ns)
     return centres
