@@ -19,6 +19,7 @@ from pcaplat.identity_doubts import warn_of_packets, warn_of_translations
 from pcaplat.job import Job, PointOf
 from pcaplat.order_doubts import warn_of_stamp_order, warn_of_unsorted
 from pcaplat.path import Division, Ints, Point, Warn
+from pcaplat.place_doubts import warn_of_offload, warn_of_tunnels
 from pcaplat.stages.survey import Sample, divide, suspect
 
 
@@ -96,6 +97,7 @@ class Looked:
             *warn_of_splits(captures, self.splits),
             *self._unseen(),
             *warn_of_carriers(captures, facts),
+            *warn_of_tunnels(captures, facts, self.job.options.placing),
             *warn_of_overlap(captures, facts, self.points, self.divisions),
         ]
 
@@ -103,7 +105,11 @@ class Looked:
     def notes(self) -> list[Warn]:
         """What touches no figure, and misleads only who reads the captures by eye."""
         captures, facts = self.job.captures, self.facts
-        return [*warn_of_unsorted(captures, facts), *warn_of_mixed_links(captures, facts)]
+        return [
+            *warn_of_unsorted(captures, facts),
+            *warn_of_mixed_links(captures, facts),
+            *warn_of_offload(captures, self.sampled["packets"]),
+        ]
 
     def _unseen(self) -> list[Warn]:
         """What is missing because nobody asked for it is no drop."""

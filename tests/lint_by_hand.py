@@ -204,6 +204,8 @@ class Set:
     places: dict[str, Place] = field(default_factory=lambda: {"near": NEAR, "far": FAR})
     talk: Talk = field(default_factory=turns)
     options: dict[str, Any] = field(default_factory=dict)
+    meanwhile: Callable[[Path], object] | None = None
+    """What becomes of the first capture while it is read."""
 
     def having(self, **changes: Place) -> Set:
         """The same with other points, or more of them."""

@@ -68,6 +68,7 @@ class Retimed:
         rows = [
             (up, down, bisect(set_ns, frames[up][m].t_ns), lo, ns, hi)
             for (up, m, down, _), lo, ns, hi in self.intervals()
+            if ns > 0  # which way multicast goes, clocks that are far off do not tell
         ]
         least_ns: dict[tuple[str, str, int], int] = {}
         for up, down, side, _, ns, _ in rows:

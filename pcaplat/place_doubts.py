@@ -1,0 +1,102 @@
+"""What frames say of the place they were captured at: in a tunnel or not, before or behind a card.
+
+A profile says what to expect of tunnels; what no wire carries was captured inside a host.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pcaplat.captures import Capture, stem
+from pcaplat.doubts import doubt
+from pcaplat.path import Ints, Warn
+from pcaplat.points.placing import Placing
+from pcaplat.points.schema import Point
+from pcaplat.units import format_count
+
+ENOUGH_PACKETS = 20
+NEARLY_ALL_FRAC = 0.99
+
+JUMBO_BYTES = 9_216
+"""The longest frame that switches carry: longer segments of TCP are on no Ethernet."""
+
+USUAL_TCP_BYTES = 1_480
+"""TCP bytes of a full frame of the usual MTU, 1500."""
+
+LEAST_SEGMENT_BYTES = 500
+"""Segments that most data come in are no shorter."""
+
+MULTIPLES_FRAC = 0.5
+"""Of the long segments, those that are whole numbers of the usual one; jumbo frames are not."""
+
+FEWEST_LONG = 5
+
+
+def warn_of_tunnels(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], placing: Placing | None
+) -> list[Warn]:
+    """Say which captures are in a tunnel, or are not, against what their profile says.
+
+    Args:
+        captures: The files.
+        facts: What the first reading found, by file.
+        placing: What the profile says of them, if there is one.
+    """
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        known = placing.points.get(capture.point or "", ()) if placing else ()
+        places = known[:1] if len({point.encapsulated for point in known}) == 1 else ()
+        n = [one["n_by_depth"] for one in of_file["interfaces"]]
+        for place in places:
+            point, file = capture.point or stem(capture.name), capture.name
+            doubts = _against(place, sum(one[0] for one in n), sum(one[1] for one in n))
+            found += [doubt(code, point, f"{file}: {text}", file=file) for code, text in doubts]
+    return found
+
+
+def _against(place: Point, outside: int, inside: int) -> Iterator[tuple[str, str]]:
+    n = outside + inside
+    if n < ENOUGH_PACKETS:
+        return
+    text = f"{format_count(inside)} of {format_count(n)} packets are in tunnels, and the profile "
+    if place.encapsulated == "no" and inside >= NEARLY_ALL_FRAC * n:
+        text += f"expects none at {place.id}"
+        yield "only-tunnel", text
+    if place.encapsulated == "yes" and not inside:
+        text += f"expects all to be at {place.id}"
+        yield "only-inner", text
+
+
+def warn_of_offload(captures: Sequence[Capture], packets: Mapping[str, bytes]) -> list[Warn]:
+    """Say which files have TCP segments that are longer than a wire carries.
+
+    Args:
+        captures: The files.
+        packets: Packets of the survey's sample.
+    """
+    file, n_bytes = (np.frombuffer(packets[name], dtype="<i8") for name in ("file", "tcp_bytes"))
+    return [
+        doubt("offload-signs", capture.point or stem(capture.name), text, file=capture.name)
+        for at, capture in enumerate(captures)
+        for text in _signs(capture.name, n_bytes[file == at])
+    ]
+
+
+def _signs(name: str, n_bytes: Ints) -> Iterator[str]:
+    long = n_bytes[n_bytes > USUAL_TCP_BYTES]
+    usual = n_bytes[(n_bytes >= LEAST_SEGMENT_BYTES) & (n_bytes <= USUAL_TCP_BYTES)]
+    if len(long) < FEWEST_LONG:
+        return
+    segment = int(np.bincount(usual).argmax()) if len(usual) else 0
+    n_whole = int(np.sum(long % segment == 0)) if segment else 0
+    if int(long.max()) <= JUMBO_BYTES and n_whole < MULTIPLES_FRAC * len(long):
+        return
+    text = (
+        f"{name}: {format_count(len(long))} of {format_count(int(np.sum(n_bytes > 0)))} sampled "
+        f"TCP segments with data are longer than a frame of 1,500 bytes holds, up to "
+        f"{format_count(int(long.max()))} bytes"
+    )
+    if n_whole:
+        text += f"; {format_count(n_whole)} of them are whole numbers of {segment} bytes"
+    yield text
