@@ -1,4 +1,7 @@
 //! Flows whose packets are equal to each other, and how often an identity of them comes again.
+//!
+//! Of a stream what carries bytes is apart from what does not: acknowledgments repeat themselves where
+//! something is missing, bytes have numbers.
 
 use super::Sight;
 use super::crowd::repeats;
@@ -18,13 +21,13 @@ struct Seen {
 pub(super) struct Recurrence(HashedMap<Seen>);
 
 impl Recurrence {
-    /// How many more of an identity of this flow come, per µs; `None` if none ever did.
+    /// How many more of an identity like this one's come, per µs; `None` if none ever did.
     #[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
-    pub(super) fn rate_of(&self, flow: u64) -> Option<f64> {
+    pub(super) fn rate_of(&self, one: &Sight) -> Option<f64> {
         if self.0.is_empty() {
             return None;
         }
-        let seen = self.0.get(&flow)?;
+        let seen = self.0.get(&alike(one))?;
         Some(seen.n_more as f64 * per_us(seen.watched_ns))
     }
 
@@ -32,10 +35,11 @@ impl Recurrence {
     pub(super) fn note(&mut self, kept: &[Sight], horizon_ns: i64) {
         let Some(first) = kept.first() else { return };
         let does_repeat = repeats(kept);
-        if !does_repeat && !self.0.contains_key(&first.flow) {
+        let alike = alike(first);
+        if !does_repeat && !self.0.contains_key(&alike) {
             return;
         }
-        let seen = self.0.entry(first.flow).or_default();
+        let seen = self.0.entry(alike).or_default();
         let times = || kept.iter().map(|sight| sight.aligned_ns);
         let span_ns = times()
             .max()
@@ -50,6 +54,13 @@ impl Recurrence {
     }
 }
 
+/// The flow; another number for what carries its bytes.
+fn alike(one: &Sight) -> u64 {
+    const BYTES_MASK: u64 = 0xd6e8_feb8_6659_fd93;
+    let mask = if one.range.has_bytes() { BYTES_MASK } else { 0 };
+    one.flow ^ mask
+}
+
 fn most_at_a_point(kept: &[Sight]) -> i64 {
     let mut points: Vec<u16> = kept.iter().map(|sight| sight.point).collect();
     points.sort_unstable();
@@ -61,18 +72,34 @@ fn most_at_a_point(kept: &[Sight]) -> i64 {
 mod tests {
     use super::super::testing::sight;
     use super::*;
+    use crate::range::Range;
 
     #[test]
     fn the_rate_is_that_of_further_ones_in_the_time_they_could_come() {
         let mut recurrence = Recurrence::default();
         let once = [sight(1, 0, 0), sight(1, 1, 0)];
         recurrence.note(&once, 999_000);
-        assert_eq!(recurrence.rate_of(0), None);
+        assert_eq!(recurrence.rate_of(&once[0]), None);
         let twice = [once[0], once[1], sight(1, 0, 1000), sight(1, 1, 1000)];
         recurrence.note(&twice, 999_000);
-        assert_eq!(recurrence.rate_of(0), Some(1e-3));
+        assert_eq!(recurrence.rate_of(&once[0]), Some(1e-3));
         recurrence.note(&once, 1_000_000);
-        assert_eq!(recurrence.rate_of(0), Some(0.5e-3));
-        assert_eq!(recurrence.rate_of(7), None);
+        assert_eq!(recurrence.rate_of(&once[0]), Some(0.5e-3));
+        let other = Sight { flow: 7, ..once[0] };
+        assert_eq!(recurrence.rate_of(&other), None);
+    }
+
+    #[test]
+    fn acknowledgments_that_repeat_say_nothing_of_bytes() {
+        let mut recurrence = Recurrence::default();
+        let times = [(0, 0), (1, 0), (0, 1000), (1, 1000)];
+        let acknowledged = times.map(|(point, at_ns)| sight(1, point, at_ns));
+        recurrence.note(&acknowledged, 999_000);
+        let bytes = Sight {
+            range: Range::new(5, 100),
+            ..acknowledged[0]
+        };
+        assert!(recurrence.rate_of(&acknowledged[0]).is_some());
+        assert_eq!(recurrence.rate_of(&bytes), None);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Resolver {
     gap_ns: i64,
     folded: Folded,
     recurrence: Recurrence,
-    /// How often identities of the flow were known to come again before the present one.
+    /// How often identities like the present one were known to come again before it.
     recurring: Option<f64>,
     /// What is decided is a decoy.
     is_again: bool,
@@ -54,8 +54,8 @@ impl Resolver {
                 sight.aligned_ns = self.plan.aligned_ns(direction, sight.point, sight.t_ns);
             }
         }
-        let flow = sights.first().map_or(0, |sight| sight.flow);
-        self.recurring = self.recurrence.rate_of(flow);
+        let first = sights.first();
+        self.recurring = first.and_then(|first| self.recurrence.rate_of(first));
         self.resolve_directed(sights, direction, sink);
     }
 
