@@ -106,7 +106,7 @@ def _of_path(looked: Looked) -> list[Warn]:
     if len(points) < 2:  # noqa: PLR2004 - one point is no path
         return []
     try:
-        found = survey(looked.sample, points, options.path, domains)
+        found = survey(looked.sample, points, options.path, domains, looked.split_points)
     except EvidenceError as problem:
         return warn_of_nothing_in_common(points, str(problem))
     accuracy_ns = {

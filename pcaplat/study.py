@@ -157,7 +157,7 @@ def _merge(job: Job) -> Result:
     facts, divisions, names = looked.facts, looked.divisions, looked.names
     settings, domains, warnings = job.settings(looked.sampled), looked.domains, looked.warnings
     try:
-        findings = survey(looked.sample, points, job.options.path, domains)
+        findings = survey(looked.sample, points, job.options.path, domains, looked.split_points)
     except EvidenceError as problem:
         raise problem.because([warning.text for warning in warnings]) from None
     reference = _reference(findings, job.options.reference)

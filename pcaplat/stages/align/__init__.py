@@ -56,9 +56,9 @@ def align(
     knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
     bounds = all_bounds(findings, domains, base_ns, least)
-    steps = steps_of_clocks(bounds, findings, domains)
+    steps, doubtful = steps_of_clocks(bounds, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
-    upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps))
+    upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful))
     upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {}, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(

@@ -17,18 +17,19 @@ def bound_all(
     knots_ns: Ints,
     n_domains: int,
     steps: Mapping[int, Sequence[Step]],
+    doubtful: Mapping[Ends, Sequence[Step]],
 ) -> Floats:
     """Upper bounds of every clock against every other at every knot, by [knot, of, against], ns.
 
     Infinite where no packets bound one. Bounds on either side of a clock's step are separate, and
-    what it was set by is taken out.
+    what it was set by is taken out; so they are where a path may hide one (`doubtful`).
     """
     upper = np.full((len(knots_ns), n_domains, n_domains), np.inf)
     upper[:, range(n_domains), range(n_domains)] = 0.0
     for (a, b), forward in bounds.items():
         if a < b and (b, a) in bounds:
             mirrored = [replace(step, size_ns=-step.size_ns) for step in steps.get(a, ())]
-            both = _joined([*mirrored, *steps.get(b, ())])
+            both = _joined([*mirrored, *steps.get(b, ()), *doubtful.get((a, b), ())])
             lo, hi = bound_pair(forward, bounds[b, a], knots_ns, both)
             upper[:, a, b], upper[:, b, a] = hi, -lo
     return upper

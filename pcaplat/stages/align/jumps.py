@@ -75,6 +75,23 @@ def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
     return found
 
 
+def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
+    """How large a step may be at a time and yet not show.
+
+    Args:
+        forward: Bounds of the second clock against the first, from above.
+        reverse: Bounds of the first against the second, from above.
+        at_ns: The time.
+    """
+    t0 = int(forward.t_ns[0])
+    windows = windows_of(_both(forward, reverse, t0))
+    if windows is None:
+        return np.inf
+    dx, ds = (differences(windows.level_out(one)) for one in (windows.middle, windows.width))
+    at = int(np.searchsorted(windows.edges, at_ns - t0)) - AROUND
+    return max(CLEAR * usual(dx), float(np.abs(ds[max(at - NEAR, 0) : at + NEAR]).max(initial=0.0)))
+
+
 def _jump_of(one: Break) -> Jump:
     # it is more than the time there and back; times on the other clock are off by as much again
     off = round(2 * abs(one.size))

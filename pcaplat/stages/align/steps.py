@@ -8,7 +8,7 @@ import numpy as np
 from pcaplat.clocks import Step
 from pcaplat.path import Ends, Findings, Ints
 from pcaplat.stages.align.bounds import Bounds
-from pcaplat.stages.align.jumps import Jump, find_jumps
+from pcaplat.stages.align.jumps import Jump, find_jumps, hidden_ns
 
 SAME_NS = 2_000.0
 """Sizes of one step, as several pairs of clocks show it, differ by less."""
@@ -22,8 +22,8 @@ Seen = tuple[Ends, Jump]
 
 def steps_of_clocks(
     bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
-) -> dict[int, list[Step]]:
-    """Find which clocks were set, and when.
+) -> tuple[dict[int, list[Step]], dict[Ends, list[Step]]]:
+    """Find which clocks were set, and when; and between which a path may hide that one was.
 
     A step shows between every pair of clocks that the set one is in. At one time, as few clocks
     were set as explain all pairs. Of two clocks alone it cannot be told which was set, and the one
@@ -32,10 +32,24 @@ def steps_of_clocks(
     order = list(dict.fromkeys(domains[point] for point in findings.along))
     pairs = [ends for ends in bounds if ends[0] < ends[1] and ends[::-1] in bounds]
     found: dict[int, list[Step]] = {}
+    doubtful: dict[Ends, list[Step]] = {}
     for event in _events(_all_jumps(bounds, findings, domains)):
-        for clock, size_ns in _fewest_set(event, pairs, order).items():
+        at = event[0][1].step.t_ns
+        hidden = {(a, b): hidden_ns(bounds[a, b], bounds[b, a], at) for a, b in pairs}
+        for clock, size_ns in _fewest_set(event, hidden, order).items():
             found.setdefault(clock, []).append(_best_placed(event, clock, size_ns))
-    return {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
+        least_ns = min(abs(jump.step.size_ns) for _, jump in event)
+        for ends in hidden.keys() - {ends for ends, _ in event}:
+            if hidden[ends] > least_ns:
+                doubtful.setdefault(ends, []).append(_maybe(event))
+    in_order = {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
+    return in_order, doubtful
+
+
+def _maybe(event: Sequence[Seen]) -> Step:
+    """A step of a size that need not be known: bounds on either side of it are separate."""
+    steps = [jump.step for _, jump in event]
+    return Step(min(one.before_ns for one in steps), max(one.after_ns for one in steps), 0)
 
 
 def _events(seen: Sequence[Seen]) -> list[list[Seen]]:
@@ -51,24 +65,36 @@ def _events(seen: Sequence[Seen]) -> list[list[Seen]]:
 
 
 def _fewest_set(
-    event: Sequence[Seen], pairs: Sequence[Ends], order: Sequence[int]
+    event: Sequence[Seen], hidden: Mapping[Ends, float], order: Sequence[int]
 ) -> dict[int, int]:
-    """By how much each clock was set, ns: pairs show differences only, so most clocks were not."""
+    """By how much each clock was set, ns: pairs show differences only, so most clocks were not.
+
+    A pair that shows nothing says that neither was set, or that its path hides it: pairs are
+    believed in order of what may be `hidden` at that time, and no farther than they are needed.
+    """
     shown: dict[Ends, float] = {}
-    for (a, b), jump in event:
-        shown[a, b] = shown.get((a, b), 0.0) + jump.step.size_ns
-        shown[b, a] = -shown[a, b]
-    ahead: dict[int, float] = {}
-    for clock in order:
-        near = [one for one in ahead if (one, clock) in pairs or (clock, one) in pairs]
-        sizes = [ahead[one] + shown.get((one, clock), 0.0) for one in near]
-        ahead[clock] = float(np.median(sizes)) if sizes else 0.0
+    for ends, jump in event:
+        shown[ends] = shown.get(ends, 0.0) + jump.step.size_ns
+    ahead = _joined(dict.fromkeys(order, 0.0), shown, hidden)
     largest = max(map(abs, ahead.values()))
     same = min(max(SAME_NS, SAME_SHARE * largest), largest / 2)
     unset = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
     sizes_ns = {clock: round(size - unset) for clock, size in ahead.items()}
     seen = {clock for ends in shown for clock in ends}
     return {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
+
+
+def _joined(
+    ahead: dict[int, float], shown: Mapping[Ends, float], hidden: Mapping[Ends, float]
+) -> dict[int, float]:
+    """Join clocks pair by pair, those that show something first (Kruskal's spanning tree)."""
+    group = {clock: {clock} for clock in ahead}
+    for a, b in sorted(hidden, key=lambda ends: (ends not in shown, hidden[ends])):
+        if group[a] is not group[b]:
+            more = ahead[a] + shown.get((a, b), 0.0) - ahead[b]
+            ahead |= {clock: ahead[clock] + more for clock in group[b]}
+            group |= dict.fromkeys(group[a] | group[b], group[a] | group[b])
+    return ahead
 
 
 def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:

@@ -22,6 +22,7 @@ def survey(
     points: Sequence[Point],
     path: Sequence[str] | None = None,
     domains: Sequence[int] | None = None,
+    mixed: frozenset[int] = frozenset(),
 ) -> Findings:
     """Relate the points of a sample.
 
@@ -31,6 +32,8 @@ def survey(
         path: Names of the points in forward order, if the user gave them. Points that it leaves
             out keep their measured place between the others.
         domains: Clock domain of each point; by default every point has a clock of its own.
+        mixed: Points that stamp what they receive and what they send by different clocks: they tell
+            directions only where no others do.
 
     Returns:
         The findings, one component for each group of points that share packets.
@@ -52,8 +55,9 @@ def survey(
         n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
         raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
     starts_ns = cover_starts(relations, groups[0], points)
-    orders = _order_groups(relations, groups, domains or range(len(points)))
-    orders = from_first(orders, declared, sample, points, starts_ns)
+    orders = _order_groups(relations, groups, domains or range(len(points)), mixed)
+    clear = [point for point in declared or () if point not in mixed]
+    orders = from_first(orders, clear if len(clear) > 1 else declared, sample, points, starts_ns)
     along = [placed(order.points, declared) for order in orders]
     toward = orders[-1].toward_is_forward
     centres = fit_centres(relations, along, toward, len(points))
@@ -82,11 +86,14 @@ def survey(
 
 
 def _order_groups(
-    relations: Relations, groups: Sequence[list[int]], domains: Sequence[int]
+    relations: Relations,
+    groups: Sequence[list[int]],
+    domains: Sequence[int],
+    mixed: frozenset[int],
 ) -> list[Order]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     orders: list[Order] = []
     for group in groups:
         known = orders[-1].toward_is_forward if orders else {}
-        orders.append(order_points(relations, group, known, domains))
+        orders.append(order_points(relations, group, known, domains, mixed))
     return orders

@@ -1,0 +1,93 @@
+"""A path of several clocks: some are set, soon after each other, while a path changes elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.align_by_hand import START_NS, findings_of, in_bins
+from tests.clock_scenarios import SECOND_NS
+
+if TYPE_CHECKING:
+    from pcaplat.path import Findings, Floats, Ints
+
+Setting = tuple[int, float, float]
+"""A clock, when it was set, and by how much."""
+
+
+@dataclass
+class ClockPath:
+    """Points in a row, each with a clock of its own, and packets that pass all of them."""
+
+    seed: int
+    n_points: int = 4
+    settings: list[Setting] = field(default_factory=list)
+    change: tuple[int, int, float, float] | None = None
+    """The link, the direction, when it changes, and by how much."""
+
+    def __post_init__(self) -> None:
+        self.chance = np.random.default_rng([self.seed, self.n_points])
+        self.span_ns = float(self.chance.uniform(10, 60) * SECOND_NS)
+        self.rate = float(self.chance.uniform(60, 800))
+        self.tail_ns = float(self.chance.uniform(500, 8_000))
+        self.floors_ns = self.chance.uniform(2_000, 20_000, (self.n_points - 1, 2))
+        self.offsets_ns = [0, *self.chance.integers(-(10**9), 10**9, self.n_points - 1).tolist()]
+        self.drifts = [0.0, *self.chance.uniform(-20e-6, 20e-6, self.n_points - 1)]
+
+    def clock(self, point: int, t: Floats) -> Floats:
+        """How far a clock is ahead of the first's pace, beside its offset."""
+        ahead = self.drifts[point] * t
+        for clock, at, size in self.settings:
+            ahead = ahead + np.where((t >= at) & (clock == point), size, 0.0)
+        return np.asarray(ahead)
+
+    def travel(self) -> ClockPath:
+        """Send packets both ways, and stamp them at every point."""
+        n = int(np.clip(self.rate * self.span_ns / SECOND_NS, 20, 20_000))
+        self.stamps: list[Ints] = []
+        for direction in (0, 1):
+            t = np.sort(self.chance.uniform(0, self.span_ns, n))
+            points = list(range(self.n_points))[:: 1 if direction == 0 else -1]
+            seen = {points[0]: t}
+            for up, down in pairwise(points):
+                t = t + self._delays(min(up, down), direction, t)
+                seen[down] = t
+            rows = [self._stamp(point, seen[point]) for point in range(self.n_points)]
+            self.stamps.append(np.stack(rows))
+        return self
+
+    def _stamp(self, point: int, t: Floats) -> Ints:
+        ahead = np.rint(t + self.clock(point, t)).astype(np.int64)
+        return np.asarray(START_NS + self.offsets_ns[point] + ahead)
+
+    def _delays(self, link: int, direction: int, t: Floats) -> Floats:
+        delays = self.floors_ns[link, direction] + self.chance.exponential(self.tail_ns, len(t))
+        if self.change and self.change[:2] == (link, direction):
+            _, _, at, size = self.change
+            delays += np.where(t >= at, max(size, 0.0), max(-size, 0.0))
+        return np.asarray(delays)
+
+    def least(self) -> list[dict[str, object]]:
+        """The least differences of neighbours, and of both ends, as the core has them."""
+        pairs = [*pairwise(range(self.n_points)), (0, self.n_points - 1)]
+        return [self._least(a, b, 0) for a, b in pairs] + [self._least(b, a, 1) for a, b in pairs]
+
+    def _least(self, up: int, down: int, direction: int) -> dict[str, object]:
+        stamps = self.stamps[direction]
+        raw_ns = stamps[down] - stamps[up]
+        # on the clock of the path's first point, as well as the survey knows it
+        aligned_ns = stamps[0]
+        found = in_bins(up, down, aligned_ns, raw_ns, int(self.span_ns))
+        by = {int(t): int(own) for t, own in zip(aligned_ns, stamps[up], strict=True)}
+        times = np.asarray(found["aligned_ns"])
+        return found | {"up_ns": np.array([by[int(t)] for t in times], np.int64)}
+
+    def findings(self) -> Findings:
+        """What the survey would say."""
+        return findings_of(
+            [offset + 5_000 * (at > 0) for at, offset in enumerate(self.offsets_ns)],
+            int(self.span_ns),
+        )
