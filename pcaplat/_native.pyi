@@ -100,6 +100,12 @@ def attribute(
     usual: _Knots,
     blocks: tuple[int, int],
 ) -> dict[str, Any]: ...
+def attribute_round_trips(
+    files: Sequence[tuple[_Path, _Path, _Path]],
+    clock: _Knots,
+    usual: _Knots,
+    blocks: tuple[int, int],
+) -> list[dict[str, Any]]: ...
 def write_merged(
     points: Sequence[
         tuple[

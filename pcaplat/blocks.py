@@ -112,13 +112,19 @@ class Blocks:
 
     def histograms(self, length: int) -> tuple[Floats, Floats]:
         """Values, ascending, and how often each stands in every block of `length` fine ones."""
-        values, column = np.unique(self.middles_ns, return_inverse=True)
+        values, column = self._bins
         n_blocks = len(self.n) // length
         row = self.bin_of // length
         keep = row < n_blocks
-        counts = np.zeros((n_blocks, len(values)))
-        np.add.at(counts, (row[keep], column[keep]), self.counts[keep])
-        return values, counts
+        cell = row[keep] * len(values) + column[keep]
+        counts = np.bincount(cell, self.counts[keep], n_blocks * len(values))
+        return values, np.asarray(counts, np.float64).reshape(n_blocks, len(values))
+
+    @cached_property
+    def _bins(self) -> tuple[Floats, Ints]:
+        """Values of all bins, ascending, and which of them each occupied bin has."""
+        values, column = np.unique(self.middles_ns, return_inverse=True)
+        return values, column.astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -27,18 +27,18 @@ BIN_ERROR = 2.0**-11
 
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     """Quantile of one direction's latencies."""
-    whole, counts = blocks.histograms(1)
-    value = float(quantiles(whole, counts.sum(axis=0)[None, :], share)[0])
+    value = float(quantiles(*blocks.histograms(len(blocks.n)), share)[0])
     n = blocks.n_all
     worth = worth_of_quantile(blocks, value, share)
     if worth is None:
         return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
     values, counts = _nearby(*blocks.histograms(worth.blocks.length), share)
+    reached = np.cumsum(counts, axis=1)
     # the value is the middle of a bin
     bias += abs(value) * BIN_ERROR
 
     def resampled(weights: Floats) -> Floats:
-        return quantiles(values, weights[:N_RESAMPLES_OF_QUANTILES] @ counts, share)
+        return _reaching(values, weights[:N_RESAMPLES_OF_QUANTILES] @ reached, share)
 
     se, df = resampled_error(resampled, len(counts))
     reading = Reading(value, Estimate(value, se * worth.wider, df, bias), n, worth.n, bias)
@@ -108,6 +108,10 @@ def quantiles(values: Floats, counts: Floats, share: float) -> Floats:
         counts: How often each stands, one distribution a row.
         share: Of what the quantile does not fall short of.
     """
-    reached = np.cumsum(counts, axis=1)
+    return _reaching(values, np.cumsum(counts, axis=1), share)
+
+
+def _reaching(values: Floats, reached: Floats, share: float) -> Floats:
+    """Give the first values at which as many are reached, of all that are at the last."""
     at = (reached < np.ceil(share * reached[:, -1:])).sum(axis=1)
     return np.asarray(values[np.minimum(at, len(values) - 1)])

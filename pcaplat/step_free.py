@@ -68,7 +68,7 @@ def without_steps(
     """
     if not clocks.steps:
         return clocks
-    files = list(_files(links, matched["links"], matched["rows"]))
+    files = [*_files(links, matched["links"], matched["rows"]), *_of_trips(links, matched["trips"])]
     steps = Steps(clocks, findings)
     near: dict[Setting, list[Records]] = {}
     for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
@@ -94,6 +94,13 @@ def _files(
             for kind in (counts, counts["first-byte"], counts["last-byte"]):
                 yield from ((path, up_down) for path in kind["spills"])
     yield from ((path, None) for path in rows)
+
+
+def _of_trips(links: Sequence[Ends], trips: Mapping[str, Any]) -> Iterator[File]:
+    """The files of requests and responses: packets forward, and packets in reverse."""
+    for (near, far), (forward, reverse, _) in zip(links, trips["spills"], strict=True):
+        yield from ((path, (near, far)) for path in forward)
+        yield from ((path, (far, near)) for path in reverse)
 
 
 def _chunks(file: File) -> Iterator[tuple[Records, Ints]]:

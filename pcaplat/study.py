@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcaplat.blocks import BlockTimes
+from pcaplat.blocks import Blocks, BlockTimes, Key
 from pcaplat.breakdowns import parse_all
 from pcaplat.capture_facts import (
     capture_rows,
@@ -27,21 +27,24 @@ from pcaplat.printable import plain_name
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
-from pcaplat.stages.attribute import attribute
+from pcaplat.stages.attribute import attribute, attribute_trips
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import (
     add_intervals,
+    add_round_trips,
     blocks_of,
     error_budget,
     point_rows,
     sum_check,
     summarize,
+    transaction_check,
     translation_rows,
     warning_rows,
 )
 from pcaplat.stages.survey import survey
 from pcaplat.step_free import without_steps
 from pcaplat.time_range import asked_range
+from pcaplat.trips import Trips
 
 __all__ = ["Result", "merge"]
 
@@ -202,11 +205,10 @@ def _merge(job: Job) -> Result:
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]
     blocks = blocks_of(findings, segments)
-    add_intervals(document, blocks, is_wanted=job.options.intervals)
-    document |= {
-        "error_budget": error_budget(document, blocks) if job.options.intervals else [],
-        "sum_check": sum_check(document),
-    }
+    trips = attribute_trips(findings, clocks, links, matched["trips"], times).without(
+        looked.split_points
+    )
+    _add_figures(document, blocks, findings, trips, is_resampled=job.options.intervals)
     run = Run(
         captures=job.captures,
         settings=settings,
@@ -225,6 +227,24 @@ def _merge(job: Job) -> Result:
         is_resampled=job.options.intervals,
     )
     return Result(document, run)
+
+
+def _add_figures(
+    document: dict[str, Any],
+    blocks: Mapping[Key, Blocks],
+    findings: Findings,
+    trips: Trips,
+    *,
+    is_resampled: bool,
+) -> None:
+    """Add what is resampled, and what is checked against other figures."""
+    add_intervals(document, blocks, is_wanted=is_resampled)
+    add_round_trips(document, findings, trips, is_resampled=is_resampled)
+    document |= {
+        "error_budget": error_budget(document, blocks) if is_resampled else [],
+        "sum_check": sum_check(document),
+        "transaction_check": transaction_check(document),
+    }
 
 
 def _check(looked: Looked) -> None:

@@ -78,6 +78,7 @@ DETAILS = Table(
         Column("dscp", "Int32", "innermost differentiated services codepoint, without ECN", is_nullable=True),
         Column("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
         Column("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
+        Column("tcp_flags", "Int32", "innermost TCP flags: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32", is_nullable=True),
         Column("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),
         _text("undecoded_because", "which layer could not be read, where, and why", is_nullable=True),
     ),
@@ -196,11 +197,20 @@ ROUND_TRIPS = Table(
         _text("far", "the end nearer the path's last point"),
         _count("n", "round trips measured"),
         _duration("mean_ns", "mean two-way contribution"),
-        _duration("p50_ns", "median two-way contribution"),
+        _duration("p50_ns", "median two-way contribution, of requests paired with their responses"),
         _duration("p90_ns", "90 % took no longer"),
         _duration("p99_ns", "99 % took no longer"),
         _duration("mean_half_width_ns", "how far the mean may be off; where mean_lo_ns is null, a guess"),
         *_intervals("mean"),
+        _count("n_paired", "requests whose response was found, both seen at both ends: what the quantiles are over"),
+        _duration("paired_mean_ns", "mean two-way contribution over these"),
+        *(
+            _duration(f"{name}_{end}_ns", f"{name}: {of}")
+            for name in ("paired_mean", "p50", "p90", "p99")
+            for end, of in (("lo", "lower end of its 95 % interval; null: paired_interval_reason"), ("hi", "upper end"))
+        ),
+        _text("paired_interval_reason", "why an interval of these is null", is_nullable=True),
+        _text("paired_interval_note", "which of them are approximate, and wider for it", is_nullable=True),
     ),
 )  # fmt: skip
 

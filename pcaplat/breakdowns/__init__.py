@@ -1,4 +1,4 @@
-"""Breakdowns of a run: latencies per flow, frame size, codepoint, tunnel or window of time.
+"""Breakdowns of a run: latencies per flow, size, codepoint, tunnel, window, or first packets.
 
 What may be asked for is here; how it is counted is told in docs/stages/summarize.md.
 """
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 Breakdowns = dict[str, list[Row]]
 """Rows of pcaplat.breakdowns.tables, by the tables' names."""
 
-KINDS = ("flow", "size", "dscp", "tunnel", "window")
+KINDS = ("flow", "size", "dscp", "tunnel", "window", "first")
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,49 @@ class Labels:
         return self._number[label]
 
 
+FIRST, LATER = 0, 1
+TCP, SYN = 6, 2
+
+
+class Firsts:
+    """Which packet was the first of its flow and direction, at each point.
+
+    Of TCP that is a SYN, with ACK or without, that was not sent before; of anything else what was
+    seen first. An element on the path that keeps state makes it for this packet.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[Label] = set()
+        self.labels: list[Label] = []
+
+    def numbers(self, batch: pl.DataFrame) -> Ints:
+        """Give FIRST or LATER for each row; of flows beyond the most that are kept, REST."""
+        is_tcp = pl.col("protocol") == TCP
+        opens = ~is_tcp | (pl.col("tcp_flags").fill_null(0) & SYN != 0)
+        # the same ports may open again, with another number
+        known = batch.select(
+            *("point", *FLOW),
+            number=pl.when(is_tcp).then("tcp_seq"),
+            may_open=opens.fill_null(value=False),
+            row=pl.int_range(pl.len()),
+        )
+        found = np.full(len(batch), LATER, np.int64)
+        found[known["protocol"].is_null().to_numpy()] = NO_KEY
+        may_open = known.filter("may_open")
+        each = may_open.unique(["point", *FLOW, "number"], keep="first", maintain_order=True)
+        for *label, row in each.drop("may_open").iter_rows():
+            found[row] = self._of(tuple(label))
+        return found
+
+    def _of(self, label: Label) -> int:
+        if label in self._seen:
+            return LATER
+        if len(self._seen) >= MOST_KEYS:
+            return REST
+        self._seen.add(label)
+        return FIRST
+
+
 def _turned(flow: Label) -> Label:
     protocol, src, src_port, dst, dst_port = flow
     return protocol, dst, dst_port, src, src_port

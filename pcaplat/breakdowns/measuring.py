@@ -14,6 +14,7 @@ from pcaplat.breakdowns.keys import (
     FLOW,
     MOST_KEYS,
     NO_KEY,
+    Firsts,
     FrameKeys,
     Labels,
     as_forward,
@@ -59,7 +60,10 @@ class Measuring:
             batches: Gives the packets table with its details.
         """
         frames = {one.kind: FrameKeys(len(self.table.captures)) for one in asked}
-        labels = {one.kind: Labels(LABELLED.get(one.kind, ["none"])) for one in asked}
+        labels: dict[str, Labels | Firsts] = {
+            one.kind: Firsts() if one.kind == "first" else Labels(LABELLED.get(one.kind, ["none"]))
+            for one in asked
+        }
         if any(one.kind != "window" for one in asked):
             for batch in batches():
                 self._place(pl.DataFrame(batch), frames, labels)
@@ -76,7 +80,8 @@ class Measuring:
         broken = Broken(run, self.segments, self.times, is_resampled=self.is_resampled)
         found: Breakdowns = {}
         for kind, count in counts.items():
-            found[f"by_{kind}"] = rows_of(broken, kind, count, labels[kind].labels, windows[kind])
+            names = labels[kind].labels
+            found[f"by_{kind}"] = rows_of(broken, kind, count, names, windows[kind])
             if kind == "size":
                 found["size_fits"] = fit_rows(broken, lines)
         return found
@@ -108,14 +113,17 @@ class Measuring:
         return asked.window_ns
 
     def _place(
-        self, batch: pl.DataFrame, frames: Mapping[str, FrameKeys], labels: Mapping[str, Labels]
+        self,
+        batch: pl.DataFrame,
+        frames: Mapping[str, FrameKeys],
+        labels: Mapping[str, Labels | Firsts],
     ) -> None:
         """Note the keys of a batch of frames."""
         names = [capture.name for capture in self.table.captures]
         for name in batch["file"].unique():
             some, file = batch.filter(pl.col("file") == name), names.index(name)
             for kind, keys in frames.items():
-                if kind in LABELLED:
+                if kind in LABELLED or kind == "first":
                     keys.place(file, some["frame"].to_numpy(), labels[kind].numbers(some))
                 elif kind in COLUMN:
                     values = some[COLUMN[kind]].fill_null(NO_KEY).to_numpy()

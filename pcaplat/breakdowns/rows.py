@@ -10,7 +10,7 @@ import polars as pl
 from pcaplat.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.breakdowns import Row
 from pcaplat.breakdowns.counting import CELL, Counts, Sums
-from pcaplat.breakdowns.keys import FLOW, NO_KEY, REST, Label
+from pcaplat.breakdowns.keys import FIRST, FLOW, LATER, MOST_KEYS, NO_KEY, REST, Label
 from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.readings import TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
@@ -26,6 +26,12 @@ NOT_AMONG = f"intervals are resampled for the {MOST_RESAMPLED:,} rows with the m
 ONE_SIZE = "all frames are equally long, so nothing tells what a byte costs"
 PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
 NO_NAMES = {"flow": "not IP", "dscp": "not IP", "tunnel": "no tunnel"}
+FIRST_NAMES = {
+    FIRST: "first of its flow",
+    LATER: "later",
+    NO_KEY: "not IP",
+    REST: f"of flows beyond {MOST_KEYS:,}",
+}
 Span = tuple[str | None, float | None, float | None]
 """Why there is no interval, and its ends."""
 
@@ -135,6 +141,8 @@ def _key(kind: str, key: int, labels: Sequence[Label], window_ns: int, start_ns:
         at_ns = key * window_ns
         text = f"{'-' if at_ns < 0 else '+'}{format_ns(abs(at_ns))}"
         return {"key": text, "start_ns": start_ns + at_ns, "length_ns": window_ns}
+    if kind == "first":
+        return {"key": FIRST_NAMES[key]}
     special = NO_NAMES[kind] if key == NO_KEY else "the rest" if key == REST else None
     if kind == "dscp":
         return {"key": special or str(key), "dscp": None if special else key}

@@ -65,6 +65,7 @@ BY = {
         "per tunnel",
         _known("tunnel_id", "Int64", "of the innermost tunnel, at near or else at far; null: none"),
     ),
+    "first": _by("first", "of the packets that are the first of their flow, and of the others"),
     "window": _by(
         "window",
         "per window of time",

@@ -14,9 +14,10 @@ from rich.text import Text
 from pcaplat.outputs.text.breakdowns import show_breakdowns
 from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
-from pcaplat.outputs.text.path import ARROWS, draw_path
+from pcaplat.outputs.text.path import ARROWS, draw_path, whole_rows
 from pcaplat.outputs.text.traffic import show_traffic
 from pcaplat.outputs.text.translations import show_translations
+from pcaplat.outputs.text.trips import line_of_transactions, show_round_trips
 from pcaplat.outputs.text.unmatched import lines_of_reasons
 from pcaplat.printable import printable
 from pcaplat.units import (
@@ -46,7 +47,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _show_path(console, document)
     _show_segments(console, document)
     show_breakdowns(console, document)
-    _show_round_trips(console, document["round_trips"], document["path"])
+    show_round_trips(console, document)
     _show_why(console, document)
     _show_budget(console, document)
     _show_clocks(console, document["clocks"])
@@ -116,7 +117,7 @@ def _show_segments(console: Console, document: Row) -> None:
         *optional("± clock", [_half_width(row, unit) for row in rows], "0"),
     ]
     title = f"Latency of each segment, {unit}"
-    print_table(console, title, fields, _whole_rows(rows, document["path"]))
+    print_table(console, title, fields, whole_rows(rows, document["path"]))
 
 
 def _half(row: Row) -> float | None:
@@ -143,8 +144,8 @@ def _show_why(console: Console, document: Row) -> None:
 
 
 def _show_budget(console: Console, document: Row) -> None:
-    check, lines = line_of_sum(document), list(lines_of_budget(document))
-    if check:
+    lines = list(lines_of_budget(document))
+    for check in filter(None, (line_of_sum(document), line_of_transactions(document))):
         console.print(Text(f"{check}\n"))
     if lines:
         console.print(Text("What limits the means", style="bold"))
@@ -162,25 +163,6 @@ def _lost_bytes(rows: Sequence[Row]) -> list[str]:
         format_frac(row["lost_bytes"] / total if total else None)
         for row, total in zip(rows, totals, strict=True)
     ]
-
-
-def _show_round_trips(console: Console, rows: Sequence[Row], path: Sequence[str]) -> None:
-    if not rows:
-        return
-    unit = unit_for(row[name] for row in rows for name in ("mean_ns", "p99_ns"))
-    rows = [row | {"mean_half_ns": _half(row)} for row in rows]
-    fields = [Field("segment", [_segment(row, "⇄") for row in rows])]
-    fields.append(Field("n", [format_count(row["n"]) for row in rows]))
-    for heading, name, rank in (
-        ("mean", "mean_ns", KEPT),
-        ("±", "mean_half_ns", KEPT),
-        ("p50", "p50_ns", KEPT),
-        ("p90", "p90_ns", 1),
-        ("p99", "p99_ns", 1),
-    ):
-        fields += optional(heading, [format_in(row[name], unit) for row in rows], "–", rank)
-    title = f"Share of the round trip, {unit} (needs no common clock)"
-    print_table(console, title, fields, _whole_rows(rows, path))
 
 
 def _show_clocks(console: Console, rows: Sequence[Row]) -> None:
@@ -259,11 +241,3 @@ def _segment(row: Row, arrow: str) -> str:
 
 def _half_width(row: Row, unit: str) -> str:
     return format_in(row["clock_half_width_ns"], unit) if row["clock_half_width_ns"] else "0"
-
-
-def _whole_rows(rows: Sequence[Row], path: Sequence[str]) -> list[int]:
-    """Give the first row of the whole path, if it is a row of its own."""
-    if len(path) <= 2:  # noqa: PLR2004 - two points are one segment
-        return []
-    ends = (path[0], path[-1])
-    return [at for at, row in enumerate(rows) if (row["near"], row["far"]) == ends][:1]

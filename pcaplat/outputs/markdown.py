@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pcaplat.outputs.text.breakdowns import top_rows
 from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
+from pcaplat.outputs.text.trips import line_of_transactions
 from pcaplat.printable import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
 
@@ -43,8 +44,8 @@ def show(result: "Result", stream: TextIO) -> None:
     _write_durations(stream, "Round trips", document["round_trips"])
     limits = [{"what limits the means": text_cell(line)} for line in lines_of_budget(document)]
     _write_table(stream, "Error budget", limits)
-    if (check := line_of_sum(document)) is not None:
-        stream.write(f"\n{text_cell(check)}\n")
+    checks = filter(None, (line_of_sum(document), line_of_transactions(document)))
+    stream.writelines(f"\n{text_cell(check)}\n" for check in checks)
     _write_table(stream, "Clocks", [_clock(row) for row in document["clocks"]])
     _write_table(stream, "Frames", [_counts(document["matching"])])
     _write_table(stream, "Warnings", [_texts(row) for row in document["warnings"]])

@@ -11,6 +11,7 @@ from pcaplat.blocks import BLOCKS, block_rows
 from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS, Table
 from pcaplat.traffic.tables import TRAFFIC_TABLES
+from pcaplat.trips.tables import TRIP_TABLES
 
 if TYPE_CHECKING:
     from pcaplat.study import Result
@@ -24,7 +25,7 @@ def save(result: "Result", directory: Path) -> None:
     write_table(MATCHES, result.match_batches(), directory / "matches.parquet")
     blocks = _batch(BLOCKS, block_rows(result.blocks))
     write_table(BLOCKS, [blocks], directory / "blocks.parquet")
-    for table in (CLOCKS, ROUND_TRIPS):
+    for table in (CLOCKS, ROUND_TRIPS, *TRIP_TABLES):
         batch = _batch(table, result.document[table.name])
         write_table(table, [batch], directory / f"{table.name}.parquet")
     for table in TRAFFIC_TABLES:

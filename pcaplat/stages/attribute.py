@@ -19,6 +19,7 @@ from pcaplat.blocks import Blocks, BlockTimes
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.path import Centre, Ends, Findings
 from pcaplat.segments import Distribution, Segment
+from pcaplat.trips import Share, Trips, Wait
 
 CUT = ("first-byte", "last-byte")
 """Classes of what was cut and joined on the way: the byte that is timed."""
@@ -110,6 +111,55 @@ class Segments:
         lost = own.get("lost_blocks", ())
         of_time = self.times.blocks(blocks, lost) if blocks is not None else None
         return Distribution(**histogram), of_time
+
+
+def attribute_trips(
+    findings: Findings,
+    clocks: Clocks,
+    links: Sequence[Ends],
+    counted: Mapping[str, Any],
+    times: BlockTimes,
+) -> Trips:
+    """Take the clocks' drift out of the round trips of requests and their responses.
+
+    Args:
+        findings: What the survey found.
+        clocks: How the clocks relate.
+        links: The segments (near, far).
+        counted: What the core paired: `kinds`, and by kind `links`, `spills`, `seen`, `n_left_out`.
+        times: The blocks of time that latencies are kept by.
+
+    Returns:
+        Shares and waits of all kinds that were seen.
+    """
+    kinds, shares = counted["kinds"], []
+    for ends, spills, exact in zip(links, counted["spills"], counted["links"], strict=True):
+        relation = clocks.relation(*ends)
+        found = exact
+        if relation.is_known and relation.kind != "same-clock":
+            clock = clock_between(findings, relation, *ends).native()
+            usual = findings.centres[0][ends[0]].native()
+            files = list(zip(*spills, strict=True))
+            found = _native.attribute_round_trips(files, clock, usual, times.native)
+        drift_ppm = relation.drift_half_width_ppm or 0.0
+        known = [(kind, one) for kind, one in zip(kinds, found, strict=True) if one["n"]]
+        shares += [Share(*ends, kind, drift_ppm, *_timed(one, times)) for kind, one in known]
+    n_left_out = dict(zip(kinds, counted["n_left_out"], strict=True))
+    return Trips(shares, list(_waits(findings, counted, times)), n_left_out, counted["one_in"])
+
+
+def _waits(findings: Findings, counted: Mapping[str, Any], times: BlockTimes) -> Iterator[Wait]:
+    path = findings.components[0]
+    for kind, ways in zip(counted["kinds"], counted["seen"], strict=True):
+        for is_reverse, both in zip((False, True), ways, strict=True):
+            for point, one in zip((path[0], path[-1]), both, strict=True):
+                if one["n"]:
+                    yield Wait(point, kind, is_reverse, *_timed(one, times))
+
+
+def _timed(counted: Mapping[str, Any], times: BlockTimes) -> tuple[Distribution, Blocks | None]:
+    known = {name: value for name, value in counted.items() if name != "blocks"}
+    return Distribution(**known), times.blocks(counted["blocks"])
 
 
 def clock_between(findings: Findings, relation: Relation, near: int, far: int) -> Centre:

@@ -26,6 +26,9 @@ MOST_TAIL_NS = 1_000_000_000
 N_BINS = 2048
 """Time bins in which the core keeps least latencies (rust/src/plan.rs)."""
 
+ENOUGH_FRAMES = 1 << 16
+"""At a point: of more, not all requests are paired with their responses."""
+
 INT64_MAX = 2**63 - 1
 
 
@@ -81,8 +84,15 @@ def plan_matching(
         "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
         "is_short": [],
         "blocks": BlockTimes.of(findings, range_ns).native,
+        "paired_one_in": _paired_one_in(findings),
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }
+
+
+def _paired_one_in(findings: Findings) -> int:
+    """Pair the same one in so many requests, a power of two: some tell as much as all."""
+    most = max(point.n_frames for point in findings.points)
+    return 1 << max(0, (-(-most // ENOUGH_FRAMES) - 1).bit_length())
 
 
 def _component_of(findings: Findings) -> list[int]:

@@ -3,6 +3,7 @@
 use crate::blocks::{Blocks, Grid};
 use crate::error::{Error, Result};
 use crate::histogram::Histogram;
+use crate::matching::shares::KINDS;
 use crate::panics;
 use crate::plan::{Centre, Direction};
 use std::fs::File;
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one spilled raw difference: time of the upstream sight, difference.
 const PAIR_BYTES: usize = 16;
+
+const N_KINDS: usize = KINDS.len();
 
 /// Latency of one pair: the raw difference less what the clocks differ by.
 ///
@@ -45,6 +48,21 @@ pub struct Counted {
     pub blocks: Blocks,
 }
 
+impl Counted {
+    /// Counts a latency, and in which block of time it was.
+    #[inline]
+    pub fn add(&mut self, block: usize, latency_ns: i64) {
+        self.histogram.add(latency_ns);
+        self.blocks.add(block, latency_ns);
+    }
+
+    /// Adds all counts of others.
+    pub fn merge(&mut self, other: Self) {
+        self.histogram.merge(&other.histogram);
+        self.blocks.merge(other.blocks);
+    }
+}
+
 /// The latencies of all pairs in the spilled files, which are read side by side.
 ///
 /// # Errors
@@ -67,8 +85,7 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Counted> 
             path: path.clone(),
             source,
         })?;
-        counted.histogram.merge(&part.histogram);
-        counted.blocks.merge(part.blocks);
+        counted.merge(part);
     }
     Ok(counted)
 }
@@ -83,15 +100,67 @@ fn of_file(path: &Path, counting: &Counting<'_>) -> std::io::Result<Counted> {
                 let (time, raw) = pair.split_at(PAIR_BYTES / 2);
                 let t_ns = number(time);
                 let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, number(raw));
-                counted.histogram.add(latency_ns);
                 let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));
-                let block = counting.grid.block_of(aligned_ns);
-                counted.blocks.add(block, latency_ns);
+                counted.add(counting.grid.block_of(aligned_ns), latency_ns);
             }
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(counted),
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Files of one partition: times and raw differences forward, the same in reverse, and kinds.
+pub type TripFiles = [PathBuf; 3];
+
+/// The two-way contributions of requests and their responses, by kind: forward and reverse latency
+/// together. What the clocks differ by cancels, but for what it changes in between.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Counted; N_KINDS]> {
+    let mut counted = <[Counted; N_KINDS]>::default();
+    for [forward, reverse, kinds] in files {
+        let open = |path: &PathBuf| {
+            let file = File::open(path).map_err(|source| Error::Io {
+                path: path.clone(),
+                source,
+            })?;
+            Ok::<_, Error>(BufReader::with_capacity(1 << 18, file))
+        };
+        let (mut to, mut back, mut kind) = (open(forward)?, open(reverse)?, open(kinds)?);
+        while let (Some([sent, there]), Some([left, again]), Some([kind])) =
+            (next(&mut to), next(&mut back), next(&mut kind))
+        {
+            let there_ns = latency_ns(counting.clock, Direction::Forward, sent, there);
+            let back_ns = latency_ns(counting.clock, Direction::Reverse, left, again);
+            let aligned_ns = sent.saturating_sub(counting.centre.at(sent));
+            let counted = usize::try_from(kind)
+                .ok()
+                .and_then(|kind| counted.get_mut(kind));
+            if let Some(counted) = counted {
+                let block = counting.grid.block_of(aligned_ns);
+                counted.add(block, there_ns.saturating_add(back_ns));
+            }
+        }
+    }
+    for one in &mut counted {
+        // puts their bins in order
+        let mut settled = Counted::default();
+        settled.merge(std::mem::take(one));
+        *one = settled;
+    }
+    Ok(counted)
+}
+
+/// The next numbers of a file; none at its end.
+fn next<const N: usize>(from: &mut impl Read) -> Option<[i64; N]> {
+    let mut values = [0; N];
+    for value in &mut values {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes).ok()?;
+        *value = i64::from_le_bytes(bytes);
+    }
+    Some(values)
 }
 
 fn number(bytes: &[u8]) -> i64 {

@@ -6,6 +6,7 @@
 //! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
 
 use crate::range::Range;
+use crate::says::Says;
 use crate::translation::{Bare, Kind, quoted};
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -48,6 +49,8 @@ pub struct Identity {
     pub opens: bool,
     /// The bytes that may be cut or joined on the way: payload of TCP, anything of a datagram.
     pub range: Range,
+    /// What it asks or answers.
+    pub says: Says,
     /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
     pub copy_tag: u32,
     /// The same without addresses and ports.
@@ -177,6 +180,7 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
         range: Range::of(packet, bytes),
+        says: Says::of(packet, bytes),
         copy_tag: copy_tag(packet, bytes),
         bare: about.unwrap_or(bare),
     }
@@ -200,6 +204,7 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         directed: false,
         opens: false,
         range: Range::NONE,
+        says: Says::NOTHING,
         copy_tag: 0,
         bare: Bare::default(),
     }

@@ -3,7 +3,7 @@
 //! From the outside in: [`file`] turns a capture file into frames; [`wire`] turns a frame into a
 //! [`wire::Packet`], the innermost packet it carries; [`identity`] turns that packet into the number
 //! all capture points agree on, [`vantage`] is where within its file it was seen, [`range`] which bytes
-//! of its stream it carries; [`sample`] selects the same few packets everywhere for the survey;
+//! of its stream it carries, [`says`] what it asks or answers; [`sample`] selects the same few packets everywhere for the survey;
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
 //! [`attribute`] takes the clocks' share out of what was measured between clocks, [`blocks`] keep it
 //! block by block of time; [`packets`] is the
@@ -35,6 +35,7 @@ pub mod py;
 pub mod range;
 pub mod reading;
 pub mod sample;
+pub mod says;
 pub mod stamp;
 pub mod translation;
 pub mod vantage;

@@ -119,6 +119,8 @@ pub struct Plan {
     pub is_short: Vec<bool>,
     /// Blocks of time.
     pub blocks: Grid,
+    /// The same one in so many requests is paired with its response.
+    pub paired_one_in: u32,
 }
 
 /// Time bins for least latencies.

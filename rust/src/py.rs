@@ -10,6 +10,7 @@ mod attend;
 mod formats;
 mod frame;
 mod matched;
+mod paired;
 mod planned;
 mod sampled;
 mod settings;
@@ -82,7 +83,7 @@ fn match_files<'py>(
     };
     let job = || run_match(&files, &reading, &plan, &options, &progress);
     let matched = attend(py, &progress, tell.as_ref(), job)?;
-    matched_dict(py, &matched)
+    matched_dict(py, &matched, plan.paired_one_in)
 }
 
 /// The latencies of spilled raw differences, given the far clock's offset against the near one.
@@ -174,6 +175,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
     module.add_function(wrap_pyfunction!(attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(paired::attribute_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;

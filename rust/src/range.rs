@@ -97,6 +97,18 @@ impl Range {
             .then_some(self.length)
     }
 
+    /// Where the stream goes on behind it, where that is known.
+    #[must_use]
+    pub fn end(self) -> Option<u32> {
+        (self.length < Self::UNTOLD).then(|| self.start.wrapping_add(self.length))
+    }
+
+    /// Where its bytes start, or would.
+    #[must_use]
+    pub fn start(self) -> u32 {
+        self.start
+    }
+
     /// The start as a number that does not wrap, given that of a packet of the stream sent about
     /// the same time: starts are compared modulo 2^32 (RFC 9293 §3.4). A datagram's start at 0.
     #[must_use]

@@ -41,3 +41,11 @@ def _draw_chain(
         answer = f"←{reverse.ljust(size, '─')}" if reverse else " " * (size + 1)
         back += gap + answer + gap + " " * cell_len(name)
     return [line.rstrip() for line in (*lines, there, back) if line.strip()]
+
+
+def whole_rows(rows: Sequence[dict[str, Any]], path: Sequence[str]) -> list[int]:
+    """Give the first row of the whole path, if it is a row of its own."""
+    if len(path) <= 2:  # noqa: PLR2004 - two points are one segment
+        return []
+    ends = (path[0], path[-1])
+    return [at for at, row in enumerate(rows) if (row["near"], row["far"]) == ends][:1]

@@ -27,14 +27,17 @@ from pcaplat.stages.summarize.rows import (
     segment_rows,
 )
 from pcaplat.stages.summarize.translations import translation_rows
+from pcaplat.stages.summarize.trips import add_round_trips, transaction_check
 
 __all__ = [
     "add_intervals",
+    "add_round_trips",
     "blocks_of",
     "error_budget",
     "point_rows",
     "sum_check",
     "summarize",
+    "transaction_check",
     "translation_rows",
     "warning_rows",
 ]

@@ -17,6 +17,18 @@ Z_95 = 1.96
 
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 
+PAIRED = ("p50", "p90", "p99")
+"""Quantiles of round trips, over requests that were paired with their responses."""
+
+NO_PAIRS: Row = {"n_paired": 0} | dict.fromkeys(
+    (
+        *(f"{name}_ns" for name in ("paired_mean", *PAIRED)),
+        *(f"{name}_{end}_ns" for name in ("paired_mean", *PAIRED) for end in ("lo", "hi")),
+        "paired_interval_reason",
+        "paired_interval_note",
+    )
+)
+
 PDV = {"pdv_p50_ns": 0.5, "pdv_p99_ns": 0.99, "pdv_p999_ns": 0.999}
 """Latency less the least latency (RFC 5481 §4.2)."""
 
@@ -104,7 +116,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
     """One row per segment that packets crossed both ways: its share of the round trip.
 
     The half-width is the statistical one, 95 %, as if packets were independent. Quantiles need
-    requests paired with responses and are null.
+    requests paired with responses and are null until they are added (`add_round_trips`).
     """
     found = []
     packets = [one for one in segments if one.kind == "packet" and not one.is_split]
@@ -117,8 +129,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
         error = sqrt(sum(side.variance / side.n for side in sides))
         row: Row = {"near": findings.name(back.near), "far": findings.name(back.far)}
         row |= {"n": min(to.n, back.n), "mean_ns": sum(side.mean_ns for side in sides)}
-        row |= {"p50_ns": None, "p90_ns": None, "p99_ns": None, "mean_half_width_ns": Z_95 * error}
-        found.append(row)
+        found.append(row | {"mean_half_width_ns": Z_95 * error} | NO_PAIRS)
     return found
 
 

@@ -34,6 +34,7 @@ mod reordering;
 mod resent;
 mod resolve;
 mod rows;
+pub mod shares;
 mod shift;
 mod spill;
 mod stage;
@@ -41,9 +42,12 @@ mod tally;
 #[cfg(test)]
 mod testing;
 pub mod totals;
+mod trips;
+mod turns;
 mod window;
 
 use crate::range::Range;
+use crate::says::Says;
 use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
 use reasons::Reasons;
@@ -75,6 +79,8 @@ pub struct Sight {
     pub range: Range,
     /// How it was joined to the one before it, and what its captures left of it.
     evidence: Evidence,
+    /// See [`crate::identity::Identity::says`].
+    pub says: Says,
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.

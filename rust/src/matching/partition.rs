@@ -9,6 +9,7 @@ use super::ranges::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
 use super::resolve::Resolver;
 use super::tally::Tally;
 use super::totals::Totals;
+use super::trips::Trips;
 use super::window::Window;
 use super::{Counts, FrameId, Sight, Status};
 use crate::error::Result;
@@ -30,6 +31,7 @@ pub(super) struct Partition {
 struct Books {
     plan: Arc<Plan>,
     tally: Tally,
+    trips: Trips,
     counts: Counts,
     outbox: Option<Outbox>,
 }
@@ -63,6 +65,7 @@ impl Partition {
             books: Books {
                 plan: Arc::clone(plan),
                 tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
+                trips: Trips::new(plan, directory, index)?,
                 counts: Counts::of_points(plan.n_points()),
                 outbox,
             },
@@ -106,6 +109,7 @@ impl Partition {
         self.ranges.settle(settled_ns, &mut self.books);
         let told_ns = settled_ns.saturating_sub(self.ranges.lag_ns());
         self.books.tally.settle(told_ns);
+        self.books.trips.settle(told_ns);
         // at once: others' outcomes wait for these
         if let Some(outbox) = &mut self.books.outbox {
             outbox.send();
@@ -114,7 +118,8 @@ impl Partition {
 
     pub(super) fn finish(mut self) -> Result<Harvest> {
         self.sweep(i64::MAX);
-        let (totals, losses) = self.books.tally.finish()?;
+        let (mut totals, losses) = self.books.tally.finish()?;
+        totals.trips = self.books.trips.finish()?;
         Ok(Harvest {
             totals,
             losses,
@@ -187,6 +192,8 @@ impl Said for Books {
 
     fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate) {
         self.tally.count(sights, direction, folded);
+        let is_ambiguous = fate.status == Status::Ambiguous;
+        self.trips.note(sights, direction, is_ambiguous);
         if let Some(lost) = fate.lost {
             self.tally
                 .count_end(sights, direction, lost, fate.has_entered);

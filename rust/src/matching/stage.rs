@@ -125,6 +125,7 @@ impl<'a> Stage<'a> {
             directed: identity.directed,
             range: placed.range,
             evidence: Evidence::of(self.plan, packet, identity.bare.leg, placed.range),
+            says: identity.says,
         };
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;

@@ -6,6 +6,7 @@ use super::piece::Sink;
 use super::{FrameId, Sight};
 use crate::plan::{Band, Centre, Copies, Direction, Plan};
 use crate::range::Range;
+use crate::says::Says;
 
 /// What a packet takes from one point to the next.
 pub(super) const SEGMENT_NS: i64 = 10_000;
@@ -45,6 +46,7 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
         directed: true,
         range: Range::NONE,
         evidence: Evidence::default(),
+        says: Says::NOTHING,
     }
 }
 

@@ -6,6 +6,7 @@ pub use super::least::Least;
 use super::link_loss::LinkLoss;
 use super::misses::Missed;
 use super::reordering::Reordered;
+use super::shares::Shares;
 use crate::blocks::Blocks;
 use crate::histogram::Histogram;
 use crate::plan::{Direction, N_BINS, Plan};
@@ -72,6 +73,8 @@ pub struct Totals {
     pub missed: Vec<[Missed; 2]>,
     /// Files of all pairs, if rows are kept.
     pub rows: Vec<PathBuf>,
+    /// Requests and their responses.
+    pub trips: Shares,
 }
 
 impl LinkTally {
@@ -107,6 +110,7 @@ impl Totals {
         Self {
             links: (0..n).map(|_| Default::default()).collect(),
             spills: vec![Default::default(); n],
+            trips: Shares::of_links(n),
             ..Self::default()
         }
     }
@@ -181,6 +185,7 @@ impl Totals {
             paths.extend(more);
         }
         self.rows.extend(other.rows);
+        self.trips.merge(other.trips);
     }
 
     /// Pairs per link and direction.

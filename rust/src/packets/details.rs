@@ -25,6 +25,7 @@ pub(super) fn fields() -> Vec<Field> {
         field("dscp", DataType::Int32),
         field("tcp_seq", DataType::Int64),
         field("tcp_ack", DataType::Int64),
+        field("tcp_flags", DataType::Int32),
         field("payload_bytes", DataType::Int64),
         field("undecoded_because", DataType::Utf8),
     ]
@@ -44,6 +45,7 @@ pub(super) struct Details {
     dscp: Int32Builder,
     seq: Int64Builder,
     ack: Int64Builder,
+    flags: Int32Builder,
     payload: Int64Builder,
     stop: StringBuilder,
 }
@@ -78,6 +80,8 @@ impl Details {
         let header = if is_tcp { packet.transport(bytes) } else { &[] };
         self.seq.append_option(long_at(header, 4));
         self.ack.append_option(long_at(header, 8));
+        let flags = header.get(13).map(|octet| i32::from(*octet));
+        self.flags.append_option(flags);
         let n_header = header.get(12).map(|octet| i64::from(octet >> 4) * 4);
         let wire_bytes = i64::from(packet.transport_wire_bytes);
         self.payload
@@ -113,6 +117,7 @@ impl Details {
             Arc::new(self.dscp.finish()),
             Arc::new(self.seq.finish()),
             Arc::new(self.ack.finish()),
+            Arc::new(self.flags.finish()),
             Arc::new(self.payload.finish()),
             Arc::new(self.stop.finish()),
         ]

@@ -1,5 +1,6 @@
 //! What a run counted, as a dictionary.
 
+use super::paired::trips_dict;
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::blocks::{Blocks, Sums};
 use crate::histogram::{Histogram, middle_ns};
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 pub(super) fn matched_dict<'py>(
     py: Python<'py>,
     matched: &Matched,
+    one_in: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let counts: Vec<Vec<u64>> = matched.counts.iter().map(|of| of.to_vec()).collect();
     let mut parts: Vec<(usize, Vec<Vec<u64>>)> = matched
@@ -45,6 +47,7 @@ pub(super) fn matched_dict<'py>(
     out.set_item("least", least_list(py, matched)?)?;
     out.set_item("decoys", decoys_dict(py, &matched.decoys)?)?;
     out.set_item("rows", texts(&matched.totals.rows))?;
+    out.set_item("trips", trips_dict(py, &matched.totals.trips, one_in)?)?;
     Ok(out)
 }
 
@@ -64,7 +67,7 @@ fn decoys_dict<'py>(py: Python<'py>, decoys: &Harvested) -> PyResult<Bound<'py, 
     Ok(dict)
 }
 
-fn texts(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn texts(paths: &[PathBuf]) -> Vec<String> {
     paths
         .iter()
         .map(|path| path.display().to_string())

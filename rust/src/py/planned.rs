@@ -139,5 +139,6 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         bins: item(dict, "bins")?,
         is_short: item(dict, "is_short")?,
         blocks: grid(item(dict, "blocks")?),
+        paired_one_in: item(dict, "paired_one_in")?,
     })
 }

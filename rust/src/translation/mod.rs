@@ -78,7 +78,9 @@ impl Translations {
         identity.pair = leg.pair;
         // an error goes the other way than what it quotes
         identity.toward = toward != (bare.kind == Kind::Error);
-        identity.range = identity.range.behind(leg.ahead_of(toward).0);
+        let (sent, heard) = leg.ahead_of(toward);
+        identity.range = identity.range.behind(sent);
+        identity.says = identity.says.behind(heard);
         if !leg.keeps_ip_id {
             identity.range = identity.range.without_ip_id();
         }

@@ -1,0 +1,298 @@
+//! Transactions: a request and its response, paired once, on what they are themselves, and looked up
+//! at every point that saw both. What was sent again, or is not known for sure, is left out
+//! (Karn and Partridge, SIGCOMM 1987).
+//!
+//! A request says by what number it will be answered; order matters to no pair but those of datagrams
+//! (see [`super::turns`]). Where there is much traffic, some of the numbers stand for all.
+
+use super::Sight;
+use super::shares::{Counter, Half, Kind, Shares};
+use super::turns::Turns;
+use crate::error::Result;
+use crate::hashed::HashedMap;
+use crate::identity::{fold, two};
+use crate::plan::{Direction, Plan};
+use crate::says::Part;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An answer comes within this; what is sent again, too.
+const MOST_APART_NS: i64 = 2_000_000_000;
+/// Transactions that may be open without a look at their age.
+const FEW_OPEN: usize = 1 << 14;
+
+/// Pairs requests with responses.
+pub(super) struct Trips {
+    plan: Arc<Plan>,
+    open: HashedMap<Open>,
+    /// Who asks: by flow.
+    askers: HashedMap<Asker>,
+    turns: Turns,
+    counter: Counter,
+    /// Look for transactions to close when there are so many.
+    many_at: usize,
+}
+
+/// The end of a TCP connection that opened it, else the one that was first to send data.
+struct Asker {
+    direction: Direction,
+    has_opened: bool,
+    since_ns: i64,
+    last_ns: i64,
+}
+
+/// A request that may be answered, or an answer that came to be known first.
+struct Open {
+    flow: u64,
+    since_ns: i64,
+    request: Option<Request>,
+    /// The first that answers, and that of them which brings the earliest bytes.
+    first: Option<Answer>,
+    reply: Option<Answer>,
+    /// One half was sent again, or may be of another packet.
+    is_spoilt: bool,
+}
+
+struct Request {
+    half: Half,
+    part: Part,
+    /// What it acknowledges: where a response to it starts.
+    heard: u32,
+}
+
+struct Answer {
+    half: Half,
+    part: Part,
+    /// Where its bytes start.
+    start: u32,
+}
+
+impl Trips {
+    pub(super) fn new(plan: &Arc<Plan>, directory: &Path, partition: usize) -> Result<Self> {
+        Ok(Self {
+            plan: Arc::clone(plan),
+            open: HashedMap::default(),
+            askers: HashedMap::default(),
+            turns: Turns::new(plan.paired_one_in),
+            counter: Counter::new(Arc::clone(plan), directory, partition)?,
+            many_at: FEW_OPEN,
+        })
+    }
+
+    /// Takes a packet, sender to receiver. All it says is taken from where it was nearest the path's
+    /// first point, so that requests and responses are compared where they are known alike.
+    #[inline]
+    pub(super) fn note(&mut self, sights: &[Sight], direction: Direction, is_ambiguous: bool) {
+        let nearest = match direction {
+            Direction::Forward => sights.first(),
+            Direction::Reverse => sights.last(),
+        };
+        let Some(nearest) = nearest else { return };
+        let says = nearest.says;
+        let packet = (sights, direction, is_ambiguous);
+        match says.part {
+            Part::None => {}
+            Part::Opening | Part::Accepting | Part::Segment => self.segment(nearest, packet),
+            Part::EchoRequest | Part::Query => self.ask(nearest, says.number, packet),
+            Part::EchoReply | Part::Response => self.answer(nearest, says.number, packet),
+            Part::Datagram => {
+                let half = || Half::new(&self.plan, sights, direction);
+                self.turns.push(nearest, half, is_ambiguous);
+            }
+        }
+    }
+
+    fn segment(&mut self, nearest: &Sight, packet: Packet<'_>) {
+        let asks = match nearest.says.part {
+            Part::Opening => true,
+            Part::Segment => nearest.range.has_bytes(),
+            _ => false,
+        };
+        if asks && let Some(end) = nearest.range.end() {
+            self.note_asker(nearest, packet.1);
+            self.ask(nearest, end, packet);
+        }
+        if nearest.says.part != Part::Opening {
+            self.answer(nearest, nearest.says.number, packet);
+        }
+    }
+
+    /// A connection's requests come from the end that opened it.
+    #[inline]
+    fn note_asker(&mut self, nearest: &Sight, direction: Direction) {
+        let at_ns = nearest.aligned_ns;
+        let has_opened = nearest.says.part == Part::Opening;
+        let told = Asker {
+            direction,
+            has_opened,
+            since_ns: at_ns,
+            last_ns: at_ns,
+        };
+        let known = self.askers.entry(nearest.flow).or_insert(told);
+        known.last_ns = known.last_ns.max(at_ns);
+        if (has_opened, known.since_ns) > (known.has_opened, at_ns) {
+            *known = Asker {
+                direction,
+                has_opened,
+                since_ns: at_ns,
+                ..*known
+            };
+        }
+    }
+
+    fn ask(&mut self, nearest: &Sight, number: u32, (sights, direction, is_ambiguous): Packet<'_>) {
+        let Some(key) = self.key(nearest, direction, number) else {
+            return;
+        };
+        let half = Half::new(&self.plan, sights, direction);
+        let open = self.opened(key, nearest.flow, half.aligned_ns);
+        open.is_spoilt |= is_ambiguous || open.request.is_some();
+        open.request.get_or_insert(Request {
+            half,
+            part: nearest.says.part,
+            heard: nearest.says.number,
+        });
+    }
+
+    fn answer(
+        &mut self,
+        nearest: &Sight,
+        number: u32,
+        (sights, direction, is_ambiguous): Packet<'_>,
+    ) {
+        let Some(key) = self.key(nearest, opposite(direction), number) else {
+            return;
+        };
+        let at_ns = self
+            .plan
+            .aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
+        let plan = Arc::clone(&self.plan);
+        let open = self.opened(key, nearest.flow, at_ns);
+        let (part, start) = (nearest.says.part, nearest.range.start());
+        let answer = || Answer {
+            half: Half::new(&plan, sights, direction),
+            part,
+            start,
+        };
+        // pure acknowledgments come again without being sent again
+        let is_reply = part != Part::Segment || nearest.range.has_bytes();
+        open.is_spoilt |= is_ambiguous;
+        if open
+            .first
+            .as_ref()
+            .is_none_or(|one| at_ns < one.half.aligned_ns)
+        {
+            open.first = Some(answer());
+        }
+        if is_reply {
+            let known = open.reply.as_ref().map(|one| {
+                let ahead = one.start.wrapping_sub(start).cast_signed();
+                (ahead, one.half.aligned_ns)
+            });
+            open.is_spoilt |= known.is_some_and(|(ahead, _)| ahead == 0);
+            if known.is_none_or(|(ahead, since_ns)| (ahead, since_ns) > (0, at_ns)) {
+                open.reply = Some(answer());
+            }
+        }
+    }
+
+    /// Requests are known by flow, direction and number; `None` where others stand for it.
+    #[inline]
+    fn key(&self, nearest: &Sight, asker: Direction, number: u32) -> Option<u64> {
+        /// Neither the bits that choose a partition nor those of the map.
+        const CHOICE_BITS: u32 = 20;
+        let is_echo = matches!(nearest.says.part, Part::EchoRequest | Part::EchoReply);
+        let asker = u32::from(is_echo) << 1 | u32::from(asker == Direction::Reverse);
+        let key = fold(nearest.flow, two(asker, number));
+        let n = u64::from(self.plan.paired_one_in.max(1));
+        (n == 1 || (key >> CHOICE_BITS).is_multiple_of(n)).then_some(key)
+    }
+
+    /// The transaction of a key; one that is long over is closed first.
+    fn opened(&mut self, key: u64, flow: u64, at_ns: i64) -> &mut Open {
+        let fresh = || Open::at(flow, at_ns);
+        let open = self.open.entry(key).or_insert_with(fresh);
+        if open.since_ns.abs_diff(at_ns) > MOST_APART_NS.unsigned_abs() {
+            std::mem::replace(open, fresh()).close(&self.askers, &mut self.counter);
+        }
+        open
+    }
+
+    /// Closes what can have no answer later than `until_ns`, reference time, now and then.
+    pub(super) fn settle(&mut self, until_ns: i64) {
+        self.turns.settle(until_ns, &mut self.counter);
+        if self.open.len() + self.askers.len() < self.many_at {
+            return;
+        }
+        let since_ns = until_ns.saturating_sub(MOST_APART_NS);
+        let (askers, counter) = (&self.askers, &mut self.counter);
+        let over = self.open.extract_if(|_, one| one.since_ns < since_ns);
+        over.for_each(|(_, one)| one.close(askers, counter));
+        // what is open still asks who did
+        let since_ns = since_ns.saturating_sub(MOST_APART_NS);
+        self.askers.retain(|_, one| one.last_ns >= since_ns);
+        self.many_at = FEW_OPEN.max(2 * (self.open.len() + self.askers.len()));
+    }
+
+    pub(super) fn finish(mut self) -> Result<Shares> {
+        self.turns.settle(i64::MAX, &mut self.counter);
+        for (_, one) in self.open {
+            one.close(&self.askers, &mut self.counter);
+        }
+        self.counter.finish()
+    }
+}
+
+/// Sights, direction, and whether it may be another packet.
+type Packet<'a> = (&'a [Sight], Direction, bool);
+
+fn opposite(direction: Direction) -> Direction {
+    Direction::of(direction == Direction::Reverse)
+}
+
+impl Open {
+    fn at(flow: u64, since_ns: i64) -> Self {
+        Self {
+            flow,
+            since_ns,
+            request: None,
+            first: None,
+            reply: None,
+            is_spoilt: false,
+        }
+    }
+
+    fn close(self, askers: &HashedMap<Asker>, counter: &mut Counter) {
+        let (Some(request), Some(first)) = (self.request, self.first) else {
+            return;
+        };
+        let is_asked = askers
+            .get(&self.flow)
+            .is_none_or(|asker| asker.direction == request.half.direction);
+        let heard = request.heard;
+        let reply = self
+            .reply
+            .filter(|one| one.part == Part::Segment && one.start == heard);
+        let is_reply_first = reply
+            .as_ref()
+            .is_some_and(|one| one.half.aligned_ns <= first.half.aligned_ns);
+        let (kind, answer) = match (request.part, reply) {
+            (Part::Opening, _) if first.part == Part::Accepting => (Kind::Handshake, first),
+            (Part::EchoRequest, _) => (Kind::Echo, first),
+            (Part::Query, _) => (Kind::Dns, first),
+            (Part::Segment, Some(reply)) if is_asked => (Kind::Turn, reply),
+            // the next request, which its client took its time for
+            (Part::Segment, Some(_)) if is_reply_first => return,
+            (Part::Segment, _) => (Kind::Ack, first),
+            _ => return,
+        };
+        if self.is_spoilt {
+            counter.leave_out(kind);
+        } else {
+            counter.count(kind, &request.half, &answer.half);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
