@@ -22,6 +22,7 @@ from pcaplat.published.quantities import METRICS, units_of
 from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
 from pcaplat.traffic.tables import TRAFFIC_TABLES
+from pcaplat.trips.tables import TRIP_TABLES
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -30,7 +31,7 @@ def tables() -> Iterator[str]:
     """Describe every column of every table."""
     yield "# Tables\n"
     yield "A column that may be null says so; every other always has a value."
-    for table in (*TABLES, BLOCKS, *TRAFFIC_TABLES, *BREAKDOWN_TABLES):
+    for table in (*TABLES, BLOCKS, *TRIP_TABLES, *TRAFFIC_TABLES, *BREAKDOWN_TABLES):
         yield f"\n## {table.name}\n\n{table.meaning.capitalize()}.\n"
         yield "| column | type | unit | meaning |\n| --- | --- | --- | --- |"
         for column in table.columns:

@@ -115,7 +115,7 @@ def tcp_turns(path: Dialogues, n: int, t_ns: int, port: int = 40_000) -> list[Tr
 
 def shares_ns(trips: list[Trip], near: int, far: int) -> np.ndarray:
     """True two-way contributions of a segment."""
-    return np.abs(waits_ns(trips, near) - waits_ns(trips, far))
+    return np.asarray(np.abs(waits_ns(trips, near) - waits_ns(trips, far)))
 
 
 def waits_ns(trips: list[Trip], point: int) -> np.ndarray:

@@ -77,7 +77,18 @@ def _round_trip(near: str, far: str, mean_ns: float) -> dict[str, Any]:
         "mean_lo_ns": mean_ns - 12.0,
         "mean_hi_ns": mean_ns + 12.0,
         "interval_reason": None,
+        "n_paired": 1002,
+        "paired_mean_ns": mean_ns,
+        "p50_lo_ns": mean_ns - 30.0,
+        "p50_hi_ns": mean_ns + 30.0,
+        "paired_interval_reason": None,
     }
+
+
+def _transaction_time(point: str, side: str, mean_ns: float) -> dict[str, Any]:
+    names = {"kind": "tcp-turn", "requests": "forward", "point": point, "side": side}
+    figures = {"mean_ns": mean_ns, "p50_ns": mean_ns, "p90_ns": mean_ns, "p99_ns": mean_ns * 2}
+    return names | {"n": 1002, "one_in": 1} | figures
 
 
 def clock(point: str, offset_ns: float | None, quality: str) -> dict[str, Any]:
@@ -118,6 +129,26 @@ def document() -> dict[str, Any]:
         "clocks": [clock(point, 37e9 if point == "sw-a" else 0.0, "bounded") for point in POINTS],
         "segments": _segments(),
         "round_trips": [_round_trip(near, far, 2500.0) for near, far in pairs],
+        "round_trips_by_kind": [
+            _round_trip(near, far, 2500.0) | {"kind": "tcp-turn", "one_in": 1}
+            for near, far in pairs
+        ],
+        "transaction_times": [
+            _transaction_time(POINTS[0], "client", 42_500.0),
+            _transaction_time(POINTS[-1], "server", 30_000.0),
+        ],
+        "transactions_left_out": [{"kind": "tcp-turn", "n": 3, "one_in": 1}],
+        "transaction_check": {
+            "kind": "tcp-turn",
+            "requests": "forward",
+            "n": 1002,
+            "client": POINTS[0],
+            "server": POINTS[-1],
+            "segments_ns": 12_500.0,
+            "beyond_ns": 30_000.0,
+            "seen_ns": 42_500.0,
+            "difference_ns": 0.0,
+        },
         "translations": [],
         "matching": {
             "n_frames": 24048,

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "pcaplat"
 LEAVES = {"errors", "printable", "tables", "units"}
 STUDIES = {"errors", "scenario", "study_errors", "study_file"}
-TYPES = {"blocks", "captures", "clocks", "path", "segments"}
+TYPES = {"blocks", "captures", "clocks", "path", "segments", "trips"}
 MAY_IMPORT = {
     "__init__": {
         "benchmarks",
@@ -57,6 +57,7 @@ MAY_IMPORT = {
     "cost_figures": {
         *("asked", "instruments", "intervals", "rate_figures", "rates", "readings", "scenario"),
     },
+    "trips": {"blocks", "columns", "path", "segments"},
     "witnesses": {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
@@ -77,7 +78,10 @@ MAY_IMPORT = {
     "match_table": {"captures", "clocks", "path", "spill"},
     "order_doubts": {"captures", "doubts", "path", "units"},
     "odd_runs": {"figures", "intervals", "readings", "scenario"},
-    "outputs": {"blocks", "breakdowns", "traffic", "outputs", "reasons", "study", *LEAVES},
+    "outputs": {
+        *("blocks", "breakdowns", "traffic", "trips", "outputs", "reasons", "study"),
+        *LEAVES,
+    },
     "path": set(),
     "printable": set(),
     "reasons": set(),

@@ -41,7 +41,7 @@ DRIFTS = (0.0, 30.0, -12.0)
 
 
 def merged(path: Dialogues, folder: Path, **options: Any) -> Document:  # noqa: ANN401 - merge's
-    options = {"path": list(path.names), "keep_rows": False} | options
+    options = dict[str, Any](path=list(path.names), keep_rows=False) | options
     with pcaplat.merge(path.save(folder), **options) as result:
         return result.document
 
@@ -256,7 +256,8 @@ def test_the_lab_s_client_took_a_little_longer_than_its_port_saw(name: str, kind
         log = [(int(row["start_ns"]), int(row["end_ns"])) for row in csv.DictReader(lines)]
     times = [f"{t // 10**9}.{t % 10**9:09d}" for t in (log[1][0] - 1_000, log[-1][1] + 1_000)]
     files = list(captures_of(lab_set(name)).values())
-    options = {"start": times[0], "end": times[1], "bpf": "udp" if kind == "udp" else "tcp"}
+    only = "udp" if kind == "udp" else "tcp"
+    options: dict[str, Any] = {"start": times[0], "end": times[1], "bpf": only}
     with pcaplat.merge(files, same_clock=["all"], keep_rows=False, **options) as result:
         document = result.document
     wanted = "udp-turn" if kind == "udp" else "tcp-turn"

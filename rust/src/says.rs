@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn segments_say_what_they_acknowledge() {
+        use Part::{Accepting, None, Opening, Segment};
         let parts = [0x02, 0x12, 0x10, 0x18, 0x11, 0xc2, 0x00, 0x14, 0x06];
         let parts = parts.map(|flags| tcp(flags).part);
-        use Part::{Accepting, None, Opening, Segment};
         let expected = [
             Opening, Accepting, Segment, Segment, Segment, Opening, None, None, None,
         ];
