@@ -229,7 +229,7 @@ class Result:
         return self
 
     def by(self, what: str) -> "pl.DataFrame":
-        """Break latencies down by flow, size, dscp, tunnel or window=1s (pcaplat.breakdowns)."""
+        """Break latencies down by flow, size, dscp, tunnel, first or window=1s."""
         asked = parse_by(what)
         return BY[asked.kind].frame(self.breakdowns([asked])[f"by_{asked.kind}"])
 

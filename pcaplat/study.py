@@ -94,7 +94,8 @@ def merge(
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         traffic: Count rates, transactions and overhead too (`traffic_rows`), into the summary.
-        by: Break latencies down by these, into the summary: flow, size, dscp, tunnel, window=1s.
+        by: Break latencies down by these, into the summary: flow, size, dscp, tunnel, first,
+            window=1s.
         intervals: Resample blocks of time for the 95 % intervals of every figure.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
         strict: Damage in a capture is an error.

@@ -205,7 +205,7 @@ def test_clocks_that_tell_nothing_leave_null_and_the_reason(tmp_path: Path) -> N
     ("text", "message"),
     [
         ("flwo", "--by flwo: there is no such breakdown; did you mean flow?"),
-        ("colour", "there are: flow, size, dscp, tunnel, window, window=1s"),
+        ("colour", "there are: flow, size, dscp, tunnel, first, window, window=1s"),
         ("size=3", "size takes no value; write --by size"),
         ("window=soon", "'soon' is no duration"),
         ("window=0s", "must be longer than 0"),

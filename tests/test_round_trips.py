@@ -245,6 +245,20 @@ def test_an_effect_shows_through_coarse_stamps(seed: int, tmp_path: Path) -> Non
     assert means[1] - means[0] == pytest.approx(14_500, abs=100)
 
 
+def test_first_packets_of_flows_stand_apart(tmp_path: Path) -> None:
+    path = Dialogues()
+    every_kind(path)
+    document = merged(path, tmp_path, same_clock=["all"], by=["first"])
+    rows = document["breakdowns"]["by_first"]
+    n = {(row["near"], row["direction"], row["key"]): row["n"] for row in rows}
+    # 150 connections opened, 3 pairs of ports of DNS, one of other datagrams, and one of echoes
+    for near in ("a", "b"):
+        for way in ("forward", "reverse"):
+            assert n[near, way, "first of its flow"] == 155
+            assert n[near, way, "later"] > 400
+    assert set(n) == {(a, w, k) for a, w, _ in n for k in ("first of its flow", "later")}
+
+
 NEEDS_LAB = pytest.mark.skipif(not lab_set("l2").exists(), reason="the lab captures are not here")
 
 

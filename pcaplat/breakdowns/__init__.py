@@ -15,7 +15,7 @@ Row = dict[str, Any]
 Breakdowns = dict[str, list[Row]]
 """Rows of pcaplat.breakdowns.tables, by the tables' names."""
 
-KINDS = ("flow", "size", "dscp", "tunnel", "window", "first")
+KINDS = ("flow", "size", "dscp", "tunnel", "first", "window")
 
 
 @dataclass(frozen=True)

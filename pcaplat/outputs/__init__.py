@@ -49,7 +49,10 @@ FILES = (
     "overhead.parquet",
     "frame_sizes.parquet",
     "traffic_blocks.parquet",
-    *(f"{name}.parquet" for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window", "by_first")),
+    *(
+        f"{name}.parquet"
+        for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window", "by_first")
+    ),
     "size_fits.parquet",
     "merged.pcapng",
     "unmatched",
