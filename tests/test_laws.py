@@ -120,7 +120,7 @@ def test_shifting_a_clock_shifts_its_offset_and_no_round_trip(
         assert after[name] == pytest.approx(expected_ns, rel=0, abs=5)
     for one, other in zip(base.document["round_trips"], again.document["round_trips"], strict=True):
         assert other["n"] == one["n"]
-        assert other["mean_ns"] == pytest.approx(one["mean_ns"], abs=5)
+        assert other["mean_ns"] == pytest.approx(one["mean_ns"], rel=0, abs=1)
 
 
 def test_pcapng_says_what_pcap_says(base: pcaplat.Result, scratch: Path) -> None:

@@ -36,6 +36,49 @@ KNOWN = {
 }
 
 
+class Between(NamedTuple):
+    """What the shelf's index has of two files: the least and the greatest raw difference, ns."""
+
+    near: str
+    far: str
+    least_ns: float
+    most_ns: float
+
+
+FEW_OR_FAR = {
+    "PX-base-base_https3": Between("client", "server", 23.697 * MS, 41.979 * MS),
+    "PX-base-base_dns": Between("client", "server", 148.942 * MS, 188.739 * MS),
+    "PX-xl2tpd-xl2tpd_ipsec-l2tp_ssh": Between("client", "relay", 76.180 * MS, 240.288 * MS),
+    "VINET-nat": Between("client", "server", 897.885 * MS, 1_079.977 * MS),
+}
+"""Few packets, or paths of tens of ms: their usual difference says nothing."""
+
+BEYOND_RELAY_NS = {
+    "PX-openvpn-tap_udp-openvpn_ftps": -5.6 * MS,
+}
+"""Of the server's capture less the relay's, as usual."""
+
+
+@pytest.mark.parametrize("name", FEW_OR_FAR)
+def test_the_offset_lies_between_the_differences_of_packets(name: str) -> None:
+    known = FEW_OR_FAR[name]
+    document = pcaplat.merge([str(f) for f in SETS[name].files.values()], reference=known.near)
+    clocks = {row["point"]: row for row in document.document["clocks"]}
+    assert clocks[known.far]["quality"] == "bounded"
+    assert known.least_ns <= clocks[known.far]["offset_ns"] <= known.most_ns
+    assert clocks[known.far]["half_width_ns"] <= (known.most_ns - known.least_ns) / 2 + 5 * MS
+    assert not any(row["steps"] for row in clocks.values())
+
+
+@pytest.mark.parametrize("name", BEYOND_RELAY_NS)
+def test_the_server_is_as_far_from_the_relay_as_packets_say(name: str) -> None:
+    files = [str(file) for file in SETS[name].files.values()]
+    document = pcaplat.merge(files, reference="relay").document
+    server = next(row for row in document["clocks"] if row["point"] == "server")
+    off_ns = abs(server["offset_ns"] - BEYOND_RELAY_NS[name])
+    assert off_ns <= server["half_width_ns"] + 0.1 * MS
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_offset_is_what_the_packets_say(name: str) -> None:
     known = KNOWN[name]
