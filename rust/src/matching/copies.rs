@@ -8,7 +8,7 @@ use crate::plan::Copies;
 pub(super) const COPIES_WITHIN_NS: i64 = 2_000_000;
 
 /// A point that sees that share of its packets twice sees all of them so.
-const NEARLY_ALL: f64 = 0.9;
+pub(super) const NEARLY_ALL: f64 = 0.9;
 /// A packet has no more copies than this.
 const MOST_COPIES: i64 = 4;
 /// More frames than this that are equal and numbered, at two points, are numbers that come around.

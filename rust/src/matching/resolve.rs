@@ -3,7 +3,7 @@
 
 use super::Sight;
 use super::assign::Cluster;
-use super::copies::{Folded, Rules};
+use super::copies::{Folded, NEARLY_ALL, Rules};
 use super::crowd::{crowd_of, points_are_distinct};
 use super::direction::Votes;
 use super::evidence::{By, Evidence};
@@ -164,7 +164,8 @@ impl Resolver {
     }
 
     /// Whether a copy follows where its original does not: then what was folded is two packets, each
-    /// of which some points missed, or a packet and its double, which is timed by itself.
+    /// of which some points missed, or a packet and its double, which is timed by itself. Not where
+    /// all packets are seen twice: there it is a packet that was slow, or fast.
     fn is_mixed(&self, direction: Direction, kept: &[Sight], folded: &Folded) -> bool {
         if folded.is_empty() || !points_are_distinct(kept) {
             return false;
@@ -175,9 +176,19 @@ impl Resolver {
             let [up, down] = two else { return false };
             let is_copied = |copy: &Sight| self.admits(direction, copy, down);
             let is_copy = |copy: &Sight| self.admits(direction, up, copy);
-            !self.admits(direction, up, down)
-                && (folded.copies_of(up).any(is_copied) || folded.copies_of(down).any(is_copy))
+            let mut ups = folded.copies_of(up).filter(|copy| !self.is_sure(up, copy));
+            let mut downs = folded
+                .copies_of(down)
+                .filter(|copy| !self.is_sure(down, copy));
+            !self.admits(direction, up, down) && (ups.any(is_copied) || downs.any(is_copy))
         })
+    }
+
+    /// Whether a point sees nearly everything twice, so far apart.
+    fn is_sure(&self, original: &Sight, copy: &Sight) -> bool {
+        let copies = self.plan.copies_at(copy.point);
+        let gap_ns = copy.t_ns.saturating_sub(original.t_ns);
+        copies.copied_frac >= NEARLY_ALL && copies.admits(gap_ns)
     }
 
     /// One sight a point: one packet, as far as neighbours are close enough.

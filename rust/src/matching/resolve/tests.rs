@@ -3,6 +3,7 @@
 use super::*;
 use crate::matching::copies::COPIES_WITHIN_NS;
 use crate::matching::testing::{SEGMENT_NS, Taken, path, sight};
+use crate::plan::Copies;
 
 fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
     plan.toward_is_forward.insert(0, true);
@@ -108,6 +109,27 @@ fn a_copy_that_follows_where_its_original_does_not_is_a_packet() {
     let taken = resolve(path(3), seen);
     assert_eq!(points(&taken), [vec![0, 2], vec![1, 2]]);
     assert!(taken.copies.is_empty());
+}
+
+#[test]
+fn where_all_is_seen_twice_a_copy_is_none_however_slow_its_original_was() {
+    let gap_ns = 60_000;
+    let mut plan = path(3);
+    plan.copies[1] = Copies {
+        copied_frac: 1.0,
+        lo_ns: gap_ns,
+        hi_ns: gap_ns,
+    };
+    let seen = vec![
+        sight(1, 0, 0),
+        sight(1, 1, 1),
+        sight(1, 1, 1 + gap_ns),
+        sight(1, 2, 3 + gap_ns),
+    ];
+    let taken = resolve(plan, seen);
+    assert_eq!(points(&taken), [[0, 1, 2]]);
+    let frame = |t_ns| sight(1, 1, t_ns).frame;
+    assert_eq!(taken.copies, [(frame(1), frame(1 + gap_ns))]);
 }
 
 #[test]
