@@ -30,6 +30,7 @@ HELD = {
     "routed": WHOLE,
     "VLAN changed": WHOLE,
     "DSCP rewritten": WHOLE,
+    "MSS clamped": WHOLE,
     "checksum offload": WHOLE,
     "cut": WHOLE,
     "cut, length 0": WHOLE,

@@ -43,7 +43,7 @@ pub struct Identity {
     pub flow: u64,
     /// The source is the smaller of the two addresses.
     pub toward: bool,
-    /// Unicast IP: has a sender at one end and a receiver at the other.
+    /// Unicast: has a sender at one end and a receiver at the other.
     pub directed: bool,
     /// A TCP SYN without ACK: its sender opened the flow.
     pub opens: bool,
@@ -201,13 +201,20 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         pair,
         flow: pair,
         toward: from <= to,
-        directed: false,
+        directed: packet.ether_type != ARP && is_between_stations(from, to),
         opens: false,
         range: Range::NONE,
         says: Says::NOTHING,
         copy_tag: 0,
         bare: Bare::default(),
     }
+}
+
+/// From one MAC address to another. What goes to a group (spanning tree, LLDP) is born and ends at any
+/// bridge, and so does ARP, which bridges and tunnel endpoints answer for others.
+fn is_between_stations(from: u64, to: u64) -> bool {
+    const GROUP_MASK: u64 = 1 << 40;
+    from != to && from != 0 && to != 0 && (from | to) & GROUP_MASK == 0
 }
 
 /// A frame without a length of its own may end in padding, which the path adds and removes.
