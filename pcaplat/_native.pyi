@@ -79,6 +79,7 @@ def learn(
     files: Sequence[_Path],
     settings: Settings,
     point_of: Sequence[Sequence[int | None]],
+    divisions: Sequence[_Questions | None],
     centres: Sequence[_Knots],
     window_ns: int,
     tell: _Tell = None,

@@ -10,7 +10,7 @@ from pcaplat import _native
 from pcaplat.captures import Capture, by_their_names
 from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
-from pcaplat.path import Centre, Point, Warn
+from pcaplat.path import Centre, Division, Point, Warn, questions_of
 from pcaplat.points import Profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.spill import Spill
@@ -21,6 +21,15 @@ SAMPLE_PACKETS = 8_192
 
 PointOf = Sequence[Sequence[int | None]]
 """Per file and interface, the point."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where translations are learned: names, which part of which file is which, and its parts."""
+
+    names: Sequence[str]
+    place_of: PointOf
+    divisions: Sequence[Division | None] | None
 
 
 class Progress(Protocol):
@@ -53,6 +62,7 @@ class Options:
     intervals: bool = True
     placing: Placing | None = None
     translations: _native.Learned | None = None
+    places: Sequence[str] = ()
 
     def settings(
         self,
@@ -105,15 +115,22 @@ class Job:
             return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
 
     def translated(
-        self, sampled: dict[str, Any], point_of: PointOf, centres: Sequence[Centre], window_ns: int
+        self, sampled: dict[str, Any], places: Places, centres: Sequence[Centre], window_ns: int
     ) -> "Job":
         """Read all files once more, and learn which flows are known by other addresses where."""
-        settings, tell = self.settings(sampled), self._tell("learning translations")
-        knots = [centre.native() for centre in centres]
-        learned = self.engine.learn(self.names, settings, point_of, knots, window_ns, tell)
+        divisions = places.divisions or [None] * len(self.names)
+        beforehand = {
+            "point_of": places.place_of,
+            "divisions": [questions_of(one) for one in divisions],
+            "centres": [centre.native() for centre in centres],
+            "window_ns": window_ns,
+        }
+        tell = self._tell("learning translations")
+        learned = self.engine.learn(self.names, self.settings(sampled), beforehand, tell)
         if not len(learned) and learned.left_out is None:
             return self
-        return replace(self, options=replace(self.options, translations=learned))
+        options = replace(self.options, translations=learned, places=places.names)
+        return replace(self, options=options)
 
     def settings(self, sampled: dict[str, Any]) -> _native.Settings:
         """Say how captures are read from now on, by what their first reading found."""
@@ -157,8 +174,11 @@ class Job:
     @property
     def translations(self) -> list[dict[str, Any]]:
         """What was learned of translated flows, for `translation_rows`."""
-        learned = self.options.translations
-        return learned.sessions() if learned else []
+        learned, names = self.options.translations, self.options.places
+        sessions = learned.sessions() if learned else []
+        for side in (side for session in sessions for side in session["sides"]):
+            side["point"] = names[side["place"]]
+        return sessions
 
     @property
     def translations_left_out(self) -> tuple[int, int] | None:

@@ -16,11 +16,11 @@ from pcaplat.carrier_doubts import warn_of_carriers, warn_of_mixed_links
 from pcaplat.dialogue_doubts import Split, find_splits, warn_of_splits, warn_of_unseen
 from pcaplat.found_points import find_points, interfaces_of
 from pcaplat.identity_doubts import warn_of_packets, warn_of_translations
-from pcaplat.job import Job, PointOf
+from pcaplat.job import Job, Places, PointOf
 from pcaplat.order_doubts import warn_of_stamp_order, warn_of_unsorted
 from pcaplat.path import Division, Ints, Point, Warn
 from pcaplat.place_doubts import warn_of_offload, warn_of_tunnels
-from pcaplat.stages.survey import Sample, divide, suspect
+from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,15 @@ def look(job: Job) -> Looked:
 def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
     """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
     sampled = job.sample()
-    places, place_of = find_points(job.captures, sampled["facts"])
-    suspicion = suspect(sampled, places)
+    facts, packets = sampled["facts"], hidden_repeats(sampled["packets"])
+    divisions, part = None, None
+    if packets is not None:
+        names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+        divisions, part = divide(packets, sampled["flows"], names, interfaces)
+    places, place_of = find_points(job.captures, facts, divisions)
+    suspicion = suspect(sampled, places, divisions or (), part)
     if suspicion is None:
         return job, sampled
-    known = job.translated(sampled, place_of, suspicion.centres, suspicion.window_ns)
+    seen_by = Places([place.name for place in places], place_of, divisions)
+    known = job.translated(sampled, seen_by, suspicion.centres, suspicion.window_ns)
     return (job, sampled) if known is job else (known, known.sample())

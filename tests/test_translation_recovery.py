@@ -11,7 +11,18 @@ import pytest
 import pcaplat
 from tests.frames_by_hand import TCP, UDP
 from tests.simulate_nat import START_NS, End, Packet, Traffic, Translator, record
-from tests.simulator.effects import CUT, JOINED, LOSS, base, together, traffic, translated
+from tests.simulator.effects import (
+    CUT,
+    JOINED,
+    LOSS,
+    ONE_SWITCH,
+    ROUTED,
+    at,
+    base,
+    together,
+    traffic,
+    translated,
+)
 from tests.simulator.outcome import run
 from tests.simulator.score import Score
 from tests.simulator.truth import Truth
@@ -66,6 +77,33 @@ def test_a_thousand_flows_at_once(tmp_path: Path) -> None:
     assert len(score.truth.outcome.flows) >= 1_000
     assert score.n_wrong == 0
     assert recall_of_long_flows(score) >= 0.998
+
+
+GATEWAY = together(
+    at(("leaf",), file="gateway", is_cooked=True, interface=5),
+    at(("spine",), file="gateway", is_cooked=True, interface=2),
+)
+
+
+@pytest.mark.parametrize(
+    ("effect", "sides"),
+    [
+        (together(translated("snat"), GATEWAY), ("gateway/if5", "gateway/if2")),
+        (together(translated("snat", "dnat"), GATEWAY, LOSS), ("gateway/if5", "gateway/if2")),
+        (together(translated("snat"), ROUTED, ONE_SWITCH), ("switch/hop1", "switch/hop2")),
+    ],
+    ids=["any capture", "any capture, loss", "one port of a router"],
+)
+def test_one_file_has_both_sides(effect: Effect, sides: tuple[str, str], tmp_path: Path) -> None:
+    score = scored(effect, tmp_path, 2_000)
+    assert score.n_wrong == 0
+    assert recall_of_long_flows(score) >= 0.998
+    rows = score.result.document["translations"]
+    assert {(row["near"], row["far"]) for row in rows} == {sides}
+    (alone,) = tmp_path.glob(f"{sides[0].split('/')[0]}.*")
+    result = pcaplat.merge([str(alone)])
+    assert set(result.document["path"]) == set(sides)
+    assert result.document["translations"]
 
 
 @pytest.mark.slow

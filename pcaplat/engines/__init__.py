@@ -33,12 +33,18 @@ class Engine(Protocol):
         self,
         files: Sequence[str],
         settings: _native.Settings,
-        point_of: Sequence[Sequence[int | None]],
-        centres: Sequence[Knots],
-        window_ns: int,
+        beforehand: dict[str, Any],
         tell: Tell | None,
     ) -> _native.Learned:
-        """Learn which flows of a point are known by other addresses at another."""
+        """Learn which flows of a point are known by other addresses at another.
+
+        Args:
+            files: The captures.
+            settings: How they are read.
+            beforehand: The point of each part of a file, how files are divided, the usual
+                differences of the points' stamps, and a window.
+            tell: Told how far the reading is.
+        """
 
     def match(
         self,

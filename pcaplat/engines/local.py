@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pcaplat import _native
-from pcaplat.engines import Knots, Tell
+from pcaplat.engines import Tell
 
 
 def sample(
@@ -17,13 +17,11 @@ def sample(
 def learn(
     files: Sequence[str],
     settings: _native.Settings,
-    point_of: Sequence[Sequence[int | None]],
-    centres: Sequence[Knots],
-    window_ns: int,
+    beforehand: dict[str, Any],
     tell: Tell | None,
 ) -> _native.Learned:
     """See `Engine.learn`."""
-    return _native.learn(list(files), settings, point_of, centres, window_ns, tell)
+    return _native.learn(list(files), settings, **beforehand, tell=tell)
 
 
 def match(

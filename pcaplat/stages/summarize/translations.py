@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pcaplat.path import Ends, Findings
+from pcaplat.path import Findings
 
 ROUND = 1 << 32
 """TCP sequence numbers are counted modulo this (RFC 9293 §3.4)."""
@@ -16,10 +16,10 @@ def translation_rows(
 
     Args:
         findings: What the survey found.
-        sessions: What was learned: `sides` of two places, `n` packets that say so, `ahead`.
+        sessions: What was learned: `sides` of two points, `n` packets that say so, `ahead`.
     """
-    points = {source: i for i, point in enumerate(findings.points) for source in point.sources}
-    sessions = [_placed(session, points) for session in sessions]
+    points = {point.name: i for i, point in enumerate(findings.points)}
+    sessions = [_placed(findings, session, points) for session in sessions]
     nearest: dict[int, list[_Told]] = {}
     for told in sorted((_told(findings, session) for session in sessions), key=lambda t: t.span):
         # the nearest points that saw both addresses tell where; farther ones say the same again
@@ -30,13 +30,16 @@ def translation_rows(
     return [_row(findings, told.session) for told in kept]
 
 
-def _placed(session: Mapping[str, Any], points: Mapping[Ends, int]) -> dict[str, Any]:
-    """Give both sides their point; of a file that is divided, any of its points."""
+def _placed(
+    findings: Findings, session: Mapping[str, Any], points: Mapping[str, int]
+) -> dict[str, Any]:
+    """Give both sides their point; of a file that is divided by now, any of its points."""
     sides = []
     for side in session["sides"]:
-        file, interface = side["file"], side["interface"]
-        of_file = [point for (of, _), point in points.items() if of == file]
-        sides.append({**side, "point": points.get((file, interface), of_file[0])})
+        files = ({file for file, _ in point.sources} for point in findings.points)
+        of_file = (at for at, of in enumerate(files) if side["file"] in of)
+        point = points.get(side["point"])
+        sides.append({**side, "point": next(of_file) if point is None else point})
     return {**session, "sides": sides}
 
 

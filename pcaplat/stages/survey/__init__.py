@@ -13,6 +13,6 @@ from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.least import sampled_least
 from pcaplat.stages.survey.sights import Sample, Sights
 from pcaplat.stages.survey.splitting import divide
-from pcaplat.stages.survey.translation import suspect
+from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
-__all__ = ["Sample", "Sights", "divide", "sampled_least", "survey", "suspect"]
+__all__ = ["Sample", "Sights", "divide", "hidden_repeats", "sampled_least", "survey", "suspect"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.path import NO_OFFSET, Bools, Centre, Point
+from pcaplat.path import NO_OFFSET, Bools, Centre, Division, Ints, Point
 from pcaplat.stages.survey.centres import follow
 from pcaplat.stages.survey.relations import (
     Relations,
@@ -19,6 +19,7 @@ from pcaplat.stages.survey.relations import (
     relate,
     spanning_steps,
 )
+from pcaplat.stages.survey.repeats import Repeats
 from pcaplat.stages.survey.sights import Sample, Sights, among, unique_sights
 
 ENOUGH_CROSSINGS = 2
@@ -40,13 +41,41 @@ class Suspicion:
     window_ns: int
 
 
-def suspect(sampled: Mapping[str, Any], points: Sequence[Point]) -> Suspicion | None:
+def hidden_repeats(packets: Mapping[str, bytes]) -> dict[str, bytes] | None:
+    """Look for packets that one file has on both sides of a translator, as a gateway's has.
+
+    Args:
+        packets: The sample, as an engine gives it.
+
+    Returns:
+        The same recognised without addresses, so that the file can be divided; only what is
+        numbered is recognised so, for heartbeats of two hosts may be equal. None where no packet
+        was seen under other addresses in its file.
+    """
+    columns = {name: np.frombuffer(column, "<i8") for name, column in packets.items()}
+    is_numbered = (columns["copy_tag"] != 0) | (columns["tcp_bytes"] != 0)
+    columns |= {"key": columns["bare"], "is_directed": columns["is_directed"] * is_numbered}
+    repeats = Repeats.among(columns, np.arange(len(columns["key"])))
+    leg = columns["leg"]
+    if (leg[repeats.first] != leg[repeats.then]).sum() < ENOUGH_CROSSINGS:
+        return None
+    return {name: column.tobytes() for name, column in columns.items()}
+
+
+def suspect(
+    sampled: Mapping[str, Any],
+    points: Sequence[Point],
+    divisions: Sequence[Division | None] = (),
+    part: Ints | None = None,
+) -> Suspicion | None:
     """Look for packets of a sample that belong to another flow at another point.
 
     Args:
         sampled: What an engine's `sample` gives: `packets`, selected by all of their bytes but the
             addresses, and `alike`, selected by their content alone.
         points: The capture points.
+        divisions: How each file is divided, as far as `hidden_repeats` tell.
+        part: The part of its file that saw each of `packets`.
 
     Returns:
         How to learn the translations; None where nothing speaks for one.
@@ -54,8 +83,11 @@ def suspect(sampled: Mapping[str, Any], points: Sequence[Point]) -> Suspicion | 
     found = []
     if len(points) < 2:  # noqa: PLR2004 - a flow becomes another between two points
         return None
-    for name, value in (("packets", "bare"), ("alike", "content")):
-        unique = unique_sights(_seen(sampled[name], value, points))
+    ways = [_seen(sampled["packets"], "bare", points, divisions, part)]
+    if part is None:
+        ways.append(_seen(sampled["alike"], "content", points))
+    for seen in ways:
+        unique = unique_sights(seen)
         relations, tail_ns = relate(unique)
         crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
         n = sum(_n_crossing(unique, *ends) for ends in crossing)
@@ -67,9 +99,16 @@ def suspect(sampled: Mapping[str, Any], points: Sequence[Point]) -> Suspicion | 
     return Suspicion(_centres(relations, points), window_ns)
 
 
-def _seen(columns: Mapping[str, bytes], value: str, points: Sequence[Point]) -> list[Sights]:
+def _seen(
+    columns: Mapping[str, bytes],
+    value: str,
+    points: Sequence[Point],
+    divisions: Sequence[Division | None] = (),
+    part: Ints | None = None,
+) -> list[Sights]:
     """Sights recognised by one column, with the flow that each point itself saw."""
-    sample = Sample.of({**columns, "key": columns[value], "flow": columns["leg"]}, NO_FLOWS)
+    columns = {**columns, "key": columns[value], "flow": columns["leg"]}
+    sample = Sample.of(columns, NO_FLOWS, divisions, part)
     of_points = [sample.seen_at(point) for point in points]
     return [seen.at(seen.is_directed) for seen in of_points]
 

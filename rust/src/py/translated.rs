@@ -1,7 +1,7 @@
 //! Learned translations: opaque to Python but for what is shown of them.
 
 use super::attend::{attend, raise};
-use super::planned::{Knots, centre};
+use super::planned::{Knots, Questions, centre, division};
 use super::settings::Settings;
 use super::{
     Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
@@ -72,6 +72,7 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
     let addresses = &side.addresses;
     dict.set_item("file", side.source.0)?;
     dict.set_item("interface", side.source.1)?;
+    dict.set_item("place", side.place)?;
     dict.set_item("leg", side.leg.cast_signed())?;
     dict.set_item("src", addresses.src.0.to_string())?;
     dict.set_item("src_port", addresses.src.1)?;
@@ -86,13 +87,14 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
 #[pyfunction]
-#[pyo3(signature = (files, settings, point_of, centres, window_ns, tell=None, most_sessions=1 << 20))]
+#[pyo3(signature = (files, settings, point_of, divisions, centres, window_ns, tell=None, most_sessions=1 << 20))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn learn(
     py: Python<'_>,
     files: Vec<PathBuf>,
     settings: &Settings,
     point_of: PlaceOf,
+    divisions: Vec<Option<Questions>>,
     centres: Vec<Knots>,
     window_ns: i64,
     tell: Option<Bound<'_, PyAny>>,
@@ -100,8 +102,12 @@ pub(super) fn learn(
 ) -> PyResult<Learned> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
+    let divisions = divisions.into_iter();
     let beforehand = Beforehand {
         place_of: point_of,
+        divisions: divisions
+            .map(|questions| questions.map(division).transpose())
+            .collect::<PyResult<_>>()?,
         centres: centres.into_iter().map(centre).collect(),
         window_ns,
         most_sessions,

@@ -11,6 +11,7 @@ use crate::fragments::Fragments;
 use crate::identity::{Identity, word};
 use crate::plan::Centre;
 use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::vantage::{Division, part_of};
 use crate::wire::Packet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,10 @@ const WAITING_BLOCKS: usize = 4;
 /// What is known beforehand.
 #[derive(Clone, Debug)]
 pub struct Beforehand {
-    /// Which point a file's interface is.
+    /// Which point a file's interface, or part, is.
     pub place_of: PlaceOf,
+    /// How files are divided.
+    pub divisions: Vec<Option<Division>>,
     /// Per point: its usual difference to a common time.
     pub centres: Vec<Centre>,
     /// How far two sights of a packet may be apart, after that.
@@ -163,7 +166,9 @@ impl<'a> Watch<'a> {
 
     fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let places = self.beforehand.place_of.get(self.file);
-        let place = places.and_then(|of| of.get(frame.interface as usize));
+        let division = self.beforehand.divisions.get(self.file);
+        let part = part_of(division.and_then(Option::as_ref), frame, packet);
+        let place = places.and_then(|of| of.get(part as usize));
         let Some(place) = place.copied().flatten() else {
             return;
         };

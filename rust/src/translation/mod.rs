@@ -20,7 +20,7 @@ use crate::plan::Centre;
 pub use bare::{Bare, Kind};
 pub(crate) use quoted::quoted;
 
-/// Which capture point a file's interface is.
+/// Which capture point a file's interface is, or its part.
 pub type PlaceOf = Vec<Vec<Option<u16>>>;
 
 /// Addresses and ports at one point for a while, and what stands for them everywhere.
@@ -91,7 +91,9 @@ impl Translations {
     fn find(&self, file: usize, interface: u32, t_ns: i64, leg: u64) -> Option<&Leg> {
         let legs = self.of_leg.get(&leg)?;
         let of_file = self.place_of.get(file)?;
-        let place = of_file.get(interface as usize).copied().flatten()?;
+        // of a divided file any place: they share a clock, and addresses tell them apart
+        let place = of_file.get(interface as usize).copied().flatten();
+        let place = place.or_else(|| of_file.iter().copied().flatten().next())?;
         let centre = self.centres.get(usize::from(place));
         let at_ns = centre.map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)));
         let is_then = |leg: &&Leg| (leg.from_ns..=leg.until_ns).contains(&at_ns);
