@@ -32,8 +32,8 @@ def survey(
         path: Names of the points in forward order, if the user gave them. Points that it leaves
             out keep their measured place between the others.
         domains: Clock domain of each point; by default every point has a clock of its own.
-        mixed: Points that stamp what they receive and what they send by different clocks: they tell
-            directions only where no others do.
+        mixed: Points that stamp what they receive and what they send by different clocks. Where
+            they seem to be does not tell which end of the declared path is which.
 
     Returns:
         The findings, one component for each group of points that share packets.
@@ -55,7 +55,7 @@ def survey(
         n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
         raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
     starts_ns = cover_starts(relations, groups[0], points)
-    orders = _order_groups(relations, groups, domains or range(len(points)), mixed)
+    orders = _order_groups(relations, groups, domains or range(len(points)))
     clear = [point for point in declared or () if point not in mixed]
     orders = from_first(orders, clear if len(clear) > 1 else declared, sample, points, starts_ns)
     along = [placed(order.points, declared) for order in orders]
@@ -86,14 +86,11 @@ def survey(
 
 
 def _order_groups(
-    relations: Relations,
-    groups: Sequence[list[int]],
-    domains: Sequence[int],
-    mixed: frozenset[int],
+    relations: Relations, groups: Sequence[list[int]], domains: Sequence[int]
 ) -> list[Order]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     orders: list[Order] = []
     for group in groups:
         known = orders[-1].toward_is_forward if orders else {}
-        orders.append(order_points(relations, group, known, domains, mixed))
+        orders.append(order_points(relations, group, known, domains))
     return orders

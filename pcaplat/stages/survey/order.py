@@ -54,11 +54,7 @@ class Order:
 
 
 def order_points(
-    relations: Relations,
-    points: Sequence[int],
-    known: Mapping[int, bool],
-    domains: Sequence[int],
-    mixed: frozenset[int] = frozenset(),
+    relations: Relations, points: Sequence[int], known: Mapping[int, bool], domains: Sequence[int]
 ) -> Order:
     """Order the points of one component, and orient its address pairs.
 
@@ -68,7 +64,6 @@ def order_points(
         known: Address pairs that other components oriented already.
         domains: Clock domain of each point: points of one clock are ordered by time where packets
             of one direction only were seen.
-        mixed: Points of two clocks, whose distances are off by the difference.
 
     Returns:
         The order. Which end is the first is arbitrary.
@@ -76,8 +71,7 @@ def order_points(
     directed = {
         ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
     }
-    trusted = {ends: both for ends, both in directed.items() if mixed.isdisjoint(ends)}
-    toward = orient(directed, orient(trusted, known))
+    toward = orient(directed, known)
     distance, n_turns = _distances(directed, toward)
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
