@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
+from pcaplat.captures import Capture, is_decoded, late_ns, queue_of, resolution_ns, stem
 from pcaplat.doubts import doubt
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
@@ -56,12 +56,15 @@ def capture_rows(
     rows = []
     for file, (capture, of_file) in enumerate(zip(captures, facts, strict=True)):
         for name, one, (n_frames, n_undecoded) in found.rows(file, of_file["interfaces"]):
+            queue = queue_of(one)
             row = {
                 "file": capture.name,
                 "point": name,
                 "n_frames": n_frames,
                 "n_undecoded": n_undecoded,
                 "resolution_ns": resolution_ns(one),
+                "batch_ns": late_ns(one),
+                "mirror_wait_ns": None if queue is None else queue[2],
                 "link": LINKS.get(one["link"], f"link type {one['link']}"),
                 "is_truncated": of_file["is_truncated"],
             }
@@ -79,6 +82,8 @@ def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
         "n_frames": 0,
         "n_undecoded": 0,
         "resolution_ns": None,
+        "batch_ns": 0,
+        "mirror_wait_ns": None,
         "link": "unknown",
         "is_truncated": of_file["is_truncated"],
     } | stamp_columns(None)

@@ -23,6 +23,15 @@ CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
 FASTEST_BYTES_NS = 50
 """Of a port of 400 Gbit/s, the fastest there is."""
 
+ENOUGH_BEHIND = 100
+"""Frames behind one of the other direction, short and long ones each, that tell a queue."""
+
+PILED_FRAC = 0.5
+"""As many come after exactly what the frame before takes."""
+
+SOONER_FRAC = 0.02
+"""And hardly any sooner."""
+
 FEWEST_IN_BATCHES = 10
 BATCHES_FRAC = 0.01
 
@@ -220,6 +229,25 @@ def late_ns(interface: Mapping[str, Any]) -> int:
         interface: One of a file, as its reading found it.
     """
     return interface["order"]["least_wait_ns"] or 0 if n_in_batches(interface) else 0
+
+
+def queue_of(interface: Mapping[str, Any]) -> tuple[int, list[int], int] | None:
+    """Rate in Gbit/s of the port that sent both directions of a link, if one did.
+
+    Beside how many frames followed one of the other direction, came exactly after it, and came
+    sooner; and how long frames stood in that queue at most, ns.
+
+    Args:
+        interface: One of a file, as its reading found it.
+    """
+    for rate_gbps, n, n_at, n_sooner, busy_ns in interface["queue"]:
+        rows = list(zip(n, n_at, n_sooner, strict=True))
+        if all(
+            n >= ENOUGH_BEHIND and at >= PILED_FRAC * n and sooner <= SOONER_FRAC * n
+            for n, at, sooner in rows
+        ):
+            return rate_gbps, [sum(n), sum(n_at), sum(n_sooner)], busy_ns
+    return None
 
 
 def point_index(points: Sequence[Point], option: str, name: str) -> int:

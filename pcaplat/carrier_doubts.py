@@ -3,19 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, stem
+from pcaplat.captures import Capture, is_decoded, queue_of, stem
 from pcaplat.doubts import doubt
 from pcaplat.path import Warn
-from pcaplat.units import format_count, format_frac
-
-ENOUGH_BEHIND = 100
-"""Frames behind one of the other direction, short and long ones each, that tell a queue."""
-
-PILED_FRAC = 0.5
-"""As many come after exactly what the frame before takes."""
-
-SOONER_FRAC = 0.02
-"""And hardly any sooner."""
+from pcaplat.units import format_count, format_frac, format_ns
 
 MANY_FRAC = 0.01
 """Shares below this are stray packets."""
@@ -62,21 +53,16 @@ def warn_of_mixed_links(
 
 
 def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for rate_gbps, n, n_at, n_sooner in one["queue"]:
-        rows = list(zip(n, n_at, n_sooner, strict=True))
-        is_queue = all(
-            n >= ENOUGH_BEHIND and at >= PILED_FRAC * n and sooner <= SOONER_FRAC * n
-            for n, at, sooner in rows
+    queue = queue_of(one)
+    if queue:
+        rate_gbps, (n, n_at, n_sooner), busy_ns = queue
+        text = (
+            f"of {format_count(n)} frames that follow one of the other direction "
+            f"{format_count(n_at)} come after exactly the time that one takes at {rate_gbps} "
+            f"Gbit/s, and {format_count(n_sooner)} sooner: both directions wait in one queue, up "
+            f"to {format_ns(busy_ns)}"
         )
-        if is_queue:
-            text = (
-                f"of {format_count(sum(n))} frames that follow one of the other direction "
-                f"{format_count(sum(n_at))} come after exactly the time that one takes at "
-                f"{rate_gbps} Gbit/s, and {format_count(sum(n_sooner))} sooner: both directions "
-                "wait in one queue"
-            )
-            yield "mirror-queue", text
-            return
+        yield "mirror-queue", text
 
 
 def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from pcaplat.quantile_readings import of_quantile
 from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.readings import Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
-from pcaplat.systematic import drift_ns
+from pcaplat.systematic import drift_ns, waiting_ns
 
 __all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]
 
@@ -62,7 +62,8 @@ def two_way(run: MeasuredRun, figure: Figure) -> Given:
     found = [side for side in sides if side is not None]
     if len(found) < len(sides):
         return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]} both ways")
-    return of_means(run, ends, found, clock_ns=drift_ns(run, ends, found))
+    off_ns = drift_ns(run, ends, found) + waiting_ns(run, ends)
+    return of_means(run, ends, found, clock_ns=off_ns)
 
 
 def one_way(run: MeasuredRun, figure: Figure) -> Given:
@@ -87,18 +88,19 @@ def _of_direction(run: MeasuredRun, figure: Figure, *, is_variation: bool) -> Gi
             "latency cannot be told; capture both directions, or use clocks that are synchronised"
         )
     least_ns = blocks.least_ns if is_variation else 0.0
+    waiting = waiting_ns(run, ends)
+    off_ns = waiting if is_variation else clock_ns + waiting
     if figure.statistic == "mean":
-        return of_means(run, ends, [blocks], least_ns, 0.0 if is_variation else clock_ns)
+        return of_means(run, ends, [blocks], least_ns, off_ns)
     if figure.statistic in SHARES:
         share = SHARES[figure.statistic]
         reading = of_quantile(blocks, share, coarse_ns(run, ends, [blocks], is_single=True))
-        return _shifted(reading, least_ns, 0.0 if is_variation else clock_ns)
+        return _shifted(reading, least_ns, off_ns)
     extreme_ns = float(row[f"{figure.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
     if np.isnan(extreme_ns):
         extreme_ns = float(blocks.middles_ns.max() if figure.statistic == "max" else least_ns)
     why = "one run has one extreme, and no interval for it; five runs have"
-    bias = 0.0 if is_variation else clock_ns
-    return Reading(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, bias, why)
+    return Reading(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
 
 
 def _shifted(reading: Reading, least_ns: float, bias: float) -> Reading:

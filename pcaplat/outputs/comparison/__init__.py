@@ -93,6 +93,16 @@ def reasons(document: Row) -> list[str]:
     ]
 
 
+def between(document: Row) -> list[str]:
+    """Say which terms of the error budget cancel between the scenarios, and which stay."""
+    found = []
+    for how in ("cancels", "stays"):
+        rows = [row for row in document.get("terms", []) if row["between"] == how]
+        texts = [f"{row['term'].replace('_', ' ')} ({row['why']})" for row in rows]
+        found += [f"What {how}: {'; '.join(texts)}"] if texts else []
+    return found
+
+
 def _place(row: Row) -> str:
     return f"{row['near']} {ARROWS.get(row.get('direction', ''), '⇄')} {row['far']}"
 

@@ -2,7 +2,7 @@
 
 from typing import Any, TextIO
 
-from pcaplat.outputs.comparison import curves, reasons, sections, title
+from pcaplat.outputs.comparison import between, curves, reasons, sections, title
 from pcaplat.outputs.terminal import grid, heading, page, paragraph
 
 LEFT = ("segment",)
@@ -20,5 +20,7 @@ def show(document: dict[str, Any], stream: TextIO) -> None:
             paragraph(console, f"Quantiles, {curve}")
         for reason in reasons(document):
             paragraph(console, reason)
+        for line in between(document):
+            paragraph(console, line)
         for warning in document["warnings"]:
             paragraph(console, f"{warning['code']}: {warning['text']}")

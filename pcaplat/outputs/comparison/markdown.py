@@ -2,7 +2,7 @@
 
 from typing import Any, TextIO
 
-from pcaplat.outputs.comparison import curves, reasons, sections, title
+from pcaplat.outputs.comparison import between, curves, reasons, sections, title
 from pcaplat.outputs.markdown import text_cell
 
 
@@ -18,6 +18,7 @@ def show(document: dict[str, Any], stream: TextIO) -> None:
             stream.write(f"| {' | '.join(cells)} |\n")
     _write_list(stream, "Quantiles", curves(document))
     _write_list(stream, "Undecided", reasons(document))
+    _write_list(stream, "Between the scenarios", between(document))
     warnings = [f"{row['code']}: {row['text']}" for row in document["warnings"]]
     _write_list(stream, "Warnings", warnings)
 

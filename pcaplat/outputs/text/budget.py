@@ -7,9 +7,10 @@ from pcaplat.units import format_ns
 
 NAMES = {
     "statistical": "too few independent packets",
-    "resolution": "coarse stamps",
+    "resolution": "coarse stamps, or batches of them",
     "clock": "the clocks",
     "drift": "the clocks' drift",
+    "mirror_queue": "frames that wait in a mirror",
     "ambiguity": "packets that cannot be told apart",
 }
 

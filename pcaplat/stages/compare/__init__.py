@@ -20,6 +20,7 @@ from pcaplat.stages.compare.curve import quantile_curve
 from pcaplat.stages.compare.doubts import doubts_of_runs
 from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.stages.compare.shift import shift_of
+from pcaplat.systematic import between_scenarios
 from pcaplat.witnesses import witness_rows, witness_warnings
 
 SCHEMA = "pcaplat.comparison/1"
@@ -63,6 +64,7 @@ def compare(
             *rate_rows(*both, confidence),
         ],
     }
+    document["terms"] = between_scenarios()
     witnesses = witness_rows(both)
     document["witnesses"] = witnesses
     warnings = _warnings(both, effects, is_replicated=is_replicated)

@@ -20,10 +20,13 @@ Row = dict[str, Any]
 
 REMEDIES = {
     "statistical": "capture for longer, or one kind of traffic (--filter)",
-    "resolution": "capture nanoseconds (tcpdump --time-stamp-precision=nano)",
+    "resolution": "capture nanoseconds (tcpdump --time-stamp-precision=nano), no interrupts held "
+    "back (ethtool -C INTERFACE rx-usecs 0)",
     "clock": "declare points that share a clock (--same-clock), or how far it may be off "
     "(--clock-accuracy); in the two-way contribution clocks cancel",
     "drift": "capture on one clock, or synchronise the clocks (PTP)",
+    "mirror_queue": "mirror each direction to a port of its own, or to a faster one, or use a tap; "
+    "what ends at the mirror is too long by up to it, what begins there too short",
     "ambiguity": "capture more bytes of each packet, or leave out what repeats (--filter)",
 }
 """What to do about each term; also the terms, and of equal ones the first counts."""
@@ -52,21 +55,25 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
         near, far, way = key
         range_ns[key] = row["max_ns"] - row["min_ns"]
         given = read(run, Figure("one-way-latency", "mean", (near, far), way))
+        queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         yield (
             _ends(near, far, way)
-            | _terms(given, row["clock_half_width_ns"], 0.0)
+            | _terms(
+                given, row["clock_half_width_ns"], 0.0, run.late_ns("mirror_wait_ns", (near, far))
+            )
             | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
         )
     for row in run.document["round_trips"]:
         near, far = row["near"], row["far"]
         given = read(run, Figure("two-way-contribution", ends=(near, far)))
+        queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         sides = [run.blocks.get((near, far, way)) for way in ("forward", "reverse")]
         known = [side for side in sides if side is not None]
         drift = drift_ns(run, (near, far), known) if len(known) == len(sides) else 0.0
         both_ns = sum(range_ns.get((near, far, way), 0.0) for way in ("forward", "reverse"))
         yield (
             _ends(near, far, None)
-            | _terms(given, 0.0, drift)
+            | _terms(given, 0.0, drift, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * both_ns}
         )
 
@@ -75,13 +82,14 @@ def _ends(near: str, far: str, way: str | None) -> Row:
     return {"near": near, "far": far, "direction": way}
 
 
-def _terms(given: object, clock_ns: float, drift: float) -> Row:
+def _terms(given: object, clock_ns: float, drift: float, queue_ns: float) -> Row:
     """Take a mean's interval apart."""
-    known = {"clock_ns": clock_ns, "drift_ns": drift}
+    # where no queue was seen there may be one all the same
+    known = {"clock_ns": clock_ns, "drift_ns": drift, "mirror_queue_ns": queue_ns or None}
     if not isinstance(given, Reading):
         return {"statistical_ns": None, "resolution_ns": None} | known
     half_ns = None if given.within is None else given.within.half_width(CONFIDENCE) - given.bias
-    resolution_ns = max(given.bias - clock_ns - drift, 0.0)
+    resolution_ns = max(given.bias - clock_ns - drift - queue_ns, 0.0)
     return {"statistical_ns": half_ns, "resolution_ns": resolution_ns} | known
 
 
@@ -90,8 +98,7 @@ def _budget(row: Row) -> Row:
     largest = max(known, key=lambda name: known[name])
     if row["statistical_ns"] is None:
         largest = "statistical"
-    about = {"stamp_convention_ns": None, "mirror_queue_ns": None}
-    return row | about | {"largest": largest, "remedy": REMEDIES[largest]}
+    return row | {"stamp_convention_ns": None} | {"largest": largest, "remedy": REMEDIES[largest]}
 
 
 def _ambiguous_frac(matching: Mapping[str, Any]) -> float:

@@ -212,13 +212,16 @@ fn order_dict<'py>(py: Python<'py>, order: &StampOrder) -> PyResult<Bound<'py, P
 }
 
 /// Rate, and of short and of long frames: how many, how many at its time, how many sooner.
-type QueueRow = (u32, Vec<u64>, Vec<u64>, Vec<u64>);
+type QueueRow = (u32, Vec<u64>, Vec<u64>, Vec<u64>, i64);
 
 fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
     let counts = queue.n_at.iter().zip(&queue.n_sooner);
-    let rows = RATES.iter().zip(counts);
-    rows.map(|(rate, (at, sooner))| (*rate, queue.n.to_vec(), at.to_vec(), sooner.to_vec()))
-        .collect()
+    let rows = RATES.iter().zip(counts).zip(queue.longest_busy_ns);
+    rows.map(|((rate, (at, sooner)), busy_ns)| {
+        let n = queue.n.to_vec();
+        (*rate, n, at.to_vec(), sooner.to_vec(), busy_ns)
+    })
+    .collect()
 }
 
 fn stamps_dict<'py>(py: Python<'py>, stamps: &StampFacts) -> PyResult<Bound<'py, PyDict>> {

@@ -26,6 +26,10 @@ pub struct Queue {
     pub n_at: [[u64; 2]; RATES.len()],
     /// By rate: those that came sooner.
     pub n_sooner: [[u64; 2]; RATES.len()],
+    /// By rate: the longest time that frames of either direction followed each other so, ns; none
+    /// of them waited longer.
+    pub longest_busy_ns: [i64; RATES.len()],
+    busy_ns: [i64; RATES.len()],
     last: Option<(Identity, i64, u32)>,
 }
 
@@ -34,6 +38,9 @@ impl Queue {
     pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
         let t_ns = frame.time_ns();
         let n_bytes = frame.wire_bytes.saturating_sub(frame.fcs_bytes.into()) + FRAMING_BYTES;
+        if let Some((_, last_ns, last_bytes)) = self.last {
+            self.follow(t_ns.saturating_sub(last_ns), last_bytes);
+        }
         if let Some((last, last_ns, last_bytes)) = self.last
             && last.pair == identity.pair
             && last.toward != identity.toward
@@ -43,6 +50,16 @@ impl Queue {
             self.compare(t_ns.saturating_sub(last_ns), last_bytes);
         }
         self.last = Some((*identity, t_ns, n_bytes));
+    }
+
+    fn follow(&mut self, gap_ns: i64, n_bytes: u32) {
+        let rows = self.busy_ns.iter_mut().zip(&mut self.longest_busy_ns);
+        for (rate, (busy_ns, longest_ns)) in RATES.iter().zip(rows) {
+            let takes_ns = i64::from(n_bytes * 8 / rate);
+            let is_behind = (gap_ns - takes_ns).abs() <= takes_ns / 32 + SLACK_NS;
+            *busy_ns = if is_behind { *busy_ns + gap_ns } else { 0 };
+            *longest_ns = (*longest_ns).max(*busy_ns);
+        }
     }
 
     fn compare(&mut self, gap_ns: i64, n_bytes: u32) {
@@ -71,6 +88,16 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::Queue;
+
+    #[test]
+    fn a_busy_time_ends_where_a_frame_did_not_wait() {
+        let mut queue = Queue::default();
+        for gap_ns in [1_200, 1_201, 1_199, 50_000, 1_200] {
+            queue.follow(gap_ns, 1_500);
+        }
+        assert_eq!(queue.longest_busy_ns[2], 3_600);
+        assert_eq!(queue.longest_busy_ns[0], 0);
+    }
 
     #[test]
     fn a_gap_is_at_sooner_or_beyond_what_a_frame_takes() {
