@@ -200,6 +200,22 @@ class Warn:
 
 
 @dataclass(frozen=True)
+class OrderEvidence:
+    """What says that one neighbour is before the other.
+
+    `rests_on` is "two-way distance" (over `n` changes of direction, `n_agreeing` of which say so),
+    "one clock", "time stamps or TTL", or "other points". A negative distance says the opposite.
+    """
+
+    near: int
+    far: int
+    rests_on: str
+    n: int = 0
+    n_agreeing: int = 0
+    distance_ns: float | None = None
+
+
+@dataclass(frozen=True)
 class Findings:
     """The survey's result; points are indices into `points`.
 
@@ -224,6 +240,7 @@ class Findings:
     warnings: list[Warn]
     copies: Sequence[Copies] = ()
     fragmented: Sequence[Ends] = ()
+    order_evidence: Sequence[OrderEvidence] = ()
 
     @cached_property
     def along(self) -> list[int]:

@@ -259,6 +259,26 @@ def test_first_packets_of_flows_stand_apart(tmp_path: Path) -> None:
     assert set(n) == {(a, w, k) for a, w, _ in n for k in ("first of its flow", "later")}
 
 
+def test_the_order_says_what_it_rests_on(tmp_path: Path) -> None:
+    path = Dialogues(offsets_ns=CLOCKS)
+    every_kind(path)
+    files = path.save(tmp_path)
+    with pcaplat.merge(files[::-1], keep_rows=False) as result:
+        found = result.document
+    assert found["path"] == ["a", "b", "c"]
+    for row in found["path_evidence"]:
+        assert row["rests_on"] == "two-way distance"
+        assert row["n"] >= row["n_agreeing"] > 0.99 * row["n"] > 100
+        # the least of a packet there and one back, and what queues add
+        assert 13_000 < row["distance_ns"] < 20_000
+    with pcaplat.merge(files, path=["b", "a", "c"], keep_rows=False) as result:
+        rows = result.document["path_evidence"]
+    (row,) = (row for row in rows if {row["near"], row["far"]} == {"a", "b"})
+    assert row["near"] == "b"
+    assert row["distance_ns"] < 0
+    assert row["n_agreeing"] < 0.01 * row["n"]
+
+
 NEEDS_LAB = pytest.mark.skipif(not lab_set("l2").exists(), reason="the lab captures are not here")
 
 

@@ -22,6 +22,7 @@ from pcaplat.stages.summarize.rows import (
     clock_rows,
     direction_of,
     matching_row,
+    path_evidence,
     point_rows,
     round_trip_rows,
     segment_rows,
@@ -72,6 +73,7 @@ def summarize(
         "schema": SCHEMA,
         "path": [findings.name(point) for point in findings.along],
         "path_inferred": findings.is_inferred,
+        "path_evidence": path_evidence(findings),
         "edges": [
             {"near": findings.name(near), "far": findings.name(far)} for near, far in findings.edges
         ],

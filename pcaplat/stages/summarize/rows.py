@@ -36,6 +36,21 @@ IPDV = {"ipdv_p50_ns": 0.5, "ipdv_p99_ns": 0.99}
 """Size of the difference from the packet before in the same flow (RFC 3393, RFC 5481)."""
 
 
+def path_evidence(findings: Findings) -> list[Row]:
+    """One row per edge: what says that its near end is before its far end, and how sure that is."""
+    return [
+        {
+            "near": findings.name(one.near),
+            "far": findings.name(one.far),
+            "rests_on": one.rests_on,
+            "n": one.n,
+            "n_agreeing": one.n_agreeing,
+            "distance_ns": one.distance_ns,
+        }
+        for one in findings.order_evidence
+    ]
+
+
 def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
     """One row per segment and direction, as in summary.json.
 

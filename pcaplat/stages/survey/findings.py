@@ -9,6 +9,7 @@ from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.coverage import doubts_of_coverage
 from pcaplat.stages.survey.direction import cover_starts, declared_path, from_first, placed
 from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
+from pcaplat.stages.survey.evidence import evidence_of
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.links import find_edges
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
@@ -81,6 +82,7 @@ def survey(
         tail_ns=tail_ns,
         copies=find_copies(seen),
         fragmented=sample.fragmented,
+        order_evidence=evidence_of(orders, edges),
     )
     return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
 

@@ -29,7 +29,8 @@ class Order:
 
     `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
     direction only; `is_timed` those that were timed by a clock they share with another;
-    `is_known` tells whether anything says which point is before which.
+    `is_known` tells whether anything says which point is before which. `n_agreeing` counts the
+    changes of direction that say of two points what most of them say.
     """
 
     points: list[int]
@@ -39,6 +40,7 @@ class Order:
     is_assumed: frozenset[int]
     is_timed: frozenset[int]
     is_known: bool
+    n_agreeing: dict[Ends, int]
 
     def turned(self) -> "Order":
         """Give the same order from the other end."""
@@ -50,6 +52,7 @@ class Order:
             self.is_assumed,
             self.is_timed,
             self.is_known,
+            self.n_agreeing,
         )
 
 
@@ -72,7 +75,7 @@ def order_points(
         ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
     }
     toward = orient(directed, known)
-    distance, n_turns = _distances(directed, toward)
+    distance, n_turns, n_agreeing = _distances(directed, toward)
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
     distance |= timed
@@ -81,15 +84,19 @@ def order_points(
     along = _sorted_along(coordinate, assumed | distance)
     is_known = bool(distance or assumed)
     is_timed = frozenset(point for ends in timed for point in ends)
-    return Order(along, toward, distance, n_turns, frozenset(is_assumed), is_timed, is_known)
+    rests_on = (frozenset(is_assumed), is_timed, is_known)
+    return Order(along, toward, distance, n_turns, *rests_on, n_agreeing)
 
 
 def _distances(
     directed: Mapping[Ends, Shared], toward: Mapping[int, bool]
-) -> tuple[Distances, dict[Ends, int]]:
-    """Two-way distances over all address pairs, and over how many changes of direction."""
+) -> tuple[Distances, dict[Ends, int], dict[Ends, int]]:
+    """Two-way distances over all address pairs, and over how many changes of direction.
+
+    And how many of them have the sign of the distance.
+    """
     distance: Distances = {}
-    n_turns = {}
+    n_turns, n_agreeing = {}, {}
     for ends, both in directed.items():
         is_forward = forward_mask(both, toward)
         values_ns, _ = turns(both, is_forward, np.zeros(len(both), np.int64))
@@ -97,7 +104,8 @@ def _distances(
         if len(values_ns):
             # Below the resolution of the stamps the median is 0; the mean is not.
             distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
-    return distance, n_turns
+            n_agreeing[ends] = int((values_ns * np.sign(distance[ends]) > 0).sum())
+    return distance, n_turns, n_agreeing
 
 
 def _timed_distances(
