@@ -206,11 +206,7 @@ ROUND_TRIPS = Table(
         *_intervals("mean"),
         _count("n_paired", "requests whose response was found, both seen at both ends: what the quantiles are over"),
         _duration("paired_mean_ns", "mean two-way contribution over these"),
-        *(
-            _duration(f"{name}_{end}_ns", f"{name}: {of}")
-            for name in ("paired_mean", "p50", "p90", "p99")
-            for end, of in (("lo", "lower end of its 95 % interval; null: paired_interval_reason"), ("hi", "upper end"))
-        ),
+        *(_duration(f"{name}_{end}_ns", f"{name}: {of}") for name in ("paired_mean", "p50", "p90", "p99") for end, of in (("lo", "lower end of its 95 % interval; null: paired_interval_reason"), ("hi", "upper end"))),
         _text("paired_interval_reason", "why an interval of these is null", is_nullable=True),
         _text("paired_interval_note", "which of them are approximate, and wider for it", is_nullable=True),
     ),
