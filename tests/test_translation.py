@@ -249,7 +249,10 @@ def between(sent: tuple[Packet, bool], client: str, server: str) -> tuple[Packet
     packet, forward = sent
     src, dst = (client, server) if forward else (server, client)
     ends = (src, packet.src[1]), (dst, packet.dst[1])
-    return replace(packet, src=ends[0], dst=ends[1], payload=f"{ends}".encode()), forward
+    at_ns = START_NS + packet.at_ns % 200_000  # all of them at once
+    return replace(
+        packet, at_ns=at_ns, src=ends[0], dst=ends[1], payload=f"{ends}".encode()
+    ), forward
 
 
 def test_hosts_that_talk_through_their_own_translator(tmp_path: Path) -> None:

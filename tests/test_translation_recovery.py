@@ -79,6 +79,14 @@ def test_a_thousand_flows_at_once(tmp_path: Path) -> None:
     assert recall_of_long_flows(score) >= 0.998
 
 
+def test_translated_flows_are_found_as_others_are_under_loss(tmp_path: Path) -> None:
+    counts = []
+    for name, effect in (("plain", LOSS), ("nat", together(translated("snat"), LOSS))):
+        (folder := tmp_path / name).mkdir()
+        counts.append(scored(effect, folder, 2_000).counts())
+    assert counts[0] == counts[1]
+
+
 GATEWAY = together(
     at(("leaf",), file="gateway", is_cooked=True, interface=5),
     at(("spine",), file="gateway", is_cooked=True, interface=2),
