@@ -130,11 +130,15 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
     reach_ns = (min(lo, int(usual_ns.min()) - more), max(hi, int(usual_ns.max()) + more))
-    n_outside = int(np.sum((usual_ns < lo) | (usual_ns > hi)))
+    half = (hi - lo) // 2
+    n_outside, n_far = (
+        int(np.sum((usual_ns < lo - by) | (usual_ns > hi + by))) for by in (0, half)
+    )
     density = _density(usual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
     # what none of few packets did, one of more may do
     outside_frac = (n_outside + 0.5) / (len(usual_ns) + 1)
-    return Band(lo, hi, density.tolist(), outside_frac=outside_frac, reach_ns=reach_ns)
+    rare = {"outside_frac": outside_frac, "far_frac": n_far / len(usual_ns)}
+    return Band(lo, hi, density.tolist(), **rare, reach_ns=reach_ns)
 
 
 def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:

@@ -80,7 +80,7 @@ def survey(
         warnings=warnings + doubts_of_offload(points, torn),
         torn=frozenset(torn),
         tail_ns=tail_ns,
-        copies=find_copies(seen),
+        copies=find_copies(seen, along, toward),
         fragmented=sample.fragmented,
         order_evidence=evidence_of(orders, edges),
     )

@@ -51,6 +51,7 @@ def fit_bands(
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
     doubtful_ns = [np.concatenate([one.doubtful() for one in some]) for some in centres]
+    n_seen: tuple[dict[Ends, int], dict[Ends, int]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
@@ -69,13 +70,25 @@ def fit_bands(
                 )
                 sure = both.at(~is_doubtful)
                 order[side][up, down] = overtaken(sure.t_ns, residual_ns[~is_doubtful], sure.flow)
-    return _in_order(bands[0], order[0]), _in_order(bands[1], order[1])
+                n_seen[side][up, down] = len(both)
+    first, second = (_as_elsewhere(*one) for one in zip(bands, order, n_seen, strict=True))
+    return first, second
 
 
-def _in_order(bands: dict[Ends, Band], order: Mapping[Ends, Overtaken]) -> dict[Ends, Band]:
+def _as_elsewhere(
+    bands: dict[Ends, Band], order: Mapping[Ends, Overtaken], n_seen: Mapping[Ends, int]
+) -> dict[Ends, Band]:
+    """What is rare is not seen often enough at one pair of points: the others count too."""
     path = together(order.values())
+    n_far = sum(band.far_frac * n_seen[ends] for ends, band in bands.items())
+    far_frac = (n_far + 0.5) / (sum(n_seen.values()) + 1)
     return {
-        ends: replace(band, order_kept=order[ends].order_kept(path)) for ends, band in bands.items()
+        ends: replace(
+            band,
+            far_frac=(band.far_frac + far_frac) / 2,
+            order_kept=order[ends].order_kept(path),
+        )
+        for ends, band in bands.items()
     }
 
 

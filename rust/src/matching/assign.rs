@@ -1,12 +1,12 @@
 //! Identical packets: walks the points, extending what can be told (posterior.rs).
 
 use super::Sight;
-use super::crowd::{Crowd, densities_of_copies, density};
+use super::crowd::{Crowd, copied_frac, densities_of_copies, density, goes_on};
 use super::matchings::MOST_FRAMES;
 use super::piece::Piece;
-use super::posterior::{Candidate, LEAST_LOST, LEAST_PHANTOM, Verdict, likely_pairs};
+use super::posterior::{Candidate, LEAST_LOST, LEAST_PHANTOM, NO_DOUBT, Verdict, likely_pairs};
 use super::shift::{Seen, shifted};
-use crate::plan::{Direction, Plan};
+use crate::plan::{Band, Direction, Plan};
 use std::ops::Range;
 
 /// An unfinished trajectory: indices of its sights.
@@ -25,6 +25,8 @@ pub(super) struct Cluster<'a> {
     /// In order of place and time.
     sights: &'a [Sight],
     open: Vec<Open>,
+    /// Points that were asked for all that came before.
+    passed: Vec<u16>,
     is_doubtful: Vec<bool>,
     /// Sights that continue others, and how likely that is.
     likely: Vec<(usize, f64)>,
@@ -53,6 +55,7 @@ impl<'a> Cluster<'a> {
             crowd,
             sights,
             open: Vec::new(),
+            passed: Vec::new(),
             is_doubtful,
             likely: Vec::new(),
             copied: densities_of_copies(plan, sights),
@@ -66,10 +69,15 @@ impl<'a> Cluster<'a> {
             let frames = start..start + at_point.len();
             start = frames.end;
             self.extend(frames);
+            self.passed.extend(at_point.first().map(|one| one.point));
         }
         self.likely.sort_unstable_by_key(|(frame, _)| *frame);
         let is_doubtful = |index: Option<&usize>| {
             index.is_some_and(|index| self.is_doubtful.get(*index) == Some(&true))
+        };
+        let first_copied = |index: Option<&usize>| {
+            let copied = index.and_then(|index| self.copied.get(*index));
+            copied.copied().unwrap_or(0.0)
         };
         to.extend(self.open.iter().map(|one| {
             Piece {
@@ -80,6 +88,7 @@ impl<'a> Cluster<'a> {
                     .collect(),
                 has_doubtful_start: is_doubtful(one.sights.first()),
                 has_doubtful_end: one.is_ended,
+                copied: first_copied(one.sights.first()),
             }
         }));
     }
@@ -110,10 +119,8 @@ impl<'a> Cluster<'a> {
                 .iter()
                 .for_each(|last| mark(&mut self.is_doubtful, **last));
         }
-        verdict
-            .doubtful_frames
-            .into_iter()
-            .for_each(|frame| mark(&mut self.is_doubtful, frame));
+        let doubtful = verdict.doubtful_frames.iter();
+        doubtful.for_each(|(frame, _)| mark(&mut self.is_doubtful, *frame));
         for (frame, _) in frames.zip(is_taken).filter(|(_, is_taken)| !is_taken) {
             self.open.push(Open {
                 sights: vec![frame],
@@ -140,9 +147,14 @@ impl<'a> Cluster<'a> {
         Some((last, self.sights.get(last)?))
     }
 
+    fn sights_of(&self, open: usize) -> impl Iterator<Item = &Sight> {
+        let open = self.open.get(open).map_or(&[][..], |one| &one.sights);
+        open.iter().filter_map(|at| self.sights.get(*at))
+    }
+
     /// Takes back what packets that were all late together would explain as well.
     fn doubt_shifted(&self, frames: &Range<usize>, verdict: &mut Verdict) {
-        let doubtful = shifted(self.seen(frames, &verdict.pairs), self.reach_ns(frames));
+        let doubtful = shifted(self.seen(frames, verdict), self.reach_ns(frames));
         let mut index = 0..;
         verdict.pairs.retain(|(open, frame)| {
             let is_doubtful = index
@@ -150,36 +162,39 @@ impl<'a> Cluster<'a> {
                 .is_some_and(|index| doubtful.binary_search(&index).is_ok());
             if is_doubtful {
                 verdict.doubtful_open.push((*open, 1.0));
-                verdict.doubtful_frames.push(*frame);
+                verdict.doubtful_frames.push((*frame, 1.0));
             }
             !is_doubtful
         });
     }
 
-    /// What was made of each open trajectory and each frame of a point.
-    fn seen(&self, frames: &Range<usize>, pairs: &[(usize, usize)]) -> Vec<Seen> {
+    /// What was made of each open trajectory and each frame of a point: pairs, and what may be left.
+    fn seen(&self, frames: &Range<usize>, verdict: &Verdict) -> Vec<Seen> {
         let at_ns = |frame: usize| self.sights.get(frame).map(|sight| sight.aligned_ns);
         let up_ns = |open: usize| self.last_of(open).map(|(_, sight)| sight.aligned_ns);
         let mut is_taken = vec![false; frames.len()];
-        let mut is_left: Vec<bool> = self.open.iter().map(|one| !one.is_ended).collect();
+        let mut goes_on: Vec<bool> = self.open.iter().map(|one| one.is_ended).collect();
         let mut seen = Vec::with_capacity(frames.len());
-        for (index, (open, frame)) in pairs.iter().enumerate() {
+        for (index, (open, frame)) in verdict.pairs.iter().enumerate() {
             if let (Some(up_ns), Some(down_ns)) = (up_ns(*open), at_ns(*frame)) {
                 seen.push(Seen::pair(index, up_ns, down_ns));
             }
             mark(&mut is_taken, frame - frames.start);
-            is_left
-                .iter_mut()
-                .skip(*open)
-                .take(1)
-                .for_each(|flag| *flag = false);
+            mark(&mut goes_on, *open);
         }
-        let left = (0..).zip(is_left).filter(|(_, is_left)| *is_left);
+        // those that only crossed each other are not left
+        let is_sure = |share: &f64| *share >= 1.0 - NO_DOUBT;
+        let opens = verdict.doubtful_open.iter();
+        opens
+            .filter(|(_, share)| is_sure(share))
+            .for_each(|(open, _)| mark(&mut goes_on, *open));
+        let doubtful = verdict.doubtful_frames.iter();
+        doubtful
+            .filter(|(_, share)| is_sure(share))
+            .for_each(|(frame, _)| mark(&mut is_taken, frame - frames.start));
+        let left = (0..).zip(goes_on).filter(|(_, goes_on)| !goes_on);
         seen.extend(left.filter_map(|(open, _)| up_ns(open).map(Seen::lost)));
-        let free = frames
-            .clone()
-            .zip(is_taken)
-            .filter(|(_, is_taken)| !is_taken);
+        let free = frames.clone().zip(is_taken).filter(|(_, taken)| !taken);
         seen.extend(free.filter_map(|(frame, _)| at_ns(frame).map(Seen::phantom)));
         seen
     }
@@ -211,37 +226,67 @@ impl<'a> Cluster<'a> {
             let Some(band) = self.plan.band(self.direction, up.point, point) else {
                 continue;
             };
+            let goes_on = goes_on(self.plan, self.direction, &self.passed, (up.point, point))
+                * (1.0 - one.continued).max(LEAST_LOST);
             let residual_ns = |down: &Sight| down.aligned_ns.saturating_sub(up.aligned_ns);
-            let start = here.partition_point(|down| residual_ns(down) < band.lo_ns);
+            let (least_ns, most_ns) = band.near_ns();
+            let start = here.partition_point(|down| residual_ns(down) < least_ns);
             let rest = here.get(start..).unwrap_or(&[]).iter().enumerate();
-            let admitted = rest.take_while(|(_, down)| residual_ns(down) <= band.hi_ns);
+            let admitted = rest.take_while(|(_, down)| residual_ns(down) <= most_ns);
             for (after, down) in admitted.take(MOST_FRAMES + 1) {
                 let frame = frames.start + start + after;
-                let phantom = phantom_frac.max(LEAST_PHANTOM) + band.outside_frac;
+                let phantom = phantom_frac.max(LEAST_PHANTOM) + band.far_frac;
                 found.push(Candidate {
                     open,
                     frame,
-                    weight: density(band, residual_ns(down))
-                        * (1.0 - one.continued).max(LEAST_LOST),
-                    lost: (band.lost_frac.max(LEAST_LOST) + band.outside_frac)
+                    weight: density(band, residual_ns(down)) * goes_on,
+                    lost: (band.lost_frac.max(LEAST_LOST) + band.far_frac)
                         .max(self.copied_frac(last))
-                        .max(one.continued),
+                        .max(1.0 - goes_on),
                     phantom: phantom * self.crowd.at(here, start + after)
                         + self.copied.get(frame).copied().unwrap_or(0.0),
                     overtaken: band.overtaken(),
                     sent_ns: up.aligned_ns,
+                    is_ordered: false,
                 });
             }
         }
+        self.put_in_order(point, &mut found);
         found
     }
 
-    /// How likely a sight is to be a copy, which goes nowhere.
+    /// Orders are known of what was seen at one point: the one that saw most of what may go on.
+    fn put_in_order(&self, point: u16, found: &mut [Candidate]) {
+        let mut likely: Vec<(u16, f64)> = self.passed.iter().map(|point| (*point, 0.0)).collect();
+        for one in found.chunk_by(|a, b| a.open == b.open) {
+            let Some(first) = one.first() else { continue };
+            let weight = 1.0 - first.lost;
+            for sight in self.sights_of(first.open) {
+                let here = likely.iter_mut().find(|(point, _)| *point == sight.point);
+                if let Some((_, sum)) = here {
+                    *sum += weight;
+                }
+            }
+        }
+        let most = likely.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some(there) = most.map(|(point, _)| *point) else {
+            return;
+        };
+        let band = self.plan.band(self.direction, there, point);
+        let least = band.map_or(1.0, Band::overtaken);
+        for one in found {
+            let mut sights = self.sights_of(one.open);
+            if let Some(sight) = sights.find(|sight| sight.point == there) {
+                (one.sent_ns, one.is_ordered) = (sight.aligned_ns, true);
+                one.overtaken = one.overtaken.max(least);
+            }
+        }
+    }
+
     fn copied_frac(&self, sight: usize) -> f64 {
-        let is_copy_like = self.copied.get(sight).is_some_and(|density| *density > 0.0);
-        let point = self.sights.get(sight).map(|sight| sight.point);
-        let copies = point.filter(|_| is_copy_like);
-        copies.map_or(0.0, |point| self.plan.copies_at(point).copied_frac)
+        let copied = self.copied.get(sight).copied().unwrap_or(0.0);
+        let one = self.sights.get(sight);
+        one.map_or(0.0, |one| copied_frac(self.plan, one, copied))
     }
 }
 

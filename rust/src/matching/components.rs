@@ -53,6 +53,7 @@ mod tests {
             phantom: 0.0,
             overtaken: 1.0,
             sent_ns: 0,
+            is_ordered: true,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::Sight;
 use super::matchings::MOST_FRAMES;
-use crate::plan::{Band, Copies, Plan, per_us};
+use super::posterior::LEAST_PHANTOM;
+use crate::plan::{Band, Copies, Direction, Plan, per_us};
 
 /// How sights of one identity lie.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +32,35 @@ impl Crowd {
 
 /// Density of a residual, per µs, times the probability not to be lost.
 pub(super) fn density(band: &Band, residual_ns: i64) -> f64 {
-    let width_ns = band.hi_ns.saturating_sub(band.lo_ns);
-    (1.0 - band.lost_frac) * band.density_at(residual_ns) * per_us(width_ns)
+    (1.0 - band.lost_frac) * band.density_per_us(residual_ns)
+}
+
+/// How likely a packet that points on its way did not see is still on it: they missed it, or it was
+/// lost, which is more likely where points miss few.
+pub(super) fn goes_on(
+    plan: &Plan,
+    direction: Direction,
+    passed: &[u16],
+    (up, down): (u16, u16),
+) -> f64 {
+    let place = |point: u16| plan.place(direction, point);
+    let between = |point: &&u16| (place(up) + 1..place(down)).contains(&place(**point));
+    let mut likely = 1.0_f64;
+    for point in passed.iter().filter(between) {
+        let before = plan.band(direction, up, *point);
+        let after = plan.band(direction, *point, down);
+        let (Some(before), Some(after)) = (before, after) else {
+            continue;
+        };
+        let not_seen = likely * before.lost_frac + 1.0 - likely;
+        let missed = likely * after.phantom_frac.max(LEAST_PHANTOM);
+        likely = if missed < not_seen {
+            missed / not_seen
+        } else {
+            1.0
+        };
+    }
+    likely
 }
 
 /// Per sight, the density of copies of an earlier one there; sights in order of point and time.
@@ -44,6 +72,15 @@ pub(super) fn densities_of_copies(plan: &Plan, sights: &[Sight]) -> Vec<f64> {
         found.extend((0..here.len()).map(|at| density_of_copies(here, at, copies)));
     }
     found
+}
+
+/// How likely a sight is to be a copy, which goes nowhere, where copies have some density.
+pub(super) fn copied_frac(plan: &Plan, sight: &Sight, density: f64) -> f64 {
+    if density > 0.0 {
+        plan.copies_at(sight.point).copied_frac
+    } else {
+        0.0
+    }
 }
 
 fn density_of_copies(here: &[Sight], at: usize, copies: Copies) -> f64 {

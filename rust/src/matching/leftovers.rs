@@ -2,12 +2,13 @@
 //! was unusually fast or slow explains them better than a loss and a packet from nowhere do.
 
 use super::Sight;
+use super::crowd::copied_frac;
 use super::piece::Piece;
 use super::posterior::{Candidate, LEAST_LOST, LEAST_PHANTOM, likely_pairs};
 use crate::plan::{Direction, Plan, per_us};
 
-/// Share of packets that take longer or shorter than the band allows, if none was seen to.
-const LEAST_OUTSIDE: f64 = 1e-4;
+/// Share of packets that take much longer or shorter than the band allows, if none was seen to.
+const LEAST_FAR: f64 = 1e-4;
 
 /// An end that so many starts may continue abstains, however many more there are.
 const ENOUGH: usize = 16;
@@ -33,7 +34,7 @@ pub(super) fn join_leftovers(
             piece.has_doubtful_end = true;
         }
     }
-    for index in verdict.doubtful_frames {
+    for (index, _) in verdict.doubtful_frames {
         if let Some(piece) = pieces.get_mut(index) {
             piece.has_doubtful_start = true;
         }
@@ -84,11 +85,34 @@ fn candidates(plan: &Plan, direction: Direction, rate: f64, pieces: &[Piece]) ->
         let beyond = near
             .filter(|(head, _)| place(head) > place(last))
             .take(ENOUGH);
+        let goes_nowhere = match piece.sights.as_slice() {
+            [alone] => copied_frac(plan, alone, piece.copied),
+            _ => 0.0,
+        };
         found.extend(beyond.filter_map(|(head, frame)| {
-            candidate(plan, direction, rate, (open, last), (*frame, head))
+            let copied = pieces.get(*frame).map_or(0.0, |piece| piece.copied);
+            let one = candidate(plan, direction, rate, (open, last), (*frame, head))?;
+            Some(Candidate {
+                lost: one.lost.max(goes_nowhere),
+                phantom: one.phantom + copied,
+                ..one
+            })
         }));
     }
+    put_in_order(pieces, &mut found);
     found
+}
+
+/// Orders are known of what was seen last at one point: the one where most were.
+fn put_in_order(pieces: &[Piece], found: &mut [Candidate]) {
+    let ended_at = |one: &Candidate| Some(pieces.get(one.open)?.sights.last()?.point);
+    let mut points: Vec<u16> = found.iter().filter_map(ended_at).collect();
+    points.sort_unstable();
+    let most = points.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+    let most = most.and_then(|same| same.first().copied());
+    for one in found {
+        one.is_ordered = ended_at(one) == most;
+    }
 }
 
 /// The first sights of pieces that may continue another, in order of time, with their pieces.
@@ -119,16 +143,17 @@ fn candidate(
     (frame, first): (usize, &Sight),
 ) -> Option<Candidate> {
     let band = plan.band(direction, last.point, first.point)?;
-    let outside_frac = band.outside_frac.max(LEAST_OUTSIDE);
+    let far_frac = band.far_frac.max(LEAST_FAR);
     let phantom_frac = plan.phantom_frac(direction, first.point).max(LEAST_PHANTOM);
     Some(Candidate {
         open,
         frame,
-        weight: (1.0 - band.lost_frac) * outside_frac * per_us(plan.wide_ns.saturating_mul(2)),
+        weight: (1.0 - band.lost_frac) * far_frac * per_us(plan.wide_ns.saturating_mul(2)),
         lost: band.lost_frac.max(LEAST_LOST),
         phantom: phantom_frac * rate,
         overtaken: band.overtaken(),
         sent_ns: last.aligned_ns,
+        is_ordered: false,
     })
 }
 
@@ -211,6 +236,23 @@ mod tests {
             joined(&plan, &[&[(0, 0)], &[(1, 9000)]]),
             [(vec![0], true), (vec![1], false)]
         );
+    }
+
+    #[test]
+    fn a_copy_may_be_of_a_packet_that_is_there() {
+        let pieces = |copied| {
+            let alone = |point, at_ns| Piece::new(vec![sight(1, point, at_ns)]);
+            let late = Piece {
+                copied,
+                ..alone(1, 9000)
+            };
+            vec![alone(0, 0), late]
+        };
+        let n_left = |copied| {
+            let pieces = pieces(copied);
+            join_leftovers(&path(2), Direction::Forward, RATE, pieces).len()
+        };
+        assert_eq!((n_left(0.0), n_left(0.5)), (1, 2));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! was overtaken: whoever takes a frame behind one that is taken already. A run of any length is
 //! decided where few frames lie in a band at once, or few are late.
 
-use super::posterior::{Candidate, Share};
+use super::posterior::Candidate;
 use std::cmp::Reverse;
 
 /// More frames than this in one band are a heap, which abstains.
@@ -16,11 +16,33 @@ const MOST_STATES: usize = 128;
 /// Ways that are less likely than this, beside the likeliest, are forgotten.
 const NEGLIGIBLE: f64 = 1e-9;
 
+/// Where an open trajectory goes on: frames, and how likely each is.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    pub(super) open: usize,
+    pub(super) of_frame: Vec<(usize, f64)>,
+}
+
+impl Share {
+    /// The likeliest frame, and how likely it is.
+    pub(super) fn likeliest(&self) -> (usize, f64) {
+        let most = self.of_frame.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.copied().unwrap_or_default()
+    }
+
+    /// How likely it goes on at all.
+    pub(super) fn any(&self) -> f64 {
+        self.of_frame.iter().map(|(_, share)| share).sum()
+    }
+}
+
 /// An open trajectory and its candidates, as places among the component's frames.
 pub(super) struct Turn {
     open: usize,
     lost: f64,
-    first: usize,
+    /// Place of the first frame that it, or a later turn, may take.
+    base: usize,
+    is_ordered: bool,
     edges: Vec<Edge>,
 }
 
@@ -32,7 +54,7 @@ struct Edge {
     late: f64,
 }
 
-/// The open trajectories by their last candidate, from the last on; `None` if it is a heap.
+/// The open trajectories, from the last one sent on; `None` if it is a heap.
 ///
 /// Places count from the last frame back.
 pub(super) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Turn>> {
@@ -50,26 +72,27 @@ pub(super) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tur
             })
         };
         let edges: Vec<Edge> = of_open.iter().filter_map(edge).collect();
-        let (first, last) = (edges.last()?.place, edges.first()?.place);
-        if last - first >= MOST_FRAMES {
-            return None;
-        }
-        let Candidate {
-            open,
-            lost,
-            sent_ns,
-            ..
-        } = **of_open.first()?;
+        let one = **of_open.first()?;
         let turn = Turn {
-            open,
-            lost,
-            first,
+            open: one.open,
+            lost: one.lost,
+            base: edges.last()?.place,
+            is_ordered: one.is_ordered,
             edges,
         };
-        turns.push((turn, sent_ns));
+        turns.push((turn, one.sent_ns));
     }
-    turns.sort_by_key(|(turn, sent_ns)| (turn.first, Reverse(*sent_ns), Reverse(turn.open)));
-    Some(turns.into_iter().map(|(turn, _)| turn).collect())
+    turns.sort_by_key(|(turn, sent_ns)| (Reverse(*sent_ns), Reverse(turn.open)));
+    let mut turns: Vec<Turn> = turns.into_iter().map(|(turn, _)| turn).collect();
+    let mut base = frames.len();
+    for turn in turns.iter_mut().rev() {
+        base = base.min(turn.base);
+        turn.base = base;
+        if turn.edges.first()?.place - base >= MOST_FRAMES {
+            return None;
+        }
+    }
+    Some(turns)
 }
 
 fn place_of(frames: &[usize], frame: usize) -> Option<usize> {
@@ -89,8 +112,10 @@ fn phantoms(component: &[Candidate], frames: &[usize]) -> Vec<f64> {
     found
 }
 
-/// Which frames from a place on are taken, and the weight of all ways to that.
-type State = (u32, f64);
+/// Which frames from a place on are taken, and which of them by what is known to be sent later.
+type Taken = (u32, u32);
+/// With the weight of all ways to that.
+type State = (Taken, f64);
 
 /// The sum over all matchings, turn by turn.
 pub(super) struct Sum<'a> {
@@ -113,40 +138,48 @@ impl<'a> Sum<'a> {
     fn base(&self, turn: usize) -> usize {
         self.turns
             .get(turn)
-            .map_or(self.phantom.len(), |turn| turn.first)
+            .map_or(self.phantom.len(), |turn| turn.base)
     }
 
     /// Leaves the frames before the next turn's: those that are free are phantoms.
-    fn close(&self, turn: usize, mask: u32) -> State {
+    fn close(&self, turn: usize, (mask, later): Taken) -> State {
         let (from, to) = (self.base(turn), self.base(turn + 1));
+        let rest = |mask: u32| mask.checked_shr(clipped(to - from)).unwrap_or(0);
         let left = self.phantom.get(from..to).unwrap_or(&[]).iter().enumerate();
         let free = left.filter(|(bit, _)| mask.checked_shr(clipped(*bit)).unwrap_or(0) & 1 == 0);
         let weight = free.map(|(_, phantom)| phantom).product();
-        (mask.checked_shr(clipped(to - from)).unwrap_or(0), weight)
+        ((rest(mask), rest(later)), weight)
     }
 
     /// What may come of a state in a turn: the state before the next turn, its weight, the edge.
-    fn ways(&self, turn: usize, mask: u32) -> impl Iterator<Item = (u32, f64, Option<&'a Edge>)> {
+    fn ways(
+        &self,
+        turn: usize,
+        (mask, later): Taken,
+    ) -> impl Iterator<Item = (Taken, f64, Option<&'a Edge>)> {
         let here = self.turns.get(turn);
-        let lost = here.map(|here| (mask, here.lost, None));
+        let lost = here.map(|here| ((mask, later), here.lost, None));
         let edges = here.map_or(&[][..], |here| here.edges.as_slice()).iter();
+        let is_ordered = here.is_some_and(|here| here.is_ordered);
         let base = self.base(turn);
         let free = edges.filter_map(move |edge| {
             let bit = 1_u32.checked_shl(clipped(edge.place - base))?;
-            let weight = if mask > bit { edge.late } else { edge.weight };
-            (mask & bit == 0).then_some((mask | bit, weight, Some(edge)))
+            let is_late = is_ordered && later > bit;
+            let weight = if is_late { edge.late } else { edge.weight };
+            let later = if is_ordered { later | bit } else { later };
+            (mask & bit == 0).then_some(((mask | bit, later), weight, Some(edge)))
         });
         lost.into_iter()
             .chain(free)
-            .map(move |(mask, weight, edge)| {
-                let (mask, closing) = self.close(turn, mask);
-                (mask, weight * closing, edge)
+            .map(move |(taken, weight, edge)| {
+                let (taken, closing) = self.close(turn, taken);
+                (taken, weight * closing, edge)
             })
     }
 
     /// Before each turn, and at the end, the states with their weights; `None` if they are too many.
     fn forward(&self) -> Option<Vec<Vec<State>>> {
-        let mut all = vec![vec![(0, 1.0)]];
+        let mut all = vec![vec![((0, 0), 1.0)]];
         for turn in 0..self.turns.len() {
             let before = all.last()?;
             let mut next: Vec<State> = before
@@ -171,10 +204,10 @@ impl<'a> Sum<'a> {
         Some(all)
     }
 
-    /// The likeliest frame of each open trajectory, from the last on.
+    /// Where each open trajectory goes on, from the last on.
     fn backward(&self, states: &[Vec<State>]) -> Vec<Share> {
         let mut found = Vec::new();
-        let mut after: Vec<State> = vec![(0, 1.0)];
+        let mut after: Vec<State> = vec![((0, 0), 1.0)];
         for (turn, before) in states.iter().enumerate().take(self.turns.len()).rev() {
             let mut total = 0.0;
             let mut shares: Vec<(usize, f64)> = Vec::new();
@@ -201,25 +234,37 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// The frame that has most of the weight.
+/// The weights of frames as shares of the total, which holds those of no frame too.
 fn share_of(open: usize, mut weights: Vec<(usize, f64)>, total: f64) -> Share {
     weights.sort_unstable_by_key(|(frame, _)| *frame);
-    let of_frame = weights.chunk_by(|a, b| a.0 == b.0);
-    let sums = of_frame.filter_map(|of| {
-        Some((
-            of.first()?.0,
-            of.iter().map(|(_, weight)| weight).sum::<f64>(),
-        ))
+    weights.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        kept.1 += if is_same { later.1 } else { 0.0 };
+        is_same
     });
-    let likeliest = sums.max_by(|a, b| a.1.total_cmp(&b.1));
-    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    let part = |weight: f64| if total > 0.0 { weight / total } else { 0.0 };
+    for (_, weight) in &mut weights {
+        *weight = if total > 0.0 { *weight / total } else { 0.0 };
+    }
     Share {
         open,
-        frame: likeliest.map(|(frame, _)| frame),
-        likely: part(likeliest.map_or(0.0, |(_, weight)| weight)),
-        any: part(all),
+        of_frame: weights,
     }
+}
+
+/// Of a heap nothing is known.
+pub(super) fn heap(component: &[Candidate]) -> Vec<Share> {
+    let mut found: Vec<Share> = Vec::new();
+    let mut sorted: Vec<_> = component.iter().map(|one| (one.open, one.frame)).collect();
+    sorted.sort_unstable();
+    for of_open in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let n = u32::try_from(of_open.len()).unwrap_or(u32::MAX);
+        let even = 0.5 / f64::from(n);
+        found.extend(of_open.first().map(|(open, _)| Share {
+            open: *open,
+            of_frame: of_open.iter().map(|(_, frame)| (*frame, even)).collect(),
+        }));
+    }
+    found
 }
 
 /// Makes the greatest weight 1 and forgets the negligible ones.
@@ -231,8 +276,10 @@ fn normalise(states: &mut Vec<State>) {
     }
 }
 
-fn weight_of(states: &[State], mask: u32) -> f64 {
-    let found = states.binary_search_by_key(&mask, |(mask, _)| *mask).ok();
+fn weight_of(states: &[State], taken: Taken) -> f64 {
+    let found = states
+        .binary_search_by_key(&taken, |(taken, _)| *taken)
+        .ok();
     found
         .and_then(|at| states.get(at))
         .map_or(0.0, |(_, weight)| *weight)

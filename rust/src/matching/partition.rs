@@ -13,7 +13,7 @@ use super::trips::Trips;
 use super::window::Window;
 use super::{Counts, FrameId, Sight, Status};
 use crate::error::Result;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Band, Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,7 +53,8 @@ impl Partition {
     ) -> Result<Self> {
         let bands = plan.bands.iter().flatten();
         let widest_ns = bands
-            .map(|band| band.hi_ns.saturating_sub(band.lo_ns))
+            .map(Band::near_ns)
+            .map(|(least_ns, most_ns)| most_ns.max(least_ns.saturating_neg()))
             .max();
         let gap_ns = widest_ns.unwrap_or(0).clamp(1_000, plan.wide_ns.max(1_000));
         Ok(Self {

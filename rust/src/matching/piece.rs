@@ -23,6 +23,8 @@ pub(super) struct Piece {
     pub(super) has_doubtful_start: bool,
     /// Its last sight may be continued by more than one other.
     pub(super) has_doubtful_end: bool,
+    /// Density of copies of an earlier sight where its first sight is.
+    pub(super) copied: f64,
 }
 
 impl Piece {
@@ -31,6 +33,7 @@ impl Piece {
             sights,
             has_doubtful_start: false,
             has_doubtful_end: false,
+            copied: 0.0,
         }
     }
 

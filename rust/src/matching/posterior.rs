@@ -7,12 +7,15 @@
 //! have nearly all of the weight; the rest abstains.
 
 use super::components::components;
-use super::matchings::{Sum, turns};
+use super::matchings::{Share, Sum, heap, turns};
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
 /// Where others compete, one is: weights are no better known than the densities that the survey saw.
 const ACCEPTED_AMONG: f64 = 0.9999;
+
+/// What has at most this chance to go on, or to have come from somewhere, is not in doubt.
+pub(super) const NO_DOUBT: f64 = 1.0 - ACCEPTED;
 
 /// Probabilities measured as 0 are not impossible.
 pub(super) const LEAST_LOST: f64 = 1e-4;
@@ -31,8 +34,9 @@ pub(super) struct Candidate {
     pub(super) phantom: f64,
     /// How much less likely it is if what was sent later arrived before.
     pub(super) overtaken: f64,
-    /// When the open trajectory was seen last.
+    /// When the open trajectory was seen, and whether where all others that are ordered were seen.
     pub(super) sent_ns: i64,
+    pub(super) is_ordered: bool,
 }
 
 /// What can be told.
@@ -43,7 +47,8 @@ pub(super) struct Verdict {
     pub(super) likely: Vec<(usize, f64)>,
     /// With the probability that they go on in one of the candidates.
     pub(super) doubtful_open: Vec<(usize, f64)>,
-    pub(super) doubtful_frames: Vec<usize>,
+    /// With the probability that they continue one of the open trajectories.
+    pub(super) doubtful_frames: Vec<(usize, f64)>,
 }
 
 /// Decides all components of the candidates' graph.
@@ -63,22 +68,31 @@ fn decide(component: &[Candidate], verdict: &mut Verdict) {
         [_] => ACCEPTED,
         _ => ACCEPTED_AMONG,
     };
-    let mut taken: Vec<usize> = Vec::new();
+    let mut left: Vec<(usize, f64)> = frames.iter().map(|frame| (*frame, 0.0)).collect();
+    let mut add = |frame: usize, share: f64| {
+        let place = left.binary_search_by_key(&frame, |(frame, _)| *frame).ok();
+        if let Some((_, sum)) = place.and_then(|place| left.get_mut(place)) {
+            *sum += share;
+        }
+    };
     for of_open in &shares {
-        match of_open.frame.filter(|_| of_open.likely >= enough) {
-            Some(frame) => {
-                verdict.pairs.push((of_open.open, frame));
-                verdict.likely.push((frame, of_open.likely));
-                taken.push(frame);
-            }
-            None => verdict.doubtful_open.push((of_open.open, of_open.any)),
+        let (frame, likely) = of_open.likeliest();
+        if likely >= enough {
+            verdict.pairs.push((of_open.open, frame));
+            verdict.likely.push((frame, likely));
+            add(frame, f64::NEG_INFINITY);
+            continue;
+        }
+        let any = of_open.any();
+        if any > NO_DOUBT {
+            verdict.doubtful_open.push((of_open.open, any));
+        }
+        for (frame, share) in &of_open.of_frame {
+            add(*frame, *share);
         }
     }
-    taken.sort_unstable();
-    let is_free = |frame: &usize| taken.binary_search(frame).is_err();
-    verdict
-        .doubtful_frames
-        .extend(frames.into_iter().filter(is_free));
+    let doubtful = left.into_iter().filter(|(_, sum)| *sum > NO_DOUBT);
+    verdict.doubtful_frames.extend(doubtful);
 }
 
 fn side(component: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
@@ -88,42 +102,17 @@ fn side(component: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
     all
 }
 
-/// Where an open trajectory goes on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
-    pub(super) open: usize,
-    /// The likeliest frame, and how likely that is.
-    pub(super) frame: Option<usize>,
-    pub(super) likely: f64,
-    /// How likely any is.
-    pub(super) any: f64,
-}
-
 fn shares(component: &[Candidate], frames: &[usize]) -> Vec<Share> {
     if let [only] = component {
         let likely = only.weight / (only.weight + only.lost * only.phantom);
         return vec![Share {
             open: only.open,
-            frame: Some(only.frame),
-            likely,
-            any: likely,
+            of_frame: vec![(only.frame, likely)],
         }];
     }
     let turns = turns(component, frames);
     let found = turns.and_then(|turns| Sum::new(&turns, component, frames).shares());
     found.unwrap_or_else(|| heap(component))
-}
-
-/// Of a heap nothing is known.
-fn heap(component: &[Candidate]) -> Vec<Share> {
-    let opens = side(component, |c| c.open).into_iter();
-    let unknown = |open| Share {
-        open,
-        frame: None,
-        likely: 0.0,
-        any: 0.5,
-    };
-    opens.map(unknown).collect()
 }
 
 #[cfg(test)]
@@ -142,6 +131,7 @@ mod tests {
             phantom: PHANTOM,
             overtaken: 1.0,
             sent_ns: i64::try_from(open).unwrap(),
+            is_ordered: true,
         }
     }
 
@@ -276,8 +266,8 @@ mod tests {
                 .collect();
             let mut found: Vec<_> = shares(&component, &frames)
                 .iter()
-                .filter(|one| one.likely >= ACCEPTED_AMONG)
-                .map(|one| (one.open, one.frame.unwrap()))
+                .filter(|one| one.likeliest().1 >= ACCEPTED_AMONG)
+                .map(|one| (one.open, one.likeliest().0))
                 .collect();
             found.sort_unstable();
             assert_eq!(found, expected);
@@ -291,9 +281,7 @@ mod tests {
         assert!(likely_pairs(&one_frame).pairs.is_empty());
         let told = [candidate(0, 7, 1e-4), candidate(1, 7, 8.0)];
         let verdict = likely_pairs(&told);
-        assert_eq!(
-            (verdict.pairs, verdict.doubtful_open.len()),
-            (vec![(1, 7)], 1)
-        );
+        assert_eq!(verdict.pairs, [(1, 7)]);
+        assert!(verdict.doubtful_open.is_empty(), "the other is surely lost");
     }
 }

@@ -1,5 +1,7 @@
 //! Where the latencies between two points lie.
 
+use super::per_us;
+
 /// Where the latency residuals of one pair of points and direction lie.
 #[derive(Clone, Debug, Default)]
 pub struct Band {
@@ -15,6 +17,8 @@ pub struct Band {
     pub phantom_frac: f64,
     /// Share of packets whose residual is outside.
     pub outside_frac: f64,
+    /// Share of those whose residual is farther outside than half the band's width.
+    pub far_frac: f64,
     /// The least and the greatest residual that is to be expected of any packet.
     pub reach_ns: (i64, i64),
     /// 0: packets of a flow overtake each other as often as their residuals alone would have it;
@@ -29,10 +33,40 @@ impl Band {
         (self.lo_ns..=self.hi_ns).contains(&residual_ns)
     }
 
+    /// The least and the greatest residual of what is just faster or slower than the band allows.
+    #[must_use]
+    pub fn near_ns(&self) -> (i64, i64) {
+        let more_ns = self.width_ns() / 2;
+        (
+            self.lo_ns.saturating_sub(more_ns),
+            self.hi_ns.saturating_add(more_ns),
+        )
+    }
+
+    fn width_ns(&self) -> i64 {
+        self.hi_ns.saturating_sub(self.lo_ns).max(1)
+    }
+
     /// How much less likely a packet is for being overtaken.
     #[must_use]
     pub fn overtaken(&self) -> f64 {
         (1.0 - self.order_kept).clamp(1e-9, 1.0)
+    }
+
+    /// Density at a residual, per µs. Outside, on either side half of what is there, ever rarer the
+    /// farther: how far, nobody knows, so that a third of it is beyond twice half the width.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
+    pub fn density_per_us(&self, residual_ns: i64) -> f64 {
+        if self.admits(residual_ns) {
+            return self.density_at(residual_ns) * per_us(self.width_ns());
+        }
+        let above_ns = residual_ns.saturating_sub(self.hi_ns);
+        let beyond_ns = above_ns.max(self.lo_ns.saturating_sub(residual_ns));
+        let half_ns = (self.width_ns() / 2).max(1);
+        let apart_ns = beyond_ns.saturating_add(half_ns);
+        let part = half_ns as f64 / apart_ns as f64;
+        self.outside_frac / 2.0 * part * per_us(apart_ns)
     }
 
     /// Relative density at a residual.
@@ -42,7 +76,7 @@ impl Band {
         if self.density.is_empty() {
             return 1.0;
         }
-        let width = self.hi_ns.saturating_sub(self.lo_ns).max(1);
+        let width = self.width_ns();
         let n = i64::try_from(self.density.len()).unwrap_or(1);
         let bin =
             i128::from(residual_ns.saturating_sub(self.lo_ns)) * i128::from(n) / i128::from(width);
@@ -69,5 +103,29 @@ mod tests {
         assert_eq!(at, [500, 500, 4, 4, 3000, 3000, 1500, 1500, 500, 1500]);
         assert!(band.admits(-100) && band.admits(100) && !band.admits(101));
         assert!((Band::default().density_at(5) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn outside_it_is_ever_rarer_and_half_is_on_either_side() {
+        let band = Band {
+            lo_ns: -1_000,
+            hi_ns: 3_000,
+            outside_frac: 0.01,
+            ..Band::default()
+        };
+        assert_eq!(band.near_ns(), (-3_000, 5_000));
+        let inside = band.density_per_us(3_000);
+        assert!((inside - 0.25).abs() < 1e-12, "{inside}");
+        let step_ns = 10;
+        let side = |edge_ns: i64, away: i64| -> f64 {
+            let at_ns = |n: i64| edge_ns + away * (n * step_ns + 1);
+            let densities = (0..100_000_i64).map(|n| band.density_per_us(at_ns(n)));
+            densities.sum::<f64>() * 1e-3 * 10.0
+        };
+        for share in [side(3_000, 1), side(-1_000, -1)] {
+            assert!((share - 0.005).abs() < 1e-4, "{share}");
+        }
+        assert!(band.density_per_us(4_000) < band.density_per_us(3_500));
+        assert!(band.density_per_us(i64::MAX) >= 0.0 && band.density_per_us(i64::MIN) >= 0.0);
     }
 }

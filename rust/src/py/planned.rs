@@ -20,13 +20,13 @@ pub(super) fn centre((t_ns, offset_ns, slope): Knots) -> Centre {
     }
 }
 
-/// Shares of loss, phantoms, outside; how far packets stay in order.
-type Shares = (f64, f64, f64, f64);
+/// Shares of loss, phantoms, outside, far outside; how far packets stay in order.
+type Shares = (f64, f64, f64, f64, f64);
 /// A band: lower and upper edge, density; shares; least and greatest.
 type Edges = (i64, i64, Vec<f64>, Shares, (i64, i64));
 
 fn band((lo_ns, hi_ns, density, shares, reach_ns): Edges) -> Band {
-    let (lost_frac, phantom_frac, outside_frac, order_kept) = shares;
+    let (lost_frac, phantom_frac, outside_frac, far_frac, order_kept) = shares;
     Band {
         lo_ns,
         hi_ns,
@@ -34,6 +34,7 @@ fn band((lo_ns, hi_ns, density, shares, reach_ns): Edges) -> Band {
         lost_frac,
         phantom_frac,
         outside_frac,
+        far_frac,
         reach_ns,
         order_kept,
     }

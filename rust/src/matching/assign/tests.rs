@@ -51,6 +51,45 @@ fn a_point_that_missed_a_packet_is_skipped() {
 }
 
 #[test]
+fn what_is_told_further_on_is_told_though_its_start_is_not() {
+    let mut plan = path(3);
+    for band in plan.bands.iter_mut().flatten() {
+        band.lost_frac = 0.01;
+    }
+    let sights = vec![
+        sight(1, 0, 0),
+        sight(1, 0, 10),
+        sight(1, 1, 5),
+        sight(1, 2, 5),
+    ];
+    let taken = assign(&plan, sights);
+    // one of the first two was lost; neither passed the second point unseen
+    let [packet] = taken.trajectories.as_slice() else {
+        panic!("{taken:?}");
+    };
+    assert_eq!(
+        packet.iter().map(|one| one.point).collect::<Vec<_>>(),
+        [1, 2]
+    );
+    assert_eq!(taken.ambiguous.len(), 2);
+}
+
+#[test]
+fn a_packet_slower_than_the_band_allows_may_be_the_one() {
+    let sights = || vec![sight(1, 0, 0), sight(1, 0, 60), sight(1, 1, 110)];
+    let mut plan = path(2);
+    assert_eq!(
+        assign(&plan, sights()).trajectories.len(),
+        2,
+        "lost, and found"
+    );
+    for band in plan.bands.iter_mut().flatten() {
+        band.outside_frac = 0.01;
+    }
+    assert!(assign(&plan, sights()).trajectories.is_empty());
+}
+
+#[test]
 fn heaps_are_ambiguous_and_stay_quick() {
     let plan = path(2);
     let sights = (0..8000).map(|i| sight(1, u16::from(i % 2 == 1), i * 10));

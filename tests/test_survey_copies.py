@@ -1,0 +1,71 @@
+"""Copies at one point are told from packets that are equal to each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pcaplat.path import Copies
+from pcaplat.stages.survey.copies import find_copies
+from pcaplat.stages.survey.sights import Sights
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GAP_NS, APART_NS = 4_000, 1_000_000
+PAIR, N_POINTS = 7, 3
+
+
+def sights(rows: list[tuple[int, int, bool]]) -> Sights:
+    """Make what one point saw: key, time, whether it goes forward."""
+    key, t_ns, forward = (np.array(column) for column in zip(*rows, strict=True))
+    zero = np.zeros(len(rows), np.int64)
+    return Sights(
+        key=key.astype(np.int64),
+        flow=zero,
+        pair=zero + PAIR,
+        is_toward=forward.astype(np.bool_),
+        is_directed=np.ones(len(rows), np.bool_),
+        copy_tag=zero,
+        t_ns=t_ns.astype(np.int64),
+        ttl=zero,
+        tcp_bytes=zero,
+    )
+
+
+def found(n_at: Mapping[int, tuple[int, ...]], *, both_ways: bool = True) -> list[Copies]:
+    """Of 100 packets each way, some are seen several times: per key how often at each point."""
+    points = []
+    for point in range(N_POINTS):
+        rows = [
+            (key, key * APART_NS + again * GAP_NS, key % 2 == 0)
+            for key in range(200)
+            for again in range(n_at.get(key, (1,) * N_POINTS)[point])
+            if both_ways or key % 2 == 0
+        ]
+        points.append(sights(rows))
+    return find_copies(points, [[0, 1, 2]], {PAIR: True})
+
+
+def test_a_mirror_is_measured_where_other_points_saw_packets_once() -> None:
+    twice = dict.fromkeys(range(0, 200, 4), (1, 2, 1))
+    assert [round(one.copied_frac, 2) for one in found(twice)] == [0, 0.25, 0]
+    assert found(twice)[1].lo_ns <= GAP_NS <= found(twice)[1].hi_ns
+
+
+def test_two_equal_packets_of_which_one_was_lost_are_no_copies() -> None:
+    lost_at_once = dict.fromkeys(range(0, 200, 10), (2, 1, 1))
+    lost_later = dict.fromkeys(range(2, 200, 10), (2, 2, 1))
+    back = dict.fromkeys(range(1, 200, 10), (1, 1, 2))
+    assert found(lost_at_once | lost_later | back) == [Copies()] * N_POINTS
+
+
+def test_ends_that_see_everything_twice_do() -> None:
+    everything = dict.fromkeys(range(200), (2, 1, 2))
+    assert [one.copied_frac for one in found(everything)] == [1, 0, 1]
+
+
+def test_one_way_is_enough_to_know_a_mirror() -> None:
+    twice = dict.fromkeys(range(0, 200, 4), (2, 1, 1))
+    assert [one.copied_frac for one in found(twice, both_ways=False)] == [0.5, 0, 0]
