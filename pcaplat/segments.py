@@ -75,6 +75,8 @@ class Segment:
     variation: Distribution | None = None
     lost_spread: float = 1.0
     """How many times the variance of as many independent losses `n_lost` has."""
+    early: str = ""
+    """The frames of the packet that arrived earliest before it left, if one did."""
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
 

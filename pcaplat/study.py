@@ -27,7 +27,7 @@ from pcaplat.printable import plain_name
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
-from pcaplat.stages.attribute import attribute, attribute_trips
+from pcaplat.stages.attribute import attribute, attribute_trips, with_early
 from pcaplat.stages.match import measured_links, plan_matching
 from pcaplat.stages.summarize import (
     add_intervals,
@@ -185,7 +185,9 @@ def _merge(job: Job) -> Result:
     clocks = without_steps(clocks, findings, links, matched)
     segments = [
         one.split() if {one.near, one.far} & looked.split_points else one
-        for one in attribute(findings, clocks, links, matched["links"], times)
+        for one in with_early(
+            attribute(findings, clocks, links, matched["links"], times), matched, job.names
+        )
     ]
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([point.name for point in points])

@@ -1,7 +1,6 @@
 """Every table: its columns, their types, units and meaning.
 
-The names are public (docs/reference/tables.md is made from this file); `check` compares a table
-with them.
+The names are public (docs/reference/tables.md is made of them); `check` compares a table with them.
 """
 
 from pcaplat.columns import Column, Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,6 +197,12 @@ class TestWarnings:
         document = pcaplat.merge(paths, same_clock=["all"]).document
         (text,) = [w["text"] for w in document["warnings"] if w["code"] == "negative-latency"]
         assert "(100 %, by up to" in text
+        # the packet that shows it best is named by its frames
+        (up, down) = map(int, re.findall(r"[ab]\.\S+ frame (\d+)", text)[:2])
+        matches = pcaplat.merge(paths, same_clock=["all"]).matches.collect()
+        named = matches.filter(up_frame=up, down_frame=down, direction="forward")
+        forward = matches.filter(direction="forward")
+        assert named["latency_ns"].to_list() == [forward["latency_ns"].min()]
 
     def test_coarse_stamps_are_named(self, tmp_path: Path) -> None:
         watchers = (Point("a", Clock(resolution_ns=1000), kind="pcap-us"), Point("b"))

@@ -163,10 +163,7 @@ def command(
     ] = False,
     by: Annotated[
         list[str] | None,
-        Option(
-            metavar="WHAT",
-            help="Latency by flow, size, dscp, tunnel, first, window=1s. Repeatable.",
-        ),
+        Option(metavar="WHAT", help="By flow, size, dscp, tunnel, first, window=1s. Repeatable."),
     ] = None,
     no_intervals: Annotated[
         bool, Option("--no-intervals", help="Leave out the 95 % intervals: a little faster.")

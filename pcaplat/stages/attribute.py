@@ -9,7 +9,8 @@ See docs/stages/attribute.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,17 @@ def _waits(findings: Findings, counted: Mapping[str, Any], times: BlockTimes) ->
 def _timed(counted: Mapping[str, Any], times: BlockTimes) -> tuple[Distribution, Blocks | None]:
     known = {name: value for name, value in counted.items() if name != "blocks"}
     return Distribution(**known), times.blocks(counted["blocks"])
+
+
+def with_early(
+    segments: Sequence[Segment], matched: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[Segment]:
+    """Tell segments which packet arrived earliest before it left, by the names of its files."""
+    early = dict(matched["early"])
+    for one in segments:
+        frames = early.get((one.far, one.near) if one.is_reverse else (one.near, one.far), ())
+        places = [f"{Path(names[file]).name} frame {number}" for file, number in frames]
+        yield replace(one, early=f": {', '.join(places)}") if places else one
 
 
 def clock_between(findings: Findings, relation: Relation, near: int, far: int) -> Centre:

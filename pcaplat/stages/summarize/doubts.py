@@ -26,7 +26,7 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]
             if n:
                 early.append(
                     f"{findings.name(up)} → {findings.name(down)} {format_count(n)} "
-                    f"({format_frac(n / one.n)}, by up to {format_ns(early_ns)})"
+                    f"({format_frac(n / one.n)}, by up to {format_ns(early_ns)}{one.early})"
                 )
     if early:
         text = (

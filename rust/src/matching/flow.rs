@@ -10,6 +10,7 @@
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
 use super::booking::book;
+use super::checks::Earliest;
 use super::decoys::Harvested;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
@@ -53,6 +54,8 @@ pub struct Matched {
     pub parts: Vec<(usize, Vec<[u64; 2]>)>,
     /// Per point: frames by reason, see [`super::reasons::REASONS`].
     pub reasons: Vec<ByReason>,
+    /// Packets that arrive before they left.
+    pub earliest: Earliest,
     /// What decoys say of false pairs.
     pub decoys: Harvested,
 }
@@ -131,6 +134,7 @@ fn harvest(plan: &Plan, counts: Counts) -> Harvest {
         totals: Totals::of_links(plan.links.len()),
         losses: Losses::default(),
         counts,
+        earliest: Earliest::default(),
         decoys: Harvested::default(),
     }
 }
@@ -149,6 +153,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
                 all.totals.merge(one.totals);
                 all.losses.merge(one.losses);
                 all.counts.merge(one.counts);
+                all.earliest.merge(one.earliest);
                 all.decoys.merge(one.decoys);
             }
             Err(error) => failures.push(error),
@@ -166,6 +171,7 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
         elsewhere: all.counts.elsewhere.to_vec(),
         parts: all.counts.parts,
         reasons: all.counts.reasons.finish(&all.losses.crossed),
+        earliest: all.earliest,
         decoys: all.decoys,
     })
 }

@@ -6,6 +6,7 @@
 
 mod assign;
 mod booking;
+pub mod checks;
 mod components;
 mod copies;
 mod crowd;

@@ -1,5 +1,6 @@
 //! One partition of the flows: its window, its decisions, its counts.
 
+use super::checks::Earliest;
 use super::copies::{COPIES_WITHIN_NS, Folded};
 use super::decoys::{Decoys, Harvested};
 use super::losses::Losses;
@@ -30,6 +31,7 @@ pub(super) struct Partition {
 /// Everything that is written down about decided sights.
 struct Books {
     plan: Arc<Plan>,
+    earliest: Earliest,
     tally: Tally,
     trips: Trips,
     counts: Counts,
@@ -41,6 +43,7 @@ pub(super) struct Harvest {
     pub(super) totals: Totals,
     pub(super) losses: Losses,
     pub(super) counts: Counts,
+    pub(super) earliest: Earliest,
     pub(super) decoys: Harvested,
 }
 
@@ -65,6 +68,7 @@ impl Partition {
             decoys: Decoys::new(plan),
             books: Books {
                 plan: Arc::clone(plan),
+                earliest: Earliest::default(),
                 tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
                 trips: Trips::new(plan, directory, index)?,
                 counts: Counts::of_points(plan.n_points()),
@@ -125,6 +129,7 @@ impl Partition {
             totals,
             losses,
             counts: self.books.counts,
+            earliest: self.books.earliest,
             decoys: self.decoys.harvest(),
         })
     }
@@ -193,6 +198,7 @@ impl Said for Books {
 
     fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate) {
         self.tally.count(sights, direction, folded);
+        self.earliest.note(&self.plan, sights);
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(sights, direction, is_ambiguous);
         if let Some(lost) = fate.lost {

@@ -8,7 +8,7 @@ use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
 use crate::matching::misses::Missed;
 use crate::matching::reasons::REASONS;
 use crate::matching::totals::{Bins, EndTally, LinkTally};
-use crate::matching::{Matched, STATUSES};
+use crate::matching::{FrameId, Matched, STATUSES};
 use std::path::PathBuf;
 
 /// The dictionary of a run's counts.
@@ -45,6 +45,10 @@ pub(super) fn matched_dict<'py>(
     out.set_item("parts", parts)?;
     out.set_item("links", links)?;
     out.set_item("least", least_list(py, matched)?)?;
+    let place = |frame: FrameId| (frame.file(), frame.number());
+    let early = matched.earliest.all();
+    let early = early.map(|(up, down, one)| ((up, down), (place(one.up), place(one.down))));
+    out.set_item("early", early.collect::<Vec<_>>())?;
     out.set_item("decoys", decoys_dict(py, &matched.decoys)?)?;
     out.set_item("rows", texts(&matched.totals.rows))?;
     out.set_item("trips", trips_dict(py, &matched.totals.trips, one_in)?)?;
