@@ -268,10 +268,8 @@ impl<'a> Cluster<'a> {
                 }
             }
         }
-        let most = likely.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some(there) = most.map(|(point, _)| *point) else {
-            return;
-        };
+        let most = likely.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((there, _)) = most else { return };
         let band = self.plan.band(self.direction, there, point);
         let least = band.map_or(1.0, Band::overtaken);
         for one in found {
