@@ -234,11 +234,7 @@ def late_ns(interface: Mapping[str, Any]) -> int:
 def queue_of(interface: Mapping[str, Any]) -> tuple[int, list[int], int] | None:
     """Rate in Gbit/s of the port that sent both directions of a link, if one did.
 
-    Beside how many frames followed one of the other direction, came exactly after it, and came
-    sooner; and how long frames stood in that queue at most, ns.
-
-    Args:
-        interface: One of a file, as its reading found it.
+    Beside counts of frames (behind the other direction, exactly, sooner), and the longest wait, ns.
     """
     for rate_gbps, n, n_at, n_sooner, busy_ns in interface["queue"]:
         rows = list(zip(n, n_at, n_sooner, strict=True))

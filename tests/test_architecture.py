@@ -63,7 +63,7 @@ MAY_IMPORT = {
     },
     "identity_doubts": {"captures", "doubts", "path", "units"},
     "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures", "loss"}
-    | {"quantile_readings", "readings", "scenario"},
+    | {"quantile_readings", "readings", "scenario", "systematic"},
     "intervals": set(),
     "loss": {"intervals"},
     "lints": {
@@ -72,8 +72,10 @@ MAY_IMPORT = {
     },
     "looked": {
         *("capture_facts", "captures", "carrier_doubts", "dialogue_doubts", "found_points"),
-        *("identity_doubts", "job", "order_doubts", "path", "stages"),
+        *("identity_doubts", "job", "order_doubts", "path", "place_doubts", "stages"),
     },
+    "place_doubts": {"captures", "doubts", "path", "points", "units"},
+    "systematic": {"blocks", "scenario"},
     "false_matches": set(),
     "match_table": {"captures", "clocks", "path", "spill"},
     "order_doubts": {"captures", "doubts", "path", "units"},
@@ -112,6 +114,7 @@ MAY_IMPORT = {
     "stamps": {"captures", "path", "units"},
     "stages": {
         *("_native", "doubts", "effects", "figures", "intervals", "loss", "published", "readings"),
+        "systematic",
         *("asked", "false_matches", "odd_runs", "rate_figures", "scenario", "stages", "time_range"),
         *("quantile_readings", "reasons", "witnesses"),
         *TYPES - {"captures"},
