@@ -26,11 +26,8 @@ FASTEST_BYTES_NS = 50
 ENOUGH_BEHIND = 100
 """Frames behind one of the other direction, short and long ones each, that tell a queue."""
 
-PILED_FRAC = 0.5
-"""As many come after exactly what the frame before takes."""
-
-SOONER_FRAC = 0.02
-"""And hardly any sooner."""
+PILED_FRAC, SOONER_FRAC = 0.5, 0.02
+"""As many come after exactly what the frame before takes, and hardly any sooner."""
 
 FEWEST_IN_BATCHES = 10
 BATCHES_FRAC = 0.01
