@@ -61,6 +61,15 @@ def test_two_equal_packets_of_which_one_was_lost_are_no_copies() -> None:
     assert found(lost_at_once | lost_later | back) == [Copies()] * N_POINTS
 
 
+def test_what_was_doubled_on_the_way_is_copied_from_there_on() -> None:
+    doubled = dict.fromkeys(range(0, 200, 10), (1, 2, 2))
+    doubled |= dict.fromkeys(range(2, 200, 10), (1, 1, 2))
+    shares = [one.copied_frac for one in found(doubled)]
+    assert shares[0] == 0
+    assert shares[1] > 0
+    assert shares[2] > 0
+
+
 def test_ends_that_see_everything_twice_do() -> None:
     everything = dict.fromkeys(range(200), (2, 1, 2))
     assert [one.copied_frac for one in found(everything)] == [1, 0, 1]

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pcaplat.path import Copies, Ints
+from pcaplat.path import Bools, Copies, Ints
 from pcaplat.stages.survey.latencies import of_side
-from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights
+from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights, among
 
 ENOUGH = 20
 """Copies below which their delay is not known."""
@@ -16,37 +16,50 @@ MARGIN_NS = 300
 """What is added to the delays that were seen, beside half their spread."""
 
 
+Run = tuple[Ints, Ints, Ints]
+"""Keys, how often each was seen, and the time from the first to the second sight."""
+
+
 def find_copies(
     seen: Sequence[Sights], components: Sequence[Sequence[int]], toward: Mapping[int, bool]
 ) -> list[Copies]:
     """Tell for each point how many of its packets it saw again soon after.
 
     Only of those that another point saw once: packets that repeat themselves are seen several
-    times everywhere. Two of them of which one was lost are seen twice where they came from, so
-    where enough are such, only packets count that came from another point and that no other saw
-    twice.
+    times everywhere. Two of them of which one was lost are seen twice up to there, so where enough
+    are such, only packets count that came from another point and that none before saw twice.
 
     Args:
         seen: What each point saw.
         components: Points that share packets, each in forward order.
         toward: For each address pair whether packets from the smaller address go forward.
     """
-    arriving = list(seen)
+    once = Counted.of([key[n == 1] for key, n, _ in map(_runs, seen)])
+    arrived: list[list[Run]] = [[] for _ in seen]
     for component in components:
-        for end, side in ((component[0], 1), (component[-1], 0)):
-            here = of_side(seen[end], toward, side)
-            arriving[end] = here if len(here) >= ENOUGH else seen[end]
-    runs = [_runs(one) for one in seen]
-    n_once = Counted.of([key[n == 1] for key, n, _ in runs])
-    n_several = Counted.of([key[n > 1] for key, n, _ in runs])
-    found = []
-    for key, n, gap_ns in map(_runs, arriving):
-        is_once_elsewhere = n_once.of_keys(key) > (n == 1)
-        is_alone = is_once_elsewhere & (n_several.of_keys(key) == (n > 1))
-        counts = is_alone if 2 * is_alone.sum() > is_once_elsewhere.sum() else is_once_elsewhere
-        is_copied = counts & (n == 2) & (gap_ns <= COPIES_WITHIN_NS)  # noqa: PLR2004 - original and copy
-        found.append(_copies(int(counts.sum()), gap_ns[is_copied]))
-    return found
+        for side in (0, 1):
+            several: Ints = np.zeros(0, np.int64)
+            for place, point in enumerate(component[:: -1 if side else 1]):
+                run = _runs(of_side(seen[point], toward, side))
+                if place:
+                    arrived[point].append(_at(run, ~among(run[0], several)))
+                several = np.union1d(several, run[0][run[1] > 1])
+    return [_best(_runs(one), some, once) for one, some in zip(seen, arrived, strict=True)]
+
+
+def _best(every: Run, arrived: Sequence[Run], once: "Counted") -> Copies:
+    """From what arrived alone once, if that is not too little."""
+    every = _at(every, once.of_keys(every[0]) > (every[1] == 1))
+    alone = [_at(one, once.of_keys(one[0]) > (one[1] == 1)) for one in arrived]
+    is_enough = sum(len(key) for key, _, _ in alone) >= max(ENOUGH, len(every[0]) // 4)
+    chosen = alone if is_enough else [every]
+    n, gap_ns = (np.concatenate([one[column] for one in chosen]) for column in (1, 2))
+    return _copies(len(n), gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)])  # noqa: PLR2004 - original and copy
+
+
+def _at(run: Run, which: Bools) -> Run:
+    key, n, gap_ns = run
+    return key[which], n[which], gap_ns[which]
 
 
 class Counted(NamedTuple):
@@ -68,7 +81,7 @@ class Counted(NamedTuple):
         return np.where(self.key[at] == keys, self.n[at], 0)
 
 
-def _runs(seen: Sights) -> tuple[Ints, Ints, Ints]:
+def _runs(seen: Sights) -> Run:
     """Keys, how often each was seen, and the time from the first to the second sight."""
     order = np.lexsort((seen.t_ns, seen.key))
     key, start, n = np.unique(seen.key[order], return_index=True, return_counts=True)
