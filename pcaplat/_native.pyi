@@ -9,6 +9,7 @@ __all__ = [
     "PacketStream",
     "Settings",
     "attribute",
+    "attribute_round_trips",
     "decode",
     "formats",
     "learn",

@@ -17,6 +17,7 @@ READ_NOTHING = {
     "decode": "one frame of a developer's own; pyo3 makes an exception of a panic",
     "formats": "names",
     "is_full": "a flag",
+    "left_out": "a count",
     "new": "starts what is contained, or keeps options",
     "sessions": "what was kept",
 }

@@ -73,7 +73,7 @@ class TestPlan:
         forward, reverse = plan["forward_bands"], plan["reverse_bands"]
         assert isinstance(forward, list)
         assert isinstance(reverse, list)
-        assert forward[0 * 3 + 2] == (-10, 20, [1.0], (0.1, 0.2, 0.0, 0.0), (0, 0))
+        assert forward[0 * 3 + 2] == (-10, 20, [1.0], (0.1, 0.2, 0.0, 0.0, 0.0), (0, 0))
         # where nothing was seen, what the widest allows
         assert {band[:2] for i, band in enumerate(forward) if i != 2} == {(-20, 20)}
         assert {band[:2] for band in reverse} == {(-10_000, 10_000)}

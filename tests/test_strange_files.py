@@ -215,7 +215,7 @@ def test_a_full_disk_is_told_with_its_place(pair: list[Path], command: str) -> N
 
 
 def _little_room() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8_192, 8_192))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (12_288, 12_288))
 
 
 def test_a_temporary_folder_that_is_not_there_does_no_harm(pair: list[Path]) -> None:

@@ -87,7 +87,7 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
 #[pyfunction]
-#[pyo3(signature = (files, settings, point_of, divisions, centres, window_ns, tell=None, most_sessions=1 << 20))]
+#[pyo3(signature = (files, settings, point_of, divisions, centres, window_ns, tell=None, most_sessions=1_048_576))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn learn(
     py: Python<'_>,
