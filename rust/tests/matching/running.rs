@@ -78,7 +78,7 @@ pub(crate) struct Said {
     pub(crate) least: String,
     bins: Vec<Vec<(i32, u64)>>,
     spills: Vec<Vec<[u8; 16]>>,
-    rows: Vec<[u8; 48]>,
+    rows: Vec<[u8; 56]>,
     outcomes: Vec<Vec<u8>>,
 }
 
