@@ -7,11 +7,8 @@ use crate::matching::shares::KINDS;
 use crate::panics;
 use crate::plan::{Centre, Direction};
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-
-/// Bytes of one spilled raw difference: time of the upstream sight, difference.
-const PAIR_BYTES: usize = 16;
 
 const N_KINDS: usize = KINDS.len();
 
@@ -79,34 +76,22 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Counted> 
             .collect()
     });
     let mut counted = Counted::default();
-    for (part, path) in parts.into_iter().zip(paths) {
-        let part = part.map_err(|_| panics::told())?;
-        let part = part.map_err(|source| Error::Io {
-            path: path.clone(),
-            source,
-        })?;
-        counted.merge(part);
+    for part in parts {
+        counted.merge(part.map_err(|_| panics::told())??);
     }
     Ok(counted)
 }
 
-fn of_file(path: &Path, counting: &Counting<'_>) -> std::io::Result<Counted> {
+fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Counted> {
     let mut counted = Counted::default();
-    let mut from = BufReader::with_capacity(1 << 18, File::open(path)?);
-    let mut pair = [0; PAIR_BYTES];
-    loop {
-        match from.read_exact(&mut pair) {
-            Ok(()) => {
-                let (time, raw) = pair.split_at(PAIR_BYTES / 2);
-                let t_ns = number(time);
-                let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, number(raw));
-                let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));
-                counted.add(counting.grid.block_of(aligned_ns), latency_ns);
-            }
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(counted),
-            Err(error) => return Err(error),
-        }
+    let mut from = Spilled::open(path)?;
+    // time of the upstream sight, and the difference
+    while let Some([t_ns, raw_ns]) = from.next()? {
+        let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, raw_ns);
+        let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));
+        counted.add(counting.grid.block_of(aligned_ns), latency_ns);
     }
+    Ok(counted)
 }
 
 /// Files of one partition: times and raw differences forward, the same in reverse, and kinds.
@@ -120,16 +105,13 @@ pub type TripFiles = [PathBuf; 3];
 pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Counted; N_KINDS]> {
     let mut counted = <[Counted; N_KINDS]>::default();
     for [forward, reverse, kinds] in files {
-        let open = |path: &PathBuf| {
-            let file = File::open(path).map_err(|source| Error::Io {
-                path: path.clone(),
-                source,
-            })?;
-            Ok::<_, Error>(BufReader::with_capacity(1 << 18, file))
-        };
-        let (mut to, mut back, mut kind) = (open(forward)?, open(reverse)?, open(kinds)?);
+        let [mut to, mut back, mut kind] = [
+            Spilled::open(forward)?,
+            Spilled::open(reverse)?,
+            Spilled::open(kinds)?,
+        ];
         while let (Some([sent, there]), Some([left, again]), Some([kind])) =
-            (next(&mut to), next(&mut back), next(&mut kind))
+            (to.next()?, back.next()?, kind.next()?)
         {
             let there_ns = latency_ns(counting.clock, Direction::Forward, sent, there);
             let back_ns = latency_ns(counting.clock, Direction::Reverse, left, again);
@@ -152,19 +134,44 @@ pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Coun
     Ok(counted)
 }
 
-/// The next numbers of a file; none at its end.
-fn next<const N: usize>(from: &mut impl Read) -> Option<[i64; N]> {
-    let mut values = [0; N];
-    for value in &mut values {
-        let mut bytes = [0; 8];
-        from.read_exact(&mut bytes).ok()?;
-        *value = i64::from_le_bytes(bytes);
-    }
-    Some(values)
+/// A file of numbers, little-endian, as matching spilled it.
+struct Spilled<'a> {
+    path: &'a Path,
+    from: BufReader<File>,
 }
 
-fn number(bytes: &[u8]) -> i64 {
-    bytes.try_into().map_or(0, i64::from_le_bytes)
+impl<'a> Spilled<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        const BUFFER_BYTES: usize = 1 << 18;
+        match File::open(path) {
+            Ok(file) => Ok(Self {
+                path,
+                from: BufReader::with_capacity(BUFFER_BYTES, file),
+            }),
+            Err(source) => Err(failed(path, source)),
+        }
+    }
+
+    /// The next numbers; none at the end.
+    fn next<const N: usize>(&mut self) -> Result<Option<[i64; N]>> {
+        let mut values = [0; N];
+        for value in &mut values {
+            let mut bytes = [0; 8];
+            match self.from.read_exact(&mut bytes) {
+                Ok(()) => *value = i64::from_le_bytes(bytes),
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+                Err(error) => return Err(failed(self.path, error)),
+            }
+        }
+        Ok(Some(values))
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 #[cfg(test)]
@@ -229,6 +236,23 @@ mod tests {
         assert_eq!(histogram.sum_ns, 2 * (200 + 300));
         std::fs::remove_file(&path).unwrap();
         let told = latencies(&twice, &counting);
+        assert!(matches!(told, Err(Error::Io { .. })));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_cannot_be_read_is_told() {
+        let folder = std::env::temp_dir();
+        let counting = Counting {
+            direction: Direction::Forward,
+            clock: &clock(),
+            centre: &Centre::default(),
+            grid: Grid::default(),
+        };
+        let told = latencies(std::slice::from_ref(&folder), &counting).map(|_| ());
+        assert!(matches!(told, Err(Error::Io { .. })));
+        let files = [folder.clone(), folder.clone(), folder];
+        let told = round_trips(&[files], &counting).map(|_| ());
         assert!(matches!(told, Err(Error::Io { .. })));
     }
 }

@@ -7,6 +7,7 @@
 )]
 
 mod attend;
+mod attributed;
 mod formats;
 mod frame;
 mod matched;
@@ -18,15 +19,13 @@ mod stamped;
 mod stream;
 mod translated;
 
-use crate::attribute::{Counting, latencies};
 use crate::matching::{Options, match_files as run_match};
 use crate::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
-use crate::plan::Direction;
 use crate::reading::{Progress, Reading};
 use crate::sample::sample as run_sample;
 use attend::{attend, raise};
-use matched::{blocks_dict, histogram_dict, matched_dict};
-use planned::{Knots, Questions, centre, division, grid, plan_of};
+use matched::matched_dict;
+use planned::{Knots, Questions, centre, division, plan_of};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
@@ -84,31 +83,6 @@ fn match_files<'py>(
     let job = || run_match(&files, &reading, &plan, &options, &progress);
     let matched = attend(py, &progress, tell.as_ref(), job)?;
     matched_dict(py, &matched, plan.paired_one_in)
-}
-
-/// The latencies of spilled raw differences, given the far clock's offset against the near one.
-#[pyfunction]
-fn attribute(
-    py: Python<'_>,
-    spills: Vec<PathBuf>,
-    is_reverse: bool,
-    clock: Knots,
-    usual: Knots,
-    blocks: (i64, i64),
-) -> PyResult<Bound<'_, PyDict>> {
-    let (clock, usual) = (centre(clock), centre(usual));
-    let counting = Counting {
-        direction: Direction::of(!is_reverse),
-        clock: &clock,
-        centre: &usual,
-        grid: grid(blocks),
-    };
-    let counted = attend(py, &Progress::default(), None, || {
-        latencies(&spills, &counting)
-    })?;
-    let dict = histogram_dict(py, &counted.histogram)?;
-    dict.set_item("blocks", blocks_dict(py, &counted.blocks)?)?;
-    Ok(dict)
 }
 
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
@@ -174,8 +148,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
-    module.add_function(wrap_pyfunction!(attribute, module)?)?;
-    module.add_function(wrap_pyfunction!(paired::attribute_round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(attributed::attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(attributed::attribute_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;

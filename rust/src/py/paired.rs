@@ -1,13 +1,9 @@
 //! Requests and their responses, as dictionaries.
 
-use super::attend::attend;
 use super::matched::{blocks_dict, histogram_dict, texts};
-use super::planned::{Knots, centre, grid};
-use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, pyfunction};
-use crate::attribute::{Counted, Counting, TripFiles, round_trips};
+use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python};
+use crate::attribute::Counted;
 use crate::matching::shares::{KINDS, Shares};
-use crate::plan::Direction;
-use crate::reading::Progress;
 
 /// The dictionary of what pairs came to.
 pub(super) fn trips_dict<'py>(
@@ -42,7 +38,7 @@ pub(super) fn trips_dict<'py>(
 }
 
 /// A dictionary each: the histogram's, with its blocks.
-fn counted_list<'py>(py: Python<'py>, all: &[Counted]) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn counted_list<'py>(py: Python<'py>, all: &[Counted]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for counted in all {
         let dict = histogram_dict(py, &counted.histogram)?;
@@ -50,26 +46,4 @@ fn counted_list<'py>(py: Python<'py>, all: &[Counted]) -> PyResult<Bound<'py, Py
         list.append(dict)?;
     }
     Ok(list)
-}
-
-/// The two-way contributions of spilled pairs of requests and responses, by kind, given the far
-/// clock's offset against the near one.
-#[pyfunction]
-pub(super) fn attribute_round_trips(
-    py: Python<'_>,
-    files: Vec<TripFiles>,
-    clock: Knots,
-    usual: Knots,
-    blocks: (i64, i64),
-) -> PyResult<Bound<'_, PyList>> {
-    let (clock, usual) = (centre(clock), centre(usual));
-    let counting = Counting {
-        direction: Direction::Forward,
-        clock: &clock,
-        centre: &usual,
-        grid: grid(blocks),
-    };
-    let job = || round_trips(&files, &counting);
-    let counted = attend(py, &Progress::default(), None, job)?;
-    counted_list(py, &counted)
 }

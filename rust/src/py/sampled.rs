@@ -211,7 +211,8 @@ fn order_dict<'py>(py: Python<'py>, order: &StampOrder) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-/// Rate, and of short and of long frames: how many, how many at its time, how many sooner.
+/// Rate; of short and of long frames: how many, how many at its time, how many sooner; the longest
+/// wait, ns.
 type QueueRow = (u32, Vec<u64>, Vec<u64>, Vec<u64>, i64);
 
 fn queue_rows(queue: &Queue) -> Vec<QueueRow> {

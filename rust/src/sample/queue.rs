@@ -15,7 +15,7 @@ const FRAMING_BYTES: u32 = 24;
 /// Shorter and longer frames must both follow the rate.
 const LONG_BYTES: u32 = 256;
 /// Stamps of cards step by some nanoseconds.
-const SLACK_NS: i64 = 8;
+const SLACK_NS: u64 = 8;
 
 /// Frames behind one of the other direction, and how soon they came.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,8 @@ impl Queue {
     /// Takes the interface's next packet.
     pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
         let t_ns = frame.time_ns();
-        let n_bytes = frame.wire_bytes.saturating_sub(frame.fcs_bytes.into()) + FRAMING_BYTES;
+        let n_bytes = frame.wire_bytes.saturating_sub(frame.fcs_bytes.into());
+        let n_bytes = n_bytes.saturating_add(FRAMING_BYTES);
         if let Some((_, last_ns, last_bytes)) = self.last {
             self.follow(t_ns.saturating_sub(last_ns), last_bytes);
         }
@@ -55,9 +56,12 @@ impl Queue {
     fn follow(&mut self, gap_ns: i64, n_bytes: u32) {
         let rows = self.busy_ns.iter_mut().zip(&mut self.longest_busy_ns);
         for (rate, (busy_ns, longest_ns)) in RATES.iter().zip(rows) {
-            let takes_ns = i64::from(n_bytes * 8 / rate);
-            let is_behind = (gap_ns - takes_ns).abs() <= takes_ns / 32 + SLACK_NS;
-            *busy_ns = if is_behind { *busy_ns + gap_ns } else { 0 };
+            let is_behind = gap_ns.abs_diff(takes_ns(n_bytes, *rate)) <= slack_ns(n_bytes, *rate);
+            *busy_ns = if is_behind {
+                busy_ns.saturating_add(gap_ns)
+            } else {
+                0
+            };
             *longest_ns = (*longest_ns).max(*busy_ns);
         }
     }
@@ -69,9 +73,8 @@ impl Queue {
         }
         let rows = self.n_at.iter_mut().zip(self.n_sooner.iter_mut());
         for (rate, (at, sooner)) in RATES.iter().zip(rows) {
-            let takes_ns = i64::from(n_bytes * 8 / rate);
-            let slack_ns = takes_ns / 32 + SLACK_NS;
-            let cell = if (gap_ns - takes_ns).abs() <= slack_ns {
+            let takes_ns = takes_ns(n_bytes, *rate);
+            let cell = if gap_ns.abs_diff(takes_ns) <= slack_ns(n_bytes, *rate) {
                 at.get_mut(long)
             } else if gap_ns < takes_ns {
                 sooner.get_mut(long)
@@ -85,9 +88,31 @@ impl Queue {
     }
 }
 
+/// How long a port takes for a frame of so many octets on the wire.
+fn takes_ns(n_bytes: u32, rate_gbps: u32) -> i64 {
+    i64::from(n_bytes) * 8 / i64::from(rate_gbps)
+}
+
+fn slack_ns(n_bytes: u32, rate_gbps: u32) -> u64 {
+    takes_ns(n_bytes, rate_gbps).unsigned_abs() / 32 + SLACK_NS
+}
+
 #[cfg(test)]
 mod tests {
     use super::Queue;
+
+    #[test]
+    fn lengths_and_stamps_may_be_anything() {
+        let mut queue = Queue::default();
+        for gap_ns in [i64::MIN, i64::MAX, 0, -8] {
+            queue.follow(gap_ns, u32::MAX);
+            queue.compare(gap_ns, u32::MAX);
+        }
+        // what is said to have 2^29 octets takes four seconds, not the rest of that by 2^32
+        queue.follow(4_294_967_296, 1 << 29);
+        assert_eq!(queue.longest_busy_ns, [4_294_967_296, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(queue.n_at, [[0; 2]; 7]);
+    }
 
     #[test]
     fn a_busy_time_ends_where_a_frame_did_not_wait() {

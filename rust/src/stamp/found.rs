@@ -46,11 +46,8 @@ const NEAR_NS: i64 = 10 * NS_PER_S;
 /// TAI − UTC since 2017 (IERS Bulletin C 52).
 const TAI_NS: i64 = 37 * NS_PER_S;
 
+#[cfg(feature = "python")]
 impl Found {
-    pub(super) fn stamp(&self) -> Option<&'static Stamp> {
-        super::ALL.get(self.kind).copied()
-    }
-
     /// From what a former pass found.
     pub(crate) fn from_values(
         name: &str,
@@ -72,6 +69,12 @@ impl Found {
     /// What is known of the counter, as plain values.
     pub(crate) fn key_values(&self) -> Option<(bool, u64, i64, i64, f64)> {
         self.key.as_ref().map(Key::values)
+    }
+}
+
+impl Found {
+    pub(super) fn stamp(&self) -> Option<&'static Stamp> {
+        super::ALL.get(self.kind).copied()
     }
 
     /// What the stamp is called.

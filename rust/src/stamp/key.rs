@@ -43,6 +43,7 @@ const ARISTA_NS_PER_TICK: f64 = 20.0 / 7.0;
 /// Modes: off, before the FCS, instead of it; a real switch sends 3.
 const LAST_MODE: u8 = 3;
 
+#[cfg(feature = "python")]
 impl Key {
     pub(super) fn from_values(
         (is_arista, ticks, utc_ns, t_ns, ns_per_tick): (bool, u64, i64, i64, f64),
@@ -70,7 +71,9 @@ impl Key {
             self.ns_per_tick,
         )
     }
+}
 
+impl Key {
     /// What a frame says, if it is a key frame.
     #[inline]
     pub(super) fn of(frame: &Frame<'_>, packet: &Packet) -> Option<Self> {

@@ -17,6 +17,7 @@ mod testing;
 mod track;
 mod watch;
 
+#[cfg(feature = "python")]
 pub(crate) use found::Found;
 pub use found::{FileStamps, Times};
 pub use search::{check_name, find};
