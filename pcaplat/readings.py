@@ -60,7 +60,7 @@ class Reading:
 
 def of_means(
     run: MeasuredRun,
-    ends: tuple[str, str],
+    points: Sequence[str],
     sides: list[Blocks],
     least_ns: float = 0.0,
     clock_ns: float = 0.0,
@@ -69,14 +69,14 @@ def of_means(
 
     Args:
         run: What was measured.
-        ends: Of the segment.
-        sides: Its blocks, one or both directions.
+        points: Where it was: the ends of a segment.
+        sides: The blocks, one or both directions.
         least_ns: What is taken off.
         clock_ns: How far clocks may shift it.
     """
     value = sum(side.mean_ns for side in sides) - least_ns
     n = min(side.n_all for side in sides)
-    bias = clock_ns + coarse_ns(run, ends, sides)
+    bias = clock_ns + coarse_ns(run, points, sides)
     influence = np.sum([side.influence() for side in sides], axis=0)
     columns = [column for side in sides for column in (side.sum_ns, side.n)]
 
@@ -184,6 +184,7 @@ def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: st
     return replace(reading, within=replace(within, se=within.se * factor), note=note, why=why)
 
 
+NOT_ASKED = "not asked for: --no-intervals"
 SCANT = "where neighbours are very much alike the interval is a guess, and made three times as wide"
 APPROXIMATE = (
     "the packets hardly suffice: the interval is approximate, and wider where neighbours are alike"
@@ -206,7 +207,7 @@ TRIMMED_AWAY = (
 
 
 def coarse_ns(
-    run: MeasuredRun, ends: tuple[str, str], sides: list[Blocks], *, is_single: bool = False
+    run: MeasuredRun, points: Sequence[str], sides: list[Blocks], *, is_single: bool = False
 ) -> float:
     """Bound what coarse stamps may do to a mean: nothing, where latencies scatter enough.
 
@@ -214,7 +215,7 @@ def coarse_ns(
     latencies scatter by less than half of that, traffic may keep step with the stamps. A quantile
     (`is_single`) is off by a stamp in any case.
     """
-    steps_ns = [run.resolution_ns(point) for point in ends]
+    steps_ns = [run.resolution_ns(point) for point in points]
     step_ns = max(steps_ns)
     rounding = step_ns**2 / 6
     scatters = all(side.variance - rounding > (step_ns / 2) ** 2 for side in sides)

@@ -77,13 +77,13 @@ class MeasuredRun:
         resolution_ns = max(known, default=0.0)
         return resolution_ns if resolution_ns > 1 else 0.0
 
-    def late_ns(self, name: str, ends: tuple[str, str]) -> float:
-        """How much too late stamps of both ends may be, by a column of the summary's captures.
+    def late_ns(self, name: str, points: Sequence[str]) -> float:
+        """How much too late stamps of points may be in sum, by a column of the summary's captures.
 
         0 where nothing was seen, or an earlier version wrote the summary.
         """
         rows = self.document["captures"]
-        late = [[row.get(name) or 0 for row in rows if row["point"] == point] for point in ends]
+        late = [[row.get(name) or 0 for row in rows if row["point"] == point] for point in points]
         return float(sum(max(some, default=0) for some in late))
 
 

@@ -1,5 +1,6 @@
 """What may shift the mean of every packet of a segment alike, so that more packets do not help."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,10 @@ def drift_ns(run: MeasuredRun, ends: tuple[str, str], sides: list[Blocks]) -> fl
     return slope * apart_ns
 
 
-def waiting_ns(run: MeasuredRun, ends: tuple[str, str]) -> float:
+def waiting_ns(run: MeasuredRun, points: Sequence[str]) -> float:
     """Bound what batches of stamps and the queues of mirrors add or take away.
 
     Each makes stamps of its point later by something from 0 to that, and so a latency longer at its
     downstream end, and shorter at its upstream end.
     """
-    return run.late_ns("batch_ns", ends) + run.late_ns("mirror_wait_ns", ends)
+    return run.late_ns("batch_ns", points) + run.late_ns("mirror_wait_ns", points)

@@ -141,6 +141,27 @@ def test_the_segments_and_what_is_beyond_make_what_the_client_saw(
     assert check["beyond_ns"] > 5_000
 
 
+def test_the_sum_is_checked_where_all_requests_go_one_way(tmp_path: Path) -> None:
+    path = Dialogues()
+    for i in range(120):
+        for forward in (True, False):
+            t_ns = START_NS + 400_000 * i + (0 if forward else 200_000)
+            number = 2 * i + forward
+            asked = path.send(t_ns, ICMP, echo(8, number), forward=forward)
+            # beyond the far end it takes far longer than beyond the near one
+            later_ns = max(asked) + (90_000 if forward else 5_000)
+            path.send(later_ns, ICMP, echo(0, number), forward=not forward)
+    assert merged(path, tmp_path, same_clock=["all"])["transaction_check"] is None
+    for i in range(20):
+        query = udp((5_000, 53), dns(i, is_response=False))
+        asked = path.send(START_NS + 900_000 * i, UDP, query, forward=True)
+        answer = udp((53, 5_000), dns(i, is_response=True))
+        path.send(max(asked) + 30_000, UDP, answer, forward=False)
+    check = merged(path, tmp_path, same_clock=["all"])["transaction_check"]
+    assert (check["kind"], check["n"]) == ("dns", 20)
+    assert check["difference_ns"] == pytest.approx(0, abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_clocks_cancel(seed: int, tmp_path: Path) -> None:
     path = Dialogues(seed=seed, offsets_ns=CLOCKS, drifts_ppm=DRIFTS)

@@ -10,6 +10,8 @@ from pcaplat.blocks import Blocks
 from pcaplat.figures import read
 from pcaplat.readings import Reading
 from pcaplat.scenario import MeasuredRun
+from pcaplat.segments import Distribution
+from pcaplat.stages.summarize.trips import Resampling
 from pcaplat.systematic import drift_ns
 
 SECOND_NS = 10**9
@@ -75,3 +77,35 @@ def test_what_is_there_at_the_same_times_is_moved_by_no_drift() -> None:
 def test_one_clock_does_not_drift_against_itself() -> None:
     run = run_of(EARLY, EARLY[::-1], 0.0, 0.0)
     assert drift_ns(run, ("a", "b"), list(run.blocks.values())) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("points", "off_ns"), [(("a", "b"), 600.0), (("a",), 500.0), (("b",), 100.0)]
+)
+def test_what_waits_widens_every_figure_of_pairs(points: tuple[str, ...], off_ns: float) -> None:
+    values = np.random.default_rng(5).normal(10_000, 500, (N_BLOCKS, 20)).round()
+    sums, squares = values.sum(axis=1).astype(np.int64), (values**2).sum(axis=1)
+    block = np.repeat(np.arange(N_BLOCKS), 20)
+    every = values.ravel()
+    ones = np.ones(len(every), np.int64)
+    of_time = Blocks(0, LENGTH_NS, np.full(N_BLOCKS, 20), sums, squares, block, every, ones)
+    total = Distribution(
+        n=len(every),
+        sum_ns=int(sums.sum()),
+        sum_of_squares=float(squares.sum()),
+        min_ns=int(every.min()),
+        max_ns=int(every.max()),
+        middles_ns=np.sort(every).tolist(),
+        counts=ones.tolist(),
+    )
+    late = {"a": {"batch_ns": 300, "mirror_wait_ns": 200}, "b": {"batch_ns": 100}}
+    widths = []
+    for captures in ([{"point": point} | late[point] for point in "ab"], []):
+        known = [{"resolution_ns": 1.0} | row for row in captures]
+        run = MeasuredRun("run", {"captures": known}, {})
+        row = Resampling(run, is_resampled=True).figures(points, total, of_time, 0.0)
+        widths.append(
+            [row[f"{x}_hi_ns"] - row[f"{x}_lo_ns"] for x in ("mean", "p50", "p90", "p99")]
+        )
+    wide, narrow = np.array(widths)
+    assert wide - narrow == pytest.approx(2 * off_ns)

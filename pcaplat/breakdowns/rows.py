@@ -13,7 +13,7 @@ from pcaplat.breakdowns.counting import CELL, Counts, Sums
 from pcaplat.breakdowns.keys import FIRST, FLOW, LATER, MOST_KEYS, NO_KEY, REST, Label
 from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
-from pcaplat.readings import TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
+from pcaplat.readings import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
 from pcaplat.units import format_ns
 
@@ -21,7 +21,6 @@ MOST_RESAMPLED = 1_000
 """Rows of a breakdown that get an interval: those with the most packets."""
 
 UNRELATED = "the clocks of the two points cannot be related, so a one-way latency cannot be told"
-NOT_ASKED = "not asked for: --no-intervals"
 NOT_AMONG = f"intervals are resampled for the {MOST_RESAMPLED:,} rows with the most packets only"
 ONE_SIZE = "all frames are equally long, so nothing tells what a byte costs"
 PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}

@@ -66,6 +66,10 @@ class Trips:
         waits = [one for one in self.waits if one.point not in points]
         return replace(self, shares=shares, waits=waits)
 
+    def drift_ns(self, share: Share) -> float:
+        """What drift may leave in one of a segment's shares."""
+        return share.drift_ppm * 1e-6 * self.longest_ns(share.kind)
+
     def longest_ns(self, kind: str) -> float:
         """What nearly no pair of a kind waited longer for."""
         known = [one.distribution.quantile_ns(0.99) for one in self.waits if one.kind == kind]

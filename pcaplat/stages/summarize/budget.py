@@ -58,9 +58,7 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
         queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         yield (
             _ends(near, far, way)
-            | _terms(
-                given, row["clock_half_width_ns"], 0.0, run.late_ns("mirror_wait_ns", (near, far))
-            )
+            | _terms(given, row["clock_half_width_ns"], 0.0, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
         )
     for row in run.document["round_trips"]:
@@ -98,7 +96,8 @@ def _budget(row: Row) -> Row:
     largest = max(known, key=lambda name: known[name])
     if row["statistical_ns"] is None:
         largest = "statistical"
-    return row | {"stamp_convention_ns": None} | {"largest": largest, "remedy": REMEDIES[largest]}
+    told = {"stamp_convention_ns": None, "largest": largest, "remedy": REMEDIES[largest]}
+    return row | told
 
 
 def _ambiguous_frac(matching: Mapping[str, Any]) -> float:

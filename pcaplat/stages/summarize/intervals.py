@@ -11,14 +11,13 @@ from pcaplat.asked import Figure, Given, Missing
 from pcaplat.blocks import Blocks, Key
 from pcaplat.figures import read
 from pcaplat.intervals import CONFIDENCE
-from pcaplat.readings import Reading
+from pcaplat.readings import NOT_ASKED, Reading
 from pcaplat.scenario import MeasuredRun
 
 Row = dict[str, Any]
 
 LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 
-NOT_ASKED = "not asked for: --no-intervals"
 CUT = "of TCP that was cut or joined on the way no blocks of time are kept"
 
 

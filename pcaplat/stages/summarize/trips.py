@@ -5,7 +5,7 @@ where they differ by more than their intervals, pairs are no fair sample of the 
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,18 @@ from pcaplat.blocks import Blocks
 from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK
 from pcaplat.path import Findings
 from pcaplat.quantile_readings import of_quantile
-from pcaplat.readings import TOO_FEW, Reading, coarse_ns, of_means
+from pcaplat.readings import NOT_ASKED, TOO_FEW, Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
 from pcaplat.segments import Distribution
 from pcaplat.stages.summarize.rows import NO_PAIRS, PAIRED
-from pcaplat.trips import Trips, Wait, all_kinds
+from pcaplat.systematic import waiting_ns
+from pcaplat.trips import Share, Trips, Wait, all_kinds
 
 Row = dict[str, Any]
 SHARES = dict(zip(PAIRED, (0.5, 0.9, 0.99), strict=True))
 SIDES = ("client", "server")
 WAYS = ("forward", "reverse")
-NOT_ASKED = "not asked for: --no-intervals"
+OTHER_WAY = dict(zip(WAYS, WAYS[::-1], strict=True))
 
 
 def add_round_trips(document: Row, findings: Findings, trips: Trips, *, is_resampled: bool) -> None:
@@ -41,14 +42,7 @@ def add_round_trips(document: Row, findings: Findings, trips: Trips, *, is_resam
     for row in document["round_trips"]:
         ends = (place[row["near"]], place[row["far"]])
         row.update(_paired(run, trips, ends, row))
-    document["round_trips_by_kind"] = [
-        {"near": near, "far": far, "kind": one.kind, "n": one.distribution.n}
-        | {"one_in": trips.one_in}
-        | run.figures((near, far), one.distribution, one.blocks, drift_ns)
-        for one in trips.shares
-        for near, far in [(findings.name(one.near), findings.name(one.far))]
-        for drift_ns in [one.drift_ppm * 1e-6 * trips.longest_ns(one.kind)]
-    ]
+    document["round_trips_by_kind"] = [_share(run, findings, one, trips) for one in trips.shares]
     document["transaction_times"] = [_wait(run, findings, one, trips) for one in trips.waits]
     document["transactions_left_out"] = [
         {"kind": kind, "n": n, "one_in": trips.one_in}
@@ -62,10 +56,19 @@ def _paired(run: "Resampling", trips: Trips, ends: tuple[int, int], row: Row) ->
     if not shares:
         return NO_PAIRS
     distribution, blocks = all_kinds(shares)
-    drift_ns = max(one.drift_ppm * 1e-6 * trips.longest_ns(one.kind) for one in shares)
+    drift_ns = max(map(trips.drift_ns, shares))
     found = run.figures((row["near"], row["far"]), distribution, blocks, drift_ns)
     names = {name: f"paired_{name}" for name in found if name.startswith(("mean", "interval"))}
     return {"n_paired": distribution.n} | {names.get(n, n): v for n, v in found.items()}
+
+
+def _share(run: "Resampling", findings: Findings, one: Share, trips: Trips) -> Row:
+    near, far = findings.name(one.near), findings.name(one.far)
+    return (
+        {"near": near, "far": far, "kind": one.kind}
+        | {"n": one.distribution.n, "one_in": trips.one_in}
+        | run.figures((near, far), one.distribution, one.blocks, trips.drift_ns(one))
+    )
 
 
 def _wait(run: "Resampling", findings: Findings, one: Wait, trips: Trips) -> Row:
@@ -74,7 +77,7 @@ def _wait(run: "Resampling", findings: Findings, one: Wait, trips: Trips) -> Row
     return (
         {"kind": one.kind, "requests": WAYS[one.is_reverse], "point": point}
         | {"side": SIDES[not is_client], "n": one.distribution.n, "one_in": trips.one_in}
-        | run.figures((point, point), one.distribution, one.blocks, 0.0)
+        | run.figures((point,), one.distribution, one.blocks, 0.0)
     )
 
 
@@ -85,18 +88,22 @@ class Resampling:
         self.run, self.is_resampled = run, is_resampled
 
     def figures(
-        self, ends: tuple[str, str], all_of: Distribution, blocks: Blocks | None, drift_ns: float
+        self, points: Sequence[str], all_of: Distribution, blocks: Blocks | None, drift_ns: float
     ) -> Row:
-        """Mean and quantiles; `drift_ns` is what drift may have left in each."""
+        """Mean and quantiles, over the points' stamps of a request and its response.
+
+        `drift_ns` is what drift may have left in each.
+        """
         row: Row = {"mean_ns": all_of.mean_ns}
         row |= {f"{name}_ns": all_of.quantile_ns(share) for name, share in SHARES.items()}
         readings: dict[str, Reading] = {}
         why: str | None
         why, blocks = (TOO_FEW, _lived(blocks)) if self.is_resampled else (NOT_ASKED, None)
         if blocks is not None:
-            # a pair has four stamps
-            bias = 2 * coarse_ns(self.run, ends, [blocks], is_single=True) + drift_ns
-            readings["mean"] = of_means(self.run, ends, [blocks], clock_ns=drift_ns)
+            off_ns = drift_ns + waiting_ns(self.run, points)
+            # every point has stamped both
+            bias = 2 * coarse_ns(self.run, points, [blocks], is_single=True) + off_ns
+            readings["mean"] = of_means(self.run, points, [blocks], clock_ns=off_ns)
             for name, share in SHARES.items():
                 readings[name] = of_quantile(blocks, share, bias)
         for name in ("mean", *SHARES):
@@ -134,11 +141,13 @@ def _together(texts: Mapping[str, str]) -> str | None:
 def transaction_check(document: Mapping[str, Any]) -> Row | None:
     """Add the segments' shares to what is beyond the path: that is what the client's end saw.
 
-    Over the kind of transaction, and the direction of its requests, that most pairs are of.
+    Over the kind of transaction that most pairs are of, among those whose requests all go one way:
+    shares are over both.
 
     Returns:
-        None where no pair was seen at both ends, where the path forks, or where a clock was set
-        in between, for then a time from request to response may have a step in it.
+        None where no pair was seen at both ends, where the path forks, where requests of every
+        kind go both ways, or where a clock was set in between, for then a time from request to
+        response may have a step in it.
     """
     rows = document["transaction_times"]
     waits = {(row["kind"], row["requests"], row["side"]): row for row in rows}
@@ -146,9 +155,10 @@ def transaction_check(document: Mapping[str, Any]) -> Row | None:
     edges = [(row["near"], row["far"]) for row in document["edges"]]
     is_chain = edges == list(itertools.pairwise(path))
     is_set = any(row["steps"] for row in document["clocks"])
-    if not waits or not is_chain or is_set:
+    one_way = [key for key in waits if (key[0], OTHER_WAY[key[1]], key[2]) not in waits]
+    if not one_way or not is_chain or is_set:
         return None
-    kind, requests, _ = max(waits, key=lambda key: waits[key]["n"])
+    kind, requests, _ = max(one_way, key=lambda key: waits[key]["n"])
     of_kind = {
         (row["near"], row["far"]): row["mean_ns"]
         for row in document["round_trips_by_kind"]
