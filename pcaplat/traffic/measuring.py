@@ -11,13 +11,17 @@ from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ends, Findings, Ints
 from pcaplat.spill import rows_as_spilled
 from pcaplat.traffic import Row, Traffic
+from pcaplat.traffic.connections import Connections
 from pcaplat.traffic.counts import WAYS, Counts, with_bytes
 from pcaplat.traffic.overhead import Frames, overhead_rows
 from pcaplat.traffic.rows import block_rows, size_rows, traffic_rows
-from pcaplat.traffic.transactions import Connections, transaction_rows
+from pcaplat.traffic.transactions import transaction_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ALONE = np.iinfo(np.int64).min
+"""Time at points that share nothing with the path."""
 
 NAMES = ("traffic", "transactions", "overhead", "frame_sizes", "traffic_blocks")
 
@@ -49,9 +53,10 @@ class Measuring:
         counts, connections = Counts(), Connections()
         for batch in batches:
             chosen = self._placed(pl.DataFrame(batch), frames)
-            if len(chosen):
-                counts.add(chosen)
-                connections.add(chosen)
+            counted = chosen.filter(~pl.col("is_early"))
+            if len(counted):
+                counts.add(counted)
+            connections.add(chosen)
         pairs = rows_as_spilled(self.spilled)
         if counts.is_empty:
             return {name: [] for name in NAMES}
@@ -68,7 +73,10 @@ class Measuring:
         }
 
     def _placed(self, batch: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        """Give frames their direction and block, and leave out those that are not counted."""
+        """Give frames their direction and block, and leave out copies and what comes too late.
+
+        What comes before the time that is counted is marked.
+        """
         way = np.full(len(batch), WAYS.index("unknown"), np.int8)
         for name in batch["file"].unique():
             file = self.files.index(name)
@@ -78,17 +86,18 @@ class Measuring:
         placed = batch.with_columns(
             pl.Series("way", way), at_ns=pl.Series(self._aligned(batch), dtype=pl.Int64)
         )
-        in_time = pl.col("at_ns").is_between(self.span.start_ns, self.span.end_ns)
+        in_time = pl.col("at_ns").is_between(ALONE, self.span.end_ns, closed="right")
         chosen = placed.filter(in_time & (pl.col("status") != "duplicate"))
+        chosen = chosen.with_columns(is_early=pl.col("at_ns") < self.span.start_ns)
         since = pl.col("at_ns") - self.span.start_ns
         # the last instant may be the first of a block beyond the last
         block = (since // self.span.block_ns).clip(0, N_BLOCKS - 1)
         return with_bytes(chosen.with_columns(block=block))
 
     def _aligned(self, batch: pl.DataFrame) -> list[int | None] | Ints:
-        """Time on the path's first clock; null at points that share nothing with the path."""
+        """Time on the path's first clock."""
         t_ns = batch.select(pl.coalesce("stamp_ns", "t_ns"))["stamp_ns"].to_numpy()
-        found = np.full(len(batch), np.iinfo(np.int64).min)
+        found = np.full(len(batch), ALONE)
         for point in self.findings.components[0]:
             at = (batch["point"] == self.findings.name(point)).to_numpy()
             if at.any():

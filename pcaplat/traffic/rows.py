@@ -80,9 +80,7 @@ def _sizes(sizes: pl.DataFrame) -> Row:
 def _most_at_once(connections: pl.DataFrame, point: str) -> int:
     if not len(connections):
         return 0
-    mine = connections.filter(pl.col("point") == point)
-    if not len(mine):
-        return 0
+    mine = connections.filter(pl.col("point") == point).drop_nulls(TIMES)
     return most_at_once(mine["first_ns"], mine["last_ns"])
 
 

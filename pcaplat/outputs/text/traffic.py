@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pcaplat.outputs.text.fields import KEPT, Field, print_table
+from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS
 from pcaplat.printable import printable
 from pcaplat.units import format_amount, format_count, format_frac, format_ns, format_number
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Row = dict[str, Any]
+UNKNOWN = "–"
 PROTOCOLS = {6: "TCP", 17: "UDP"}
 RATES = (
     ("L1", "l1_bps", 3),
@@ -54,17 +55,35 @@ def _show_transactions(console: "Console", rows: list[Row], point: str) -> None:
     if not here:
         return
     fields = [
-        Field("kind", [f"{PROTOCOLS[row['protocol']]} {row['kind']}" for row in here]),
+        Field("kind", [_kind(row) for row in here]),
         Field("client", [printable(row["client"]) for row in here], 2),
         Field("server", [f"{printable(row['server'])} {row['server_port']}" for row in here], 2),
         Field("connections", [format_count(row["n_connections"]) for row in here], 1),
         Field("n", [format_count(row["n_transactions"]) for row in here]),
         Field("rate", [format_amount(row["rate_tps"], "tps") for row in here]),
+        *optional("at once", [_at_once(row) for row in here], UNKNOWN),
         Field("mean time", [format_ns(row["mean_ns"]) for row in here]),
         Field("+ gap", [format_ns(row["gap_ns"]) for row in here]),
         Field("= period", [format_ns(row["period_ns"]) for row in here]),
+        *optional("at once/rate", [format_ns(_cycle_ns(row)) for row in here], UNKNOWN),
+        *optional("off by", [format_frac(row["check_frac"]) for row in here], UNKNOWN, 1),
     ]
     print_table(console, f"Transactions, as seen at {printable(point)}", fields)
+
+
+def _kind(row: Row) -> str:
+    return row["mode"] or f"{PROTOCOLS[row['protocol']]} {row['kind']}"
+
+
+def _at_once(row: Row) -> str:
+    return UNKNOWN if row["n_outstanding"] is None else format_count(row["n_outstanding"])
+
+
+def _cycle_ns(row: Row) -> float | None:
+    """What 1/rate says that a transaction takes, the client's own time included."""
+    if not row["n_outstanding"] or not row["rate_tps"]:
+        return None
+    return float(row["n_outstanding"] / row["rate_tps"] * 1e9)
 
 
 def _show_overhead(console: "Console", rows: list[Row]) -> None:
