@@ -61,9 +61,11 @@ DOUBTS = (
     Doubt("direction-missing", "warning", "a point saw one direction of what goes both ways elsewhere", "no round trip has this point, and its clock is bounded from one side only", "capture both directions there (SPAN both, tap both fibres, no filter by address)"),
     Doubt("partial-time", "warning", "a capture begins late or ends early while the others go on", "nothing is measured outside the time that all points cover, and losses there are not counted", "start all captures before the traffic and stop them behind it; was the disk full, or a packet limit (tcpdump -c) reached?"),
     Doubt("mirror-copies", "warning", "a point saw packets twice that others saw once", "each packet's first copy is used, so latencies hold; rates and sizes there count all copies", "mirror one direction of each port (SPAN rx), not both of all"),
+    Doubt("second-passage", "note", "a point saw packets twice, and other points of its file saw them in between", "the first passage is measured; the second is no copy, and what follows it is in no segment", "capture what packets pass twice as two interfaces, or as two files"),
     Doubt("paths-apart", "warning", "the points fall into groups that share no packet", "nothing between the groups is measured", "if one point was captured in two files by direction, name both alike (POINT=PATH)"),
     Doubt("same-capture", "error", "two points have the same packets with the same stamps", "the latency between them means nothing", "leave one out"),
     Doubt("order-assumed", "warning", "the place of a point in the path is not measured", "near and far of its segments, and their signs, may be exchanged", "give the order with --path"),
+    Doubt("one-order", "warning", "packets of both directions pass the points of a file in the same order", "the points are steps that every packet goes through, as probes of a kernel or a virtual switch are: all packets count as forward, and there is no round trip; if the file was put together from captures of several hosts, their clocks are apart, and the latencies mean nothing", "give captures of several hosts one by one; --filter leaves one direction"),
     Doubt("few-turns", "warning", "the order of the points rests on few changes of direction", "near and far of segments may be exchanged", "give it with --path"),
     Doubt("path-contradicted", "error", "the declared path is not the one packets take", "latencies have the wrong sign, or belong to other segments", "check which capture is which, or leave out --path"),
     Doubt("segmentation-offload", "warning", "TCP is cut or joined on the way", "class packet has the small packets left whole; read loss in bytes", "capture with offload off (ethtool -K INTERFACE tso off gso off gro off)"),
@@ -74,6 +76,7 @@ DOUBTS = (
     Doubt("clock-accuracy-alone", "warning", "the accuracy of one clock alone was declared", "it relates no two clocks and was not used", "declare that of another clock too"),
     Doubt("raw-difference", "note", "equal clocks fit, but are not declared", "latencies there rest on equal clocks, which nothing but the packets says", "declare --same-clock if it is so"),
     Doubt("negative-latency", "error", "packets arrive before they left, at points that share a clock", "latencies of the segment are wrong by as much", "take back --same-clock for these points, or check the order with --path"),
+    Doubt("open-triangle", "warning", "three points contradict each other: equal packets join other frames when the point in the middle is left out", "of the equal packets next to that point some pairs are false, and their latencies wrong", "leave that point out, or the packets that are equal to each other (--filter)"),
     Doubt("coarse-resolution", "warning", "stamps are coarse beside the latency", "quantiles are those of the digit; means hold", "capture nanoseconds (tcpdump --time-stamp-precision=nano)"),
 )  # fmt: skip
 """Every code, in the order of the pipeline."""

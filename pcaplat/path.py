@@ -227,7 +227,8 @@ class Findings:
     by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
     usual difference. On `torn` edges TCP changes its packet boundaries. `copies` are by point.
     `fragmented` are address pairs with packets in fragments, and bytes of IP payload in the
-    shortest of those that another follows.
+    shortest of those that another follows. `is_one_way`: all packets pass the points in one order,
+    whichever way their flow goes, and all are forward.
     """
 
     points: Sequence[Point]
@@ -244,6 +245,7 @@ class Findings:
     copies: Sequence[Copies] = ()
     fragmented: Sequence[Ends] = ()
     order_evidence: Sequence[OrderEvidence] = ()
+    is_one_way: bool = False
 
     @cached_property
     def along(self) -> list[int]:

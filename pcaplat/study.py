@@ -15,6 +15,7 @@ from pcaplat.capture_facts import (
     warn_of_change,
 )
 from pcaplat.captures import parse_captures, point_index
+from pcaplat.closure import warn_of_open
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.false_matches import false_matches
 from pcaplat.found_points import Found
@@ -154,8 +155,7 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
-    before = states_of(job.captures)
-    looked = look(job)
+    before, looked = states_of(job.captures), look(job)
     _check(looked)
     job, points, point_of = looked.job, looked.points, looked.point_of
     facts, divisions, names = looked.facts, looked.divisions, looked.names
@@ -178,7 +178,8 @@ def _merge(job: Job) -> Result:
         )
         | {"is_short": short_classes(looked.sampled["prefixes"])},
     )
-    warnings = [*warnings, *warn_of_change(job.captures, before, is_strict=job.options.strict)]
+    changed = warn_of_change(job.captures, before, is_strict=job.options.strict)
+    warnings = [*warnings, *changed, *warn_of_open(findings, matched["decoys"], job.names)]
     least = looked.trusted(matched["least"])
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
     clocks = align(findings, domains, least, _accuracy_ns(points, job.options))

@@ -222,6 +222,18 @@ class Set:
 
 
 @dataclass(frozen=True)
+class Written:
+    """Captures that a function writes into a folder."""
+
+    files: Callable[[Path], list[str]]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> list[str]:
+        """Write the captures; give what to name on the command line."""
+        return self.files(folder)
+
+
+@dataclass(frozen=True)
 class Simulated:
     """Captures of the simulator."""
 

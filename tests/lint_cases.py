@@ -14,6 +14,7 @@ from tests.lint_by_hand import (
     NEAR,
     Set,
     Simulated,
+    Written,
     crossing,
     cut_short,
     in_tunnel,
@@ -47,14 +48,16 @@ from tests.lint_causes import (
 )
 from tests.simulator.effects import EFFECTS, base
 from tests.stamps_by_hand import metamako
+from tests.steps_by_hand import along_a_line, capture, in_one_order, twice
+from tests.triangle_by_hand import TRAP, USUAL, triangle
 
 
 @dataclass(frozen=True)
 class Case:
     """Captures with the cause, and without; and who says it."""
 
-    wrong: Set | Simulated
-    right: Set | Simulated = CLEAN
+    wrong: Set | Simulated | Written
+    right: Set | Simulated | Written = CLEAN
     by: str = "lint"
 
 
@@ -219,6 +222,17 @@ CASES = {
         ),
         given(same_clock=["all"]),
         by="merge",
+    ),
+    "one-order": Case(
+        Written(lambda folder: [capture(folder, in_one_order)]),
+        Written(lambda folder: [capture(folder, along_a_line)]),
+    ),
+    "second-passage": Case(
+        Written(lambda folder: [twice(folder)]),
+        Written(lambda folder: [capture(folder, in_one_order)]),
+    ),
+    "open-triangle": Case(
+        Written(partial(triangle, equal=TRAP)), Written(partial(triangle, equal=USUAL)), by="merge"
     ),
     "coarse-resolution": Case(
         CLEAN.having(far=far(write=partial(pcap, unit_ns=1_000))), CLEAN, by="merge"

@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "captures": {"errors", "path", "printable"},
     "carrier_doubts": {"captures", "doubts", "path", "units"},
     "clocks": {"path"},
+    "closure": {"doubts", "path", "units"},
     "columns": {"errors"},
     "dialogue_doubts": {"captures", "doubts", "path", "units"},
     "doubts": {"path"},
@@ -129,6 +130,7 @@ MAY_IMPORT = {
         *(
             "breakdowns",
             "capture_facts",
+            "closure",
             "found_points",
             "identity_doubts",
             "job",

@@ -21,7 +21,7 @@ from tests.shelf import CAPTURES
 from tests.shelf import ROOT as SHELF
 
 if TYPE_CHECKING:
-    from tests.lint_by_hand import Set, Simulated
+    from tests.lint_by_hand import Set, Simulated, Written
 
 SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"))
 LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
@@ -35,7 +35,7 @@ TRUE_OF_LAB = {
 """What is true of the lab's captures besides: their clocks are one, and nobody said so."""
 
 
-def interrupt(given: Set | Simulated, capture: Path, change: pytest.MonkeyPatch) -> None:
+def interrupt(given: Set | Simulated | Written, capture: Path, change: pytest.MonkeyPatch) -> None:
     """Let something become of a capture between its two readings."""
     meanwhile, match = getattr(given, "meanwhile", None), local.match
 
@@ -47,7 +47,9 @@ def interrupt(given: Set | Simulated, capture: Path, change: pytest.MonkeyPatch)
     change.setattr(local, "match", interrupted)
 
 
-def codes_of(by: str, given: Set | Simulated, folder: Path, change: pytest.MonkeyPatch) -> set[str]:
+def codes_of(
+    by: str, given: Set | Simulated | Written, folder: Path, change: pytest.MonkeyPatch
+) -> set[str]:
     captures = given.save(folder)
     if by == "merge":
         interrupt(given, Path(captures[0]), change)

@@ -26,7 +26,7 @@ LARGE = {name for name in SETS if name.startswith("LL-")}
 CONTROLS = sorted(name for name in SETS if name.startswith("NEG-"))
 NOT_YET = {
     "KAO-esp-tunnel-route": "ESP: encrypted, nothing inside can be recognised",
-    "RETIS-ovs": "one file with six points and no measured overlap",
+    "RETIS-ovs": "one file with six points and no measured overlap: a test of its own",
 }
 
 # too few packets of a flow, and one way, to call it another one translated (docs/stages/survey.md)
@@ -251,3 +251,23 @@ def test_one_way_traffic_gives_delay_variation_and_drift_alone() -> None:
     }
     assert clocks["one-way"]["drift_ppm"] == pytest.approx(0, abs=0.1)
     assert clocks["one-way"]["half_width_ns"] is None
+
+
+def test_probes_of_a_kernel_are_passed_in_one_order() -> None:
+    """Median latencies by tshark's stamps of the same frames (frame.time_epoch), in µs."""
+    with pcaplat.merge(list(SETS["RETIS-ovs"].files.values())) as result:
+        document = result.document
+    names = [name.removeprefix("test_events_packets/") for name in document["path"]]
+    assert names == [
+        "raw_tracepoint/net:net_dev_start_xmit",
+        "raw_tracepoint/net:netif_receive_skb",
+        "raw_tracepoint/openvswitch:ovs_dp_upcall",
+        "kretprobe/ovs_dp_upcall",
+        "raw_tracepoint/openvswitch:ovs_do_execute_action",
+        "raw_tracepoint/skb:kfree_skb",
+    ]
+    rows = document["segments"]
+    assert {row["direction"] for row in rows} == {"forward"}
+    assert [row["n"] for row in rows] == [4, 2, 2, 2, 2, 2]
+    assert [round(row["min_ns"]) for row in rows] == [5_817, 5_085, 8_107, 70_287, 14_099, 51_565]
+    assert "one-order" in {row["code"] for row in document["warnings"]}

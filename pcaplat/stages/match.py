@@ -73,6 +73,7 @@ def plan_matching(
         "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
         "copies": [copies.native() for copies in findings.copies],
         "toward_is_forward": list(findings.toward_is_forward.items()),
+        "is_one_way": findings.is_one_way,
         "fragmented": list(findings.fragmented),
         "links": links,
         "torn": [_is_torn(findings, ends) for ends in links],

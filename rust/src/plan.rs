@@ -95,6 +95,8 @@ pub struct Plan {
     pub copies: Vec<Copies>,
     /// Address pairs: whether packets from the smaller address go forward.
     pub toward_is_forward: HashedMap<bool>,
+    /// All packets pass the points in one order, whichever way their flow goes.
+    pub is_one_way: bool,
     /// Address pairs of which some packets travel in fragments somewhere: bytes of IP payload in the
     /// shortest fragment that another follows.
     pub fragmented: HashedMap<u32>,

@@ -31,7 +31,7 @@ def doubts_of_coverage(findings: Findings, seen: Sequence[Sights]) -> list[Warn]
     found: list[Warn] = []
     for component in findings.components:
         found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
-        found += _copied(findings, component)
+        found += _copied(findings, component, seen)
     return found
 
 
@@ -100,12 +100,37 @@ def _n_between(
     return int((is_in & np.isin(seen[other].pair, seen[point].pairs)).sum())
 
 
-def _copied(findings: Findings, component: Sequence[int]) -> Iterator[Warn]:
+def _copied(findings: Findings, component: Sequence[int], seen: Sequence[Sights]) -> Iterator[Warn]:
     for point in component:
         copies: Copies = findings.copies[point]
-        if copies.copied_frac >= COPIED_FRAC:
-            text = (
-                f"{format_frac(copies.copied_frac)} of the packets that other points saw once were "
-                f"seen twice here, within {format_ns(copies.hi_ns)}"
-            )
+        if copies.copied_frac < COPIED_FRAC:
+            continue
+        text = (
+            f"{format_frac(copies.copied_frac)} of the packets that other points saw once were "
+            f"seen twice here, within {format_ns(copies.hi_ns)}"
+        )
+        between = [other for other in component if _is_between(findings, seen, point, other)]
+        if between:
+            names = ", ".join(findings.name(other) for other in between)
+            text += f", and at {names} in between"
+            yield doubt("second-passage", findings.name(point), text)
+        else:
             yield doubt("mirror-copies", findings.name(point), text)
+
+
+def _is_between(findings: Findings, seen: Sequence[Sights], point: int, other: int) -> bool:
+    """Tell whether a point of the same file sees most packets between their two sights here."""
+    files = [{file for file, _ in findings.points[one].sources} for one in (point, other)]
+    here, there = seen[point], seen[other]
+    by = np.lexsort((here.t_ns, here.key))
+    key, t_ns = here.key[by], here.t_ns[by]
+    again = np.flatnonzero(key[1:] == key[:-1])
+    if files[0] != files[1] or not len(again):
+        return False
+    order = np.lexsort((there.t_ns, there.key))
+    at: dict[int, int] = {}
+    for one, when in zip(there.key[order].tolist(), there.t_ns[order].tolist(), strict=True):
+        at.setdefault(one, when)
+    rows = zip(key[again].tolist(), t_ns[again].tolist(), t_ns[again + 1].tolist(), strict=True)
+    known = [first < at[one] < then for one, first, then in rows if one in at]
+    return bool(known) and sum(known) > len(known) / 2

@@ -1,6 +1,6 @@
 """What the survey finds, put together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
@@ -16,6 +16,7 @@ from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.order import Order, order_points
 from pcaplat.stages.survey.relations import Relations, components, relate
 from pcaplat.stages.survey.sights import Sample, unique_sights
+from pcaplat.stages.survey.steps import all_forward, are_steps, doubts_of_steps, sights_forward
 
 
 def survey(
@@ -50,15 +51,22 @@ def survey(
     seen = [sample.seen_at(point) for point in points]
     unique = unique_sights(seen)
     relations, tail_ns = relate(unique)
+    is_one_way = are_steps(relations, points)
+    if is_one_way:
+        relations = all_forward(relations)
+        seen, unique = sights_forward(seen), sights_forward(unique)
     groups = components(relations, len(points))
     reasons = reasons_of(points, list(map(len, seen)), list(map(len, unique)))
     if not groups:
         n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
         raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
     starts_ns = cover_starts(relations, groups[0], points)
-    orders = _order_groups(relations, groups, domains or range(len(points)))
+    known = dict.fromkeys(_pairs(relations), True) if is_one_way else {}
+    orders = _order_groups(relations, groups, domains or range(len(points)), known)
     clear = [point for point in declared or () if point not in mixed]
-    orders = from_first(orders, clear if len(clear) > 1 else declared, sample, points, starts_ns)
+    if not is_one_way:
+        ends_by = clear if len(clear) > 1 else declared
+        orders = from_first(orders, ends_by, sample, points, starts_ns)
     along = [placed(order.points, declared) for order in orders]
     toward = orders[-1].toward_is_forward
     centres = fit_centres(relations, along, toward, len(points))
@@ -66,6 +74,7 @@ def survey(
     torn = find_torn(edges, unique)
     warnings = doubts_of_path(points, orders, along, declared, reasons)
     warnings += doubts_of_copies(points, relations)
+    warnings += doubts_of_steps(relations, points) if is_one_way else ()
     found = Findings(
         points=points,
         components=along,
@@ -83,16 +92,24 @@ def survey(
         copies=find_copies(seen, along, toward),
         fragmented=sample.fragmented,
         order_evidence=evidence_of(orders, edges),
+        is_one_way=is_one_way,
     )
     return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
 
 
 def _order_groups(
-    relations: Relations, groups: Sequence[list[int]], domains: Sequence[int]
+    relations: Relations,
+    groups: Sequence[list[int]],
+    domains: Sequence[int],
+    known: Mapping[int, bool],
 ) -> list[Order]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     orders: list[Order] = []
     for group in groups:
-        known = orders[-1].toward_is_forward if orders else {}
-        orders.append(order_points(relations, group, known, domains))
+        before = orders[-1].toward_is_forward if orders else known
+        orders.append(order_points(relations, group, before, domains))
     return orders
+
+
+def _pairs(relations: Relations) -> set[int]:
+    return {pair for both in relations.values() for pair in both.pair.tolist()}

@@ -2,6 +2,7 @@
 //! points miss them. What then pairs is known to be two packets (docs/stages/match.md, false matches).
 
 use super::Sight;
+use super::closure::{Closed, Closure, Three};
 use super::copies::Folded;
 use super::crowd::points_are_distinct;
 use super::missing::{Missing, mixed};
@@ -51,6 +52,8 @@ pub struct Harvested {
     pub n_tried: u64,
     /// Identities in which there was a false pair.
     pub n_hit: u64,
+    /// Whether three points agree.
+    pub closed: BTreeMap<Three, Closed>,
 }
 
 impl Harvested {
@@ -66,6 +69,9 @@ impl Harvested {
         self.n_eligible += other.n_eligible;
         self.n_tried += other.n_tried;
         self.n_hit += other.n_hit;
+        for (three, closed) in other.closed {
+            self.closed.entry(three).or_default().merge(closed);
+        }
     }
 }
 
@@ -88,6 +94,7 @@ pub(super) struct Decoys {
     members: Vec<Member>,
     /// Frames of known packets, and which.
     of_frame: Vec<(i64, usize)>,
+    closure: Closure,
 }
 
 impl Decoys {
@@ -101,6 +108,7 @@ impl Decoys {
             direction: Direction::Forward,
             members: Vec::new(),
             of_frame: Vec::new(),
+            closure: Closure::default(),
         }
     }
 
@@ -117,6 +125,7 @@ impl Decoys {
         self.is_wanted = sights.len() <= LONGEST && n_matched_again < may_cost;
         self.members.clear();
         self.of_frame.clear();
+        self.closure.begin();
     }
 
     /// What was decided, and whether it is told where the packet ended.
@@ -136,6 +145,7 @@ impl Decoys {
             return;
         }
         self.direction = direction;
+        self.closure.note(sights, folded);
         for sight in sights {
             let frames = [sight.frame.packed()].into_iter();
             let copies = folded.copies_of(sight).map(|copy| copy.frame.packed());
@@ -152,7 +162,11 @@ impl Decoys {
 
     /// After they are decided: matches them again.
     pub(super) fn finish(&mut self, resolver: &mut Resolver, sights: &[Sight]) {
-        if !self.is_wanted || !self.members.iter().any(|one| one.is_complete) {
+        if !self.is_wanted {
+            return;
+        }
+        self.closure.finish(resolver, sights, self.direction);
+        if !self.members.iter().any(|one| one.is_complete) {
             return;
         }
         self.found.n_tried += sights.len() as u64;
@@ -179,6 +193,7 @@ impl Decoys {
 
     pub(super) fn harvest(mut self) -> Harvested {
         self.found.packets = self.missing.n_packets();
+        self.found.closed = self.closure.harvest();
         self.found
     }
 

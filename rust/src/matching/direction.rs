@@ -16,6 +16,9 @@ impl Votes {
     /// Direction of the packets of one identity; `None` if they repeat themselves and fit both ways.
     pub(super) fn direction(&mut self, plan: &Plan, sights: &[Sight]) -> Option<Direction> {
         let first = sights.first()?;
+        if plan.is_one_way {
+            return Some(Direction::Forward);
+        }
         if let Some(toward_is_forward) = plan.toward_is_forward.get(&first.pair) {
             return Some(Direction::of(first.toward == *toward_is_forward));
         }
@@ -181,6 +184,8 @@ mod tests {
         assert_eq!(votes.direction(&plan, &[away]), Some(Direction::Forward));
         assert_eq!(votes.direction(&plan, &[toward]), Some(Direction::Reverse));
         assert_eq!(votes.direction(&plan, &[]), None);
+        plan.is_one_way = true;
+        assert_eq!(votes.direction(&plan, &[toward]), Some(Direction::Forward));
     }
 
     #[test]

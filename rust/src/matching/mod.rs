@@ -7,6 +7,7 @@
 mod assign;
 mod booking;
 pub mod checks;
+pub mod closure;
 mod components;
 mod copies;
 mod crowd;

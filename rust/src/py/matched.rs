@@ -66,6 +66,14 @@ fn decoys_dict<'py>(py: Python<'py>, decoys: &Harvested) -> PyResult<Bound<'py, 
     dict.set_item("n_eligible", decoys.n_eligible)?;
     dict.set_item("n_tried", decoys.n_tried)?;
     dict.set_item("n_hit", decoys.n_hit)?;
+    let place = |frame: FrameId| (frame.file(), frame.number());
+    let closed = decoys.closed.iter().map(|(three, one)| {
+        let open = one
+            .open
+            .map(|open| [open.up, open.down, open.through].map(place));
+        (*three, one.n, one.n_open, open.map(Vec::from))
+    });
+    dict.set_item("closed", closed.collect::<Vec<_>>())?;
     dict.set_item("n_turns", N_TURNS)?;
     dict.set_item("one_in", ONE_IN)?;
     Ok(dict)
