@@ -136,7 +136,7 @@ CLOCKS = Table(
         Column("at_ns", "Int64", "when offset and half-width hold, on the reference clock", "ns since 1970", is_nullable=True),
         _duration("offset_ns", "clock − reference at at_ns"),
         _duration("half_width_ns", "how far the offset may be off"),
-        Column("drift_ppm", "Float64", "how fast the offset grows", "ppm", is_nullable=True),
+        Column("drift_ppm", "Float64", "how fast the offset grows; null where packets do not tell to 10,000 ppm", "ppm", is_nullable=True),
         Column("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
         _text("quality", "same-clock, bounded, one-way or none"),
         Column("steps", "Steps", "when the clock was set, and by how much"),

@@ -98,3 +98,25 @@ def test_stamps_of_microseconds_reorder_by_less_than_one(tmp_path: Path) -> None
     )
     n_early, codes = early_and_said(replace(coarse, talk=TALK), tmp_path, {})
     assert not n_early or codes & SAID
+
+
+def test_a_step_is_told_on_the_clock_of_the_reference(tmp_path: Path) -> None:
+    ahead_ns = 37_000_000_000
+    far = replace(FAR, clock=lambda t_ns: t_ns + ahead_ns)
+    middle = replace(MIDDLE, clock=set_by(400_000))
+    given = Set({"near": NEAR, "middle": middle, "far": far}, TALK).save(tmp_path)
+    for reference, later_ns in (("near", 0), ("far", ahead_ns)):
+        with merge(given, reference=reference) as result:
+            clocks = {row["point"]: row for row in result.document["clocks"]}
+        [step] = clocks["middle"]["steps"]
+        assert step["step_ns"] == pytest.approx(400_000, abs=20_000)
+        assert step["t_ns"] == pytest.approx(MIDDLE_NS + later_ns, abs=5 * GAP_NS)
+
+
+def test_what_packets_do_not_tell_of_a_drift_is_not_told(tmp_path: Path) -> None:
+    """Three turns within 0.2 ms: any drift below 1 % fits them, but not any offset."""
+    few = Set({"near": NEAR, "far": FAR}, turns(3, GAP_NS)).save(tmp_path)
+    with merge(few) as result:
+        far = result.document["clocks"][1]
+    assert (far["drift_ppm"], far["drift_half_width_ppm"]) == (None, None)
+    assert abs(far["offset_ns"]) <= far["half_width_ns"] <= 20_000

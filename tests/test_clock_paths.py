@@ -128,6 +128,19 @@ def test_the_truth_is_inside_and_steps_are_those_of_clocks(event: Event) -> None
     check(event, range(1_000, 1_008))
 
 
+@pytest.mark.parametrize(
+    ("event", "seed"),
+    [(each_its_own, 95), (each_its_own, 126), (two_within_2_ms, 173), (two_within_2_ms, 188)],
+)
+def test_a_small_step_close_to_a_large_one_is_not_lost(event: Event, seed: int) -> None:
+    """Two clocks are set at about one time, the one by a hundredth of the other."""
+    path, clocks = happened(event, seed)
+    for near, far in combinations(range(path.n_points), 2):
+        relation = clocks.relation(near, far)
+        assert inside_frac(path, relation, near, far) >= 0.99
+        assert is_named(path, relation, near, far)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("event", TOLD_APART + AT_ONCE)
 def test_the_same_of_two_hundred(event: Event) -> None:

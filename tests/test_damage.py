@@ -6,6 +6,7 @@ import io
 import json
 import re
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from pcaplat import merge
 from pcaplat.cli import run
+from tests.lint_by_hand import CLEAN, FAR, pcap
 from tests.simulator import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.lint_by_hand import Records
 
 N_FRAMES = 120
 MIDDLE = 60
@@ -180,3 +185,19 @@ def test_a_block_that_claims_more_than_it_holds_is_lost_and_counted(
     assert [one["is_truncated"] for one in summary["captures"]] == [False, True]
     [text] = [one["text"] for one in summary["warnings"] if one["code"] == "damaged-capture"]
     assert f"{block_bytes} bytes are lost" in text
+
+
+def test_records_of_zeros_move_no_time_that_all_points_cover(tmp_path: Path) -> None:
+    """A file system gives room in advance: records of 1970 say nothing of when a capture ran."""
+
+    def unfinished(path: Path, records: Records) -> None:
+        pcap(path, records)
+        path.write_bytes(path.read_bytes() + bytes(16 * 30))
+
+    clean = CLEAN.save(tmp_path)
+    whole_file = merge(clean).document
+    padded = CLEAN.having(far=replace(FAR, write=unfinished)).save(tmp_path)
+    document = merge(padded).document
+    assert document["captures"][-1]["n_frames"] == whole_file["captures"][-1]["n_frames"] + 30
+    for name in ("clocks", "segments", "round_trips"):
+        assert document[name] == whole_file[name]

@@ -69,12 +69,14 @@ pub struct InterfaceFacts {
     pub n_undecoded: u64,
     /// Those of them that a snap length cut within a header.
     pub n_cut: u64,
-    /// Earliest stamp.
+    /// Earliest stamp of the frames that could be decoded, of all if none could.
     pub first_t_ns: i64,
-    /// Latest stamp.
+    /// Latest stamp of these.
     pub last_t_ns: i64,
-    /// Largest step backwards from the latest stamp so far.
+    /// Largest step backwards from the latest stamp of these so far.
     pub disorder_ns: i64,
+    /// At least one frame could be decoded.
+    pub is_of_decoded: bool,
     /// The largest power of ten that divides every stamp, ns.
     pub observed_resolution_ns: i64,
     /// Link type.

@@ -29,23 +29,33 @@ def bound_all(
     for (a, b), forward in bounds.items():
         if a < b and (b, a) in bounds:
             mirrored = [replace(step, size_ns=-step.size_ns) for step in steps.get(a, ())]
-            both = _joined([*mirrored, *steps.get(b, ()), *doubtful.get((a, b), ())])
+            both = [*mirrored, *steps.get(b, ()), *doubtful.get((a, b), ())]
             lo, hi = bound_pair(forward, bounds[b, a], knots_ns, both)
             upper[:, a, b], upper[:, b, a] = hi, -lo
     return upper
 
 
-def _joined(steps: Sequence[Step]) -> list[Step]:
-    """Steps in order of time; those that cannot be told apart are one."""
-    found: list[Step] = []
+def _parting(forward: Bounds, reverse: Bounds, steps: Sequence[Step]) -> tuple[int, list[Step]]:
+    """What was set before any bound, and steps in order of time that part bounds from others.
+
+    Between two of them there are bounds of both directions; else they are told as one.
+    """
+    before_ns, found = 0, list[Step]()
     for step in sorted(steps, key=lambda one: one.before_ns):
-        if found and step.before_ns <= found[-1].after_ns:
-            last = found.pop()
-            after_ns, size_ns = max(last.after_ns, step.after_ns), last.size_ns + step.size_ns
-            found.append(Step(last.before_ns, after_ns, size_ns))
-        else:
+        last = found[-1] if found else None
+        start_ns = last.after_ns if last else None
+        if all(len(one.within(start_ns, step.before_ns).t_ns) for one in (forward, reverse)):
             found.append(step)
-    return found
+        elif last:
+            after_ns, size_ns = max(last.after_ns, step.after_ns), last.size_ns + step.size_ns
+            found[-1] = Step(last.before_ns, after_ns, size_ns)
+        else:
+            before_ns += step.size_ns
+    while found and not all(
+        len(one.within(found[-1].after_ns, None).t_ns) for one in (forward, reverse)
+    ):
+        found.pop()
+    return before_ns, found
 
 
 def close(upper: Floats) -> Floats:
@@ -64,11 +74,12 @@ def bound_pair(
     Less what steps have set it by. While a step may have been or not, both sides of it hold.
     """
     lo, hi = np.full(len(knots_ns), np.inf), np.full(len(knots_ns), -np.inf)
+    set_before_ns, steps = _parting(forward, reverse, steps)
     starts = [None, *(step.after_ns for step in steps)]
     ends = [*(step.before_ns for step in steps), None]
     may_start = [None, *(step.before_ns for step in steps)]
     may_end = [*(step.after_ns for step in steps), None]
-    set_ns = np.cumsum([0, *(step.size_ns for step in steps)])
+    set_ns = np.cumsum([set_before_ns, *(step.size_ns for step in steps)])
     for start, end, first, last, by in zip(starts, ends, may_start, may_end, set_ns, strict=True):
         here = _between(knots_ns, first, last)
         stretch = forward.within(start, end), reverse.within(start, end)

@@ -4,7 +4,7 @@ What moves the middle between the bounds and leaves their distance is a clock; w
 distance is a path or a queue.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,8 +75,8 @@ def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
     return found
 
 
-def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
-    """How large a step may be at a time and yet not show.
+def noise_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
+    """How large a step is that does not stand out from queues and changes of the path at a time.
 
     Args:
         forward: Bounds of the second clock against the first, from above.
@@ -88,8 +88,31 @@ def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
     if windows is None:
         return np.inf
     dx, ds = (differences(windows.level_out(one)) for one in (windows.middle, windows.width))
-    at = int(np.searchsorted(windows.edges, at_ns - t0)) - AROUND
-    return max(CLEAR * usual(dx), float(np.abs(ds[max(at - NEAR, 0) : at + NEAR]).max(initial=0.0)))
+    return max(CLEAR * usual(dx), _most_near(ds, windows, at_ns - t0))
+
+
+def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int, shown_ns: Sequence[int] = ()) -> float:
+    """How large a step may be that a pair of clocks does not show at a time.
+
+    Any, where it shows another at one of `shown_ns` nearby; and as large as what did move there,
+    though it passed or was not abrupt.
+    """
+    t0 = int(forward.t_ns[0])
+    windows = windows_of(_both(forward, reverse, t0))
+    if windows is None:
+        return np.inf
+    at = int(np.searchsorted(windows.edges, at_ns - t0))
+    blind = windows.edge(at - AROUND - 1), windows.edge(at + AROUND)
+    if any(blind[0] <= other - t0 <= blind[1] for other in shown_ns):
+        return np.inf
+    moved = _most_near(differences(windows.level_out(windows.middle)), windows, at_ns - t0)
+    return max(noise_ns(forward, reverse, at_ns), moved)
+
+
+def _most_near(moved: Floats, windows: Windows, t: float) -> float:
+    """What moved most from some windows to the next ones about a time."""
+    at = int(np.searchsorted(windows.edges, t)) - AROUND
+    return float(np.abs(moved[max(at - NEAR, 0) : max(at + NEAR, 0)]).max(initial=0.0))
 
 
 def _jump_of(one: Break) -> Jump:

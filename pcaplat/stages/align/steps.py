@@ -1,6 +1,7 @@
 """Which clocks were set, and when, of what the pairs of clocks show."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from pcaplat.clocks import Step
 from pcaplat.path import Ends, Findings, Ints
 from pcaplat.stages.align.bounds import Bounds
-from pcaplat.stages.align.jumps import Jump, find_jumps, hidden_ns
+from pcaplat.stages.align.jumps import Jump, find_jumps, hidden_ns, noise_ns
 
 SAME_NS = 2_000.0
 """Sizes of one step, as several pairs of clocks show it, differ by less."""
@@ -33,14 +34,22 @@ def steps_of_clocks(
     pairs = [ends for ends in bounds if ends[0] < ends[1] and ends[::-1] in bounds]
     found: dict[int, list[Step]] = {}
     doubtful: dict[Ends, list[Step]] = {}
-    for event in _events(_all_jumps(bounds, findings, domains)):
+    seen = _all_jumps(bounds, findings, domains)
+    for event in _events(seen):
         at = event[0][1].step.t_ns
-        hidden = {(a, b): hidden_ns(bounds[a, b], bounds[b, a], at) for a, b in pairs}
-        for clock, size_ns in _fewest_set(event, hidden, order).items():
+        showing = {ends for ends, _ in event}
+        hidden = {
+            (a, b): noise_ns(bounds[a, b], bounds[b, a], at)
+            if (a, b) in showing
+            else hidden_ns(bounds[a, b], bounds[b, a], at, _times(seen, (a, b)))
+            for a, b in pairs
+        }
+        sizes_ns, unsure = _fewest_set(event, hidden, order)
+        for clock, size_ns in sizes_ns.items():
             found.setdefault(clock, []).append(_best_placed(event, clock, size_ns))
         least_ns = min(abs(jump.step.size_ns) for _, jump in event)
-        for ends in hidden.keys() - {ends for ends, _ in event}:
-            if hidden[ends] > least_ns:
+        for ends in hidden.keys() - showing:
+            if hidden[ends] > least_ns or unsure & {*ends}:
                 doubtful.setdefault(ends, []).append(_maybe(event))
     in_order = {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
     return in_order, doubtful
@@ -56,32 +65,57 @@ def _events(seen: Sequence[Seen]) -> list[list[Seen]]:
     """What was seen at one time, one time after the other."""
     events: list[list[Seen]] = []
     until = 0
-    for one in sorted(seen, key=lambda of: of[1].start):
-        if not events or one[1].start > until:
+    for one in sorted(seen, key=lambda of: of[1].step.before_ns):
+        if not events or one[1].step.before_ns > until:
             events.append([])
         events[-1].append(one)
-        until = max(until, one[1].end)
+        until = max(until, one[1].step.after_ns)
     return events
+
+
+def _times(seen: Sequence[Seen], pair: Ends) -> list[int]:
+    """When one pair of clocks shows steps."""
+    return [jump.step.t_ns for ends, jump in seen if ends == pair]
 
 
 def _fewest_set(
     event: Sequence[Seen], hidden: Mapping[Ends, float], order: Sequence[int]
-) -> dict[int, int]:
+) -> tuple[dict[int, int], set[int]]:
     """By how much each clock was set, ns: pairs show differences only, so most clocks were not.
 
     A pair that shows nothing says that neither was set, or that its path hides it: pairs are
     believed in order of what may be `hidden` at that time, and no farther than they are needed.
+    What only the sum around a loop says, and no pair, may be how far one of its pairs is off:
+    these clocks, the second value, were not set as far as is known.
     """
     shown: dict[Ends, float] = {}
     for ends, jump in event:
         shown[ends] = shown.get(ends, 0.0) + jump.step.size_ns
     ahead = _joined(dict.fromkeys(order, 0.0), shown, hidden)
     largest = max(map(abs, ahead.values()))
-    same = min(max(SAME_NS, SAME_SHARE * largest), largest / 2)
-    unset = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
-    sizes_ns = {clock: round(size - unset) for clock, size in ahead.items()}
+    same = min(SAME_NS, largest / 2)
+    usual = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
+    sizes_ns = {clock: round(size - usual) for clock, size in ahead.items()}
     seen = {clock for ends in shown for clock in ends}
-    return {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
+    found = {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
+    unset = sizes_ns.keys() - found.keys()
+    noise = max(hidden[ends] for ends in shown)
+    unsure = {
+        clock
+        for clock, size in found.items()
+        if abs(size) <= noise and not _alone(clock, shown, hidden, unset)
+    }
+    sure = found.keys() - unsure
+    return {one: _alone(one, shown, hidden, unset | unsure) or found[one] for one in sure}, unsure
+
+
+def _alone(
+    clock: int, shown: Mapping[Ends, float], hidden: Mapping[Ends, float], unset: AbstractSet[int]
+) -> int:
+    """By how much a clock was set, as the best of its pairs with those that were not shows it."""
+    pairs = [ends for ends in shown if clock in ends and unset & {*ends}]
+    best = min(pairs, key=lambda ends: hidden[ends], default=None)
+    return round(shown[best] if best[1] == clock else -shown[best]) if best else 0
 
 
 def _joined(

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.false_matches import FalseMatches
 from pcaplat.path import Findings
@@ -11,6 +13,9 @@ from pcaplat.reasons import reason_rows
 from pcaplat.segments import Segment
 
 Row = dict[str, Any]
+
+MOST_DRIFT_PPM = 10_000
+"""No clock drifts so fast: where packets leave more open, they say nothing of the drift."""
 
 Z_95 = 1.96
 """Half-width of a 95 % interval in standard errors."""
@@ -160,6 +165,8 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
     first = clocks.relation(findings.along[0], reference)
     shift_ns = int(first.offset_ns[middle]) if first.is_known else 0
     is_known = relation.is_known
+    drift_off_ppm = relation.drift_half_width_ppm
+    is_bounded = drift_off_ppm is not None and drift_off_ppm < MOST_DRIFT_PPM
     return {
         "point": findings.name(point),
         "domain": str(clocks.domain[point]),
@@ -167,11 +174,22 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
         "at_ns": int(clocks.knots_ns[middle]) + shift_ns if is_known else None,
         "offset_ns": float(relation.base_ns + relation.value_ns[middle]) if is_known else None,
         "half_width_ns": _half_width_ns(relation, middle) if is_known else None,
-        "drift_ppm": relation.drift_ppm,
-        "drift_half_width_ppm": relation.drift_half_width_ppm,
+        "drift_ppm": relation.drift_ppm if is_bounded else None,
+        "drift_half_width_ppm": drift_off_ppm if is_bounded else None,
         "quality": relation.kind,
-        "steps": [{"t_ns": one.t_ns, "step_ns": one.size_ns} for one in relation.steps],
+        "steps": [
+            {"t_ns": _on_reference(first, one.t_ns), "step_ns": one.size_ns}
+            for one in relation.steps
+        ],
     }
+
+
+def _on_reference(first: Relation, t_ns: int) -> int:
+    """A time of the path's first clock on the reference's, which `first` is about."""
+    if not first.is_known:
+        return t_ns
+    at = np.clip(np.searchsorted(first.t_ns, t_ns) - 1, 0, len(first.t_ns) - 1)
+    return t_ns + int(first.offset_ns[at])
 
 
 def _half_width_ns(relation: Relation, at: int) -> float:

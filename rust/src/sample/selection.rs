@@ -108,13 +108,14 @@ impl Selection {
         };
         let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
         facts.n_frames += 1;
-        if matches!(seen, Seen::Undecoded) {
+        let is_decoded = !matches!(seen, Seen::Undecoded);
+        if !is_decoded {
             let is_cut = |stop: Stop| stop.reason == Reason::SnapLength;
             facts.n_undecoded += 1;
             facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
         }
         if frame.has_time {
-            facts.note_time(frame.time_ns());
+            facts.note_time(frame.time_ns(), is_decoded);
             facts.order.note(frame, frame.time_ns());
         }
     }
@@ -264,6 +265,7 @@ impl InterfaceFacts {
             first_t_ns: i64::MAX,
             last_t_ns: i64::MIN,
             disorder_ns: 0,
+            is_of_decoded: false,
             observed_resolution_ns: 1_000_000_000,
             link: frame.link,
             stamps: None,
@@ -273,9 +275,17 @@ impl InterfaceFacts {
         }
     }
 
-    fn note_time(&mut self, t_ns: i64) {
+    fn note_time(&mut self, t_ns: i64, is_decoded: bool) {
         while self.observed_resolution_ns > 1 && t_ns % self.observed_resolution_ns != 0 {
             self.observed_resolution_ns /= 10;
+        }
+        // what damage left of a record says nothing of when the capture was taken
+        if is_decoded && !self.is_of_decoded {
+            self.is_of_decoded = true;
+            (self.first_t_ns, self.last_t_ns, self.disorder_ns) = (t_ns, t_ns, 0);
+        }
+        if is_decoded != self.is_of_decoded {
+            return;
         }
         self.first_t_ns = self.first_t_ns.min(t_ns);
         if t_ns >= self.last_t_ns {
