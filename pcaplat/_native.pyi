@@ -39,6 +39,7 @@ class Settings:
         translations: Learned | None = None,
         stamp_names: list[str | None] = ...,
         stamps: Sequence[Sequence[object]] | None = None,
+        last_bit_bps: Sequence[int | None] = ...,
     ) -> Settings: ...
 
 @final

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.captures import Capture, is_decoded, late_ns, queue_of, resolution_ns, stem
+from pcaplat.declared import Stamping
 from pcaplat.doubts import doubt
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
@@ -50,9 +51,12 @@ LINKS = {
 
 
 def capture_rows(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], found: Found
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    found: Found,
+    said: Sequence[Stamping],
 ) -> list[dict[str, Any]]:
-    """One row per file and point, as in summary.json."""
+    """One row per file and point, as in summary.json; `said` is of each file's stamps."""
     rows = []
     for file, (capture, of_file) in enumerate(zip(captures, facts, strict=True)):
         for name, one, (n_frames, n_undecoded) in found.rows(file, of_file["interfaces"]):
@@ -66,12 +70,12 @@ def capture_rows(
                 "batch_ns": late_ns(one),
                 "mirror_wait_ns": None if queue is None else queue[2],
                 "link": LINKS.get(one["link"], f"link type {one['link']}"),
+                "longest_bytes": one["longest_bytes"],
                 "is_truncated": of_file["is_truncated"],
             }
-            row |= stamp_columns(one["stamps"])
-            rows.append(row)
+            rows.append(row | said[file].columns | stamp_columns(one["stamps"]))
         if not of_file["interfaces"]:
-            rows.append(_empty_row(capture, of_file))
+            rows.append(_empty_row(capture, of_file) | said[file].columns | stamp_columns(None))
     return rows
 
 
@@ -85,8 +89,9 @@ def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
         "batch_ns": 0,
         "mirror_wait_ns": None,
         "link": "unknown",
+        "longest_bytes": 0,
         "is_truncated": of_file["is_truncated"],
-    } | stamp_columns(None)
+    }
 
 
 def unseen_clock_rows(

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pcaplat import _native
-from pcaplat.captures import Capture, by_their_names
+from pcaplat.captures import Capture, by_their_names, point_names
+from pcaplat.declared import Stamping, stampings
 from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
 from pcaplat.path import Centre, Division, Point, Warn, questions_of
@@ -59,6 +60,8 @@ class Options:
     keep_rows: bool
     strict: bool
     engine: str
+    stamped_at: Sequence[tuple[str, str]] = ()
+    link_rate: Sequence[tuple[str, int]] = ()
     intervals: bool = True
     placing: Placing | None = None
     translations: _native.Learned | None = None
@@ -66,12 +69,14 @@ class Options:
 
     def settings(
         self,
+        last_bit_bps: Sequence[int | None],
         prefixes: Sequence[int] | None = None,
         stamps: Sequence[Sequence[object]] | None = None,
     ) -> _native.Settings:
         """Say how captures are read: filters, tunnels, the bytes all frames have, and their stamps.
 
         Args:
+            last_bit_bps: By file, bit/s of the link if frames are stamped at their last one.
             prefixes: Bytes that all frames have, by class of packet, as the survey found.
             stamps: By file and interface, the in-packet stamps that it found; None: to be found.
         """
@@ -86,6 +91,7 @@ class Options:
             translations=self.translations,
             stamp_names=self.placing.stamp_names if self.placing else [],
             stamps=stamps,
+            last_bit_bps=last_bit_bps,
         )
 
 
@@ -108,9 +114,20 @@ class Job:
         """Paths of the files."""
         return [one.path for one in self.captures]
 
+    @cached_property
+    def stampings(self) -> list[Stamping]:
+        """What the stamps of each file stand for, and the rate of its link."""
+        placing, options = self.options.placing, self.options
+        known = placing.stampings if placing else [Stamping()] * len(self.captures)
+        return stampings(point_names(self.captures), options.stamped_at, options.link_rate, known)
+
+    @property
+    def _last_bit_bps(self) -> list[int | None]:
+        return [one.last_bit_bps for one in self.stampings]
+
     def sample(self) -> dict[str, Any]:
         """Read all files, and bring home the same few packets of each."""
-        tell, settings = self._tell("surveying"), self.options.settings()
+        tell, settings = self._tell("surveying"), self.options.settings(self._last_bit_bps)
         with by_their_names(self.captures):
             return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
 
@@ -134,7 +151,8 @@ class Job:
 
     def settings(self, sampled: dict[str, Any]) -> _native.Settings:
         """Say how captures are read from now on, by what their first reading found."""
-        return self.options.settings(sampled["prefixes"], sampled["stamps"])
+        found = (sampled["prefixes"], sampled["stamps"])
+        return self.options.settings(self._last_bit_bps, *found)
 
     def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
         """Read all files again, and match their frames."""

@@ -31,6 +31,8 @@ def lint(
     path: Sequence[str] | None = None,
     same_clock: Sequence[Sequence[str] | str] = (),
     clock_accuracy: Sequence[tuple[str, int]] = (),
+    stamped_at: Sequence[tuple[str, str]] = (),
+    link_rate: Sequence[tuple[str, int]] = (),
     bpf: str | None = None,
     bpf_outer: str | None = None,
     vxlan_ports: Sequence[int] = (),
@@ -47,6 +49,8 @@ def lint(
         path: The points in forward order; found from the captures by default.
         same_clock: Groups of points that share a clock, or ["all"].
         clock_accuracy: (point, ns) that a clock may be off at most; tested against the packets.
+        stamped_at: (point, "first-bit", "last-bit" or "host") that its stamps stand for.
+        link_rate: (point, bit/s); stamps of the last bit are taken back to the first by it.
         bpf: Only packets whose innermost packet passes, in libpcap's filter language.
         bpf_outer: Only frames that pass as captured.
         vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
@@ -77,6 +81,8 @@ def lint(
         path=path,
         same_clock=same_clock,
         clock_accuracy=clock_accuracy,
+        stamped_at=stamped_at,
+        link_rate=link_rate,
         reference=None,
         bpf=bpf,
         bpf_outer=bpf_outer,

@@ -56,6 +56,8 @@ def merge(
     path: Sequence[str] | None = None,
     same_clock: Sequence[Sequence[str] | str] = (),
     clock_accuracy: Sequence[tuple[str, int]] = (),
+    stamped_at: Sequence[tuple[str, str]] = (),
+    link_rate: Sequence[tuple[str, int]] = (),
     reference: str | None = None,
     bpf: str | None = None,
     bpf_outer: str | None = None,
@@ -82,6 +84,8 @@ def merge(
         path: The points in forward order; found from the captures by default.
         same_clock: Groups of points that share a clock, or ["all"].
         clock_accuracy: (point, ns) that a clock may be off at most; tested against the packets.
+        stamped_at: (point, "first-bit", "last-bit" or "host") that its stamps stand for.
+        link_rate: (point, bit/s); stamps of the last bit are taken back to the first by it.
         reference: The point whose clock times are given in; the path's first by default.
         bpf: Only packets whose innermost packet passes, in libpcap's filter language.
         bpf_outer: Only frames that pass as captured.
@@ -127,6 +131,8 @@ def merge(
         path=None if path is None else [*map(plain_name, path)],
         same_clock=same_clock,
         clock_accuracy=clock_accuracy,
+        stamped_at=stamped_at,
+        link_rate=link_rate,
         reference=reference,
         bpf=bpf,
         bpf_outer=bpf_outer,
@@ -204,7 +210,7 @@ def _merge(job: Job) -> Result:
     document |= {
         "points": point_rows(findings, matched),
         "translations": translation_rows(findings, job.translations),
-        "captures": capture_rows(job.captures, facts, files),
+        "captures": capture_rows(job.captures, facts, files, job.stampings),
     }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["warnings"] = warning_rows(warnings) + document["warnings"]

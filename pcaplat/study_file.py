@@ -1,13 +1,14 @@
 """Study files: scenarios, their runs, points and clocks, and the claims to judge, in TOML."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
 
+from pcaplat.declared import parse_convention, parse_rate_bps
 from pcaplat.errors import OptionError
 from pcaplat.instruments.instants import parse_zone
 from pcaplat.instruments.loading import SampleFile, Wanted
@@ -20,6 +21,7 @@ from pcaplat.units import parse_duration_ns
 
 CLAIMS_FILE = ("document", "tables")
 MOST_PORT = 65535
+Value = TypeVar("Value")
 
 
 def _text_or_texts(value: object) -> str | list[str]:
@@ -34,12 +36,26 @@ def _text_or_texts(value: object) -> str | list[str]:
 
 
 def _duration_ns(value: object) -> int:
+    return _said(value, parse_duration_ns, "1s", "text with a unit")
+
+
+def _said(
+    value: object, parse: Callable[[str], Value], example: str, wanted: str = "text"
+) -> Value:
     if not isinstance(value, str):
-        raise mistake(f'is {kind(value)} and should be text with a unit, like "1s"')
+        raise mistake(f'is {kind(value)} and should be {wanted}, like "{example}"')
     try:
-        return parse_duration_ns(value)
+        return parse(value)
     except OptionError as error:
         raise mistake(str(error)) from None
+
+
+def _convention(value: object) -> str:
+    return _said(value, parse_convention, "last-bit")
+
+
+def _rate_bps(value: object) -> int:
+    return _said(value, parse_rate_bps, "10 Gbit/s", "text with a unit")
 
 
 def _signed_ns(value: object) -> int:
@@ -59,6 +75,8 @@ Texts = Annotated[str | list[str], PlainValidator(_text_or_texts)]
 Duration = Annotated[int, BeforeValidator(_duration_ns)]
 SignedDuration = Annotated[int, BeforeValidator(_signed_ns)]
 Zone = Annotated[tzinfo, PlainValidator(_zone)]
+Convention = Annotated[str, BeforeValidator(_convention)]
+Rate = Annotated[int, BeforeValidator(_rate_bps)]
 Port = Annotated[int, Field(ge=1, le=MOST_PORT)]
 
 
@@ -144,6 +162,8 @@ class StudyFile(Strict):
     path: list[Text] | None = None
     same_clock: list[Texts] = Field(default_factory=list)
     clock_accuracy: dict[str, Duration] = Field(default_factory=dict)
+    stamped_at: dict[str, Convention] = Field(default_factory=dict)
+    link_rate: dict[str, Rate] = Field(default_factory=dict)
     reference: Text | None = None
     profile: Text | None = None
     filter: Text | None = None
@@ -160,8 +180,9 @@ class StudyFile(Strict):
         known = list(self.points)
         for index, name in enumerate(self.path or ()):
             _check_point(name, known, "path", index)
-        for name in self.clock_accuracy:
-            _check_point(name, known, "clock_accuracy", name)
+        for key in ("clock_accuracy", "stamped_at", "link_rate"):
+            for name in getattr(self, key):
+                _check_point(name, known, key, name)
         for index, group in enumerate(self.same_clock):
             for name in () if isinstance(group, str) else group:
                 _check_point(name, known, "same_clock", index)
@@ -174,6 +195,8 @@ class StudyFile(Strict):
             "path": self.path,
             "same_clock": ["all"] if "all" in self.same_clock else self.same_clock,
             "clock_accuracy": list(self.clock_accuracy.items()),
+            "stamped_at": list(self.stamped_at.items()),
+            "link_rate": list(self.link_rate.items()),
             "reference": self.reference,
             "profile": self.profile,
             "bpf": self.filter,

@@ -31,9 +31,7 @@ def _intervals(*names: str) -> tuple[Column, ...]:
             is_nullable=True,
         ),
         _text("interval_reason", "why an interval is null", is_nullable=True),
-        _text(
-            "interval_note", "which intervals are approximate, and wider for it", is_nullable=True
-        ),
+        _text("interval_note", "which intervals are approximate, and wider", is_nullable=True),
     )
 
 
@@ -117,12 +115,15 @@ CAPTURES = Table(
         Column("batch_ns", "Int64", "how much too late stamps may be, where batches of frames share one; 0: none do", "ns"),
         Column("mirror_wait_ns", "Int64", "how long frames waited at most for those of the other direction, as in a mirror; null: not seen", "ns", is_nullable=True),
         _text("link", "link type"),
+        _count("longest_bytes", "the longest frame on the wire, without its check sequence"),
         Column("is_truncated", "Boolean", "whether a part of the file is missing: cut short, or lost to damage"),
         Column("stamp", "String", "the in-packet timestamp whose time is used; null: the file's time is", is_nullable=True),
         Column("stamp_resolution_ns", "Float64", "the finest step it can show", "ns", is_nullable=True),
         Column("stamp_timescale", "String", "utc, tai (37 s ahead) or unknown, by its distance from the file's time", is_nullable=True),
         _count("n_stamped", "frames that carry it"),
         _count("n_bad_stamps", "frames whose stamp is damaged, and not used"),
+        Column("stamped_at", "String", "first-bit, last-bit or host: what stamps are said to stand for; null: nobody says", is_nullable=True),
+        Column("link_rate_bps", "Int64", "rate of the link, if it is said; stamps of the last bit are then taken back to the first", "bit/s", is_nullable=True),
     ),
 )  # fmt: skip
 
@@ -223,7 +224,8 @@ ERROR_BUDGET = Table(
         _duration("clock_ns", "how far the clocks may shift it; 0 where they cancel"),
         _duration("drift_ns", "what drift the clocks leave open may do where packets there and back were not at the same times"),
         _duration("ambiguity_ns", "what packets that were left out as ambiguous could change, at most"),
-        _duration("stamp_convention_ns", "what a stamp stands for (first bit, last bit, host): null, for captures do not tell"),
+        _duration("stamp_convention_ns", "what stamps of other bits of a frame than the first may do; null: not known, stamp_convention says why"),
+        _text("stamp_convention", "what the stamps of both ends stand for, and what was corrected"),
         _duration("mirror_queue_ns", "how long mirrors kept frames at most, where they queued both directions; null: not seen, not that there is none"),
         _text("largest", "the largest of the known terms"),
         _text("remedy", "what to do about it"),

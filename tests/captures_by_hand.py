@@ -18,6 +18,7 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "n_dropped": None,
         "stamps": None,
         "n_frames": 10,
+        "longest_bytes": 60,
         "n_undecoded": 0,
         "first_t_ns": 100,
         "last_t_ns": 900,

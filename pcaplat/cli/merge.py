@@ -16,6 +16,7 @@ from pcaplat.cli import (
     refuse_replacing,
     standard_output,
 )
+from pcaplat.declared import parse_clock_accuracy, parse_link_rate, parse_stamped_at
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import FILES, JUDGED, check_directory, output, write
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
@@ -69,6 +70,14 @@ def _asked(
         list[str] | None,
         Option(metavar="POINT=100ns", help="How far a clock may be off. Repeatable."),
     ] = None,
+    stamped_at: Annotated[
+        list[str] | None,
+        Option(metavar="POINT=first-bit", help="Or last-bit, or host: when it stamps. Repeatable."),
+    ] = None,
+    link_rate: Annotated[
+        list[str] | None,
+        Option(metavar="POINT=10Gbit/s", help="Takes last bits back to first ones. Repeatable."),
+    ] = None,
     reference: Annotated[
         str | None, Option(metavar="POINT", help="Whose clock times are given in.")
     ] = None,
@@ -96,7 +105,9 @@ def _asked(
     given = {
         "path": names(path, "--path") if path is not None else None,
         "same_clock": clock_groups(same_clock or ()),
-        "clock_accuracy": [accuracy(text) for text in clock_accuracy or ()],
+        "clock_accuracy": [*map(parse_clock_accuracy, clock_accuracy or ())],
+        "stamped_at": [*map(parse_stamped_at, stamped_at or ())],
+        "link_rate": [*map(parse_link_rate, link_rate or ())],
         "reference": reference,
         "bpf": bpf,
         "bpf_outer": bpf_outer,
@@ -277,19 +288,6 @@ def window_of(text: str) -> int:
     if not window_ns:
         raise InputError.no_window()
     return window_ns
-
-
-def accuracy(text: str) -> tuple[str, int]:
-    """Read "POINT=100ns".
-
-    Example:
-        >>> accuracy("uplink=1.5us")
-        ('uplink', 1500)
-    """
-    point, is_given, duration = text.rpartition("=")
-    if not (point and is_given):
-        raise OptionError(f"--clock-accuracy {text}: write it like --clock-accuracy uplink=100ns")
-    return point, parse_duration_ns(duration)
 
 
 def _checked(parse: Callable[[str], object], text: str | None) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pcaplat.captures import stem
+from pcaplat.declared import Stamping
 from pcaplat.errors import PointError
 from pcaplat.points.order import one_way_pairs, path_of, rank_of
 from pcaplat.points.patterns import find
@@ -35,6 +36,11 @@ class Placing:
         alike = [one.pop() if len(one) == 1 else "" for one in sources]
         return [source.partition(":")[2] or None for source in alike]
 
+    @property
+    def stampings(self) -> list[Stamping]:
+        """What the stamps of each capture stand for, and its link's rate, as far as it is said."""
+        return [_said(self.points.get(name or "", ())) for name in self.names]
+
     def among(self, names: Sequence[str]) -> "Placing":
         """Leave out what is said of points that are none of these: a file may hold several points.
 
@@ -47,6 +53,12 @@ class Placing:
         groups = [[name for name in group if name in names] for group in self.same_clock]
         path = self.path if self.path and set(self.path) == set(names) else None
         return replace(self, path=path, same_clock=[one for one in groups if len(one) > 1])
+
+
+def _said(points: Iterable[Point]) -> Stamping:
+    """Of two points that see one direction each, what both say."""
+    said = {Stamping(point.stamped_at, point.link_rate_bps) for point in points}
+    return said.pop() if len(said) == 1 else Stamping()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from pcaplat.declared import CONVENTIONS
+
 CHOICES: dict[str, tuple[str, ...]] = {
     "side": ("pre_vtep", "post_vtep", "mirror", "underlay", "inside_guest"),
     "dir_semantics": ("vswitch_relative", "host_relative", "none"),
@@ -20,6 +22,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "domain": ("host", "phc", "switch"),
     "timescale": ("utc", "tai", "uptime", "ticks", "unknown"),
     "shared": ("host", "profile", "none"),
+    "stamped_at": CONVENTIONS,
 }
 """The words that a key takes, or each entry of it where it is a list."""
 
@@ -80,6 +83,8 @@ class Point:
     aliases: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     place: str | None = None
+    stamped_at: str | None = None
+    link_rate_bps: int | None = None
     order_tx: int | None = None
     order_rx: int | None = None
     dir_semantics: str = "none"

@@ -68,10 +68,10 @@ impl Reading {
     /// # Errors
     /// A file cannot be opened, or is no capture.
     pub fn find_stamps(&mut self, files: &[PathBuf], progress: &Progress) -> Result<()> {
-        if let Times::Search(names) = &self.times {
+        if let Times::Search(sought) = &self.times {
             let found = for_each_file(files, progress, |file, path| {
-                let named = names.get(file).and_then(Option::as_deref);
-                stamp::find(path, &self.decoder, named)
+                let sought = sought.get(file).cloned().unwrap_or_default();
+                stamp::find(path, &self.decoder, &sought)
             })?;
             self.times = Times::Known(found);
         }

@@ -81,6 +81,8 @@ pub struct InterfaceFacts {
     pub observed_resolution_ns: i64,
     /// Link type.
     pub link: u16,
+    /// The longest frame, without its check sequence.
+    pub longest_bytes: u32,
     /// The stamps that were found in its frames.
     pub stamps: Option<StampFacts>,
     /// How its stamps follow one another in the file.

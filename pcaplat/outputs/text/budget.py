@@ -11,6 +11,7 @@ NAMES = {
     "clock": "the clocks",
     "drift": "the clocks' drift",
     "mirror_queue": "frames that wait in a mirror",
+    "stamp_convention": "what stamps stand for, first bit or last",
     "ambiguity": "packets that cannot be told apart",
 }
 

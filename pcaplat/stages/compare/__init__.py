@@ -64,7 +64,7 @@ def compare(
             *rate_rows(*both, confidence),
         ],
     }
-    document["terms"] = between_scenarios()
+    document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
     witnesses = witness_rows(both)
     document["witnesses"] = witnesses
     warnings = _warnings(both, effects, is_replicated=is_replicated)

@@ -1,7 +1,7 @@
 """Error budget: what every mean of a summary is uncertain by, term by term, and what to do.
 
 Terms as in RFC 7679: how far clocks may be off (Esynch), how coarse stamps are (Rsource, Rdest).
-What is not known (what a stamp stands for, how long a mirror kept a frame) is null, not 0.
+What is not known (how long a mirror kept a frame, say) is null, not 0.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from pcaplat.figures import read
 from pcaplat.intervals import CONFIDENCE
 from pcaplat.readings import Reading
 from pcaplat.scenario import MeasuredRun
-from pcaplat.systematic import drift_ns
+from pcaplat.systematic import convention, drift_ns
 
 Row = dict[str, Any]
 
@@ -27,6 +27,8 @@ REMEDIES = {
     "drift": "capture on one clock, or synchronise the clocks (PTP)",
     "mirror_queue": "mirror each direction to a port of its own, or to a faster one, or use a tap; "
     "what ends at the mirror is too long by up to it, what begins there too short",
+    "stamp_convention": "say what stamps stand for (--stamped-at POINT=first-bit, last-bit or "
+    "host) and how fast the link is (--link-rate POINT=10Gbit/s)",
     "ambiguity": "capture more bytes of each packet, or leave out what repeats (--filter)",
 }
 """What to do about each term; also the terms, and of equal ones the first counts."""
@@ -60,6 +62,7 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
             _ends(near, far, way)
             | _terms(given, row["clock_half_width_ns"], 0.0, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
+            | _convention(run, (near, far), is_two_way=False)
         )
     for row in run.document["round_trips"]:
         near, far = row["near"], row["far"]
@@ -73,6 +76,7 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
             _ends(near, far, None)
             | _terms(given, 0.0, drift, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * both_ns}
+            | _convention(run, (near, far), is_two_way=True)
         )
 
 
@@ -91,13 +95,17 @@ def _terms(given: object, clock_ns: float, drift: float, queue_ns: float) -> Row
     return {"statistical_ns": half_ns, "resolution_ns": resolution_ns} | known
 
 
+def _convention(run: MeasuredRun, ends: tuple[str, str], *, is_two_way: bool) -> Row:
+    found = convention(run, ends, is_two_way=is_two_way)
+    return {"stamp_convention_ns": found.ns, "stamp_convention": found.text}
+
+
 def _budget(row: Row) -> Row:
     known = {name: row[f"{name}_ns"] or 0.0 for name in REMEDIES}
     largest = max(known, key=lambda name: known[name])
     if row["statistical_ns"] is None:
         largest = "statistical"
-    told = {"stamp_convention_ns": None, "largest": largest, "remedy": REMEDIES[largest]}
-    return row | told
+    return row | {"largest": largest, "remedy": REMEDIES[largest]}
 
 
 def _ambiguous_frac(matching: Mapping[str, Any]) -> float:

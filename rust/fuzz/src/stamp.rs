@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pcaplat_core::file::{Capture, Frame};
 use pcaplat_core::fragments::Fragments;
 use pcaplat_core::reading::{Progress, Reading, Seen};
-use pcaplat_core::stamp::{FileStamps, STAMPS, Stamped, Times};
+use pcaplat_core::stamp::{FileStamps, STAMPS, Sought, Stamped, Times};
 use pcaplat_core::wire::{Decoder, Packet};
 
 use super::folder::Folder;
@@ -55,8 +55,12 @@ pub fn stamps(bytes: &[u8]) -> Option<&'static str> {
 fn reading(bytes: &[u8]) -> Reading {
     let number = bytes.first().copied().map_or(usize::MAX, usize::from);
     let named = STAMPS.get(number).map(|(name, _)| (*name).to_owned());
+    let sought = Sought {
+        name: named,
+        last_bit_bps: None,
+    };
     Reading {
-        times: Times::Search(vec![named]),
+        times: Times::Search(vec![sought]),
         ..Reading::everything(Decoder::new(&[]).unwrap())
     }
 }

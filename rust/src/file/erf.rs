@@ -188,6 +188,7 @@ impl Records for Erf {
             number: findings.next_number(),
             t_ns: record.t_ns,
             stamp_ns: None,
+            late_ns: 0,
             has_time: link != NO_LINK,
             interface: u32::try_from(interface).unwrap_or(u32::MAX),
             link,

@@ -11,6 +11,8 @@ pub struct Frame<'a> {
     pub t_ns: i64,
     /// The time inside the frame, which then holds instead (see [`crate::stamp`]).
     pub stamp_ns: Option<i64>,
+    /// How long after its first bit the frame was stamped, where that is known.
+    pub late_ns: i64,
     /// False for records without a stamp (pcapng simple packet blocks, blocks that are no packets).
     pub has_time: bool,
     /// Index into [`Capture::interfaces`].
@@ -28,10 +30,24 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// When the frame was seen: by the stamp inside it, else by the file.
+    /// Length on the wire, but for the check sequence.
+    #[must_use]
+    pub fn unchecked_bytes(&self) -> u32 {
+        self.wire_bytes.saturating_sub(self.fcs_bytes.into())
+    }
+
+    /// When the frame was seen: by the stamp inside it, else by the file; at its first bit, where it
+    /// is known that it was stamped later.
     #[must_use]
     #[inline]
     pub fn time_ns(&self) -> i64 {
+        self.stamped_ns().saturating_sub(self.late_ns)
+    }
+
+    /// What the clock showed: the stamp inside the frame, else the file's.
+    #[must_use]
+    #[inline]
+    pub fn stamped_ns(&self) -> i64 {
         self.stamp_ns.unwrap_or(self.t_ns)
     }
 }

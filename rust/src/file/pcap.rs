@@ -251,6 +251,7 @@ impl Records for Pcap {
                 self.header.fraction_ns,
             ),
             stamp_ns: None,
+            late_ns: 0,
             has_time: true,
             interface: self.interface,
             link: self.header.link,

@@ -74,6 +74,7 @@ impl Records for Pcapng {
             number: findings.next_number(),
             t_ns: record.t_ns.unwrap_or(0),
             stamp_ns: None,
+            late_ns: 0,
             has_time: record.t_ns.is_some(),
             interface: u32::try_from(self.first_interface + record.interface).unwrap_or(u32::MAX),
             link: record.link,

@@ -202,6 +202,7 @@ impl Records for Snoop {
                 MICROSECOND_NS,
             ),
             stamp_ns: None,
+            late_ns: 0,
             has_time: true,
             interface: 0,
             link: self.link,

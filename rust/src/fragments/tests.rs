@@ -41,6 +41,7 @@ impl Reader {
             number: self.n_read,
             t_ns: self.t_ns,
             stamp_ns: None,
+            late_ns: 0,
             has_time: true,
             interface: 0,
             link: 1,

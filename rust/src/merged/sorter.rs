@@ -84,6 +84,7 @@ mod tests {
             number: 1,
             t_ns: 0,
             stamp_ns: None,
+            late_ns: 0,
             has_time: true,
             interface: 0,
             link: 1,

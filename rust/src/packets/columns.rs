@@ -166,6 +166,7 @@ mod tests {
             number: 1,
             t_ns: 0,
             stamp_ns: None,
+            late_ns: 0,
             has_time: false,
             interface: 9,
             link: 1,

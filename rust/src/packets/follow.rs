@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::file::{Capture, Damage};
 use crate::panics::contained;
 use crate::reading::{Progress, Reading};
-use crate::stamp::{Stamper, Watch, find};
+use crate::stamp::{Sought, Stamper, Watch, find};
 use arrow_array::RecordBatch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -133,7 +133,7 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
         let (mut capture, successor) = Capture::follow(&origin.path, Arc::clone(&shared.is_over))?;
         let mut n_told = 0;
         // what is there already is searched as it always is; in what comes, evidence is waited for
-        let found = find(&origin.path, &reading.decoder, None).unwrap_or_default();
+        let found = find(&origin.path, &reading.decoder, &Sought::default()).unwrap_or_default();
         let mut watch = found.is_empty().then(Watch::default);
         rows.stamper = Stamper::new(&found);
         while let Some(mut frame) = capture.next_frame() {

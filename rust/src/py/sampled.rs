@@ -187,6 +187,7 @@ fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> 
     dict.set_item("n_frames", seen.n_frames)?;
     dict.set_item("n_undecoded", seen.n_undecoded)?;
     dict.set_item("n_cut", seen.n_cut)?;
+    dict.set_item("longest_bytes", seen.longest_bytes)?;
     dict.set_item("first_t_ns", seen.first_t_ns)?;
     dict.set_item("last_t_ns", seen.last_t_ns)?;
     dict.set_item("disorder_ns", seen.disorder_ns)?;

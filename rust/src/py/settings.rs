@@ -1,6 +1,6 @@
 //! How captures are read, as Python says it.
 
-use super::stamped::{FoundValues, known};
+use super::stamped::{FoundValues, known, sought};
 use super::translated::Learned;
 use super::{PyRef, pyclass, pymethods};
 use crate::filter::Filter;
@@ -27,7 +27,7 @@ pub(super) struct Settings {
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None, stamp_names=Vec::new(), stamps=None))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
@@ -39,6 +39,7 @@ impl Settings {
         translations: Option<PyRef<'_, Learned>>,
         stamp_names: Vec<Option<String>>,
         stamps: Option<Vec<Vec<Option<FoundValues>>>>,
+        last_bit_bps: Vec<Option<u64>>,
     ) -> Self {
         let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
         Self {
@@ -49,9 +50,10 @@ impl Settings {
             prefixes: prefixes.unwrap_or(WHOLE),
             libpcap,
             translations: translations.map(|learned| learned.translations()),
-            times: stamps.map_or(Times::Search(stamp_names), |stamps| {
-                Times::Known(known(stamps))
-            }),
+            times: match stamps {
+                Some(stamps) => Times::Known(known(stamps, &last_bit_bps)),
+                None => Times::Search(sought(&stamp_names, &last_bit_bps)),
+            },
         }
     }
 }

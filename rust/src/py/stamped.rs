@@ -1,6 +1,6 @@
 //! What was found of stamps, as plain values that Python keeps between two passes.
 
-use crate::stamp::{FileStamps, Found};
+use crate::stamp::{FileStamps, Found, Sought};
 
 /// A counter's key: whether it is Arista's, ticks, UTC ns, the file's time, ns of a tick.
 type KeyValues = (bool, u64, i64, i64, f64);
@@ -8,13 +8,27 @@ type KeyValues = (bool, u64, i64, i64, f64);
 /// A stamp: name, usual difference from the file's time, key.
 pub(super) type FoundValues = (String, i64, Option<KeyValues>);
 
-/// From the values; what no stamp is called is none.
-pub(super) fn known(files: Vec<Vec<Option<FoundValues>>>) -> Vec<FileStamps> {
-    let found = |(name, base_ns, key): FoundValues| Found::from_values(&name, base_ns, key);
-    let file = |interfaces: Vec<Option<FoundValues>>| FileStamps {
-        interfaces: interfaces.into_iter().map(|one| found(one?)).collect(),
+/// What is said of each file's stamps: what they are called, and the rate of the link where they are
+/// of the last bit.
+pub(super) fn sought(names: &[Option<String>], rates_bps: &[Option<u64>]) -> Vec<Sought> {
+    let sought = |file| Sought {
+        name: names.get(file).cloned().flatten(),
+        last_bit_bps: rates_bps.get(file).copied().flatten(),
     };
-    files.into_iter().map(file).collect()
+    (0..names.len().max(rates_bps.len())).map(sought).collect()
+}
+
+/// From the values; what no stamp is called is none.
+pub(super) fn known(
+    files: Vec<Vec<Option<FoundValues>>>,
+    rates_bps: &[Option<u64>],
+) -> Vec<FileStamps> {
+    let found = |(name, base_ns, key): FoundValues| Found::from_values(&name, base_ns, key);
+    let file = |(file, interfaces): (usize, Vec<Option<FoundValues>>)| FileStamps {
+        interfaces: interfaces.into_iter().map(|one| found(one?)).collect(),
+        last_bit_bps: rates_bps.get(file).copied().flatten(),
+    };
+    files.into_iter().enumerate().map(file).collect()
 }
 
 /// To the values.

@@ -141,6 +141,7 @@ mod tests {
                 number,
                 t_ns: *t_ns,
                 stamp_ns: None,
+                late_ns: 0,
                 has_time: true,
                 interface: 0,
                 link: 1,

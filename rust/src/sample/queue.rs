@@ -37,7 +37,7 @@ impl Queue {
     /// Takes the interface's next packet.
     pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
         let t_ns = frame.time_ns();
-        let n_bytes = frame.wire_bytes.saturating_sub(frame.fcs_bytes.into());
+        let n_bytes = frame.unchecked_bytes();
         let n_bytes = n_bytes.saturating_add(FRAMING_BYTES);
         if let Some((_, last_ns, last_bytes)) = self.last {
             self.follow(t_ns.saturating_sub(last_ns), last_bytes);

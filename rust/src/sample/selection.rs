@@ -114,9 +114,10 @@ impl Selection {
             facts.n_undecoded += 1;
             facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
         }
+        facts.longest_bytes = facts.longest_bytes.max(frame.unchecked_bytes());
         if frame.has_time {
-            facts.note_time(frame.time_ns(), is_decoded);
-            facts.order.note(frame, frame.time_ns());
+            facts.note_time(frame.stamped_ns(), is_decoded);
+            facts.order.note(frame, frame.stamped_ns());
         }
     }
 
@@ -268,6 +269,7 @@ impl InterfaceFacts {
             is_of_decoded: false,
             observed_resolution_ns: 1_000_000_000,
             link: frame.link,
+            longest_bytes: 0,
             stamps: None,
             order: StampOrder::default(),
             queue: Queue::default(),

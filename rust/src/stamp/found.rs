@@ -22,8 +22,8 @@ pub(crate) struct Found {
 /// Whose time the frames of a pass have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Times {
-    /// Stamps are looked for; by file the only one that may be there, where one is named.
-    Search(Vec<Option<String>>),
+    /// Stamps are looked for.
+    Search(Vec<Sought>),
     /// By file: what was found.
     Known(Vec<FileStamps>),
 }
@@ -34,11 +34,22 @@ impl Default for Times {
     }
 }
 
+/// What is said of one file's stamps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sought {
+    /// The only one that may be there.
+    pub name: Option<String>,
+    /// See [`FileStamps::last_bit_bps`].
+    pub last_bit_bps: Option<u64>,
+}
+
 /// What was found in one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileStamps {
     /// By interface; those beyond have none.
     pub(crate) interfaces: Vec<Option<Found>>,
+    /// Bits a second of the link, where frames are stamped at their last one.
+    pub(crate) last_bit_bps: Option<u64>,
 }
 
 /// How far a clock that is right may be off, when TAI and UTC are told apart.

@@ -19,7 +19,7 @@ mod watch;
 
 #[cfg(feature = "python")]
 pub(crate) use found::Found;
-pub use found::{FileStamps, Times};
+pub use found::{FileStamps, Sought, Times};
 pub use search::{check_name, find};
 pub use stamper::{Stamped, Stamper};
 pub use watch::Watch;

@@ -1,6 +1,6 @@
 //! Looks for stamps in the first frames of a file.
 
-use super::found::{FileStamps, Found};
+use super::found::{FileStamps, Found, Sought};
 use super::key::Key;
 use super::look::Look;
 use super::track::unfolded;
@@ -53,14 +53,25 @@ pub fn check_name(name: &str) -> Result<()> {
     Err(Error::Argument(text))
 }
 
-/// Which stamps the frames of a file carry; only the one that is `named`, if one is.
+/// Which stamps the frames of a file carry; only the one that is named, if one is.
 ///
 /// # Errors
 /// The file cannot be opened, or is no capture.
-pub fn find(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<FileStamps> {
-    if !path.is_file() {
-        return Ok(FileStamps::default());
-    }
+pub fn find(path: &Path, decoder: &Decoder, sought: &Sought) -> Result<FileStamps> {
+    let last_bit_bps = sought.last_bit_bps;
+    let interfaces = if path.is_file() {
+        look(path, decoder, sought.name.as_deref())?
+    } else {
+        Vec::new()
+    };
+    Ok(FileStamps {
+        interfaces,
+        last_bit_bps,
+    })
+}
+
+/// By interface.
+fn look(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<Vec<Option<Found>>> {
     let mut seen = Vec::new();
     look_at(path, decoder, &mut seen, is_not_keyed)?;
     let may_have_ticks = named.is_some_and(is_keyed_name)
@@ -75,8 +86,7 @@ pub fn find(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<FileS
         let named = named.and_then(|name| one.best(Some(name)));
         named.or_else(|| one.best(None))
     };
-    let interfaces = seen.iter().map(best).collect();
-    Ok(FileStamps { interfaces })
+    Ok(seen.iter().map(best).collect())
 }
 
 fn is_not_keyed(evidence: Evidence) -> bool {

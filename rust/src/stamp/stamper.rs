@@ -4,7 +4,7 @@ use super::found::{FileStamps, Found};
 use super::key::Key;
 use super::look::Look;
 use super::track::Track;
-use super::{Evidence, Stamp};
+use super::{Evidence, NS_PER_S, Stamp};
 use crate::file::Frame;
 use crate::wire::{Decoder, Packet};
 
@@ -27,6 +27,7 @@ pub enum Stamped {
 #[derive(Debug, Default)]
 pub struct Stamper {
     interfaces: Vec<Option<State>>,
+    last_bit_bps: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -56,9 +57,6 @@ impl Stamper {
     /// With what was found in the file.
     #[must_use]
     pub fn new(stamps: &FileStamps) -> Self {
-        if stamps.is_empty() {
-            return Self::default();
-        }
         let state = |found: &Option<Found>| {
             let found = found.as_ref()?;
             Some(State {
@@ -69,8 +67,11 @@ impl Stamper {
                 counts: Counts::default(),
             })
         };
+        let of_file = &stamps.interfaces[..];
+        let interfaces = if stamps.is_empty() { &[] } else { of_file };
         Self {
-            interfaces: stamps.interfaces.iter().map(state).collect(),
+            interfaces: interfaces.iter().map(state).collect(),
+            last_bit_bps: stamps.last_bit_bps,
         }
     }
 
@@ -81,7 +82,8 @@ impl Stamper {
     }
 
     /// Gives a decoded frame its stamp, or takes the file's time from one that lacks it. What was put
-    /// behind the frame is no part of its packet: where it was taken for one, it is decoded anew.
+    /// behind the frame is no part of its packet: where it was taken for one, it is decoded anew. A
+    /// stamp of the last bit is known to be late by what the frame takes.
     #[inline]
     pub fn stamp(
         &mut self,
@@ -89,10 +91,14 @@ impl Stamper {
         packet: &mut Packet,
         decoder: &Decoder,
     ) -> Stamped {
-        match self.interfaces.get_mut(frame.interface as usize) {
+        let (stamped, cut_at) = match self.interfaces.get_mut(frame.interface as usize) {
             Some(Some(state)) if frame.has_time => state.stamp_and_cut(frame, packet, decoder),
-            _ => Stamped::ByFile,
+            _ => (Stamped::ByFile, None),
+        };
+        if let Some(rate_bps) = self.last_bit_bps {
+            frame.late_ns = takes_ns(n_octets(frame, cut_at), rate_bps);
         }
+        stamped
     }
 
     /// How many frames of an interface were what.
@@ -102,13 +108,34 @@ impl Stamper {
     }
 }
 
+/// Octets of a frame between its start delimiter and its end, its check sequence among them; without
+/// what was put behind it.
+fn n_octets(frame: &Frame<'_>, cut_at: Option<usize>) -> u64 {
+    const LEAST: u64 = 60;
+    const CHECK: u64 = 4;
+    let n = u64::from(frame.unchecked_bytes());
+    let cut_at = cut_at.filter(|at| *at < frame.bytes.len());
+    cut_at.map_or(n, |at| at as u64).max(LEAST) + CHECK
+}
+
+/// How long so many octets take, to the nearest nanosecond.
+fn takes_ns(n_octets: u64, rate_bps: u64) -> i64 {
+    const BITS_NS: u64 = 8 * NS_PER_S.unsigned_abs();
+    let rate_bps = rate_bps.max(1);
+    let ns = (n_octets
+        .saturating_mul(BITS_NS)
+        .saturating_add(rate_bps / 2))
+        / rate_bps;
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
 impl State {
     fn stamp_and_cut(
         &mut self,
         frame: &mut Frame<'_>,
         packet: &mut Packet,
         decoder: &Decoder,
-    ) -> Stamped {
+    ) -> (Stamped, Option<usize>) {
         let (stamped, cut_at) = self.stamp(frame, packet);
         match stamped {
             Stamped::ByFile | Stamped::Key => {}
@@ -124,7 +151,7 @@ impl State {
             let wire_bytes = u32::try_from(cut_at).unwrap_or(u32::MAX);
             decoder.decode(frame.link, bytes, wire_bytes, 0, packet);
         }
-        stamped
+        (stamped, cut_at)
     }
 
     fn stamp(&mut self, frame: &mut Frame<'_>, packet: &Packet) -> (Stamped, Option<usize>) {
@@ -171,5 +198,47 @@ impl State {
             self.n_odd_keys = 0;
             *key = next;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{T_NS, frame_of};
+    use super::*;
+
+    fn late_ns(n_octets: usize, fcs_bytes: u8, rate_bps: u64) -> i64 {
+        let stamps = FileStamps {
+            last_bit_bps: Some(rate_bps),
+            ..FileStamps::default()
+        };
+        let bytes = vec![0; n_octets];
+        let mut frame = Frame {
+            fcs_bytes,
+            ..frame_of(&bytes)
+        };
+        let decoder = Decoder::new(&[]).unwrap();
+        let mut stamper = Stamper::new(&stamps);
+        assert_eq!(
+            stamper.stamp(&mut frame, &mut Packet::new(), &decoder),
+            Stamped::ByFile
+        );
+        assert_eq!(frame.stamped_ns(), T_NS);
+        T_NS - frame.time_ns()
+    }
+
+    #[test]
+    fn a_stamp_of_the_last_bit_goes_back_to_the_first() {
+        // 1,518 octets with the check sequence: 1,214.4 ns at 10 Gbit/s, whether it was captured or not
+        assert_eq!(
+            [
+                late_ns(1514, 0, 10_000_000_000),
+                late_ns(1518, 4, 10_000_000_000)
+            ],
+            [1214; 2]
+        );
+        // a frame is padded before it is sent
+        assert_eq!(late_ns(42, 0, 1_000_000_000), 512);
+        assert_eq!(late_ns(1514, 0, 400_000_000_000), 30);
+        assert_eq!(late_ns(1514, 0, 0), 12_144_000_000_000);
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn frame_of(bytes: &[u8]) -> Frame<'_> {
         number: 1,
         t_ns: T_NS,
         stamp_ns: None,
+        late_ns: 0,
         has_time: true,
         interface: 0,
         link: 1,

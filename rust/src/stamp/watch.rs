@@ -34,6 +34,7 @@ impl Watch {
         let is_due = self.n_frames >= LEAST_FRAMES && self.n_frames.is_power_of_two();
         let found = || FileStamps {
             interfaces: self.seen.iter().map(|one| one.best(None)).collect(),
+            last_bit_bps: None,
         };
         is_due.then(found).filter(|found| !found.is_empty())
     }

@@ -206,19 +206,19 @@ fn name_as_number(name: &[u8]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::Direction;
 
     fn of(link: u16, bytes: &[u8]) -> Link {
         read(&Frame {
             number: 1,
             t_ns: 0,
             stamp_ns: None,
+            late_ns: 0,
             has_time: true,
             interface: 0,
             link,
             wire_bytes: 0,
             fcs_bytes: 0,
-            direction: Direction::Unknown,
+            direction: crate::file::Direction::Unknown,
             bytes,
         })
     }
