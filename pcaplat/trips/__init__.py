@@ -16,6 +16,9 @@ from pcaplat.segments import Distribution
 MOST_WAIT_NS = 2_000_000_000
 """No pair is farther apart (rust/src/matching/trips.rs)."""
 
+TIMESTAMPS = "tcp-timestamp"
+"""The kind whose packets are of the other kinds of TCP too."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -57,8 +60,9 @@ class Trips:
     one_in: int = 1
 
     def of(self, ends: Ends) -> list[Share]:
-        """Shares of one segment."""
-        return [one for one in self.shares if (one.near, one.far) == ends]
+        """Shares of one segment, of kinds that have no packets in common."""
+        found = [one for one in self.shares if (one.near, one.far) == ends]
+        return [one for one in found if one.kind != TIMESTAMPS] or found
 
     def without(self, points: Collection[int]) -> "Trips":
         """Leave out points that stamp what they send and what they receive by different clocks."""

@@ -27,8 +27,17 @@ def _figures(mean: str = "mean") -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-_KIND = _text("kind", "tcp-turn, tcp-syn, tcp-ack, icmp-echo, dns or udp-turn")
-_ONE_IN = Column("one_in", "Int64", "of so many requests the same one was paired at every point")
+_KIND = _text("kind", "tcp-turn, tcp-syn, tcp-ack, icmp-echo, dns, udp-turn or tcp-timestamp")
+
+
+def _counted(meaning: str) -> tuple[Column, ...]:
+    one_in = "of so many requests the same one was paired at every point"
+    return Column("n", "Int64", meaning), Column("one_in", "Int64", one_in)
+
+
+def _paired(meaning: str) -> tuple[Column, ...]:
+    return (*_counted(meaning), *_figures())
+
 
 ROUND_TRIPS_BY_KIND = Table(
     "round_trips_by_kind",
@@ -37,9 +46,7 @@ ROUND_TRIPS_BY_KIND = Table(
         _text("near", "the end nearer the path's first point"),
         _text("far", "the end nearer the path's last point"),
         _KIND,
-        Column("n", "Int64", "requests whose response was found, both seen at both ends"),
-        _ONE_IN,
-        *_figures(),
+        *_paired("requests whose response was found, both seen at both ends"),
     ),
 )  # fmt: skip
 
@@ -51,9 +58,7 @@ TRANSACTION_TIMES = Table(
         _text("requests", "which way requests went: forward (as the path is written) or reverse"),
         _text("point", "the path's first point or its last"),
         _text("side", "client: requests come from here; server: what is left is beyond the path"),
-        Column("n", "Int64", "requests whose response was found"),
-        _ONE_IN,
-        *_figures(),
+        *_paired("requests whose response was found"),
     ),
 )  # fmt: skip
 
@@ -62,8 +67,7 @@ LEFT_OUT = Table(
     "requests with a response that are in no round trip, by kind",
     (
         _KIND,
-        Column("n", "Int64", "pairs of which one half was sent again, or may be of another packet"),
-        _ONE_IN,
+        *_counted("pairs of which one half was sent again, or may be of another packet"),
     ),
 )
 

@@ -31,6 +31,12 @@ impl Direction {
         }
     }
 
+    /// The other one.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Self::of(self == Self::Reverse)
+    }
+
     /// 0 forward, 1 reverse.
     #[must_use]
     pub fn index(self) -> usize {

@@ -11,6 +11,9 @@ pub struct Says {
     pub part: Part,
     /// Of TCP the acknowledged number, of an echo identifier and sequence number, of DNS its id.
     pub number: u32,
+    /// The low octets of TCP's timestamp and of the one it echoes; 0: none. What is paired lies so
+    /// near together that the high ones are the same.
+    stamps: [[u8; 3]; 2],
 }
 
 /// A packet's part in a dialogue.
@@ -43,7 +46,44 @@ impl Says {
     pub const NOTHING: Self = Self {
         part: Part::None,
         number: 0,
+        stamps: [[0; 3]; 2],
     };
+
+    /// A part and its number.
+    #[must_use]
+    pub fn new(part: Part, number: u32) -> Self {
+        Self {
+            part,
+            number,
+            ..Self::NOTHING
+        }
+    }
+
+    /// The same with TCP's timestamp, and the one it echoes.
+    #[must_use]
+    pub fn stamped(self, value: u32, echo: u32) -> Self {
+        let stamps = [value, echo].map(|one| {
+            let [_, low @ ..] = one.to_be_bytes();
+            low
+        });
+        Self { stamps, ..self }
+    }
+
+    /// Its own timestamp; 0: none.
+    #[must_use]
+    pub fn shown(self) -> u32 {
+        Self::joined(self.stamps[0])
+    }
+
+    /// The timestamp it echoes; 0: none.
+    #[must_use]
+    pub fn echoed(self) -> u32 {
+        Self::joined(self.stamps[1])
+    }
+
+    fn joined([a, b, c]: [u8; 3]) -> u32 {
+        u32::from_be_bytes([0, a, b, c])
+    }
 
     /// What a packet says, given its captured layer-4 bytes.
     #[must_use]
@@ -90,10 +130,8 @@ impl Says {
             of if of == ACK | SYN => Part::Accepting,
             _ => Part::None,
         };
-        Self {
-            part,
-            number: number(transport, 8, 12),
-        }
+        let (value, echo) = timestamps(transport).unwrap_or_default();
+        Self::new(part, number(transport, 8, 12)).stamped(value, echo)
     }
 
     /// RFC 1035 §4.1.1: id, then a bit that tells responses from queries.
@@ -107,10 +145,7 @@ impl Says {
             _ if packet.transport_wire_bytes > HEADER_BYTES => Part::Datagram,
             _ => Part::None,
         };
-        Self {
-            part,
-            number: number(transport, 8, 10),
-        }
+        Self::new(part, number(transport, 8, 10))
     }
 
     /// RFC 792, RFC 4443 §4.1: type, code, checksum, identifier, sequence number.
@@ -120,10 +155,28 @@ impl Says {
             Some(kind) if transport.len() >= 8 && *kind == reply => Part::EchoReply,
             _ => Part::None,
         };
-        Self {
-            part,
-            number: number(transport, 4, 8),
-        }
+        Self::new(part, number(transport, 4, 8))
+    }
+}
+
+/// TCP's timestamp and the one it echoes (RFC 7323 §3.2), among the options (RFC 9293 §3.1).
+fn timestamps(transport: &[u8]) -> Option<(u32, u32)> {
+    const HEADER_BYTES: usize = 20;
+    const END: u8 = 0;
+    const NO_OPERATION: u8 = 1;
+    const TIMESTAMPS: [u8; 2] = [8, 10];
+    let end = usize::from(transport.get(12)? >> 4) * 4;
+    let mut options = transport.get(HEADER_BYTES..end)?;
+    loop {
+        options = match options {
+            [NO_OPERATION, rest @ ..] => rest,
+            [END, ..] | [_] | [] => return None,
+            [kind, length, rest @ ..] if [*kind, *length] == TIMESTAMPS => {
+                return (rest.len() >= 8).then(|| (number(rest, 0, 4), number(rest, 4, 8)));
+            }
+            [_, length, ..] if *length >= 2 => options.get(usize::from(*length)..)?,
+            _ => return None,
+        };
     }
 }
 
@@ -171,6 +224,35 @@ mod tests {
     }
 
     #[test]
+    fn timestamps_are_found_among_the_options() {
+        let with = |options: &[u8]| {
+            let mut segment = vec![0; 20];
+            segment[13] = 0x10;
+            segment[12] = u8::try_from((20 + options.len()) / 4).unwrap() << 4;
+            segment.extend(options);
+            let told = says(TCP, (1, 2), &segment);
+            (told.shown(), told.echoed())
+        };
+        let stamp = [8, 10, 0xff, 1, 2, 3, 0xfe, 4, 5, 6];
+        let known = (0x0001_0203, 0x0004_0506);
+        assert_eq!(with(&[&[1, 1][..], &stamp].concat()), known, "Linux");
+        let opening = [&[2, 4, 5, 180, 4, 2][..], &stamp].concat();
+        assert_eq!(with(&opening), known, "behind others");
+        assert_eq!(
+            with(&[&[0, 0][..], &stamp].concat()),
+            (0, 0),
+            "behind the end"
+        );
+        assert_eq!(with(&[1, 1, 8, 10, 0, 0, 0, 9]), (0, 0), "cut");
+        assert_eq!(with(&[3, 0, 8, 10]), (0, 0), "an option of no length");
+        assert_eq!(with(&[3, 1, 8, 10]), (0, 0), "likewise");
+        assert_eq!(with(&[]), (0, 0));
+        let next = Says::new(Part::Segment, 7).stamped(0x1234_5678, 0);
+        assert_eq!((next.shown(), next.echoed()), (0x0034_5678, 0));
+        assert_eq!(next.behind(2).shown(), 0x0034_5678);
+    }
+
+    #[test]
     fn echoes_and_dns_say_their_ids() {
         let echo = says(ICMP, (-1, -1), &[8, 0, 0, 0, 0xab, 0xcd, 0x12, 0x34]);
         assert_eq!((echo.part, echo.number), (Part::EchoRequest, 0xabcd_1234));
@@ -184,13 +266,7 @@ mod tests {
         assert_eq!(says(ICMP, (-1, -1), &[3; 8]).part, Part::None);
         let dns = |ports, octet| says(UDP, ports, &[0, 0, 0, 0, 0, 0, 0, 0, 0x77, 1, octet, 0]);
         assert_eq!(dns((4000, 53), 0x01).part, Part::Query);
-        assert_eq!(
-            dns((53, 4000), 0x81),
-            Says {
-                part: Part::Response,
-                number: 0x7701
-            }
-        );
+        assert_eq!(dns((53, 4000), 0x81), Says::new(Part::Response, 0x7701));
         assert_eq!(dns((53, 4000), 0x01).part, Part::Datagram);
         assert_eq!(
             says(UDP, (1, 2), &[0; 8]).part,

@@ -43,6 +43,7 @@ mod stage;
 mod tally;
 #[cfg(test)]
 mod testing;
+mod timestamps;
 pub mod totals;
 mod trips;
 mod turns;

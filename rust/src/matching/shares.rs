@@ -26,16 +26,19 @@ pub enum Kind {
     Dns,
     /// Two datagrams of a flow that takes turns.
     Datagrams,
+    /// A value of TCP's timestamps, and its echo.
+    Timestamp,
 }
 
 /// Names of the kinds, by discriminant.
-pub const KINDS: [&str; 6] = [
+pub const KINDS: [&str; 7] = [
     "tcp-turn",
     "tcp-syn",
     "tcp-ack",
     "icmp-echo",
     "dns",
     "udp-turn",
+    "tcp-timestamp",
 ];
 
 /// One packet of a transaction, as far as it was seen.

@@ -7,6 +7,8 @@
 
 use super::Sight;
 use super::shares::{Counter, Half, Kind, Shares};
+
+use super::timestamps::Timestamps;
 use super::turns::Turns;
 use crate::error::Result;
 use crate::hashed::HashedMap;
@@ -28,6 +30,7 @@ pub(super) struct Trips {
     /// Who asks: by flow.
     askers: HashedMap<Asker>,
     turns: Turns,
+    timestamps: Timestamps,
     counter: Counter,
     /// Look for transactions to close when there are so many.
     many_at: usize,
@@ -74,6 +77,7 @@ impl Trips {
             open: HashedMap::default(),
             askers: HashedMap::default(),
             turns: Turns::new(plan.paired_one_in),
+            timestamps: Timestamps::new(plan),
             counter: Counter::new(Arc::clone(plan), directory, partition)?,
             many_at: FEW_OPEN,
         })
@@ -103,6 +107,7 @@ impl Trips {
     }
 
     fn segment(&mut self, nearest: &Sight, packet: Packet<'_>) {
+        self.timestamps.note(nearest, packet, &mut self.counter);
         let asks = match nearest.says.part {
             Part::Opening => true,
             Part::Segment => nearest.range.has_bytes(),
@@ -160,7 +165,7 @@ impl Trips {
         number: u32,
         (sights, direction, is_ambiguous): Packet<'_>,
     ) {
-        let Some(key) = self.key(nearest, opposite(direction), number) else {
+        let Some(key) = self.key(nearest, direction.turned(), number) else {
             return;
         };
         let at_ns = self
@@ -221,6 +226,7 @@ impl Trips {
     /// Closes what can have no answer later than `until_ns`, reference time, now and then.
     pub(super) fn settle(&mut self, until_ns: i64) {
         self.turns.settle(until_ns, &mut self.counter);
+        self.timestamps.settle(until_ns, &mut self.counter);
         if self.open.len() + self.askers.len() < self.many_at {
             return;
         }
@@ -236,6 +242,7 @@ impl Trips {
 
     pub(super) fn finish(mut self) -> Result<Shares> {
         self.turns.settle(i64::MAX, &mut self.counter);
+        self.timestamps.settle(i64::MAX, &mut self.counter);
         for (_, one) in self.open {
             one.close(&self.askers, &mut self.counter);
         }
@@ -244,11 +251,7 @@ impl Trips {
 }
 
 /// Sights, direction, and whether it may be another packet.
-type Packet<'a> = (&'a [Sight], Direction, bool);
-
-fn opposite(direction: Direction) -> Direction {
-    Direction::of(direction == Direction::Reverse)
-}
+pub(super) type Packet<'a> = (&'a [Sight], Direction, bool);
 
 impl Open {
     fn at(flow: u64, since_ns: i64) -> Self {

@@ -15,10 +15,7 @@ fn packet(direction: Direction, at_ns: i64, says: (Part, u32), range: Range) -> 
     let seen = |(hop, point): (i64, u16)| Sight {
         t_ns: at_ns + hop * SEGMENT_NS + 7_000_000 * i64::from(point == 1),
         range,
-        says: Says {
-            part: says.0,
-            number: says.1,
-        },
+        says: Says::new(says.0, says.1),
         ..sight(1, point, at_ns)
     };
     (0_i64..).zip(points).map(seen).collect()

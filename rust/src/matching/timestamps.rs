@@ -1,0 +1,164 @@
+//! TCP timestamps: the first packet that shows a value, and the first of the other direction that
+//! echoes it (RFC 7323 §3; K. Nichols, pping). What is sent again has another value, or is left out.
+
+use super::Sight;
+use super::shares::{Counter, Half, Kind};
+use super::trips::Packet;
+use crate::hashed::HashedMap;
+use crate::identity::{fold, two};
+use crate::plan::{Direction, Plan};
+use crate::range::Range;
+use crate::says::Part;
+use std::sync::Arc;
+
+/// An echo comes within this. Less than the time in which the kept bits of the fastest clocks, one
+/// tick a microsecond, come again.
+const MOST_APART_NS: i64 = 2_000_000_000;
+/// Values that may be open without a look at their age.
+const FEW_OPEN: usize = 1 << 14;
+
+/// Values of all flows.
+pub(super) struct Timestamps {
+    plan: Arc<Plan>,
+    open: HashedMap<Open>,
+    many_at: usize,
+}
+
+/// A value that was shown, or echoed.
+struct Open {
+    since_ns: i64,
+    /// The first packet that shows it, and whether that is answered at once.
+    shown: Option<(Half, bool)>,
+    echo: Option<Half>,
+    /// Bytes that show it, from the first of them on: apart from each other, in any order.
+    sent: Vec<(i64, i64)>,
+    sent_from: u32,
+    /// Bytes were sent again within one tick, or a packet may be another.
+    is_spoilt: bool,
+}
+
+impl Timestamps {
+    pub(super) fn new(plan: &Arc<Plan>) -> Self {
+        Self {
+            plan: Arc::clone(plan),
+            open: HashedMap::default(),
+            many_at: FEW_OPEN,
+        }
+    }
+
+    /// Takes a segment, as it was nearest the path's first point.
+    #[inline]
+    pub(super) fn note(
+        &mut self,
+        nearest: &Sight,
+        (sights, direction, is_ambiguous): Packet<'_>,
+        counter: &mut Counter,
+    ) {
+        if nearest.says.shown() == 0 {
+            return;
+        }
+        let plan = Arc::clone(&self.plan);
+        let half = || Half::new(&plan, sights, direction);
+        let at_ns = plan.aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
+        if let Some(key) = self.key(nearest, direction, nearest.says.shown()) {
+            let open = self.opened(key, at_ns, counter);
+            open.is_spoilt |= is_ambiguous;
+            open.send(nearest.range);
+            let known_ns = open.shown.as_ref().map(|(one, _)| one.aligned_ns);
+            if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
+                // what only acknowledges is echoed whenever there is something to say
+                let asks = nearest.says.part != Part::Segment || nearest.range.has_bytes();
+                open.shown = Some((half(), asks));
+            }
+        }
+        if let Some(key) = self.key(nearest, direction.turned(), nearest.says.echoed()) {
+            let open = self.opened(key, at_ns, counter);
+            open.is_spoilt |= is_ambiguous;
+            let known_ns = open.echo.as_ref().map(|one| one.aligned_ns);
+            if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
+                open.echo = Some(half());
+            }
+        }
+    }
+
+    /// Values are known by flow and who showed them; `None` where others stand for it.
+    #[inline]
+    fn key(&self, nearest: &Sight, shows: Direction, value: u32) -> Option<u64> {
+        /// Neither the bits that choose a partition nor those of the map.
+        const CHOICE_BITS: u32 = 20;
+        let key = fold(
+            nearest.flow,
+            two(u32::from(shows == Direction::Reverse), value),
+        );
+        let n = u64::from(self.plan.paired_one_in.max(1));
+        (value != 0 && (n == 1 || (key >> CHOICE_BITS).is_multiple_of(n))).then_some(key)
+    }
+
+    fn opened(&mut self, key: u64, at_ns: i64, counter: &mut Counter) -> &mut Open {
+        let open = self.open.entry(key).or_insert_with(|| Open::at(at_ns));
+        if open.since_ns.abs_diff(at_ns) > MOST_APART_NS.unsigned_abs() {
+            std::mem::replace(open, Open::at(at_ns)).close(counter);
+        }
+        open
+    }
+
+    /// Closes what can have no echo later than `until_ns`, reference time, now and then.
+    pub(super) fn settle(&mut self, until_ns: i64, counter: &mut Counter) {
+        if until_ns != i64::MAX && self.open.len() < self.many_at {
+            return;
+        }
+        let since_ns = until_ns.saturating_sub(MOST_APART_NS);
+        let over = self.open.extract_if(|_, one| one.since_ns < since_ns);
+        over.for_each(|(_, one)| one.close(counter));
+        self.many_at = FEW_OPEN.max(2 * self.open.len());
+    }
+}
+
+impl Open {
+    fn at(since_ns: i64) -> Self {
+        Self {
+            since_ns,
+            shown: None,
+            echo: None,
+            sent: Vec::new(),
+            sent_from: 0,
+            is_spoilt: false,
+        }
+    }
+
+    /// Notes bytes, which come to be known in any order; what comes twice was sent again.
+    fn send(&mut self, range: Range) {
+        let Some(length) = range.length().filter(|_| range.has_bytes()) else {
+            self.is_spoilt |= range.has_bytes();
+            return;
+        };
+        if self.sent.is_empty() {
+            self.sent_from = range.start();
+        }
+        let start = i64::from(range.start().wrapping_sub(self.sent_from).cast_signed());
+        let mut whole = (start, start.saturating_add(i64::from(length)));
+        self.is_spoilt |= self.sent.iter().any(|of| of.0 < whole.1 && whole.0 < of.1);
+        self.sent.retain(|of| {
+            let touches = of.0 == whole.1 || of.1 == whole.0;
+            if touches {
+                whole = (whole.0.min(of.0), whole.1.max(of.1));
+            }
+            !touches
+        });
+        self.sent.push(whole);
+    }
+
+    fn close(self, counter: &mut Counter) {
+        let (Some((shown, true)), Some(echo)) = (self.shown, self.echo) else {
+            return;
+        };
+        if self.is_spoilt {
+            counter.leave_out(Kind::Timestamp);
+        } else {
+            counter.count(Kind::Timestamp, &shown, &echo);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
