@@ -119,14 +119,15 @@ def _file_of(name: str) -> object:
 
 def _spooled(point: str | None, name: str, copy: Path) -> Capture:
     """Copy what can be read only once; it is read twice."""
+    if name == "-" or Path(name).is_fifo():
+        # polars, once imported, lets waiting go on that an interrupt ends otherwise
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - its only spelling
     if name == "-":
         if sys.stdin is None:
             raise InputError.no_standard_input()
         _copy(sys.stdin.buffer, copy)
         return Capture.named(str(copy), "stdin", point)
     if Path(name).is_fifo():
-        # polars, once imported, lets waiting go on that an interrupt ends otherwise
-        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - its only spelling
         with Path(name).open("rb") as pipe:
             _copy(pipe, copy)
         return Capture.named(str(copy), name, point)

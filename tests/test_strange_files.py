@@ -122,6 +122,22 @@ def test_waiting_for_a_pipe_can_be_interrupted(tmp_path: Path, command: list[str
     assert (process.returncode, said) == (130, b"")
 
 
+def test_waiting_for_standard_input_can_be_interrupted(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*PCAPLAT, "merge", "-", "x"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    ) as process:
+        end = time.monotonic() + PATIENCE_S
+        while not list(tmp_path.glob("*/pipe*")) and time.monotonic() < end:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=PATIENCE_S)
+        assert process.stderr is not None
+        assert (process.returncode, process.stderr.read()) == (130, b"")
+
+
 def _waits_for(pid: int, what: bytes) -> bool:
     tasks = Path(f"/proc/{pid}/task").iterdir()
     # where the kernel does not tell, a while has to do
