@@ -191,6 +191,14 @@ class OutputError(InputError):
         """Refuse a file where a folder is needed."""
         return cls(f"{directory}: is a file; give the name of a folder, new or empty")
 
+    @classmethod
+    def not_a_file(cls, place: str) -> "OutputError":
+        """Refuse to put a file where a folder is."""
+        return cls(
+            f"{place}: is a folder, and a file of the result has that name; move it away, or "
+            "choose another place"
+        )
+
 
 class PointError(InputError):
     """A capture-point profile cannot be used."""

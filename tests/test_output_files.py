@@ -25,7 +25,7 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
 
 
 def names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
@@ -73,6 +73,20 @@ def test_overwrite_replaces_results_and_nothing_else(tmp_path: Path) -> None:
     assert (out / "notes.txt").read_text() == "mine"
     # of the earlier result, it would belong to no file here
     assert not (out / "merged.pcapng").exists()
+
+
+def test_overwrite_takes_no_folder_away(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in ("unmatched", "packets.parquet"):
+        (out / name).mkdir(parents=True)
+        (out / name / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"packets.parquet: is a folder"):
+        write(as_result(ResultByHand()), out, overwrite=True)
+    assert names(out) == ["packets.parquet", "unmatched"]
+    (out / "packets.parquet").rename(tmp_path / "mine")
+    (out / "unmatched" / "vnic.pcapng").write_text("of an earlier result")
+    write(as_result(ResultByHand()), out, overwrite=True)
+    assert names(out / "unmatched") == ["notes.txt"]
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left"), SystemExit])

@@ -61,6 +61,30 @@ def test_without_it_they_are_gone_with_the_earlier_result(folder: Path, tmp_path
     assert not (tmp_path / "out" / "unmatched").exists()
 
 
+def test_what_else_is_in_their_folder_stays(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+    (out / "unmatched" / "notes.txt").write_text("mine")
+    (out / "unmatched" / "gone.pcapng").write_text("of an earlier result")
+    files = [str(path) for path in sorted(folder.glob("*.pcap"))]
+    with pcaplat.merge(files, same_clock=["all"]) as result:
+        pcaplat.write(result, out, overwrite=True, unmatched=True)
+    written = {path.name for path in (out / "unmatched").iterdir()}
+    assert written == {"notes.txt", *(f"{name}.pcapng" for name in points(folder))}
+
+
+def test_a_capture_among_them_is_not_replaced(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+    given = next((out / "unmatched").iterdir())
+    others = [str(path) for path in sorted(folder.glob("*.pcap"))[1:]]
+    assert run_command(["merge", f"x={given}", *others, "-o", str(out), "--overwrite"]) == 2
+    assert f"{given.name}: is one of the captures" in capsys.readouterr().err
+    assert given.exists()
+
+
 def test_the_command_writes_them_and_needs_a_folder(folder: Path, tmp_path: Path) -> None:
     files = [str(path) for path in sorted(folder.glob("*.pcap"))]
     assert run_command(["merge", *files, "--unmatched"]) == 2

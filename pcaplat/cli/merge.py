@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from pcaplat.cli import (
-    need_standard_output,
-    note,
-    progress_bar,
-    refuse_replacing,
-    standard_output,
-)
+from pcaplat.cli import need_standard_output, note, progress_bar, refuse_replacing, standard_output
 from pcaplat.declared import parse_clock_accuracy, parse_link_rate, parse_stamped_at
 from pcaplat.errors import InputError, OptionError
-from pcaplat.outputs import FILES, JUDGED, check_directory, output, write
+from pcaplat.outputs import RESULTS, check_directory, output, replaced, write
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
 if TYPE_CHECKING:
@@ -180,17 +174,20 @@ def command(
         bool, Option("--no-intervals", help="Leave out the 95 % intervals: a little faster.")
     ] = False,
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
-    unmatched: Annotated[bool, Option("--unmatched", help="With -o: those frames too.")] = False,
+    unmatched: Annotated[
+        bool, Option("--unmatched", help="With -o: the frames matched nowhere too, as captured.")
+    ] = False,
     engine: Engine = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Match the packets of several captures of one path, and time every segment."""
     if output_dir:
-        check_directory(output_dir, overwrite=overwrite)
-        refuse_replacing([output_dir / name for name in (*JUDGED, *FILES)], captures)
+        check_directory(output_dir, overwrite=overwrite, files=RESULTS)
+        refuse_replacing(replaced(output_dir, RESULTS), captures)
     elif pcapng or unmatched:
-        raise OptionError(f"--{'pcapng' if pcapng else 'unmatched'} needs --output DIR, its folder")
+        option = "pcapng" if pcapng else "unmatched"
+        raise OptionError(f"--{option} needs --output DIR, the folder to write into")
     else:
         need_standard_output()
     options |= {

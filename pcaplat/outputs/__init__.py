@@ -58,8 +58,11 @@ FILES = (
     "unmatched",
     "summary.json",
 )
+FOLDERS = {"unmatched": "*.pcapng"}
+"""Folders among the files, and what in them is of a result: anything else there stays."""
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
 """What rests on a result: where a new result comes, it goes."""
+RESULTS = (*JUDGED, *FILES)
 
 
 class Output(Protocol):
@@ -100,9 +103,8 @@ def write(
     Raises:
         OutputError: The folder holds something already, or is a file.
     """
-    files = (*JUDGED, *FILES)
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
-    with new_folder(Path(directory), files, overwrite=overwrite) as scratch:
+    with new_folder(Path(directory), RESULTS, overwrite=overwrite) as scratch:
         for name in SAVED:
             if not left_out.get(name):
                 output(name).save(result, scratch)
@@ -111,13 +113,23 @@ def write(
 @contextmanager
 def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterator[Path]:
     """Give a folder to write `files` into, which take their place only when all are complete."""
-    check_directory(target, overwrite=overwrite)
+    check_directory(target, overwrite=overwrite, files=files)
     with _scratch(target) as scratch:
         try:
             yield scratch
         except OSError as problem:
             raise told_of(problem, str(target)) from None
         _publish(scratch, target, files)
+
+
+def replaced(target: Path, files: Sequence[str]) -> Iterator[Path]:
+    """Give the places that a result's files take in a folder, and those of an earlier one's."""
+    for name in files:
+        place = target / name
+        if name in FOLDERS and place.is_dir() and not place.is_symlink():
+            yield from place.glob(FOLDERS[name])
+        else:
+            yield place
 
 
 def told_of(problem: OSError, where: str) -> OSError:
@@ -127,11 +139,12 @@ def told_of(problem: OSError, where: str) -> OSError:
     return problem
 
 
-def check_directory(directory: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that cannot be written into, before any work is done.
+def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = ()) -> None:
+    """Refuse a folder that `files` cannot be written into, before any work is done.
 
     Raises:
-        OutputError: The folder holds something already, or is a file, or lies behind one.
+        OutputError: The folder holds something already, or is a file, or lies behind one; or one
+            of the files would take the place of a folder.
         OSError: Nothing can be written there.
     """
     if directory.is_symlink() and not directory.exists():
@@ -148,6 +161,9 @@ def check_directory(directory: Path, *, overwrite: bool) -> None:
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
+    for place in replaced(directory, files):
+        if place.is_dir() and not place.is_symlink():
+            raise OutputError.not_a_file(printable(str(place)))
 
 
 @contextmanager
@@ -221,12 +237,17 @@ def _publish(scratch: Path, target: Path, files: Sequence[str]) -> None:
     if not target.exists():
         scratch.rename(target)
         return
-    for name in reversed(files):
-        if (target / name).is_dir() and not (target / name).is_symlink():
-            shutil.rmtree(target / name)
-        (target / name).unlink(missing_ok=True)
+    for place in replaced(target, files[::-1]):
+        place.unlink(missing_ok=True)
+    for name in FOLDERS.keys() & files:
+        with suppress(OSError):
+            (target / name).rmdir()
     for name in files:
-        if (scratch / name).exists():
+        if name in FOLDERS and (target / name).exists():
+            # beside what else is in it
+            for file in (scratch / name).glob("*"):
+                file.replace(target / name / file.name)
+        elif (scratch / name).exists():
             (scratch / name).replace(target / name)
 
 
