@@ -12,12 +12,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pcaplat.outputs.text.breakdowns import show_breakdowns
-from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
+from pcaplat.outputs.text.budget import lines_of_budget
+from pcaplat.outputs.text.checks import line_of_order, lines_of_checks
 from pcaplat.outputs.text.fields import GAP, KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, draw_path, whole_rows
 from pcaplat.outputs.text.traffic import show_traffic
 from pcaplat.outputs.text.translations import show_translations
-from pcaplat.outputs.text.trips import line_of_transactions, show_round_trips
+from pcaplat.outputs.text.trips import show_round_trips
 from pcaplat.outputs.text.unmatched import lines_of_reasons
 from pcaplat.printable import printable
 from pcaplat.units import (
@@ -85,6 +86,8 @@ def _show_path(console: Console, document: Row) -> None:
     for line in draw_path(document, unit, console.width - GAP):
         console.print(Text(" " * GAP + line, style="bold", no_wrap=True))
     console.print()
+    if order := line_of_order(document):
+        console.print(Text(f"{order}\n"))
 
 
 def _show_segments(console: Console, document: Row) -> None:
@@ -145,7 +148,7 @@ def _show_why(console: Console, document: Row) -> None:
 
 def _show_budget(console: Console, document: Row) -> None:
     lines = list(lines_of_budget(document))
-    for check in filter(None, (line_of_sum(document), line_of_transactions(document))):
+    for check in lines_of_checks(document):
         console.print(Text(f"{check}\n"))
     if lines:
         console.print(Text("What limits the means", style="bold"))

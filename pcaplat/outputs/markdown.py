@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pcaplat.outputs.text.breakdowns import top_rows
-from pcaplat.outputs.text.budget import line_of_sum, lines_of_budget
-from pcaplat.outputs.text.trips import line_of_transactions
+from pcaplat.outputs.text.budget import lines_of_budget
+from pcaplat.outputs.text.checks import line_of_order, lines_of_checks
 from pcaplat.printable import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
 
@@ -37,6 +37,8 @@ def show(result: "Result", stream: TextIO) -> None:
     how = "found from the captures" if document["path_inferred"] else "as given"
     path = " → ".join(map(text_cell, document["path"]))
     stream.write(f"Path ({how}): {path}\n")
+    if order := line_of_order(document):
+        stream.write(f"\n{text_cell(order)}\n")
     _write_durations(stream, "Segments", document["segments"])
     for kind, rows, n_more in top_rows(document):
         more = f", and {format_count(n_more)} more rows" if n_more else ""
@@ -44,8 +46,7 @@ def show(result: "Result", stream: TextIO) -> None:
     _write_durations(stream, "Round trips", document["round_trips"])
     limits = [{"what limits the means": text_cell(line)} for line in lines_of_budget(document)]
     _write_table(stream, "Error budget", limits)
-    checks = filter(None, (line_of_sum(document), line_of_transactions(document)))
-    stream.writelines(f"\n{text_cell(check)}\n" for check in checks)
+    stream.writelines(f"\n{text_cell(check)}\n" for check in lines_of_checks(document))
     _write_table(stream, "Clocks", [_clock(row) for row in document["clocks"]])
     _write_table(stream, "Frames", [_counts(document["matching"])])
     _write_table(stream, "Warnings", [_texts(row) for row in document["warnings"]])

@@ -1,4 +1,4 @@
-"""What limits the figures, in a line for each kind of error, and whether the segments add up."""
+"""What limits the figures, in a line for each kind of error."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -34,14 +34,3 @@ def lines_of_budget(document: Mapping[str, Any]) -> Iterator[str]:
                 f"{title}, {len(mine)} of {len(rows)}: mostly {NAMES[largest]}{size}; "
                 f"{mine[0]['remedy']}"
             )
-
-
-def line_of_sum(document: Mapping[str, Any]) -> str | None:
-    """Say whether the shares of the segments add up to that of the path."""
-    check = document.get("sum_check")
-    if check is None:
-        return None
-    return (
-        f"Check: the segments' shares add up to {format_ns(check['sum_ns'])}, the whole path's is "
-        f"{format_ns(check['whole_ns'])}, over the packets seen at both ends"
-    )

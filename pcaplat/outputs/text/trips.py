@@ -1,12 +1,11 @@
 """Console: shares of the round trip, and the time from request to response."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, whole_rows
 from pcaplat.printable import printable
-from pcaplat.units import format_count, format_in, format_ns, unit_for
+from pcaplat.units import format_count, format_in, unit_for
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,16 +71,3 @@ def _show_transactions(console: "Console", document: Row) -> None:
     some = "" if one_in == 1 else f"; one in {one_in} of them"
     title = f"Requests and responses, {unit}, as the client's end of the path saw them{some}"
     print_table(console, title, fields)
-
-
-def line_of_transactions(document: Mapping[str, Any]) -> str | None:
-    """Say whether the segments' shares and what is beyond them are what the client's end saw."""
-    check = document.get("transaction_check")
-    if check is None:
-        return None
-    return (
-        f"Check: of {check['kind']}, the segments' shares {format_ns(check['segments_ns'])} + "
-        f"{format_ns(check['beyond_ns'])} beyond {printable(check['server'])} = "
-        f"{format_ns(check['segments_ns'] + check['beyond_ns'])}; "
-        f"{printable(check['client'])} saw {format_ns(check['seen_ns'])}"
-    )

@@ -1,0 +1,52 @@
+"""What the order of the points rests on, in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pcaplat.outputs.text.checks import line_of_order, lines_of_checks
+from pcaplat.units import format_ns
+
+DISTANCE = "two-way distance"
+
+
+def row(near: str, far: str, rests_on: str, n: int = 0, n_agreeing: int = 0) -> dict[str, Any]:
+    return {"near": near, "far": far, "rests_on": rests_on, "n": n, "n_agreeing": n_agreeing}
+
+
+SURE_OF_ALL = f"{DISTANCE}: 1,200 changes of direction or more of each segment, and all agree"
+SURE, UNSURE = row("a", "b", DISTANCE, 1200, 1200), row("b", "c", DISTANCE, 800, 720)
+GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([SURE], SURE_OF_ALL),
+        ([SURE, UNSURE], f"{DISTANCE}; least sure of b → c: 90 % of 800 changes of direction agree"),
+        ([row("a", "b", "one clock")], "one clock"),
+        (
+            [SURE, row("b", "c", "other points")],
+            f"{SURE_OF_ALL}; other points: b → c",
+        ),
+        (
+            [row("a", "b", "one clock"), *GUESSED],
+            "one clock: a → b; time stamps or TTL: p0 → q0, p1 → q1, p2 → q2 and 2 more",
+        ),
+    ],
+)  # fmt: skip
+def test_an_order_that_was_found_says_by_what(rows: list[dict[str, Any]], expected: str) -> None:
+    document = {"path_inferred": True, "path_evidence": rows}
+    assert line_of_order(document) == f"Order by {expected}"
+    assert line_of_order(document | {"path_inferred": False}) is None
+    assert line_of_order({"path_inferred": True, "path_evidence": []}) is None
+
+
+def test_checks_that_were_not_made_are_not_told() -> None:
+    assert not list(lines_of_checks({"sum_check": None}))
+    whole = {"sum_ns": 1_000.0, "whole_ns": 2_000.0}
+    (line,) = lines_of_checks({"sum_check": whole})
+    assert format_ns(1_000.0) in line
+    assert format_ns(2_000.0) in line
