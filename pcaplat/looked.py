@@ -108,7 +108,7 @@ class Looked:
         return [
             *warn_of_unsorted(captures, facts),
             *warn_of_mixed_links(captures, facts),
-            *warn_of_offload(captures, self.sampled["packets"]),
+            *warn_of_offload(captures, facts, self.sampled["packets"]),
         ]
 
     def _unseen(self) -> list[Warn]:

@@ -38,9 +38,11 @@ def warn_of_stamp_order(
 def _of_interface(capture: Capture, one: Mapping[str, Any]) -> Iterator[Warn]:
     point, file = capture.point or stem(capture.name), capture.name
     declared, shown = one["declared_resolution_ns"], one["observed_resolution_ns"]
-    if shown > declared and one["n_frames"] >= ENOUGH_STAMPS:
+    # times are whole nanoseconds here, so what declares finer ones shows 1 ns at best
+    if shown > max(declared, 1.0) and one["n_frames"] >= ENOUGH_STAMPS:
+        finer = "" if declared >= 1 else "less than "
         text = (
-            f"{file}: declares stamps of {format_ns(max(declared, 1.0))}, but all "
+            f"{file}: declares stamps of {finer}{format_ns(max(declared, 1.0))}, but all "
             f"{format_count(one['n_frames'])} are multiples of {format_ns(shown)}"
         )
         yield doubt("resolution-overstated", point, text, file=file)

@@ -68,11 +68,19 @@ def _against(place: Point, outside: int, inside: int) -> Iterator[tuple[str, str
         yield "only-inner", text
 
 
-def warn_of_offload(captures: Sequence[Capture], packets: Mapping[str, bytes]) -> list[Warn]:
-    """Say which files have TCP segments that are longer than a wire carries.
+FEWEST_PARTIAL = 5
+PARTIAL_FRAC = 0.01
+"""One checksum in 65,536 is like one that is still to be computed, by chance."""
+
+
+def warn_of_offload(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], packets: Mapping[str, bytes]
+) -> list[Warn]:
+    """Say which files were captured before, or behind, what a network card does for its host.
 
     Args:
         captures: The files.
+        facts: What the first reading found, by file.
         packets: Packets of the survey's sample.
     """
     file, n_bytes = (np.frombuffer(packets[name], dtype="<i8") for name in ("file", "tcp_bytes"))
@@ -80,7 +88,42 @@ def warn_of_offload(captures: Sequence[Capture], packets: Mapping[str, bytes]) -
         doubt("offload-signs", capture.point or stem(capture.name), text, file=capture.name)
         for at, capture in enumerate(captures)
         for text in _signs(capture.name, n_bytes[file == at])
+    ] + _warn_of_checksums(captures, facts)
+
+
+def _warn_of_checksums(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say in which files checksums are still to be computed, all in one: it touches no figure."""
+    found = [
+        f"{capture.name} {text}"
+        for capture, of_file in zip(captures, facts, strict=True)
+        for one in of_file["interfaces"]
+        for text in _partial(one["n_partial"], one["n_checksums"])
     ]
+    if not found:
+        return []
+    text = (
+        "TCP and UDP checksums hold the sum of the pseudo-header alone, as hosts leave them to "
+        f"their network card: {'; '.join(found)}"
+    )
+    consequence = (
+        "no figure: checksums recognise no packet; but these frames were stamped in a host, before "
+        "its card, and who checks them (Wireshark, tcpdump -v) calls them damaged"
+    )
+    remedy = (
+        "none is needed; to have them whole, ethtool -K INTERFACE tx off, or capture on the wire"
+    )
+    return [doubt("offload-signs", None, text, consequence=consequence, remedy=remedy)]
+
+
+def _partial(n_partial: Sequence[int], n: Sequence[int]) -> Iterator[str]:
+    if sum(n_partial) < max(FEWEST_PARTIAL, PARTIAL_FRAC * sum(n)):
+        return
+    text = f"{format_count(sum(n_partial))} of {format_count(sum(n))}"
+    if 0 in n_partial and min(n) >= FEWEST_PARTIAL:
+        text += ", all of one direction"
+    yield text
 
 
 def _signs(name: str, n_bytes: Ints) -> Iterator[str]:

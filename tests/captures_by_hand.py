@@ -30,6 +30,8 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "n_encrypted": 0,
         "n_by_depth": [10, 0],
         "n_cut": 0,
+        "n_checksums": [0, 0],
+        "n_partial": [0, 0],
     }
     return usual | facts
 

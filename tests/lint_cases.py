@@ -31,6 +31,7 @@ from tests.lint_causes import (
     ONE_WAY,
     TAI_NS,
     THREE,
+    Translated,
     ahead,
     batch,
     broken,
@@ -56,8 +57,8 @@ from tests.triangle_by_hand import TRAP, USUAL, triangle
 class Case:
     """Captures with the cause, and without; and who says it."""
 
-    wrong: Set | Simulated | Written
-    right: Set | Simulated | Written = CLEAN
+    wrong: Set | Simulated | Written | Translated
+    right: Set | Simulated | Written | Translated = CLEAN
     by: str = "lint"
 
 
@@ -139,6 +140,7 @@ CASES = {
         CLEAN.having(near=near(write=partial(pcap, snap=40))),
         CLEAN.having(near=near(write=partial(pcap, snap=74))),
     ),
+    "translations-left-out": Case(Translated(40, 25), Translated(40, 40)),
     "no-stamps": Case(
         Set({"tap-a": NEAR, "tap-b": FAR}, options={"profile": "arista-metawatch"}),
         Set({"tap-a": stamps(1), "tap-b": FAR}, options={"profile": "arista-metawatch"}).having(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from tests.lint_by_hand import (
     requests,
     turns,
 )
+from tests.simulate_nat import End, Traffic, Translator, legs_of, record
 from tests.stamps_by_hand import metamako
 
 if TYPE_CHECKING:
@@ -132,3 +133,22 @@ def write_on(path: Path) -> None:
 def sent_by_server(packet: Packet) -> int:
     """The far end's card stamps what it receives by TAI, and its host what it sends by UTC."""
     return TAI_NS if packet.is_forward else 0
+
+
+@dataclass(frozen=True)
+class Translated:
+    """Flows that a translator gives other ports; of so many pairs of flows all is kept."""
+
+    n_flows: int
+    most_sessions: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> list[str]:
+        """Write the captures of both its sides."""
+        packets = Traffic(n_flows=self.n_flows).packets()
+        translator = Translator(legs_of(packets, behind_one_address))
+        return record(packets, [translator], offsets_ns=[0, 0]).save(folder)
+
+
+def behind_one_address(n: int, _: End, server: End) -> tuple[End, End]:
+    return ("198.51.100.7", 30_000 + n), server

@@ -6,12 +6,13 @@ import json
 import re
 import struct
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pcaplat import lint, merge
+from pcaplat import _native, lint, merge
 from pcaplat.cli import run
 from pcaplat.doubts import BY_CODE, DOUBTS, SEVERITIES
 from pcaplat.engines import local
@@ -22,11 +23,12 @@ from tests.shelf import ROOT as SHELF
 
 if TYPE_CHECKING:
     from tests.lint_by_hand import Set, Simulated, Written
+    from tests.lint_causes import Translated
+
+    Captures = Set | Simulated | Written | Translated
 
 SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"))
 LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
-BY_CROWDS = {"translations-left-out"}
-"""What takes a million translated flows (tests/test_translations_told.py, with fewer)."""
 TRUE_OF_LAB = {
     "vxlan-snap96": {"short-identity"},
     "vxlan-tso": {"segmentation-offload", "offload-signs"},
@@ -35,7 +37,7 @@ TRUE_OF_LAB = {
 """What is true of the lab's captures besides: their clocks are one, and nobody said so."""
 
 
-def interrupt(given: Set | Simulated | Written, capture: Path, change: pytest.MonkeyPatch) -> None:
+def interrupt(given: Captures, capture: Path, change: pytest.MonkeyPatch) -> None:
     """Let something become of a capture between its two readings."""
     meanwhile, match = getattr(given, "meanwhile", None), local.match
 
@@ -47,10 +49,11 @@ def interrupt(given: Set | Simulated | Written, capture: Path, change: pytest.Mo
     change.setattr(local, "match", interrupted)
 
 
-def codes_of(
-    by: str, given: Set | Simulated | Written, folder: Path, change: pytest.MonkeyPatch
-) -> set[str]:
+def codes_of(by: str, given: Captures, folder: Path, change: pytest.MonkeyPatch) -> set[str]:
     captures = given.save(folder)
+    if most := getattr(given, "most_sessions", None):
+        # a million pairs of flows would take minutes to write
+        change.setattr(_native, "learn", partial(_native.learn, most_sessions=most))
     if by == "merge":
         interrupt(given, Path(captures[0]), change)
         with merge(captures, **given.options, keep_rows=False) as result:
@@ -59,7 +62,7 @@ def codes_of(
 
 
 def test_every_code_has_its_cases() -> None:
-    assert CASES.keys() | BY_CROWDS == BY_CODE.keys()
+    assert CASES.keys() == BY_CODE.keys()
 
 
 @pytest.mark.parametrize("code", sorted(CASES))

@@ -3,13 +3,16 @@
 //! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is below
 //! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
 
+mod checksums;
 mod dialogue;
+mod facts;
 mod fragmented;
 mod hidden;
 mod order;
 mod queue;
 mod selection;
 
+pub use checksums::Checksums;
 pub use dialogue::Dialogue;
 use fragmented::Fragmented;
 pub use hidden::Hidden;
@@ -91,6 +94,8 @@ pub struct InterfaceFacts {
     pub queue: Queue,
     /// Packets that hold others which were not looked for.
     pub hidden: Hidden,
+    /// Whether a host left its checksums to a card.
+    pub checksums: Checksums,
 }
 
 /// Facts about the stamps of one interface's frames.

@@ -96,7 +96,7 @@ impl Stamper {
             _ => (Stamped::ByFile, None),
         };
         if let Some(rate_bps) = self.last_bit_bps {
-            frame.late_ns = takes_ns(n_octets(frame, cut_at), rate_bps);
+            frame.late_ns = takes_ns(n_octets(frame, cut_at, packet.mirrored), rate_bps);
         }
         stamped
     }
@@ -109,13 +109,17 @@ impl Stamper {
 }
 
 /// Octets of a frame between its start delimiter and its end, its check sequence among them; without
-/// what was put behind it.
-fn n_octets(frame: &Frame<'_>, cut_at: Option<usize>) -> u64 {
+/// what was put behind it, or around it by the mirror whose stamp it has.
+fn n_octets(frame: &Frame<'_>, cut_at: Option<usize>, mirrored: Option<(u32, u32)>) -> u64 {
     const LEAST: u64 = 60;
     const CHECK: u64 = 4;
-    let n = u64::from(frame.unchecked_bytes());
-    let cut_at = cut_at.filter(|at| *at < frame.bytes.len());
-    cut_at.map_or(n, |at| at as u64).max(LEAST) + CHECK
+    let n = frame.unchecked_bytes();
+    let n = match (cut_at, mirrored) {
+        (Some(at), _) if at < frame.bytes.len() => at as u64,
+        (Some(_), Some((from, _))) => n.saturating_sub(from).into(),
+        _ => n.into(),
+    };
+    n.max(LEAST) + CHECK
 }
 
 /// How long so many octets take, to the nearest nanosecond.
@@ -240,5 +244,19 @@ mod tests {
         assert_eq!(late_ns(42, 0, 1_000_000_000), 512);
         assert_eq!(late_ns(1514, 0, 400_000_000_000), 30);
         assert_eq!(late_ns(1514, 0, 0), 12_144_000_000_000);
+    }
+
+    #[test]
+    fn what_was_put_around_a_stamped_frame_or_behind_it_was_not_on_its_wire() {
+        let bytes = vec![0; 1014];
+        let frame = frame_of(&bytes);
+        assert_eq!(n_octets(&frame, Some(998), None), 1002, "a trailer");
+        assert_eq!(
+            n_octets(&frame, Some(1014), Some((50, 1014))),
+            968,
+            "a mirror's header"
+        );
+        // what the collector stamped is what it received
+        assert_eq!(n_octets(&frame, None, Some((50, 1014))), 1018);
     }
 }
