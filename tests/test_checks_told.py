@@ -17,6 +17,7 @@ def row(near: str, far: str, rests_on: str, n: int = 0, n_agreeing: int = 0) -> 
 
 
 SURE_OF_ALL = f"{DISTANCE}: 1,200 changes of direction or more of each segment, and all agree"
+AGREE = "90 % of 800 changes of direction agree"
 SURE, UNSURE = row("a", "b", DISTANCE, 1200, 1200), row("b", "c", DISTANCE, 800, 720)
 GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
 
@@ -25,7 +26,7 @@ GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
     ("rows", "expected"),
     [
         ([SURE], SURE_OF_ALL),
-        ([SURE, UNSURE], f"{DISTANCE}; least sure of b → c: 90 % of 800 changes of direction agree"),
+        ([SURE, UNSURE], f"{DISTANCE}; least sure of b → c: {AGREE}"),
         ([row("a", "b", "one clock")], "one clock"),
         (
             [SURE, row("b", "c", "other points")],

@@ -168,10 +168,8 @@ impl Trips {
         let Some(key) = self.key(nearest, direction.turned(), number) else {
             return;
         };
-        let at_ns = self
-            .plan
-            .aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
         let plan = Arc::clone(&self.plan);
+        let at_ns = plan.aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
         let open = self.opened(key, nearest.flow, at_ns);
         let (part, start) = (nearest.says.part, nearest.range.start());
         let answer = || Answer {
