@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "blocks": {"path", "tables", "time_range"},
     "breakdowns": {
         *("blocks", "breakdowns", "columns", "errors", "intervals", "match_table", "path"),
-        *("readings", "scenario", "spill", "units"),
+        *("readings", "scenario", "spill", "systematic", "units"),
     },
     "bursts": {"blocks", "intervals", "loss", "readings"},
     "cli": {

@@ -16,11 +16,13 @@ from pcaplat.breakdowns.keys import (
     NO_KEY,
     Firsts,
     FrameKeys,
+    Label,
     Labels,
     as_forward,
     size_class,
 )
 from pcaplat.breakdowns.lines import LINK, SUMS, line_sums
+from pcaplat.breakdowns.round_trips import BOTH_WAYS, round_trip_rows
 from pcaplat.breakdowns.rows import Broken, fit_rows, rows_of
 from pcaplat.errors import OptionError
 from pcaplat.match_table import MatchTable
@@ -76,14 +78,24 @@ class Measuring:
                 counts[kind].add(pairs)
                 if kind == "size":
                     lines.add(line_sums(pairs))
-        run = MeasuredRun("", self.document, {})
-        broken = Broken(run, self.segments, self.times, is_resampled=self.is_resampled)
         found: Breakdowns = {}
         for kind, count in counts.items():
-            names = labels[kind].labels
-            found[f"by_{kind}"] = rows_of(broken, kind, count, names, windows[kind])
-            if kind == "size":
-                found["size_fits"] = fit_rows(broken, lines)
+            found |= self._found(kind, count, labels[kind].labels, windows[kind])
+        return found | ({"size_fits": fit_rows(self._broken, lines)} if "size" in counts else {})
+
+    @property
+    def _broken(self) -> Broken:
+        run = MeasuredRun("", self.document, {})
+        return Broken(run, self.segments, self.times, is_resampled=self.is_resampled)
+
+    def _found(
+        self, kind: str, count: Counts, labels: Sequence[Label], window_ns: int
+    ) -> Breakdowns:
+        """Give the rows of one breakdown, and of both directions together where that says it."""
+        of_kind = (self._broken, kind, count, labels, window_ns)
+        found = {f"by_{kind}": rows_of(*of_kind)}
+        if kind in BOTH_WAYS:
+            found[f"round_trips_by_{kind}"] = round_trip_rows(*of_kind)
         return found
 
     @property

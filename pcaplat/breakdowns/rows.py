@@ -15,6 +15,7 @@ from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.readings import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
+from pcaplat.systematic import waiting_ns
 from pcaplat.units import format_ns
 
 MOST_RESAMPLED = 1_000
@@ -66,7 +67,7 @@ def rows_of(
         why, lo_ns, hi_ns = _interval(broken, segment, cell, part)
         rows.append(
             _segment(segment)
-            | _key(kind, cell["key"], labels, window_ns, broken.times.start_ns)
+            | columns_of_key(kind, cell["key"], labels, window_ns, broken.times.start_ns)
             | {"n": cell["n"]}
             | _figures(cell)
             | {"mean_lo_ns": lo_ns, "mean_hi_ns": hi_ns, "interval_reason": why}
@@ -112,25 +113,34 @@ def _interval(
     if len(part) < LEAST_BLOCKS * SHORT_BLOCK:
         return TOO_FEW, None, None
     at = part["block"].to_numpy()
+    # a flow that lived for a part of the time has blocks there only
+    blocks = blocks_of(part).part(int(at.min()), int(at.max()) + 1)
+    ends = (segment["near"], segment["far"])
+    off_ns = (segment["clock_half_width_ns"] or 0.0) + waiting_ns(broken.run, ends)
+    return told(of_means(broken.run, ends, [blocks], clock_ns=off_ns))
+
+
+def blocks_of(part: pl.DataFrame) -> Blocks:
+    """Spread the sums of a cell over all blocks of time."""
+    at = part["block"].to_numpy()
     n, sum_ns = np.zeros(N_BLOCKS, np.int64), np.zeros(N_BLOCKS, np.int64)
     squares = np.zeros(N_BLOCKS)
     n[at], sum_ns[at] = part["n_known"].to_numpy(), part["sum_ns"].to_numpy()
     squares[at] = part["sum_of_squares"].to_numpy()
-    # a flow that lived for a part of the time has blocks there only
-    blocks = Blocks.of_moments(n, sum_ns, squares).part(int(at.min()), int(at.max()) + 1)
-    ends = (segment["near"], segment["far"])
-    clock_ns = segment["clock_half_width_ns"] or 0.0
-    return _told(of_means(broken.run, ends, [blocks], clock_ns=clock_ns))
+    return Blocks.of_moments(n, sum_ns, squares)
 
 
-def _told(reading: Reading) -> Span:
+def told(reading: Reading) -> Span:
+    """Give the ends of an interval, or why there is none."""
     if reading.why or not isinstance(reading.within, Estimate):
         why = reading.why or TOO_FEW
         return (TOO_FEW if why == TRIMMED_AWAY else why), None, None
     return None, *reading.within.interval(CONFIDENCE)
 
 
-def _key(kind: str, key: int, labels: Sequence[Label], window_ns: int, start_ns: int) -> Row:
+def columns_of_key(
+    kind: str, key: int, labels: Sequence[Label], window_ns: int, start_ns: int
+) -> Row:
     """Columns that say what a row is of."""
     if kind == "size":
         least, most = 1 << max(key, 0), (2 << max(key, 0)) - 1
@@ -180,9 +190,10 @@ def _fit(broken: Broken, at: int, part: pl.DataFrame) -> Row:
         return row | {"interval_reason": ONE_SIZE}
     line = Line.of(part, round(segment["p50_ns"]))
     ends, clock_ns = (segment["near"], segment["far"]), segment["clock_half_width_ns"] or 0.0
-    slope, fixed = line.readings(coarse_ns(broken.run, ends, [line.blocks]), clock_ns)
-    why, lo, hi = _told(slope) if broken.is_resampled else (NOT_ASKED, None, None)
-    _, fixed_lo, fixed_hi = _told(fixed) if broken.is_resampled else (NOT_ASKED, None, None)
+    off_ns = coarse_ns(broken.run, ends, [line.blocks]) + waiting_ns(broken.run, ends)
+    slope, fixed = line.readings(off_ns, clock_ns)
+    why, lo, hi = told(slope) if broken.is_resampled else (NOT_ASKED, None, None)
+    _, fixed_lo, fixed_hi = told(fixed) if broken.is_resampled else (NOT_ASKED, None, None)
     row |= dict(zip(names, (slope.value, lo, hi), strict=True))
     row |= {"fixed_ns": fixed.value, "fixed_lo_ns": fixed_lo, "fixed_hi_ns": fixed_hi}
     return row | {"interval_reason": why}

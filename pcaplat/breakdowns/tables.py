@@ -16,22 +16,26 @@ def _by(kind: str, meaning: str, *keys: Column) -> Table:
             *_ENDS,
             Column("key", "String", "what the row is of, to be read"),
             *keys,
-            Column("n", "Int64", "packets measured"),
-            *(
-                _known(f"{name}_ns", "Float64", text, "ns")
-                for name, text in (
-                    ("mean", "mean latency, exact"),
-                    ("p50", "median latency"),
-                    ("p99", "99 % took no longer"),
-                    ("max", "greatest latency, exact"),
-                    ("mean_lo", "mean: lower end of its 95 % interval; null: interval_reason"),
-                    ("mean_hi", "mean: upper end"),
-                )
-            ),
-            _known("interval_reason", "String", "why figures or the interval are null"),
+            *_FIGURES,
         ),
     )
 
+
+_FIGURES = (
+    Column("n", "Int64", "packets measured"),
+    *(
+        _known(f"{name}_ns", "Float64", text, "ns")
+        for name, text in (
+            ("mean", "mean latency, exact"),
+            ("p50", "median latency"),
+            ("p99", "99 % took no longer"),
+            ("max", "greatest latency, exact"),
+            ("mean_lo", "mean: lower end of its 95 % interval; null: interval_reason"),
+            ("mean_hi", "mean: upper end"),
+        )
+    ),
+    _known("interval_reason", "String", "why figures or the interval are null"),
+)
 
 _ENDS = (
     Column("near", "String", "the end nearer the path's first point"),
@@ -74,6 +78,23 @@ BY = {
     ),
 }
 
+ROUND_TRIPS_BY = tuple(
+    Table(
+        f"round_trips_by_{kind}",
+        f"a segment's share of the round trip per {kind}: mean there and mean back of whole "
+        "packets between neighbours; needs no common clock",
+        (
+            *_ENDS[:2],
+            *BY[kind].columns[len(_ENDS) : -len(_FIGURES)],
+            Column("n", "Int64", "packets measured, of the direction that has fewer"),
+            _known("mean_ns", "Float64", "mean two-way contribution", "ns"),
+            *_FIGURES[-3:],
+        ),
+    )
+    for kind in ("flow", "tunnel", "window")
+)
+"""Of keys that both directions have in common."""
+
 SIZE_FITS = Table(
     "size_fits",
     "latency against frame bytes at near, a line of least squares for each segment and direction",
@@ -97,4 +118,4 @@ SIZE_FITS = Table(
     ),
 )  # fmt: skip
 
-BREAKDOWN_TABLES = (*BY.values(), SIZE_FITS)
+BREAKDOWN_TABLES = (*BY.values(), *ROUND_TRIPS_BY, SIZE_FITS)

@@ -53,6 +53,7 @@ FILES = (
         f"{name}.parquet"
         for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window", "by_first")
     ),
+    *(f"round_trips_by_{name}.parquet" for name in ("flow", "tunnel", "window")),
     "size_fits.parquet",
     "merged.pcapng",
     "unmatched",

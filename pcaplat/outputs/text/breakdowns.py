@@ -41,6 +41,7 @@ def show_breakdowns(console: "Console", document: Row) -> None:
     """Write the breakdowns that were asked for."""
     for kind, rows, n_more in top_rows(document):
         _show(console, kind, rows, n_more)
+        _show_round_trips(console, kind, document["breakdowns"].get(f"round_trips_by_{kind}", []))
         if kind == "size":
             _show_fits(console, document["breakdowns"]["size_fits"])
 
@@ -62,6 +63,22 @@ def _show(console: "Console", kind: str, rows: list[Row], n_more: int) -> None:
         text = f"{format_count(n_more)} more rows, of fewer packets: --format json, "
         text += f"or by_{kind}.parquet with -o"
         console.print(Text(f"{text}\n"))
+
+
+def _show_round_trips(console: "Console", kind: str, rows: list[Row]) -> None:
+    if not rows:
+        return
+    largest = nlargest(MOST_ROWS, range(len(rows)), key=lambda at: rows[at]["n"])
+    few = [rows[at] for at in sorted(largest)]
+    unit = unit_for(row["mean_ns"] for row in few)
+    fields = [
+        Field("segment", [f"{printable(row['near'])} ⇄ {printable(row['far'])}" for row in few]),
+        Field(kind, [printable(row["key"]) for row in few]),
+        Field("n", [format_count(row["n"]) for row in few]),
+        Field("mean", [format_in(row["mean_ns"], unit) for row in few]),
+        Field("±", [format_in(_half(row, "mean_{}_ns"), unit) for row in few]),
+    ]
+    print_table(console, f"Share of the round trip by {kind}, {unit}", fields)
 
 
 def _show_fits(console: "Console", rows: list[Row]) -> None:
