@@ -16,6 +16,9 @@ from pcaplat.readings import TRIMMED_AWAY, Reading, gated, resampled_error
 LEAST_BEYOND = 25
 """Independent packets beyond a quantile that its interval needs."""
 
+MANY_BEYOND = 100
+"""With fewer, an interval reaches as far to both sides as it must to the farther one."""
+
 N_RESAMPLES_OF_QUANTILES = 400
 
 REACH = 8
@@ -41,9 +44,26 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
         return _reaching(values, weights[:N_RESAMPLES_OF_QUANTILES] @ reached, share)
 
     se, df = resampled_error(resampled, len(counts))
-    reading = Reading(value, Estimate(value, se * worth.wider, df, bias), n, worth.n, bias)
-    found = gated(reading, worth.blocks, worth.n * min(share, 1 - share) / LEAST_BEYOND)
+    se *= worth.wider
+    n_beyond = worth.n * min(share, 1 - share)
+    if n_beyond < MANY_BEYOND:
+        se = max(se, _farther_side(values, counts, value, share, worth.n))
+    reading = Reading(value, Estimate(value, se, df, bias), n, worth.n, bias)
+    found = gated(reading, worth.blocks, n_beyond / LEAST_BEYOND)
     return replace(found, within=None, note="") if found.why else found
+
+
+def _farther_side(values: Floats, counts: Floats, value: float, share: float, n: float) -> float:
+    """How far a standard error of its share takes a quantile, to the farther side.
+
+    Where few packets lie beyond, and the tail is long, resampling knows the near side only.
+
+    Source: R. S. Woodruff, Confidence Intervals for Medians and Other Position Measures, 1952.
+    """
+    off = sqrt(share * (1 - share) / n)
+    reached = np.cumsum(counts.sum(axis=0))
+    ends = [float(_reaching(values, reached[None], each)[0]) for each in (share - off, share + off)]
+    return max(value - ends[0], ends[1] - value)
 
 
 @dataclass(frozen=True)
