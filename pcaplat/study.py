@@ -188,7 +188,7 @@ def _merge(job: Job) -> Result:
     warnings = [*warnings, *changed, *warn_of_open(findings, matched["decoys"], job.names)]
     least = looked.trusted(matched["least"])
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
-    clocks = align(findings, domains, least, _accuracy_ns(points, job.options))
+    clocks = align(findings, domains, least, _accuracy_ns(points, job.options), job.names)
     clocks = without_steps(clocks, findings, links, matched)
     segments = [
         one.split() if {one.near, one.far} & looked.split_points else one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -91,3 +92,63 @@ class ClockPath:
             [offset + 5_000 * (at > 0) for at, offset in enumerate(self.offsets_ns)],
             int(self.span_ns),
         )
+
+
+CLOSE_NS = 2_000_000
+
+Event = Callable[[ClockPath], None]
+
+
+def any_size(path: ClockPath, most_ns: float = 2e6) -> float:
+    exponent = path.chance.uniform(np.log(1e3), np.log(most_ns))
+    return float(np.exp(exponent) * path.chance.choice([-1, 1]))
+
+
+def any_time(path: ClockPath) -> float:
+    return float(path.chance.uniform(0.2, 0.8) * path.span_ns)
+
+
+def change_path(path: ClockPath, at: float) -> None:
+    link, direction = int(path.chance.integers(path.n_points - 1)), int(path.chance.integers(2))
+    path.change = (link, direction, at, any_size(path, 5e5))
+
+
+def two_within_2_ms(path: ClockPath) -> None:
+    one, other = path.chance.choice(path.n_points, 2, replace=False).tolist()
+    at, apart = any_time(path), float(path.chance.uniform(0, CLOSE_NS))
+    path.settings = [(one, at, any_size(path)), (other, at + apart, any_size(path))]
+
+
+def one_twice_within_2_ms(path: ClockPath) -> None:
+    clock, at = int(path.chance.integers(path.n_points)), any_time(path)
+    apart = float(path.chance.uniform(0, CLOSE_NS))
+    path.settings = [(clock, at, any_size(path)), (clock, at + apart, any_size(path))]
+
+
+def each_its_own(path: ClockPath) -> None:
+    path.settings = [(one, any_time(path), any_size(path)) for one in range(1, path.n_points)]
+
+
+def one_while_a_path_changes(path: ClockPath) -> None:
+    path.settings = [(int(path.chance.integers(path.n_points)), any_time(path), any_size(path))]
+    change_path(path, any_time(path))
+
+
+def one_within_half_a_second_of_a_path(path: ClockPath) -> None:
+    at = any_time(path)
+    path.settings = [(int(path.chance.integers(path.n_points)), at, any_size(path))]
+    change_path(path, at + float(path.chance.uniform(-5e8, 5e8)))
+
+
+def a_path_alone(path: ClockPath) -> None:
+    change_path(path, any_time(path))
+
+
+TOLD_APART: list[Event] = [
+    two_within_2_ms,
+    each_its_own,
+    one_while_a_path_changes,
+    a_path_alone,
+]
+AT_ONCE: list[Event] = [one_twice_within_2_ms, one_within_half_a_second_of_a_path]
+"""Here the truth is inside, but which clock was set by how much may be in doubt."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,3 +121,20 @@ def test_what_packets_do_not_tell_of_a_drift_is_not_told(tmp_path: Path) -> None
         far = result.document["clocks"][1]
     assert (far["drift_ppm"], far["drift_half_width_ppm"]) == (None, None)
     assert abs(far["offset_ns"]) <= far["half_width_ns"] <= 20_000
+
+
+def test_a_declared_accuracy_that_packets_contradict_names_the_frames(tmp_path: Path) -> None:
+    far = replace(FAR, clock=lambda t_ns: t_ns - 1_000_000)
+    places = {"near": NEAR, "far": far}
+    given = Set(places, TALK).save(tmp_path)
+    with merge(given, clock_accuracy=[("near", 100), ("far", 100)]) as result:
+        texts = {row["code"]: row["text"] for row in result.document["warnings"]}
+    text = texts["clock-accuracy-contradicted"]
+    sights = re.findall(r"(\d+)\.(\d{9}) at \w+ \((\w+)\.pcap frame (\d+)\)", text)
+    assert [name for *_, name, _ in sights] == ["near", "far"]
+    frames = []
+    for seconds, nanoseconds, name, number in sights:
+        stamp_ns, frame = places[name].records(TALK)[int(number) - 1]
+        assert stamp_ns == int(seconds + nanoseconds)
+        frames.append(frame)
+    assert frames[0] == frames[1]

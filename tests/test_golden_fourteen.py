@@ -16,6 +16,7 @@ import pcaplat
 from pcaplat.stages.align import N_KNOTS, align
 from tests.align_by_hand import START_NS, findings_of, one_bound
 from tests.clock_scenarios import SECOND_NS, Scenario, plain
+from tests.clock_studies import inside_frac, relate
 from tests.coverage_studies import Shape, study
 from tests.frames_by_hand import UDP
 from tests.lint_cases import CASES
@@ -26,7 +27,6 @@ from tests.simulate_twins import Twins
 from tests.simulator import Clock, Link, Point, Score, Traffic, Truth, run
 from tests.simulator import Scenario as Path_
 from tests.test_audit import SINGLE, cells
-from tests.test_clock_scenarios import inside_frac, relate
 from tests.test_offload_recovery import merged as merged_offload
 from tests.test_offload_recovery import test_every_wire_segment_is_found as find_every_segment
 from tests.test_translation import OFFSETS_NS, ports

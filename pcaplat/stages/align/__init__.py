@@ -14,7 +14,7 @@ import numpy as np
 
 from pcaplat.clocks import Clocks
 from pcaplat.path import Findings, Ints
-from pcaplat.stages.align.accuracy import add_accuracy
+from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import Bounds, all_bounds, packets_by_knot
 from pcaplat.stages.align.doubts import doubts_of_clocks
 from pcaplat.stages.align.interval import bound_all, close
@@ -36,6 +36,7 @@ def align(
     domains: Sequence[int],
     least: Sequence[Mapping[str, object]],
     accuracy_ns: Mapping[int, int] | None = None,
+    files: Sequence[str] = (),
 ) -> Clocks:
     """Bound all clocks.
 
@@ -43,8 +44,10 @@ def align(
         findings: What the survey found.
         domains: Clock domain of each point; points of one domain share a clock.
         least: Per pair of points and direction the least raw differences over time: `up`, `down`,
-            and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`.
+            and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`; where frames
+            are to be named, `up_file`, `up_frame`, `down_file` and `down_frame`.
         accuracy_ns: How far a point's clock may be off, as declared; tested against the packets.
+        files: Names of the files, by their index.
 
     Returns:
         The clocks.
@@ -59,7 +62,8 @@ def align(
     steps, doubtful = steps_of_clocks(bounds, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
     upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful))
-    upper, doubts = add_accuracy(findings, domains, base_ns, upper, accuracy_ns or {}, bounds)
+    declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
+    upper, doubts = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(
         knots_ns=knots_ns,

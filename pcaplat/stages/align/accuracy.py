@@ -1,7 +1,9 @@
 """What is declared of the clocks' accuracy, tested against the packets."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 
@@ -13,50 +15,55 @@ from pcaplat.units import format_ns
 SECOND_NS = 1_000_000_000
 
 
+@dataclass(frozen=True)
+class Declared:
+    """How far each point's clock may be off (`accuracy_ns`), and what it is said of."""
+
+    findings: Findings
+    domains: Sequence[int]
+    base_ns: Sequence[int]
+    accuracy_ns: Mapping[int, int]
+    files: Sequence[str]
+
+    @property
+    def names(self) -> str:
+        """Names of the points."""
+        return ", ".join(map(self.findings.name, self.accuracy_ns))
+
+
 def add_accuracy(
-    findings: Findings,
-    domains: Sequence[int],
-    base_ns: Sequence[int],
-    upper: Floats,
-    accuracy_ns: Mapping[int, int],
-    bounds: Mapping[Ends, Bounds],
+    declared: Declared, upper: Floats, bounds: Mapping[Ends, Bounds]
 ) -> tuple[Floats, list[Warn]]:
     """Tighten the bounds by what was declared, unless the packets contradict it.
 
     Two clocks are apart by at most what both may be off; one alone says nothing. `bounds` have the
     packets that are named as witnesses.
     """
-    names = ", ".join(findings.name(point) for point in accuracy_ns)
+    accuracy_ns, domains, base_ns = declared.accuracy_ns, declared.domains, declared.base_ns
     if len({domains[point] for point in accuracy_ns}) <= 1:
-        return upper, _alone(names) if accuracy_ns else []
-    declared = upper.copy()
+        return upper, _alone(declared.names) if accuracy_ns else []
+    tighter = upper.copy()
     for (one, off_ns), (other, other_off_ns) in permutations(accuracy_ns.items(), 2):
         a, b = domains[one], domains[other]
         if a != b:
             most_ns = off_ns + other_off_ns - (base_ns[b] - base_ns[a])
-            declared[:, a, b] = np.minimum(declared[:, a, b], most_ns)
-    declared = close(declared)
-    if np.all(np.diagonal(declared, axis1=1, axis2=2) >= 0):
-        return declared, []
+            tighter[:, a, b] = np.minimum(tighter[:, a, b], most_ns)
+    tighter = close(tighter)
+    if np.all(np.diagonal(tighter, axis1=1, axis2=2) >= 0):
+        return tighter, []
     text = (
-        f"the declared accuracy of {names} is contradicted by the packets, some of which would "
-        f"arrive before they left{_witness(findings, domains, base_ns, accuracy_ns, bounds)}, and "
-        "was not used"
+        f"the declared accuracy of {declared.names} is contradicted by the packets, some of which "
+        f"would arrive before they left{_witness(declared, bounds)}, and was not used"
     )
     remedy = "check how these clocks were set"
     return upper, [Warn("clock-accuracy-contradicted", None, text, "", remedy)]
 
 
-def _witness(
-    findings: Findings,
-    domains: Sequence[int],
-    base_ns: Sequence[int],
-    accuracy_ns: Mapping[int, int],
-    bounds: Mapping[Ends, Bounds],
-) -> str:
-    """The packet that contradicts most, by its stamps; nothing where only several together do."""
+def _witness(declared: Declared, bounds: Mapping[Ends, Bounds]) -> str:
+    """The packet that contradicts most, by its frames; nothing where only several together do."""
     worst_ns, text = 0, ""
-    for (up, off_ns), (down, other_off_ns) in permutations(accuracy_ns.items(), 2):
+    domains, base_ns = declared.domains, declared.base_ns
+    for (up, off_ns), (down, other_off_ns) in permutations(declared.accuracy_ns.items(), 2):
         a, b = domains[up], domains[down]
         one = bounds.get((a, b))
         if one is None or not len(one.t_ns):
@@ -64,11 +71,21 @@ def _witness(
         at = int(np.argmin(one.most_ns))
         early_ns = -(int(one.most_ns[at]) + base_ns[b] - base_ns[a]) - off_ns - other_off_ns
         if early_ns > worst_ns:
-            sights = zip((up, down), (one.up_ns[at], one.down_ns[at]), strict=True)
-            seen = " and ".join(f"{_seconds(int(t))} at {findings.name(p)}" for p, t in sights)
+            seen = " and ".join(_sights(declared, one, at, (up, down)))
             worst_ns = early_ns
             text = f" (by {format_ns(early_ns)} and more the one with frame.time_epoch {seen})"
     return text
+
+
+def _sights(declared: Declared, one: Bounds, at: int, points: Ends) -> list[str]:
+    """Where and when a packet was seen upstream and downstream."""
+    stamps_ns = (int(one.up_ns[at]), int(one.down_ns[at]))
+    places = np.reshape(one.places[at], (2, 2)).tolist()
+    return [
+        f"{_seconds(t_ns)} at {declared.findings.name(point)}"
+        + (f" ({Path(declared.files[file]).name} frame {frame})" if frame else "")
+        for t_ns, point, (file, frame) in zip(stamps_ns, points, places, strict=True)
+    ]
 
 
 def _seconds(t_ns: int) -> str:

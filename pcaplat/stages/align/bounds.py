@@ -7,13 +7,17 @@ import numpy as np
 
 from pcaplat.path import Ends, Findings, Floats, Ints
 
+PLACES = ("up_file", "up_frame", "down_file", "down_frame")
+
 
 @dataclass(frozen=True)
 class Bounds:
     """Upper bounds: at `t_ns` the second clock is at most `most_ns` ahead of the first.
 
     `t_ns` is on the clock of the path's first point, as well as the survey knew it; `up_ns` and
-    `down_ns` are the stamps of the packet. Each bound stands for `n` packets.
+    `down_ns` are the stamps of the packet, `places` the index of the file and the number of the
+    frame upstream, and those downstream; 0 where they are not known. Each bound stands for `n`
+    packets.
     """
 
     t_ns: Ints
@@ -21,13 +25,14 @@ class Bounds:
     n: Ints
     up_ns: Ints
     down_ns: Ints
+    places: Ints
 
     def within(self, first_ns: int | None, last_ns: int | None) -> "Bounds":
         """Those of a stretch of time, its ends included; None is no limit."""
         is_in = np.ones(len(self.t_ns), dtype=bool)
         is_in &= True if first_ns is None else self.t_ns >= first_ns
         is_in &= True if last_ns is None else self.t_ns <= last_ns
-        columns = (self.t_ns, self.most_ns, self.n, self.up_ns, self.down_ns)
+        columns = (self.t_ns, self.most_ns, self.n, self.up_ns, self.down_ns, self.places)
         return Bounds(*(column[is_in] for column in columns))
 
     @classmethod
@@ -57,7 +62,9 @@ def all_bounds(
         a, b = domains[up], domains[down]
         off_ns = int(np.ceil(findings.points[down].cut_ns)) + findings.points[up].late_ns
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
-        found.setdefault((a, b), []).append(Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns))
+        places = np.stack([_ints(one.get(name, 0 * n)) for name in PLACES], axis=1)
+        bounds = Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
+        found.setdefault((a, b), []).append(bounds)
     return {ends: Bounds.joined(parts) for ends, parts in found.items()}
 
 

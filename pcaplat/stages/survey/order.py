@@ -1,6 +1,6 @@
 """In what order packets pass the points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -79,7 +79,8 @@ def order_points(
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
     distance |= timed
-    assumed = _assumed_distances(one_way, toward)
+    is_in_time = _is_synchronised([directed[ends] for ends in n_agreeing], toward)
+    assumed = _assumed_distances(one_way, toward, is_in_time=is_in_time)
     coordinate, is_assumed = _coordinates(points, distance, assumed)
     along = _sorted_along(coordinate, assumed | distance)
     is_known = bool(distance or assumed)
@@ -121,8 +122,19 @@ def _timed_distances(
     return timed
 
 
-def _assumed_distances(one_way: Mapping[Ends, Shared], toward: Mapping[int, bool]) -> Distances:
-    """Where one direction was seen: by TTL, else as if the clocks agreed, if they nearly do."""
+def _is_synchronised(measured: Iterable[Shared], toward: Mapping[int, bool]) -> bool:
+    """Whether the clocks of points that saw both directions may be equal: 0 is between the two."""
+    usual = [usual_differences(both, toward) for both in measured]
+    return all((forward or 0) * (reverse or 0) <= 0 for forward, reverse in usual)
+
+
+def _assumed_distances(
+    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], *, is_in_time: bool
+) -> Distances:
+    """Where one direction was seen: by TTL, else as if the clocks agreed, if they nearly do.
+
+    Where those do not that can be told, raw stamps of others say nothing.
+    """
     assumed: Distances = {}
     for ends, both in one_way.items():
         forward, reverse = usual_differences(both, toward)
@@ -130,7 +142,7 @@ def _assumed_distances(one_way: Mapping[Ends, Shared], toward: Mapping[int, bool
         n_hops = _hops(both, toward)
         if n_hops:
             assumed[ends] = n_hops * HOP_NS
-        elif d_ns is not None and abs(d_ns) < SYNCHRONISED_NS:
+        elif is_in_time and d_ns is not None and abs(d_ns) < SYNCHRONISED_NS:
             assumed[ends] = 2 * d_ns
     return assumed
 
@@ -152,7 +164,9 @@ def _coordinates(
         found = _reached(rest, coordinate, distance)
         if not found:
             found = _reached(rest, coordinate, assumed)
-            found = found or dict.fromkeys(rest, max(coordinate.values()))
+            # where nothing tells: between the ends, for those see most
+            middle = (min(coordinate.values()) + max(coordinate.values())) / 2
+            found = found or dict.fromkeys(rest, middle)
             is_assumed |= found.keys()
         coordinate |= found
     return coordinate, is_assumed

@@ -1,5 +1,7 @@
 //! The least latencies: what bounds the clocks.
 
+use super::FrameId;
+
 /// The least latency residual of a time bin: the pair that bounds the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Least {
@@ -11,6 +13,8 @@ pub struct Least {
     pub up_ns: i64,
     /// Raw difference, downstream minus upstream.
     pub raw_ns: i64,
+    /// The frames, upstream and downstream.
+    pub frames: [FrameId; 2],
     /// Pairs in the bin.
     pub n: u64,
 }
@@ -18,7 +22,7 @@ pub struct Least {
 impl Least {
     /// Keeps the lesser of two in the slot, which counts both.
     pub(super) fn join(self, slot: &mut Option<Self>) {
-        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns);
+        let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns, one.frames);
         let n = self.n + slot.map_or(0, |least| least.n);
         let least = slot
             .filter(|least| order(least) <= order(&self))
@@ -37,6 +41,7 @@ mod tests {
             aligned_ns,
             up_ns: 0,
             raw_ns: residual_ns,
+            frames: [FrameId::new(0, 1), FrameId::new(1, 1)],
             n: 1,
         }
     }

@@ -141,6 +141,7 @@ impl Totals {
                 aligned_ns: up.aligned_ns,
                 up_ns: up.t_ns,
                 raw_ns: down.t_ns.saturating_sub(up.t_ns),
+                frames: [up.frame, down.frame],
                 n: 1,
             };
             least.join(slot);
@@ -222,6 +223,7 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FrameId;
     use super::super::ranges::Lost;
     use super::*;
 
@@ -231,6 +233,7 @@ mod tests {
             aligned_ns,
             up_ns: 0,
             raw_ns: residual_ns,
+            frames: [FrameId::new(0, 1); 2],
             n: 1,
         }
     }
