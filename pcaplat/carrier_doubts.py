@@ -27,7 +27,7 @@ def warn_of_carriers(captures: Sequence[Capture], facts: Sequence[Mapping[str, A
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
         for one in of_file["interfaces"]:
-            doubts = (*_queue(one), *_hidden(one), *_undecoded(one))
+            doubts = (*_queue(one), *_mirrors(one), *_hidden(one), *_undecoded(one))
             found += [doubt(code, point, f"{file}: {text}", file=file) for code, text in doubts]
     return found
 
@@ -63,6 +63,17 @@ def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"to {format_ns(busy_ns)}"
         )
         yield "mirror-queue", text
+
+
+def _mirrors(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    lost = [(session, n, n_missing) for session, n, n_missing, _ in one["mirrors"] if n_missing]
+    if lost:
+        rows = ", ".join(
+            f"session {session} {format_count(n_missing)} of {format_count(n + n_missing)} "
+            f"({format_frac(n_missing / (n + n_missing))})"
+            for session, n, n_missing in lost
+        )
+        yield "mirror-gaps", f"by the mirror's own numbers, frames are missing: {rows}"
 
 
 def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -139,4 +139,14 @@ def _point(
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
         is_rest=is_rest,
         late_ns=max(late_ns(one) for one in interfaces),
+        n_mirrored=sum(n for one in interfaces for _, n, _, _ in one["mirrors"]),
+        mirror_gaps=_mirror_gaps(interfaces),
     )
+
+
+def _mirror_gaps(
+    interfaces: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[int, int, int], ...] | None:
+    """Give the gaps of all sessions, in order of time; None where none numbers its frames."""
+    sessions = [gaps for one in interfaces for _, _, _, gaps in one["mirrors"]]
+    return tuple(sorted(gap for gaps in sessions for gap in gaps)) if sessions else None

@@ -47,6 +47,7 @@ from tests.lint_causes import (
     swapped,
     write_on,
 )
+from tests.mirrors_by_hand import mirrored
 from tests.simulator.effects import EFFECTS, base
 from tests.stamps_by_hand import metamako
 from tests.steps_by_hand import along_a_line, capture, in_one_order, twice
@@ -72,6 +73,10 @@ CASES = {
     ),
     "mirror-copies": Case(
         Simulated(EFFECTS["mirror copies"](base())), Simulated(EFFECTS["identical packets"](base()))
+    ),
+    "mirror-gaps": Case(
+        CLEAN.having(far=far(order=mirrored({40, 41, 90}))),
+        CLEAN.having(far=far(order=mirrored(()))),
     ),
     "acked-unseen": Case(
         CLEAN.having(near=near(sees=lambda at, _: at != MIDDLE_FRAME)),

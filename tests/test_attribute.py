@@ -27,7 +27,7 @@ HISTOGRAM = {
 }
 NO_BLOCKS = dict.fromkeys(("n", "sum_ns", "sum_of_squares", "bin_of", "middles_ns", "counts"), b"")
 TIMES = BlockTimes(START_NS, START_NS + 1_000_000_000)
-NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0}
+NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0, "n_duplicated": 0}
 NOTHING: dict[str, Any] = {
     "n": 0,
     "n_lost": 0,
@@ -66,8 +66,8 @@ def test_points_of_one_clock_need_no_alignment() -> None:
 def test_what_was_cut_is_segments_of_its_own() -> None:
     findings = findings_of([0, 0])
     clocks = align(findings, [0, 0], [])
-    first = {"n": 2, "n_lost": 1, "histogram": HISTOGRAM, "spills": []}
-    cut = {"first-byte": first, "last-byte": {"n": 0, "n_lost": 4}, "matched_bytes": 90}
+    first = NO_ENDS | {"n": 2, "n_lost": 1, "histogram": HISTOGRAM, "spills": []}
+    cut = {"first-byte": first, "last-byte": NO_ENDS | {"n_lost": 4}, "matched_bytes": 90}
     found = attribute(
         findings, clocks, [(0, 1)], [[counts(n=2, **cut), counts(lost_bytes=7)]], TIMES
     )

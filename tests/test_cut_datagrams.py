@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
-from scapy.layers.inet import ICMP, IP, UDP, fragment
+from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment, fragment6
 from scapy.packet import Packet, Raw
 
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.simulator.effects import Effect
+
+    class Make(Protocol):
+        """Makes a packet of some length."""
+
+        def __call__(self, chance: random.Random, number: int, *, is_forward: bool) -> Packet:
+            """Of that number, one way or the other."""
+
 
 US, START_NS = 1_000, 1_760_000_000_000_000_000
 POINTS = ("whole", "cut", "recut", "joined")
@@ -81,6 +88,18 @@ def datagram(chance: random.Random, number: int, *, is_forward: bool) -> Packet:
     return packet
 
 
+def segment(chance: random.Random, number: int, *, is_forward: bool) -> Packet:
+    """A TCP segment longer than the links carry, or a short one."""
+    payload = Raw(chance.randbytes(chance.choice((40, 300, 2_000, 5_001))))
+    near, far = ("10.0.0.1", "10.0.0.2") if number % 3 else ("fd00::1", "fd00::2")
+    src, dst = (near, far) if is_forward else (far, near)
+    ports = (7_000, 8_000) if is_forward else (8_000, 7_000)
+    tcp = TCP(sport=ports[0], dport=ports[1], seq=number * 6_000, ack=number * 6_000, flags="PA")
+    if number % 3 == 0:
+        return IPv6(bytes(IPv6(src=src, dst=dst) / tcp / payload))
+    return IP(bytes(IP(src=src, dst=dst, id=number + 1) / tcp / payload))
+
+
 def in_fragments(whole: Packet, number: int) -> list[Packet]:
     """As a sender's link of 1,500 bytes has it."""
     if IPv6 not in whole:
@@ -93,14 +112,16 @@ def in_fragments(whole: Packet, number: int) -> list[Packet]:
     return [IPv6(bytes(one)) for one in made]
 
 
-def captured(folder: Path, seed: int, lost: float = 0.0) -> tuple[list[str], list[list[Seen]]]:
+def captured(
+    folder: Path, seed: int, lost: float = 0.0, make: Make = datagram
+) -> tuple[list[str], list[list[Seen]]]:
     """Four points: whole, in fragments, IPv4 in shorter ones, and put together again."""
     chance = random.Random(seed)  # noqa: S311 - a simulation
     seen: list[list[Seen]] = [[] for _ in POINTS]
     for number in range(250):
         is_forward = bool(chance.getrandbits(1))
         t_ns = START_NS + number * 60 * US
-        whole = datagram(chance, number, is_forward=is_forward)
+        whole = make(chance, number, is_forward=is_forward)
         parts = in_fragments(whole, number)
         again = [p for one in parts for p in ([one] if IPv6 in one else cut(one, 552))]
         shapes = [[whole], parts, again, [whole]]
@@ -126,8 +147,9 @@ def kind_of(up: Seen, down: Seen) -> str:
     )
 
 
-def test_every_byte_is_followed_through_every_cut(tmp_path: Path) -> None:
-    files, seen = captured(tmp_path, 1)
+@pytest.mark.parametrize("make", [datagram, segment])
+def test_every_byte_is_followed_through_every_cut(make: Make, tmp_path: Path) -> None:
+    files, seen = captured(tmp_path, 1, make=make)
     result = pcaplat.merge(files, path=[*POINTS], same_clock=["all"])
     expected = set()
     for near, far in itertools.pairwise(range(4)):
@@ -150,10 +172,10 @@ def test_every_byte_is_followed_through_every_cut(tmp_path: Path) -> None:
     assert statuses == {"matched", "coalesced"}
 
 
-@pytest.mark.parametrize("seed", range(2, 5))
-def test_no_byte_is_taken_for_another(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seed", "make"), [(2, datagram), (3, datagram), (4, segment)])
+def test_no_byte_is_taken_for_another(seed: int, make: Make, tmp_path: Path) -> None:
     """Captures that miss a fifth of all fragments pair what they have, rightly."""
-    files, seen = captured(tmp_path, seed, lost=0.2)
+    files, seen = captured(tmp_path, seed, 0.2, make)
     result = pcaplat.merge(files, path=[*POINTS], same_clock=["all"])
     rows = result.matches.collect()
     of = dict(zip(POINTS, seen, strict=True))

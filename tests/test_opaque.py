@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 US, START_NS = 1_000, 1_760_000_000_000_000_000
 POINTS = ("inside", "outside", "far")
-ESP, GRE = 50, 47
+IPIP, ESP, AH, GRE = 4, 50, 51, 47
 INSIDE, OUTSIDE, FAR = "10.0.0.7", "192.0.2.1", "198.51.100.9"
 
 
@@ -50,6 +50,25 @@ def wireguard(sent: Sent) -> bytes:
 def gre(sent: Sent) -> bytes:
     """RFC 2890: a sequence number, and a protocol that is not known."""
     return struct.pack(">HHI", 0x1000, 0x7777, sent.number) + b"the same always"
+
+
+def ah(sent: Sent, next_header: int, protected: bytes) -> bytes:
+    """RFC 4302 §2: next header, length, SPI, sequence number, check value."""
+    spi = 0xABCD if sent.is_forward else 0x1234
+    return struct.pack(">BBHII", next_header, 4, 0, spi, sent.number // 2) + bytes(12) + protected
+
+
+def ah_transport(sent: Sent) -> bytes:
+    """Before a datagram."""
+    ports = (5_001, 5_002) if sent.is_forward else (5_002, 5_001)
+    return ah(sent, UDP, udp(ports, sent.secret))
+
+
+def ah_tunnel(sent: Sent) -> bytes:
+    """Before a packet between two hosts behind the gateways."""
+    ends = ("10.1.0.1", "10.2.0.1") if sent.is_forward else ("10.2.0.1", "10.1.0.1")
+    inner = ip(*ends, UDP, 0, 64, udp((7, 7), sent.secret))[14:]
+    return ah(sent, IPIP, inner)
 
 
 def addresses(point: int, *, is_forward: bool, is_translated: bool) -> tuple[str, str]:
@@ -84,6 +103,10 @@ SHAPES: dict[str, Shape] = {
     "esp, translated": over_ip(ESP, esp, is_translated=True),
     "esp in UDP, translated": over_udp(4_500, esp),
     "wireguard, translated": over_udp(51_820, wireguard),
+    "ah": over_ip(AH, ah_transport, is_translated=False),
+    "ah, translated": over_ip(AH, ah_transport, is_translated=True),
+    "ah in tunnel mode": over_ip(AH, ah_tunnel, is_translated=False),
+    "ah in tunnel mode, translated": over_ip(AH, ah_tunnel, is_translated=True),
     "gre": over_ip(GRE, gre, is_translated=False),
 }
 

@@ -126,6 +126,10 @@ class TestEdges:
         assert self.unique(every, every[:495], every[495:990], every)[0:2] == [(0, 1), (0, 2)]
         assert (0, 3) not in self.unique(every, every[:495], every[495:990], every)
 
+    def test_what_is_busy_elsewhere_makes_no_edge_chance(self) -> None:
+        busy, quiet = list(range(4000)), list(range(3960, 4040))
+        assert self.unique(busy, busy, quiet, quiet) == [(0, 1), (1, 2), (2, 3)]
+
     def test_a_bypass_that_most_packets_take_is_an_edge(self) -> None:
         every = list(range(1000))
         assert self.unique(every, every[:300], every) == [(0, 1), (0, 2), (1, 2)]

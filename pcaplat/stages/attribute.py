@@ -82,7 +82,7 @@ class Segments:
             self.is_reverse,
             own["n"],
             own["n_lost"],
-            own.get("n_duplicated", 0),
+            own["n_duplicated"],
             own.get("n_reordered", 0),
             self.relation,
             distribution,

@@ -11,7 +11,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 from collections.abc import Mapping, Sequence
 
 from pcaplat.blocks import BlockTimes
-from pcaplat.path import Band, Division, Findings, NativeBand, questions_of
+from pcaplat.path import Band, Division, Ends, Findings, NativeBand, Point, questions_of
 from pcaplat.time_range import Range
 
 WIDTHS = 20
@@ -73,6 +73,7 @@ def plan_matching(
         "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
         "copies": [copies.native() for copies in findings.copies],
         "toward_is_forward": list(findings.toward_is_forward.items()),
+        "mirror_gaps": [_mirror_gaps(point) for point in findings.points],
         "is_one_way": findings.is_one_way,
         "fragmented": list(findings.fragmented),
         "links": links,
@@ -88,6 +89,17 @@ def plan_matching(
         "paired_one_in": _paired_one_in(findings),
         "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
     }
+
+
+def _mirror_gaps(point: Point) -> tuple[list[Ends], int]:
+    """When a mirror lost frames, raw time, each gap by itself, and how many in all."""
+    gaps: list[Ends] = []
+    for before_ns, after_ns, _ in point.mirror_gaps or ():
+        if gaps and before_ns <= gaps[-1][1]:
+            gaps[-1] = (gaps[-1][0], max(gaps[-1][1], after_ns))
+        else:
+            gaps.append((before_ns, after_ns))
+    return gaps, point.n_unmirrored
 
 
 def _paired_one_in(findings: Findings) -> int:

@@ -101,6 +101,8 @@ pub struct Plan {
     pub copies: Vec<Copies>,
     /// Address pairs: whether packets from the smaller address go forward.
     pub toward_is_forward: HashedMap<bool>,
+    /// Per point: when its mirror lost frames by their numbers, raw time, ascending; and how many.
+    pub mirror_gaps: Vec<(Vec<(i64, i64)>, u64)>,
     /// All packets pass the points in one order, whichever way their flow goes.
     pub is_one_way: bool,
     /// Address pairs of which some packets travel in fragments somewhere: bytes of IP payload in the
@@ -130,6 +132,9 @@ pub struct Plan {
     /// The same one in so many requests is paired with its response.
     pub paired_one_in: u32,
 }
+
+/// The time that points without a common one cover; nothing is lost in it.
+const NO_TIME: (i64, i64) = (0, -1);
 
 /// Time bins for least latencies.
 pub const N_BINS: usize = 2048;
@@ -189,7 +194,7 @@ impl Plan {
     pub fn is_alone(&self, point: u16) -> bool {
         let component = self.component.get(usize::from(point));
         let cover = component.and_then(|of| self.cover.get(usize::from(*of)));
-        cover.is_some_and(|(start_ns, end_ns)| start_ns > end_ns)
+        cover == Some(&NO_TIME)
     }
 
     /// How often a point sees a packet more than once.

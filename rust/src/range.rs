@@ -174,8 +174,10 @@ impl Range {
         }
     }
 
-    /// Identifications are told apart by protocol (RFC 791).
-    fn by_ip_id(packet: &Packet) -> Self {
+    /// The bytes of an IPv4 datagram or fragment, if it has an identification; these are told apart by
+    /// protocol (RFC 791).
+    #[must_use]
+    pub fn by_ip_id(packet: &Packet) -> Self {
         if packet.ip_version != 4 || packet.ip_id == 0 {
             return Self::NONE;
         }

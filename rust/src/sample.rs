@@ -8,6 +8,7 @@ mod dialogue;
 mod facts;
 mod fragmented;
 mod hidden;
+mod mirror;
 mod order;
 mod queue;
 mod selection;
@@ -16,6 +17,7 @@ pub use checksums::Checksums;
 pub use dialogue::Dialogue;
 use fragmented::Fragmented;
 pub use hidden::Hidden;
+pub use mirror::{Gap, Mirrored, Mirrors};
 pub use order::StampOrder;
 pub use queue::{Queue, RATES};
 
@@ -96,6 +98,8 @@ pub struct InterfaceFacts {
     pub hidden: Hidden,
     /// Whether a host left its checksums to a card.
     pub checksums: Checksums,
+    /// Mirror sessions that number their frames.
+    pub mirrors: Mirrors,
 }
 
 /// Facts about the stamps of one interface's frames.

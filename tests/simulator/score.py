@@ -225,7 +225,7 @@ def _figures(
     of_class, margins_ns = row["class"], (-EDGE_NS, 0, EDGE_NS)
     bounds = [hop.n_lost(covered_ns, margin_ns, of_class) for margin_ns in margins_ns]
     bytes_lost = [hop.n_lost_bytes(covered_ns, margin_ns) for margin_ns in margins_ns]
-    n_truly_duplicated = hop.n_duplicated if of_class == "packet" else 0
+    n_truly_duplicated = hop.duplicated[of_class]
     return Figures(
         mean_ns,
         row["p50_ns"] - float(p50_ns),

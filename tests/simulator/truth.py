@@ -43,7 +43,7 @@ class Hop(NamedTuple):
     lost_at_ns: dict[str, Numbers]  # by class, of frames as they were where they were seen last
     lost_bytes_at_ns: Numbers  # one row each, and how many as the other
     reordered: dict[str, int]  # by class, of frames that arrived
-    n_duplicated: int
+    duplicated: dict[str, int]  # by class, copies beyond those of the frame that went in
 
     @property
     def packets_ns(self) -> Numbers:
@@ -118,13 +118,14 @@ class Truth:
 
     @cached_property
     def copies(self) -> Numbers:
-        """Per piece and point how many later copies of it were recorded."""
-        found = np.zeros_like(self.seen)
+        """Per frame how many later copies of it were recorded."""
+        found = np.zeros(self.starts[-1], np.int64)
         for at, (frames, members) in enumerate(self.outcome.records):
             rows = frames[frames["is_copy"] & (frames["part"] == 0)]
             pieces = members[rows["start"]]
             copy_of = self.outcome.journey.pieces["copy_of"][pieces]
-            np.add.at(found[:, at], np.where(copy_of >= 0, copy_of, pieces), 1)
+            originals = self.seen[np.where(copy_of >= 0, copy_of, pieces), at]
+            np.add.at(found, originals[originals >= 0], 1)
         return found
 
     @cached_property
@@ -206,6 +207,7 @@ class Truth:
         classes, pairs = self._pairs(both, up, down, between)
         first, took_ns = self.joined("first"), np.diff(self.joined("time_ns")[pairs])[:, 0]
         is_late = self._is_late(self._stream[first[pairs[:, 0]]], self.joined("time_ns")[pairs])
+        n_more = (self.copies[pairs[:, 1]] - self.copies[pairs[:, 0]]).clip(0)
         by_way = sorted(between, key=lambda at: hops[at], reverse=not forward)
         lost_at_ns, lost_bytes_at_ns = self._lost(lost, [up, *by_way])
         return Hop(
@@ -213,7 +215,7 @@ class Truth:
             lost_at_ns,
             lost_bytes_at_ns,
             {name: int((is_late & mine).sum()) for name, mine in classes.items()},
-            int((self.copies[both, down] - self.copies[both, up]).clip(0).sum()),
+            {name: int(n_more[mine].sum()) for name, mine in classes.items()},
         )
 
     def _pairs(

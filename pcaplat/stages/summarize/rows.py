@@ -8,7 +8,7 @@ import numpy as np
 
 from pcaplat.clocks import Clocks, Relation
 from pcaplat.false_matches import FalseMatches
-from pcaplat.path import Findings
+from pcaplat.path import Findings, Point
 from pcaplat.reasons import reason_rows
 from pcaplat.segments import Segment
 
@@ -220,6 +220,7 @@ def point_rows(findings: Findings, matched: Mapping[str, Any]) -> list[Row]:
         row = matching_row(dict(zip(statuses, matched["counts"][point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
         asked |= _missed_row(matched["missed"][point])
+        asked |= _mirror_row(findings.points[point])
         asked["reasons"] = reason_rows(reasons, matched["n_by_reason"][point])
         found.append({"point": findings.name(point)} | asked)
     return found
@@ -231,4 +232,14 @@ def _missed_row(missed: Sequence[tuple[int, float]]) -> Row:
     return {
         "n_missed": round(n_missed) if n else None,
         "missed_frac": n_missed / n if n else None,
+    }
+
+
+def _mirror_row(point: Point) -> Row:
+    """What a mirror lost by its own numbers; null where it has none."""
+    n = point.n_mirrored + point.n_unmirrored
+    is_numbered = point.mirror_gaps is not None and n > 0
+    return {
+        "n_unmirrored": point.n_unmirrored if is_numbered else None,
+        "unmirrored_frac": point.n_unmirrored / n if is_numbered else None,
     }

@@ -6,7 +6,8 @@ from pcaplat.path import Ends, Ints
 from pcaplat.stages.survey.sights import Sights
 
 LEAST_SHARE = 0.02
-"""An edge that fewer trajectories than this share of the busiest one took is chance."""
+"""An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
+else joins its ends: how busy other parts of the path are says nothing of it."""
 
 
 def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
@@ -17,10 +18,23 @@ def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
     """
     taken = _visits(unique, along)
     busiest = max(taken.values(), default=0)
-    taken = {ends: n for ends, n in taken.items() if n >= max(1, LEAST_SHARE * busiest)}
+    taken = _joined({e: n for e, n in taken.items() if n >= LEAST_SHARE * busiest}, taken)
     edges = [ends for ends, n in taken.items() if _widest_detour(taken, ends, along) < n]
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
+
+
+def _joined(busy: dict[Ends, int], taken: dict[Ends, int]) -> dict[Ends, int]:
+    """Add the busiest of the other edges between points that nothing joins."""
+    group = {point: {point} for ends in taken for point in ends}
+    found = dict(busy)
+    for ends in sorted(taken, key=lambda ends: (ends not in busy, -taken[ends], ends)):
+        near, far = (group[end] for end in ends)
+        if far is not near:
+            found[ends] = taken[ends]
+            joined = near | far
+            group |= dict.fromkeys(joined, joined)
+    return found
 
 
 def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 import numpy as np
 
@@ -190,13 +189,22 @@ def _reached(
 
 
 def _sorted_along(coordinate: Mapping[int, float], known: Distances) -> list[int]:
-    """Sort by coordinate; of two points, what they share themselves is the better witness."""
+    """Sort by coordinate; of two points, what they share themselves is the better witness.
 
-    def compare(near: int, far: int) -> int:
-        if (near, far) in known:
-            return int(np.sign(-known[near, far]))
-        if (far, near) in known:
-            return int(np.sign(known[far, near]))
-        return int(np.sign(coordinate[near] - coordinate[far]))
-
-    return sorted(sorted(coordinate, key=lambda p: (coordinate[p], p)), key=cmp_to_key(compare))
+    Where captures see one direction each, many pairs share nothing, so the order is a partial one:
+    a point comes when none of those that are left is known to be before it. If what is known goes
+    round in a circle, next is the point that contradicts it least.
+    """
+    before: dict[int, dict[int, float]] = {point: {} for point in coordinate}
+    for (near, far), away_ns in known.items():
+        if away_ns:
+            first, then = (near, far) if away_ns > 0 else (far, near)
+            before[then][first] = abs(away_ns)
+    along = list[int]()
+    while before:
+        against = {point: max(those.values(), default=0.0) for point, those in before.items()}
+        along.append(min(before, key=lambda point: (against[point], coordinate[point], point)))
+        del before[along[-1]]
+        for those in before.values():
+            those.pop(along[-1], None)
+    return along

@@ -41,18 +41,26 @@ pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked
     };
     let mut gathered: BTreeMap<(usize, Either), LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
-    for (end, lost) in &losses.ended {
+    // the mirror lost as many, whichever they were: these are no loss of the path
+    let mut n_unmirrored: Vec<u64> = plan.mirror_gaps.iter().map(|(_, n)| *n).collect();
+    let mut ended: Vec<_> = losses.ended.iter().collect();
+    ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from));
+    for (end, all) in ended {
         let crossed = losses.crossed.get(&end.pair).copied().unwrap_or(0);
         let side = usize::from(end.is_reverse);
-        for either in books.where_lost(end, crossed) {
-            let loss = gathered.entry((side, either)).or_default();
-            loss.add(*lost, end.block);
+        let ways = books.where_lost(end, crossed);
+        let mirror = end.unmirrored.filter(|_| !ways.is_empty());
+        let left_out = mirror.and_then(|point| n_unmirrored.get_mut(usize::from(point)));
+        let lost = left_out.map_or(*all, |n| all.without(n));
+        for either in ways {
+            let total = gathered.entry((side, either)).or_default();
+            total.add(lost, end.block);
         }
         if let Some(from) = end.from {
             seen_at_both
                 .entry((from, end.point, side))
                 .or_default()
-                .add(*lost);
+                .add(lost);
         }
     }
     let mut links: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];

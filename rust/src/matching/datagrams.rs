@@ -18,6 +18,9 @@ use xxhash_rust::xxh3::xxh3_64;
 const MOST_NAMING_BYTES: usize = 512;
 const LEAST_NAMING_BYTES: usize = 16;
 
+/// Without options; of it the numbers stay as they are.
+const TCP_HEADER_BYTES: usize = 20;
+
 /// Names of three kinds are told apart: an IPv4 identification with its protocol is below both.
 const OF_CONTENT: u32 = 1 << 30;
 const OF_FRAGMENTS: u32 = 1 << 29;
@@ -54,14 +57,16 @@ impl<'a> Datagrams<'a> {
             range,
             alias: None,
         };
-        if packet.protocol == TCP {
-            return by(identity.flow, identity.range);
-        }
-        match self.fragmented.get(&identity.pair).copied() {
-            None => by(identity.flow, Range::NONE),
-            Some(_) if packet.ip_version == 0 => by(identity.pair, Range::NONE),
+        let own = if packet.protocol == TCP {
+            identity.range
+        } else {
+            Range::NONE
+        };
+        match self.fragmented.get(&cut_by(packet, identity)).copied() {
+            None => by(identity.flow, own),
+            Some(_) if packet.ip_version == 0 => by(identity.pair, own),
             Some(least) if packet.fragment == 0 && packet.transport_wire_bytes <= least => {
-                by(identity.pair, Range::NONE)
+                by(identity.pair, own)
             }
             Some(least) => self.named(packet, bytes, identity, least),
         }
@@ -72,7 +77,8 @@ impl<'a> Datagrams<'a> {
         let is_later = packet.fragment >> 1 != 0;
         let content = (!is_later).then(|| self.by_content(packet, bytes, least));
         let content = content.flatten();
-        let identified = identity.range.datagram().or_else(|| by_fragments(packet));
+        let identified = Range::by_ip_id(packet).datagram();
+        let identified = identified.or_else(|| by_fragments(packet));
         let name = identified.or(content);
         let range = name.map_or(Range::of_nameless(), |name| {
             Range::of_datagram(name, packet.fragment & !7, packet.transport_wire_bytes)
@@ -93,11 +99,22 @@ impl<'a> Datagrams<'a> {
         let (header, rest) = match packet.protocol {
             UDP => (word(body, 4, 6), 8),
             ICMP | ICMPV6 => (word(body, 0, 2), 4),
+            TCP => (word(body, 4, 12), TCP_HEADER_BYTES),
             _ => (0, 0),
         };
         let named = fold(xxh3_64(body.get(rest..)?), header);
         let named = fold(named, u64::from(packet.protocol.cast_unsigned()));
         (n_bytes >= LEAST_NAMING_BYTES).then_some(OF_CONTENT | (low(named) & (OF_CONTENT - 1)))
+    }
+}
+
+/// What address pairs with packets in fragments are known by: segments of TCP are cut and joined too,
+/// so where only datagrams are in fragments they are followed by their own numbers.
+pub(crate) fn cut_by(packet: &Packet, identity: &Identity) -> u64 {
+    if packet.protocol == TCP {
+        fold(identity.pair, 1)
+    } else {
+        identity.pair
     }
 }
 

@@ -39,6 +39,7 @@ impl Ends {
         let place = (link, side, end);
         let tally = self.tallies.entry(place).or_default();
         tally.n += 1;
+        tally.n_duplicated += cut.n_copies;
         if is_exact {
             return tally.histogram.add(raw_ns);
         }
@@ -82,6 +83,7 @@ mod tests {
             direction: Direction::Forward,
             kind,
             n_bytes: 1,
+            n_copies: 0,
         }
     }
 

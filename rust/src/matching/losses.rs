@@ -4,6 +4,7 @@ use super::Sight;
 use super::links::Links;
 use super::misses::Misses;
 use super::ranges::Lost;
+use super::unmirrored::unmirrored_at;
 use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::HashMap;
@@ -21,6 +22,9 @@ pub(super) struct End {
     pub(super) had_entered: bool,
     /// Of streams that may be cut and joined, it is not told which bytes they carry.
     pub(super) is_untold: bool,
+    /// The point at which all that led on from there ends, if its mirror was losing frames when they
+    /// were to be there.
+    pub(super) unmirrored: Option<u16>,
     /// The block of time of their last sight.
     pub(super) block: usize,
 }
@@ -93,6 +97,7 @@ impl Losses {
                 is_reverse: direction == Direction::Reverse,
                 had_entered,
                 is_untold: last.range.has_bytes() && last.range.length().is_none(),
+                unmirrored: unmirrored_at(plan, last, direction),
                 block: plan.blocks.block_of(last.aligned_ns),
             };
             self.ended.entry(end).or_default().add(loss);

@@ -47,10 +47,12 @@ mod timestamps;
 pub mod totals;
 mod trips;
 mod turns;
+mod unmirrored;
 mod window;
 
 use crate::range::Range;
 use crate::says::Says;
+pub(crate) use datagrams::cut_by;
 use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
 use reasons::Reasons;

@@ -53,6 +53,8 @@ pub struct EndTally {
     pub n_lost: u64,
     /// Bytes that arrived after a packet of their flow that was sent later.
     pub n_reordered: u64,
+    /// Copies of the packets that came out, beyond those of the ones that went in.
+    pub n_duplicated: u64,
     /// Files of raw differences, between points that do not.
     pub spills: Vec<PathBuf>,
 }
@@ -101,6 +103,7 @@ impl EndTally {
         self.histogram.merge(&other.histogram);
         self.n_lost += other.n_lost;
         self.n_reordered += other.n_reordered;
+        self.n_duplicated += other.n_duplicated;
         self.spills.extend(other.spills);
     }
 }

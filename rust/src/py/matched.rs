@@ -115,6 +115,7 @@ fn end_dict<'py>(py: Python<'py>, end: &EndTally) -> PyResult<Bound<'py, PyDict>
     dict.set_item("n", end.n)?;
     dict.set_item("n_lost", end.n_lost)?;
     dict.set_item("n_reordered", end.n_reordered)?;
+    dict.set_item("n_duplicated", end.n_duplicated)?;
     dict.set_item("histogram", histogram_dict(py, &end.histogram)?)?;
     dict.set_item("spills", texts(&end.spills))?;
     Ok(dict)

@@ -129,6 +129,7 @@ pub(super) fn plan_of(dict: &Bound<'_, PyDict>) -> PyResult<Plan> {
         bands: [bands("forward_bands")?, bands("reverse_bands")?],
         copies: copied.into_iter().map(copies).collect(),
         toward_is_forward: by_hash(item(dict, "toward_is_forward")?),
+        mirror_gaps: item(dict, "mirror_gaps")?,
         is_one_way: item(dict, "is_one_way")?,
         fragmented: by_hash(item(dict, "fragmented")?),
         links: item(dict, "links")?,

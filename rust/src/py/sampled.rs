@@ -195,6 +195,7 @@ fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> 
     dict.set_item("queue", queue_rows(&seen.queue))?;
     dict.set_item("hidden_ports", seen.hidden.ports.clone())?;
     dict.set_item("n_encrypted", seen.hidden.n_encrypted)?;
+    dict.set_item("mirrors", seen.mirrors.sessions())?;
     dict.set_item("n_by_depth", seen.hidden.n_by_depth.to_vec())?;
     dict.set_item("n_checksums", seen.checksums.n.to_vec())?;
     dict.set_item("n_partial", seen.checksums.n_partial.to_vec())?;

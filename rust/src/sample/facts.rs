@@ -1,6 +1,6 @@
 //! What the frames of one interface show, frame by frame.
 
-use super::{Checksums, Hidden, InterfaceFacts, Queue, StampOrder};
+use super::{Checksums, Hidden, InterfaceFacts, Mirrors, Queue, StampOrder};
 use crate::file::Frame;
 
 impl InterfaceFacts {
@@ -21,6 +21,7 @@ impl InterfaceFacts {
             queue: Queue::default(),
             hidden: Hidden::default(),
             checksums: Checksums::default(),
+            mirrors: Mirrors::default(),
         }
     }
 

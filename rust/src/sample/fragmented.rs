@@ -1,7 +1,8 @@
 //! Who talks to whom in fragments.
 
 use crate::hashed::HashedMap;
-use crate::identity::{Identity, TCP};
+use crate::identity::Identity;
+use crate::matching::cut_by;
 use crate::wire::Packet;
 
 /// Address pairs that are kept: fragments of more are matched as packets of their own.
@@ -12,10 +13,10 @@ const MOST_PAIRS: usize = 1 << 16;
 pub(super) struct Fragmented(HashedMap<u32>);
 
 impl Fragmented {
-    /// Takes a packet of a file. Fragments of TCP are left out: its segments are cut and joined too.
+    /// Takes a packet of a file.
     #[inline]
     pub(super) fn note(&mut self, packet: &Packet, identity: &Identity) {
-        if packet.fragment == 0 || packet.protocol == TCP {
+        if packet.fragment == 0 {
             return;
         }
         let has_more = packet.fragment & 1 != 0;
@@ -24,7 +25,7 @@ impl Fragmented {
         } else {
             u32::MAX
         };
-        self.add(identity.pair, n_bytes);
+        self.add(cut_by(packet, identity), n_bytes);
     }
 
     fn add(&mut self, pair: u64, n_bytes: u32) {

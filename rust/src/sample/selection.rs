@@ -115,6 +115,9 @@ impl Selection {
         if frame.has_time {
             facts.note_time(frame.stamped_ns(), is_decoded);
             facts.order.note(frame, frame.stamped_ns());
+            if !matches!(seen, Seen::Part) {
+                facts.mirrors.note(packet.mirror, frame.time_ns());
+            }
         }
     }
 

@@ -39,7 +39,11 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
         return Ok(Next::Inside(ethernet::BRIDGED));
     }
     let [first, _, high, low] = *walk.bytes.peek()?;
-    walk.tunnel_id = (u16::from_be_bytes([high, low]) & SESSION).into();
+    let session = u16::from_be_bytes([high, low]) & SESSION;
+    walk.tunnel_id = session.into();
+    if let Some(number) = gre::number_at(walk.bytes.back_at(walk.parent_at)) {
+        packet.note_session(session, number);
+    }
     match first >> 4 {
         1 => {
             walk.bytes.skip(8)?;

@@ -63,6 +63,16 @@ fn pass_options(bytes: &mut Cursor<'_>, flags: u16, protocol: u16) -> Result<i64
     Ok(tunnel_id)
 }
 
+/// The sequence number of the header at the cursor, if it has one.
+pub(super) fn number_at(mut bytes: Cursor<'_>) -> Option<u32> {
+    let [flags, ..] = *bytes.take::<4>().ok()?;
+    let flags = u16::from(flags) << 8;
+    let options = [CHECKSUM | ROUTING, KEY].into_iter();
+    bytes.skip(4 * options.filter(|bits| flags & bits != 0).count()).ok()?;
+    let number = (flags & SEQUENCE != 0).then(|| bytes.take::<4>().ok())??;
+    Some(be(number))
+}
+
 /// Source route entries end with one of family 0 and length 0 (RFC 1701).
 fn pass_routes(bytes: &mut Cursor<'_>) -> Result<(), Halt> {
     loop {

@@ -2,6 +2,7 @@
 
 use super::Walk;
 use crate::cursor::Cursor;
+use crate::identity::{address_hash, fold};
 
 /// What one frame carries, innermost. Reused from frame to frame; positions are into the frame.
 #[derive(Clone, Debug)]
@@ -57,6 +58,9 @@ pub struct Packet {
     pub carrier: Option<(Carrier, u32)>,
     /// Where the frame starts and ends that a mirror header carries, the outermost.
     pub mirrored: Option<(u32, u32)>,
+    /// The mirror session that carries the frame, the outermost that numbers its frames, and the
+    /// frame's number.
+    pub mirror: Option<(u64, u32)>,
     /// Why decoding stopped early, if it did.
     pub stop: Option<Stop>,
 }
@@ -88,6 +92,7 @@ impl Packet {
         depth: 0,
         carrier: None,
         mirrored: None,
+        mirror: None,
         stop: None,
     };
 
@@ -181,6 +186,13 @@ impl Packet {
         ) {
             self.mirrored = Some((at, end));
         }
+    }
+
+    /// A mirror session between the present addresses numbers its frames.
+    pub(super) fn note_session(&mut self, session: u16, number: u32) {
+        let ends = fold(address_hash(self.src), address_hash(self.dst));
+        let key = ends << 10 | u64::from(session);
+        self.mirror = self.mirror.or(Some((key, number)));
     }
 
     /// A fragment, or a packet that travels in fragments or segments.

@@ -202,8 +202,9 @@ impl Batch<'_> {
         if let Some((up, down)) = self.untold(pair)
             && let (Some(from), Some(at)) = (up.sights.last(), down.sights.first())
         {
+            let n_copies = n_copies((up, from), (down, at));
             let kind = kind(up, down);
-            to.pair(&self.cut(from, at, kind, n_bytes));
+            to.pair(&self.cut((from, at), kind, n_bytes, n_copies));
         }
     }
 
@@ -240,20 +241,35 @@ impl Batch<'_> {
                 && let (Some(from), Some(last)) = (at(one, up), at(other, down))
             {
                 let n_bytes = pair.bytes.1.abs_diff(pair.bytes.0);
-                to.whole_path(&self.cut(&from, &last, kind(one, other), n_bytes));
+                let n_copies = n_copies((one, &from), (other, &last));
+                to.whole_path(&self.cut((&from, &last), kind(one, other), n_bytes, n_copies));
             }
         }
     }
 
-    fn cut<'s>(&self, up: &'s Sight, down: &'s Sight, kind: Kind, n_bytes: u64) -> Cut<'s> {
+    fn cut<'s>(
+        &self,
+        (up, down): (&'s Sight, &'s Sight),
+        kind: Kind,
+        n_bytes: u64,
+        n_copies: u64,
+    ) -> Cut<'s> {
         Cut {
             up,
             down,
             direction: self.direction,
             kind,
             n_bytes,
+            n_copies,
         }
     }
+}
+
+/// Copies of the packet that came out, beyond those of the one that went in.
+fn n_copies(up: (&Piece, &Sight), down: (&Piece, &Sight)) -> u64 {
+    let [before, after] =
+        [up, down].map(|(piece, sight)| piece.folded.copies_of(sight).count() as u64);
+    after.saturating_sub(before)
 }
 
 /// Packets of the same stream that are looked at for one that jumped points.

@@ -53,6 +53,8 @@ pub(super) struct Cut<'a> {
     pub(super) direction: Direction,
     pub(super) kind: Kind,
     pub(super) n_bytes: u64,
+    /// Of the downstream packet, beyond those of the upstream one.
+    pub(super) n_copies: u64,
 }
 
 /// Takes what is decided.

@@ -58,6 +58,22 @@ pub(in super::super) struct Lost {
 }
 
 impl Lost {
+    /// The same without as many packets as may be left out, which are then fewer.
+    pub(in super::super) fn without(self, spare: &mut u64) -> Self {
+        let n = self.packets.min(*spare);
+        let (left, all) = match self.packets {
+            0 => (u64::from(*spare == 0), 1),
+            packets => (packets - n, packets),
+        };
+        *spare -= n;
+        let part = |of: u64| of * left / all;
+        Self {
+            packets: self.packets - n,
+            ends: self.ends.map(part),
+            bytes: part(self.bytes),
+        }
+    }
+
     pub(in super::super) fn add(&mut self, other: Self) {
         self.packets += other.packets;
         self.bytes += other.bytes;
