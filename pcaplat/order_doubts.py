@@ -6,7 +6,7 @@ from typing import Any
 from pcaplat.captures import Capture, n_in_batches, resolution_ns, stem
 from pcaplat.doubts import doubt
 from pcaplat.path import Warn
-from pcaplat.units import format_count, format_ns
+from pcaplat.units import format_count, format_ns, format_step
 
 ENOUGH_STAMPS = 100
 """Few stamps may be round by chance."""
@@ -42,8 +42,8 @@ def _of_interface(capture: Capture, one: Mapping[str, Any]) -> Iterator[Warn]:
     if shown > max(declared, 1.0) and one["n_frames"] >= ENOUGH_STAMPS:
         finer = "" if declared >= 1 else "less than "
         text = (
-            f"{file}: declares stamps of {finer}{format_ns(max(declared, 1.0))}, but all "
-            f"{format_count(one['n_frames'])} are multiples of {format_ns(shown)}"
+            f"{file}: declares stamps of {finer}{format_step(max(declared, 1.0))}, but all "
+            f"{format_count(one['n_frames'])} are multiples of {format_step(shown)}"
         )
         yield doubt("resolution-overstated", point, text, file=file)
     for code, text in (*_backward(one), *_bursts(one)):

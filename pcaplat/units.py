@@ -21,6 +21,7 @@ CALENDAR = re.compile(
     r"(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?)?\s*",
     re.ASCII,
 )
+DAY_NS = 24 * NS_PER["h"]
 LARGEST_NS = 2**63 - 1
 SMALLEST_PERCENT = 1e-6
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -145,11 +146,27 @@ def format_ns(value_ns: float | None) -> str:
     Example:
         >>> format_ns(1389.6), format_ns(-40), format_ns(37_000_000_600), format_ns(None)
         ('1.39 µs', '-40 ns', '37.000 s', '–')
+        >>> format_ns(1_742_572_894_536_000_000)
+        '20,168.7 days'
     """
     if value_ns is None:
         return "–"
+    if abs(value_ns) >= 3 * DAY_NS:
+        return f"{value_ns / DAY_NS:,.1f} days"
     unit = unit_for([value_ns])
     return f"{format_in(value_ns, unit)} {unit}"
+
+
+def format_step(value_ns: float) -> str:
+    """Write the step of a clock: a whole number of the largest unit that allows it.
+
+    Example:
+        >>> format_step(1_000.0), format_step(10_000_000), format_step(1e9 / 2**20)
+        ('1 µs', '10 ms', '954 ns')
+    """
+    units = (unit for unit in ("s", "ms", "µs") if value_ns >= 1 and value_ns % NS_PER[unit] == 0)
+    unit = next(units, "ns")
+    return f"{value_ns / NS_PER[unit]:.0f} {unit}"
 
 
 def unit_for(values_ns: Iterable[float | None]) -> str:

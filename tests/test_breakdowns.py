@@ -91,7 +91,8 @@ def test_sizes_and_flows_are_those_of_a_join(result: pcaplat.Result) -> None:
 def check(row: dict[str, Any], latencies_ns: np.ndarray) -> None:
     assert row["n"] == len(latencies_ns)
     assert row["mean_ns"] == pytest.approx(latencies_ns.mean())
-    assert row["max_ns"] == latencies_ns.max()
+    assert (row["min_ns"], row["max_ns"]) == (latencies_ns.min(), latencies_ns.max())
+    assert row["pdv_p99_ns"] == row["p99_ns"] - row["min_ns"]
     for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
         exact = np.quantile(latencies_ns, share, method="inverted_cdf")
         assert row[name] == pytest.approx(exact, rel=2**-11, abs=1)
@@ -203,7 +204,7 @@ def test_clocks_that_tell_nothing_leave_null_and_the_reason(tmp_path: Path) -> N
     files = run(path_of(Link(), is_one_way=True)).save(tmp_path)
     found = pcaplat.merge(files, path=["a", "b"], by=["size"])
     for row in rows_of(found, "by_size"):
-        assert (row["mean_ns"], row["p99_ns"]) == (None, None)
+        assert (row["mean_ns"], row["p99_ns"], row["pdv_p99_ns"]) == (None, None, None)
         assert "cannot be related" in row["interval_reason"]
     assert rows_of(found, "size_fits") == []
 

@@ -258,3 +258,14 @@ def test_the_bytes_that_were_never_seen_are_counted(tmp_path: Path) -> None:
     (row,) = (row for row in lint(captures)["findings"] if row["code"] == "acked-unseen")
     assert " 128 bytes " in row["evidence"]
     assert row["point"] == "near"
+
+
+def test_zeros_that_a_crash_left_are_no_stamps(tmp_path: Path) -> None:
+    def write(path: Path, records: by_hand.Records) -> None:
+        by_hand.pcap(path, records)
+        # 60 records of nothing at all
+        path.write_bytes(path.read_bytes() + bytes(16 * 60))
+
+    captures = by_hand.CLEAN.having(near=replace(by_hand.NEAR, write=write)).save(tmp_path)
+    codes = {row["code"] for row in lint(captures, same_clock=["all"])["findings"]}
+    assert not codes & {"backward-stamps", "unsorted-frames", "no-overlap"}

@@ -124,10 +124,10 @@ def test_few_are_chance(tmp_path: Path) -> None:
         (
             1e9 / 2**32,
             1_000,
-            "declares stamps of less than 1 ns, but all 500 are multiples of 1.00 µs",
+            "declares stamps of less than 1 ns, but all 500 are multiples of 1 µs",
         ),
-        (1.0, 1_000, "declares stamps of 1 ns, but all 500 are multiples of 1.00 µs"),
-        (1_000.0, 10_000, "declares stamps of 1.00 µs, but all 500 are multiples of 10.00 µs"),
+        (1.0, 1_000, "declares stamps of 1 ns, but all 500 are multiples of 1 µs"),
+        (1_000.0, 10_000, "declares stamps of 1 µs, but all 500 are multiples of 10 µs"),
     ],
 )
 def test_stamps_are_overstated_only_if_they_are_coarser(

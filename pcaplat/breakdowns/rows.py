@@ -21,6 +21,8 @@ from pcaplat.units import format_ns
 MOST_RESAMPLED = 1_000
 """Rows of a breakdown that get an interval: those with the most packets."""
 
+FIGURES = ("mean_ns", "p50_ns", "p99_ns", "max_ns", "min_ns", "pdv_p99_ns")
+
 UNRELATED = "the clocks of the two points cannot be related, so a one-way latency cannot be told"
 NOT_AMONG = f"intervals are resampled for the {MOST_RESAMPLED:,} rows with the most packets only"
 ONE_SIZE = "all frames are equally long, so nothing tells what a byte costs"
@@ -90,14 +92,12 @@ def _segment(row: Mapping[str, Any]) -> Row:
 
 def _figures(cell: Row) -> Row:
     if not cell["n_known"]:
-        return dict.fromkeys(("mean_ns", "p50_ns", "p99_ns", "max_ns"))
+        return dict.fromkeys(FIGURES)
     least, most = cell["min_ns"], cell["max_ns"]
-    return {
-        "mean_ns": cell["sum_ns"] / cell["n_known"],
-        "p50_ns": float(min(max(cell["p50_ns"], least), most)),
-        "p99_ns": float(min(max(cell["p99_ns"], least), most)),
-        "max_ns": float(most),
-    }
+    p50_ns, p99_ns = (float(min(max(cell[name], least), most)) for name in ("p50_ns", "p99_ns"))
+    mean_ns = cell["sum_ns"] / cell["n_known"]
+    figures = (mean_ns, p50_ns, p99_ns, float(most), float(least), p99_ns - least)
+    return dict(zip(FIGURES, figures, strict=True))
 
 
 def _interval(

@@ -30,6 +30,8 @@ _FIGURES = (
             ("p50", "median latency"),
             ("p99", "99 % took no longer"),
             ("max", "greatest latency, exact"),
+            ("min", "least latency, exact"),
+            ("pdv_p99", "p99 less the least: delay variation (RFC 5481)"),
             ("mean_lo", "mean: lower end of its 95 % interval; null: interval_reason"),
             ("mean_hi", "mean: upper end"),
         )

@@ -114,7 +114,10 @@ impl Selection {
         facts.longest_bytes = facts.longest_bytes.max(frame.unchecked_bytes());
         if frame.has_time {
             facts.note_time(frame.stamped_ns(), is_decoded);
-            facts.order.note(frame, frame.stamped_ns());
+            // zeros where a record should be are no stamp
+            if frame.wire_bytes > 0 {
+                facts.order.note(frame, frame.stamped_ns());
+            }
             if !matches!(seen, Seen::Part) {
                 facts.mirrors.note(packet.mirror, frame.time_ns());
             }
