@@ -271,3 +271,30 @@ def test_probes_of_a_kernel_are_passed_in_one_order() -> None:
     assert [row["n"] for row in rows] == [4, 2, 2, 2, 2, 2]
     assert [round(row["min_ns"]) for row in rows] == [5_817, 5_085, 8_107, 70_287, 14_099, 51_565]
     assert "one-order" in {row["code"] for row in document["warnings"]}
+
+
+def test_a_link_of_few_packets_is_measured_beside_busy_ones() -> None:
+    """The relay is busy with others: 46 of its packets are at the server too (index: 42)."""
+    set_ = SETS["PX-softether-l2tp_ipsec-l2tp_ssh"]
+    with pcaplat.merge([str(path) for path in set_.files.values()]) as result:
+        rows = result.document["segments"]
+    ends = ("data_capture_relay", "data_capture_server")
+    found = {row["direction"]: row["n"] for row in rows if (row["near"], row["far"]) == ends}
+    assert sum(found.values()) >= 42
+    assert set(found) == {"forward", "reverse"}
+
+
+def test_ports_captured_by_direction_are_in_the_order_of_the_wires() -> None:
+    """Four switches, each port in and out: stamps of tshark are 3 to 14 µs apart on wires."""
+    set_ = SETS["P4-VLAN"]
+    with pcaplat.merge([str(path) for path in set_.files.values()], same_clock=["all"]) as result:
+        rows = result.document["segments"]
+    wires = {("s1-eth3_out", "s3-eth1_in"), ("s3-eth2_out", "s2-eth4_in")}
+    wires |= {("s1-eth4_in", "s4-eth2_out"), ("s4-eth1_in", "s2-eth3_out")}
+    assert {(row["near"], row["far"]) for row in rows} > wires
+    for row in rows:
+        is_wire = (row["near"], row["far"]) in wires
+        least_ns, most_ns = (3_000, 14_000) if is_wire else (100_000, 650_000)
+        assert row["min_ns"] >= least_ns
+        assert row["max_ns"] <= most_ns
+        assert (row["n"], row["n_lost"]) == (8, 0) or not is_wire

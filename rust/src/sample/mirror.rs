@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn copies_and_numbers_that_do_not_count_miss_nothing() {
-        assert_eq!(seen([1, 1, 2, 2, 4, 4]), (3, 1, vec![(3, 4, 1)]));
+        // from where the number before was seen first
+        assert_eq!(seen([1, 1, 2, 2, 4, 4]), (3, 1, vec![(2, 4, 1)]));
         let mut mirrors = Mirrors::default();
         (0..50).for_each(|t_ns| mirrors.note(Some((7, 0)), t_ns));
         mirrors.note(None, 50);
