@@ -183,7 +183,7 @@ def test_every_code_says_all_of_it() -> None:
 def warned_of() -> set[str]:
     """Codes that the sources name, but for those of compare."""
     folder = SHELF / "pcaplat"
-    made = re.compile(r"(?:Warn|doubt)\(\s*\"([a-z-]+)\"|yield \"([a-z-]+)\", text")
+    made = re.compile(r"(?:Warn|doubt)\(\s*\"([a-z-]+)\"|yield \"([a-z-]+)\", (?:text|f\")")
     paths = [path for path in folder.rglob("*.py") if path.parent.name != "compare"]
     found = [match for path in paths for match in made.findall(path.read_text("utf-8"))]
     return {one or other for one, other in found}
