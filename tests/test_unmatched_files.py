@@ -13,6 +13,8 @@ from pcaplat.cli import run as run_command
 from tests.oracle_decode import read_frames
 from tests.simulator.effects import scenario
 from tests.simulator.outcome import run
+from tests.stamps_by_hand import STAMPS
+from tests.test_stamps import merged_of, save, series
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +106,15 @@ def test_names_of_points_are_harmless(tmp_path: Path) -> None:
     written = [path.name for path in (tmp_path / "out" / "unmatched").iterdir()]
     assert written
     assert all(re.fullmatch(r"[\w-]+\.pcapng", name) for name in written)
+
+
+@pytest.mark.parametrize("name", ["metamako", "arista-7280"])
+def test_times_inside_frames_change_nothing_of_them(name: str, tmp_path: Path) -> None:
+    records = series(STAMPS[name], 400)
+    save(tmp_path / "a.pcap", records)
+    save(tmp_path / "b.pcap", [one for at, one in enumerate(records) if not 200 <= at < 220])
+    with merged_of(tmp_path) as result:
+        assert result.document["captures"][0]["stamp"] == name
+        pcaplat.write(result, tmp_path / "out", unmatched=True)
+    written = read_frames(tmp_path / "out" / "unmatched" / "a.pcapng")
+    assert [(one.t_ns, one.data) for one in written] == records[200:220]
