@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
 MOST_WINDOWS = 20
 """Where no length was asked for."""
 
-LABELLED = {"flow": FLOW, "tunnel": ["tunnel_id"]}
+LABELLED: Mapping[str, Callable[[], Labels | Firsts]] = {
+    "flow": partial(Labels, FLOW),
+    "tunnel": partial(Labels, ["tunnel_id"]),
+    "first": Firsts,
+}
 COLUMN = {"size": "wire_bytes", "dscp": "dscp"}
 WAYS = ("forward", "reverse")
 
@@ -62,10 +67,7 @@ class Measuring:
             batches: Gives the packets table with its details.
         """
         frames = {one.kind: FrameKeys(len(self.table.captures)) for one in asked}
-        labels: dict[str, Labels | Firsts] = {
-            one.kind: Firsts() if one.kind == "first" else Labels(LABELLED.get(one.kind, ["none"]))
-            for one in asked
-        }
+        labels = {one.kind: LABELLED[one.kind]() for one in asked if one.kind in LABELLED}
         if any(one.kind != "window" for one in asked):
             for batch in batches():
                 self._place(pl.DataFrame(batch), frames, labels)
@@ -80,7 +82,8 @@ class Measuring:
                     lines.add(line_sums(pairs))
         found: Breakdowns = {}
         for kind, count in counts.items():
-            found |= self._found(kind, count, labels[kind].labels, windows[kind])
+            names = labels[kind].labels if kind in labels else ()
+            found |= self._found(kind, count, names, windows[kind])
         return found | ({"size_fits": fit_rows(self._broken, lines)} if "size" in counts else {})
 
     @property
@@ -135,7 +138,7 @@ class Measuring:
         for name in batch["file"].unique():
             some, file = batch.filter(pl.col("file") == name), names.index(name)
             for kind, keys in frames.items():
-                if kind in LABELLED or kind == "first":
+                if kind in labels:
                     keys.place(file, some["frame"].to_numpy(), labels[kind].numbers(some))
                 elif kind in COLUMN:
                     values = some[COLUMN[kind]].fill_null(NO_KEY).to_numpy()
