@@ -241,4 +241,19 @@ mod tests {
         assert!(nameless.has_bytes() && nameless.is_nameless());
         assert_eq!((nameless.length(), nameless.datagram()), (None, None));
     }
+
+    #[test]
+    fn an_identification_of_0_names_nothing() {
+        let of = |ip_id| {
+            let packet = Packet {
+                ip_version: 4,
+                protocol: 17,
+                ip_id,
+                transport_wire_bytes: 100,
+                ..Packet::new()
+            };
+            Range::of(&packet, &[]).datagram()
+        };
+        assert_eq!((of(0), of(5)), (None, Some(17 << 16 | 5)));
+    }
 }

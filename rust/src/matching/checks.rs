@@ -105,4 +105,9 @@ mod tests {
         plan.domain = vec![0, 1];
         assert_eq!(noted(&plan, &[(50, 10)]).between(0, 1), None);
     }
+
+    #[test]
+    fn what_takes_no_time_is_not_early() {
+        assert_eq!(noted(&path(2), &[(50, 50)]).between(0, 1), None);
+    }
 }

@@ -220,8 +220,11 @@ mod tests {
     fn what_cannot_be_cut_is_no_datagram() {
         for version in [4, 6] {
             let (whole, _) = datagram(version, 1_000, 552, 9);
-            let placed = placed(&[whole], &WHOLE, 2_000);
-            assert_eq!(placed[0].range, Range::NONE);
+            let n_whole = 1_000 + 28 + 14 + 16;
+            for (least, is_one) in [(2_000, false), (n_whole, false), (n_whole - 1, true)] {
+                let placed = placed(std::slice::from_ref(&whole), &WHOLE, least);
+                assert_eq!(placed[0].range != Range::NONE, is_one, "{least}");
+            }
         }
     }
 
@@ -233,5 +236,22 @@ mod tests {
         assert!(whole[0].range.is_nameless());
         let parts = placed(&parts, &prefixes, 1_448);
         assert!(parts.iter().all(|one| one.alias.is_none()));
+    }
+
+    #[test]
+    fn fragments_without_identification_are_nameless() {
+        let (_, parts) = datagram(6, 3_000, 1_448, 0);
+        let placed = placed(&parts, &WHOLE, 1_448);
+        assert!(placed[0].range.datagram().is_some(), "by how it begins");
+        assert!(placed[1..].iter().all(|one| one.range.is_nameless()));
+    }
+
+    #[test]
+    fn the_length_that_udp_says_is_in_a_name() {
+        let (one, _) = datagram(6, 3_000, 1_448, 9);
+        let mut other = one.clone();
+        other[58] ^= 1;
+        let placed = placed(&[one, other], &WHOLE, 1_448);
+        assert_ne!(placed[0].range.datagram(), placed[1].range.datagram());
     }
 }

@@ -116,3 +116,6 @@ pub(super) fn code(up: &Sight, down: &Sight, by: By) -> i64 {
         | i64::from(is_short) << 9
         | i64::from(doubt.to_bits()) << 32
 }
+
+#[cfg(test)]
+mod tests;

@@ -250,4 +250,45 @@ mod tests {
         ];
         assert_eq!(counted(reasons, &[]), all.map(|name| (name, 1)));
     }
+
+    #[test]
+    fn too_short_an_identity_is_why_only_where_others_were_matched() {
+        let plan = path(2);
+        let mut reasons = Reasons::of_points(2);
+        for pair in [7, 8] {
+            let mut one = Sight {
+                pair,
+                ..sight(1, 0, 150)
+            };
+            one.evidence.add(Evidence::SHORT);
+            reasons.note(&plan, &one, Status::Unmatched);
+        }
+        let expected = [("flow-not-elsewhere", 1), ("short-identity", 1)];
+        assert_eq!(counted(reasons, &[7]), expected);
+    }
+
+    #[test]
+    fn every_stop_has_its_reason() {
+        use wire::Reason::{Malformed, SnapLength, TooDeep, Truncated, Unknown};
+        let names = [SnapLength, Truncated, Malformed, Unknown, TooDeep].map(|reason| {
+            let stop = wire::Stop {
+                reason,
+                layer: 0,
+                at_byte: 0,
+                needed: 0,
+                had: 0,
+            };
+            REASONS[Reason::undecoded(Some(stop)) as usize]
+        });
+        let expected = [
+            "snap-length",
+            "truncated",
+            "malformed",
+            "unknown-layer",
+            "too-deep",
+        ];
+        assert_eq!(names, expected.map(|name| ("undecoded", name)));
+        let untimed = REASONS[Reason::undecoded(None) as usize];
+        assert_eq!(untimed, ("undecoded", "no-time"));
+    }
 }

@@ -178,4 +178,10 @@ mod tests {
         assert_eq!(order.least_wait_ns, Some(30));
         assert_eq!(of(&[7, 7, 7, 7]).least_wait_ns, None);
     }
+
+    #[test]
+    fn a_stamp_that_goes_back_is_no_wait() {
+        assert_eq!(of(&[46, 40, 40, 40]).least_wait_ns, None);
+        assert_eq!(of(&[46, 40, 40, 40, 49, 49, 49]).least_wait_ns, Some(9));
+    }
 }

@@ -190,6 +190,14 @@ mod tests {
         // another datagram of that identification, or one of which no first fragment was seen
         assert_eq!(called(&names, 1, 1_901), Called::Name(1));
         assert_eq!(called(&names, 3, 0), Called::Name(3));
+        // at another point it has another one, which is known
+        let both = [fragment(3, 0), fragment(2, 0)];
+        assert_eq!(names.called(&both, Direction::Forward), Called::Name(72));
+        let back = Sight {
+            toward: false,
+            ..fragment(2, 0)
+        };
+        assert_eq!(names.called(&[back], Direction::Forward), Called::Name(2));
         let none = names.called(&[sight(1, 0, 0)], Direction::Forward);
         assert_eq!(none, Called::Nothing);
     }
@@ -201,6 +209,8 @@ mod tests {
         assert_eq!(called(&names, 1, 700), Called::Contested);
         assert_eq!(called(&names, 1, 1_001), Called::Name(72));
         assert_eq!(called(&names, 1, 8_500), Called::Name(72));
+        // the same name again is another datagram in between
+        assert_eq!(called(&names, 1, 5_000), Called::Name(1));
     }
 
     #[test]

@@ -1,3 +1,5 @@
+mod answers;
+
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
 use crate::matching::shares::KINDS;

@@ -1,0 +1,106 @@
+//! What rows say of pairs, and what is known of a packet that may not be matched.
+
+use super::*;
+use crate::fragments::made::{LINK_BYTES, ipv4, tunnelled};
+use crate::matching::assign::Cluster;
+use crate::matching::crowd::Crowd;
+use crate::matching::leftovers::join_leftovers;
+use crate::matching::piece::Piece;
+use crate::matching::testing::{path, sight};
+use crate::plan::Direction;
+use crate::wire::Decoder;
+
+fn known(leg: u32, doubt: f32, traits: u8) -> Sight {
+    let evidence = Evidence {
+        by: By::Posterior,
+        doubt,
+        leg,
+        traits,
+    };
+    Sight {
+        evidence,
+        ..sight(1, 0, 0)
+    }
+}
+
+/// How, whether translated and short, and the bits of the doubt.
+fn parts(code: i64) -> (i64, i64, i64) {
+    (code & 0xff, code >> 8 & 3, code >> 32)
+}
+
+#[test]
+fn a_row_has_the_doubt_of_its_lower_end_and_what_either_lacks() {
+    let told = |up: &Sight, down: &Sight, by| parts(code(up, down, by));
+    let (up, down) = (known(7, 0.25, 0), known(7, 0.5, 0));
+    let doubt = i64::from(0.5_f32.to_bits());
+    assert_eq!(told(&up, &down, By::Posterior), (2, 0, doubt));
+    assert_eq!(told(&up, &down, By::Bytes), (3, 0, 0));
+    assert_eq!(told(&up, &known(8, 0.0, 0), By::Unique), (0, 1, 0));
+    let short = known(7, 0.0, Evidence::SHORT);
+    assert_eq!(told(&up, &short, By::UsualTime), (1, 2, 0));
+    assert_eq!(told(&short, &up, By::UsualTime), (1, 2, 0));
+    let opaque = known(7, 0.0, Evidence::OPAQUE);
+    assert_eq!(told(&opaque, &opaque, By::UsualTime), (1, 0, 0));
+}
+
+#[test]
+fn the_doubt_is_what_the_probability_leaves() {
+    let mut one = Evidence::default();
+    one.likely(0.75);
+    assert_eq!(one.by, By::Posterior);
+    assert_eq!(one.doubt.to_bits(), 0.25_f32.to_bits());
+}
+
+#[test]
+fn a_packet_says_why_it_may_not_be_matched() {
+    let link = &tunnelled(4, 0)[..LINK_BYTES];
+    let decoder = Decoder::new(&[]).unwrap();
+    let read = |protocol: u8| {
+        let header = ipv4(60, protocol, [10, 0, 0, 1, 10, 0, 0, 2]);
+        let bytes = [link, &header, &[9; 40]].concat();
+        let mut packet = Packet::new();
+        decoder.decode(1, &bytes, 74, 0, &mut packet);
+        packet
+    };
+    let of = |packet: &Packet, is_short, range| {
+        let mut plan = path(2);
+        plan.is_short = vec![is_short; 9];
+        Evidence::of(&plan, packet, 5, range).traits()
+    };
+    let (udp, esp) = (read(17), read(50));
+    assert_eq!(of(&udp, false, Range::NONE), 0);
+    assert_eq!(of(&udp, true, Range::NONE), Evidence::SHORT);
+    assert_eq!(of(&esp, false, Range::NONE), Evidence::OPAQUE);
+    let mut fragment = udp;
+    fragment.fragment = 1;
+    assert_eq!(of(&fragment, false, Range::NONE), Evidence::FRAGMENT);
+    assert_eq!(of(&fragment, false, Range::of_datagram(9, 0, 8)), 0);
+}
+
+#[test]
+fn equal_packets_say_that_they_were_told_apart() {
+    let crowd = Crowd {
+        gap_ns: 1_000,
+        rate: 1e-3,
+    };
+    let mut sights = vec![
+        sight(1, 0, 0),
+        sight(1, 0, 700),
+        sight(1, 1, 3),
+        sight(1, 1, 703),
+    ];
+    let (plan, mut pieces) = (path(2), Vec::new());
+    Cluster::new(&plan, Direction::Forward, crowd, &mut sights).assign(&mut pieces);
+    let by = |piece: &Piece| piece.sights.iter().map(|one| one.evidence.by).collect();
+    let told: Vec<Vec<By>> = pieces.iter().map(by).collect();
+    assert_eq!(told, vec![vec![By::Unique, By::Posterior]; 2]);
+}
+
+#[test]
+fn a_packet_that_was_slow_says_so_too() {
+    let alone = |point, at_ns| Piece::new(vec![sight(1, point, at_ns)]);
+    let pieces = vec![alone(0, 0), alone(1, 9_000)];
+    let found = join_leftovers(&path(2), Direction::Forward, 1e-9, pieces);
+    let told: Vec<By> = found[0].sights.iter().map(|one| one.evidence.by).collect();
+    assert_eq!(told, [By::Unique, By::Posterior]);
+}
