@@ -190,7 +190,7 @@ fn least_dict<'py>(py: Python<'py>, bins: &Bins) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("raw_ns", numbers(py, occupied().map(|least| least.raw_ns)))?;
     dict.set_item("n", numbers(py, occupied().map(|least| count(least.n))))?;
     for (at, end) in ["up", "down"].into_iter().enumerate() {
-        let frames = || occupied().map(|least| least.frames[at]);
+        let frames = || occupied().filter_map(|least| least.frames.get(at).copied());
         let files = frames().map(|one| i64::try_from(one.file()).unwrap_or(0));
         dict.set_item(format!("{end}_file"), numbers(py, files))?;
         dict.set_item(
