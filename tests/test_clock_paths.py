@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.clock_paths import AT_ONCE, TOLD_APART, ClockPath, Event, each_its_own, two_within_2_ms
+from tests.clock_paths import (
+    AT_ONCE,
+    TOLD_APART,
+    ClockPath,
+    Event,
+    each_its_own,
+    one_within_half_a_second_of_a_path,
+    two_within_2_ms,
+)
 from tests.clock_studies import happened, inside_of_pair
 
 if TYPE_CHECKING:
@@ -63,6 +71,14 @@ def test_a_small_step_close_to_a_large_one_is_not_lost(event: Event, seed: int) 
         relation = clocks.relation(near, far)
         assert inside_of_pair(path, relation, near, far) >= 0.99
         assert is_named(path, relation, near, far)
+
+
+@pytest.mark.parametrize("seed", [4, 117])
+def test_a_clock_that_a_path_hides_leaves_no_interval(seed: int) -> None:
+    """A path takes longer by as much as a clock is set, 0.1 s before: which, nobody can tell."""
+    path, clocks = happened(one_within_half_a_second_of_a_path, seed)
+    for near, far in combinations(range(path.n_points), 2):
+        assert inside_of_pair(path, clocks.relation(near, far), near, far) >= 0.99
 
 
 @pytest.mark.slow

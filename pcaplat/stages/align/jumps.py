@@ -109,6 +109,43 @@ def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int, shown_ns: Sequence[i
     return max(noise_ns(forward, reverse, at_ns), moved)
 
 
+def find_unclear(forward: Bounds, reverse: Bounds) -> list[Step]:
+    """Find where both directions change at once, and stay so: two paths, or a path and a clock.
+
+    Args:
+        forward: Bounds of the second clock against the first, from above.
+        reverse: Bounds of the first against the second, from above.
+
+    Returns:
+        When, as steps of a size that is not known (0).
+    """
+    t0 = int(forward.t_ns[0])
+    windows = windows_of(_both(forward, reverse, t0))
+    if windows is None:
+        return []
+    top, bottom = windows.level_out(windows.top), windows.level_out(windows.bottom)
+    moved = [differences(one) for one in (top, bottom)]
+    least = max(LEAST_STEP_NS, *(CLEAR * usual(one) for one in moved))
+    # what leaves the width is a clock alone, that was set or slewed
+    is_path = np.abs(moved[0] - moved[1]) > np.abs(moved[0] + moved[1]) / 4
+    left = np.where(is_path, np.minimum(*np.abs(moved)), 0.0)
+    found = []
+    while left.max() > least:
+        at = int(np.argmax(left))
+        boundary = at + AROUND
+        far = slice(max(boundary - LASTS * AROUND, 0), boundary - 1)
+        then = slice(boundary + 1, boundary + LASTS * AROUND)
+        stays = min(
+            abs(top[then].min() - top[far].min()), abs(bottom[then].max() - bottom[far].max())
+        )
+        is_abrupt = _is_abrupt(top, boundary) and _is_abrupt(bottom, boundary)
+        if is_abrupt and stays > left[at] / 2:
+            start, end = (t0 + round(windows.edge(boundary + side)) for side in (-NEAR, NEAR))
+            found.append(Step(start, end, 0))
+        left[max(at - AROUND, 0) : at + AROUND + 1] = 0
+    return found
+
+
 def _most_near(moved: Floats, windows: Windows, t: float) -> float:
     """What moved most from some windows to the next ones about a time."""
     at = int(np.searchsorted(windows.edges, t)) - AROUND

@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.clocks import Step
 from pcaplat.path import Ends, Findings, Ints
 from pcaplat.stages.align.bounds import Bounds
-from pcaplat.stages.align.jumps import Jump, find_jumps, hidden_ns, noise_ns
+from pcaplat.stages.align.jumps import Jump, find_jumps, find_unclear, hidden_ns, noise_ns
 
 SAME_NS = 2_000.0
 """Sizes of one step, as several pairs of clocks show it, differ by less."""
@@ -51,6 +51,11 @@ def steps_of_clocks(
         for ends in hidden.keys() - showing:
             if hidden[ends] > least_ns or unsure & {*ends}:
                 doubtful.setdefault(ends, []).append(_maybe(event))
+    for a, b in pairs:
+        known = [(jump.start, jump.end) for ends, jump in seen if ends == (a, b)]
+        for one in find_unclear(bounds[a, b], bounds[b, a]):
+            if all(end < one.before_ns or one.after_ns < start for start, end in known):
+                doubtful.setdefault((a, b), []).append(one)
     in_order = {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
     return in_order, doubtful
 
