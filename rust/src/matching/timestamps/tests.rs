@@ -120,6 +120,13 @@ fn an_opening_asks_though_it_has_no_bytes() {
 }
 
 #[test]
+fn what_was_echoed_before_it_was_shown_is_no_pair() {
+    let echo = segment(Reverse, 0, (900, 0), (4, 7));
+    let shown = segment(Forward, MS, (100, 50), (7, 3));
+    assert_eq!(counted(&[echo, shown]), (0, 1, 0));
+}
+
+#[test]
 fn segments_without_timestamps_are_nothing() {
     let segments = [
         segment(Forward, 0, (100, 50), (0, 0)),
