@@ -29,6 +29,8 @@ build: .venv/built
 	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
 	@echo "Building the native core (a minute or two the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@# where PYTHONDONTWRITEBYTECODE is set, every start would compile all modules
+	@$(BIN)/python -m compileall -q pcaplat
 	@touch $@
 
 demo: build

@@ -1,5 +1,7 @@
 """The program: `python -m pcaplat` is `pcaplat`."""
 
+import atexit
+import gc
 import os
 import signal
 from typing import NoReturn
@@ -12,6 +14,10 @@ def main() -> NoReturn:
     # importing takes a while, leaves nothing behind, and says strange things when it is interrupted
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    # matrices are small here, and threads for large ones wait for them by spinning
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # nothing is freed by looking for garbage at the end, and it takes a tenth of a second
+    atexit.register(gc.freeze)
     from pcaplat import cli  # noqa: PLC0415 - see above
 
     cli.main()

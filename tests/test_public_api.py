@@ -34,6 +34,12 @@ def test_importing_the_door_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_merge_whose_rows_are_not_asked_for_imports_no_data_frames() -> None:
+    code = "import pcaplat.study, sys; print(sorted({'polars', 'pyarrow'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_reference_pages_are_as_the_code_is() -> None:
     command = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

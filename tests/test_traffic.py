@@ -18,7 +18,7 @@ from pcaplat.scenario import Scenario
 from pcaplat.scenario_files import measured, saved_run
 from pcaplat.stages.compare.rates import rate_rows
 from pcaplat.study import merge
-from pcaplat.traffic.counts import SIZES
+from pcaplat.traffic import SIZES
 from pcaplat.traffic.rows import COUNTED, block_rows
 from pcaplat.traffic.tables import TRAFFIC_TABLES
 from tests.conftest import ROOT

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from pcaplat.cli import standard_output
-from pcaplat.points import load_profile, profile_names
 from pcaplat.printable import printable
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ def command(
     name: Annotated[str | None, Argument(metavar="[NAME]", help="A profile, or a file.")] = None,
 ) -> None:
     """List the capture-point profiles, or show one with the commands that capture there."""
+    from pcaplat.points import load_profile
+
     width = max(shutil.get_terminal_size((WIDTH_OF_A_PIPE, 0)).columns, NARROWEST)
     lines = _list(width) if name is None else _show(load_profile(name), width)
     with standard_output() as stream:
@@ -87,6 +88,8 @@ def command(
 
 
 def _list(width: int) -> "Iterator[str]":
+    from pcaplat.points import load_profile, profile_names
+
     profiles = [load_profile(name) for name in profile_names()]
     widest = max(len(profile.name) for profile in profiles)
     platform = max(len(profile.platform) for profile in profiles)

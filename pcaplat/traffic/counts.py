@@ -8,6 +8,7 @@ import polars as pl
 
 from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ints
+from pcaplat.traffic import SIZES
 from pcaplat.traffic.headers import (
     FCS_BYTES,
     carries_ip,
@@ -19,17 +20,6 @@ from pcaplat.traffic.headers import (
 WAYS = ("forward", "reverse", "unknown")
 KEYS = ("point", "way", "src", "dst")
 BYTES = ("frame_bytes", "l3_bytes", "payload_bytes")
-SIZES = {
-    "n_to_64_bytes": 64,
-    "n_to_127_bytes": 127,
-    "n_to_255_bytes": 255,
-    "n_to_511_bytes": 511,
-    "n_to_1023_bytes": 1023,
-    "n_to_1518_bytes": 1518,
-}
-"""Classes of frame sizes with FCS, each from the one before it up to this many bytes: those of RMON
-(RFC 2819)."""
-
 UNKNOWN = ("n_not_ethernet", "n_l3_unknown", "n_payload_unknown")
 MOST_PARTS = 64
 """Aggregated batches kept apart before they are added up."""

@@ -7,8 +7,8 @@ import polars as pl
 
 from pcaplat.blocks import N_BLOCKS
 from pcaplat.path import Ints
-from pcaplat.traffic import Row
-from pcaplat.traffic.counts import SIZES, WAYS, series
+from pcaplat.traffic import SIZES, Row
+from pcaplat.traffic.counts import WAYS, series
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 from pcaplat.traffic.transactions import most_at_once
 

@@ -1,7 +1,7 @@
 """The tables of traffic: their columns, units and meaning."""
 
 from pcaplat.columns import Column, Table, Type
-from pcaplat.traffic.counts import SIZES
+from pcaplat.traffic import SIZES
 
 
 def _text(name: str, meaning: str) -> Column:
