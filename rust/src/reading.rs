@@ -115,7 +115,11 @@ impl Reading {
     /// Decodes a frame into `packet`, gives it its time, and identifies it. The frame that comes back
     /// is the one that the packet's positions are in: it is another where a packet was put together
     /// of `fragments`, which belong to the file, as the stamper does.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is long, and would be copied twice"
+    )]
+    #[inline(always)]
     pub fn see<'a, 'f: 'a>(
         &self,
         frame: &mut Frame<'f>,
@@ -141,7 +145,8 @@ impl Reading {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
     fn judge(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet, time: Stamped) -> Seen {
         if !self.wants(frame, whole, packet) {
             return Seen::Excluded;
@@ -150,10 +155,9 @@ impl Reading {
             return Seen::Undecoded;
         }
         if !frame.has_time {
-            return if time == Stamped::ByFile {
-                Seen::Undecoded
-            } else {
-                Seen::Untimed
+            return match time {
+                Stamped::ByFile => Seen::Undecoded,
+                _ => Seen::Untimed,
             };
         }
         let identity = identify(packet, whole.bytes, &self.prefixes);
@@ -286,10 +290,8 @@ pub fn for_each_file<T: Send>(
     });
     // of errors, first the one that made the others stop
     results.sort_by_key(|(index, result)| (matches!(result, Err(Error::Interrupted)), *index));
-    let values: Vec<T> = results
-        .into_iter()
-        .map(|(_, result)| result)
-        .collect::<Result<_>>()?;
+    let values = results.into_iter().map(|(_, result)| result);
+    let values: Vec<T> = values.collect::<Result<_>>()?;
     if values.len() < files.len() {
         return Err(panics::told());
     }

@@ -46,7 +46,7 @@ pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked
     let mut ended: Vec<_> = losses.ended.iter().collect();
     ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from));
     for (end, all) in ended {
-        let crossed = losses.crossed.get(&end.pair).copied().unwrap_or(0);
+        let crossed = losses.crossed.of(end.pair);
         let side = usize::from(end.is_reverse);
         let ways = books.where_lost(end, crossed);
         let mirror = end.unmirrored.filter(|_| !ways.is_empty());

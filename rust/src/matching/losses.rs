@@ -1,11 +1,11 @@
 //! Losses: where packets were last seen, of address pairs that go farther otherwise.
 
 use super::Sight;
+use super::crossed::Crossed;
 use super::links::Links;
 use super::misses::Misses;
 use super::ranges::Lost;
 use super::unmirrored::unmirrored_at;
-use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::HashMap;
 
@@ -32,8 +32,7 @@ pub(super) struct End {
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// Segments that packets of the pair crossed, by [`link_bit`].
-    pub(super) crossed: HashedMap<u128>,
+    pub(super) crossed: Crossed,
     pub(super) ended: HashMap<End, Lost>,
     pub(super) misses: Misses,
 }
@@ -56,8 +55,8 @@ impl Losses {
 
     /// Notes the segments that a packet crossed.
     pub(super) fn note_crossed(&mut self, sights: &[Sight], crossed: u128) {
-        if let Some(last) = sights.last().filter(|last| last.directed && crossed != 0) {
-            *self.crossed.entry(last.pair).or_default() |= crossed;
+        if let Some(last) = sights.last().filter(|last| last.directed) {
+            self.crossed.add(last.pair, crossed);
         }
     }
 
@@ -106,9 +105,7 @@ impl Losses {
 
     /// Adds what another partition noted.
     pub(super) fn merge(&mut self, other: Self) {
-        for (pair, crossed) in other.crossed {
-            *self.crossed.entry(pair).or_default() |= crossed;
-        }
+        self.crossed.join(other.crossed);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
@@ -274,6 +271,6 @@ mod tests {
         let plan = path(3);
         let mut losses = Losses::default();
         (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
-        assert_eq!((losses.crossed.len(), losses.ended.len()), (1000, 0));
+        assert_eq!((losses.crossed.n_pairs(), losses.ended.len()), (1000, 0));
     }
 }

@@ -2,9 +2,9 @@
 //! capture.
 
 use super::Sight;
+use super::crossed::Crossed;
 use super::links::Links;
 use super::losses::link_bit;
-use crate::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 use std::collections::{BTreeMap, HashMap};
 
@@ -104,7 +104,7 @@ impl Misses {
 
     /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
     /// one of several parallel points missed is divided as what they saw is.
-    pub(super) fn count(&self, plan: &Plan, crossed: &HashedMap<u128>) -> Vec<[Missed; 2]> {
+    pub(super) fn count(&self, plan: &Plan, crossed: &Crossed) -> Vec<[Missed; 2]> {
         let ways = Ways::new(plan);
         let n_seen = |point: u16, side: usize| {
             let both = self.n_seen.get(usize::from(point));
@@ -120,7 +120,7 @@ impl Misses {
         let mut found: Vec<[Missed; 2]> = points().map(new).collect();
         let mut alike: BTreeMap<(u16, u16, bool, u128), u64> = BTreeMap::new();
         for (jump, n) in &self.jumped {
-            let crossed = crossed.get(&jump.pair).copied().unwrap_or(0);
+            let crossed = crossed.of(jump.pair);
             *alike
                 .entry((jump.up, jump.down, jump.is_reverse, crossed))
                 .or_default() += n;
@@ -240,7 +240,7 @@ mod tests {
     fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
         let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | link_bit(*at, 0));
         let all: Vec<usize> = (0..plan.links.len()).collect();
-        let crossed = HashedMap::from_iter([(1, bits(crossed)), (2, bits(&all))]);
+        let crossed = Crossed::from_iter([(1, bits(crossed)), (2, bits(&all))]);
         let found = misses.count(plan, &crossed).into_iter();
         found.map(|[to, _]| (to.n_seen, to.n_missed)).collect()
     }

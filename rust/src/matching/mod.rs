@@ -10,6 +10,7 @@ pub mod checks;
 pub mod closure;
 mod components;
 mod copies;
+mod crossed;
 mod crowd;
 mod datagrams;
 pub mod decoys;

@@ -1,9 +1,9 @@
 //! Why frames were not matched, counted per point.
 
+use super::crossed::Crossed;
 use super::evidence::Evidence;
 use super::losses::is_covered;
 use super::{Sight, Status};
-use crate::hashed::HashedMap;
 use crate::plan::Plan;
 use crate::wire;
 use std::collections::HashMap;
@@ -165,9 +165,9 @@ impl Reasons {
     }
 
     /// All reasons, once it is known which address pairs were matched anywhere.
-    pub(super) fn finish(mut self, matched: &HashedMap<u128>) -> Vec<ByReason> {
+    pub(super) fn finish(mut self, matched: &Crossed) -> Vec<ByReason> {
         for ((pair, point, traits), n) in std::mem::take(&mut self.left) {
-            let is_elsewhere = matched.contains_key(&pair);
+            let is_elsewhere = matched.of(pair) != 0;
             let reason = Reason::unmatched(Evidence::with(traits), is_elsewhere);
             self.count(point, reason, n);
         }

@@ -77,15 +77,27 @@ impl Resolver {
         direction: Direction,
         sink: &mut dyn Sink,
     ) {
-        let plan = Arc::clone(&self.plan);
-        let component = |sight: &Sight| plan.component.get(usize::from(sight.point)).copied();
-        sights.sort_unstable_by_key(|sight| (component(sight), sight.aligned_ns, sight.frame));
-        let is_near = |a: &Sight, b: &Sight| {
-            component(a) == component(b) && later_ns(a, b) <= plan.horizon_ns
-        };
-        for run in sights.chunk_by_mut(is_near) {
+        sights.sort_unstable_by_key(|one| (self.component(one), one.aligned_ns, one.frame));
+        let mut rest = sights;
+        while !rest.is_empty() {
+            let (run, others) = rest.split_at_mut(self.run_length(rest));
             self.resolve_run(run, direction, sink);
+            rest = others;
         }
+    }
+
+    fn component(&self, sight: &Sight) -> Option<u16> {
+        let of_point = self.plan.component.get(usize::from(sight.point));
+        of_point.copied()
+    }
+
+    /// How many of the first sights may be of one packet.
+    fn run_length(&self, sights: &[Sight]) -> usize {
+        let is_near = |two: &&[Sight]| {
+            matches!(two, [a, b] if self.component(a) == self.component(b)
+                && later_ns(a, b) <= self.plan.horizon_ns)
+        };
+        1 + sights.windows(2).take_while(is_near).count()
     }
 
     fn resolve_run(&mut self, run: &mut [Sight], direction: Direction, sink: &mut dyn Sink) {

@@ -173,9 +173,8 @@ impl Counter {
             Direction::Forward => (request, response),
             Direction::Reverse => (response, request),
         };
-        let plan = Arc::clone(&self.plan);
-        let block = plan.blocks.block_of(to.aligned_ns);
-        for (index, (near, far)) in plan.links.iter().enumerate() {
+        let block = self.plan.blocks.block_of(to.aligned_ns);
+        for (index, (near, far)) in self.plan.links.iter().enumerate() {
             let (Some(sent), Some(came)) = (to.at(*near), to.at(*far)) else {
                 continue;
             };

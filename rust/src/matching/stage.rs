@@ -174,9 +174,9 @@ impl<'a> Stage<'a> {
         if let Some(outbox) = &mut self.outbox {
             outbox.send();
         }
-        let room = BLOCK_FRAMES / self.blocks.len().max(1);
         for (block, to) in self.blocks.iter_mut().zip(self.to) {
-            let empty = (Vec::with_capacity(room), Vec::new());
+            // the next one is about as long
+            let empty = (Vec::with_capacity(block.0.len() * 5 / 4), Vec::new());
             let (sights, aliases) = std::mem::replace(block, empty);
             let block = Block {
                 sights,

@@ -57,10 +57,14 @@ impl Timestamps {
         if nearest.says.shown() == 0 {
             return;
         }
-        let plan = Arc::clone(&self.plan);
-        let half = || Half::new(&plan, sights, direction);
-        let at_ns = plan.aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
-        if let Some(key) = self.key(nearest, direction, nearest.says.shown()) {
+        let shown = self.key(nearest, direction, nearest.says.shown());
+        let echoed = self.key(nearest, direction.turned(), nearest.says.echoed());
+        if shown.is_none() && echoed.is_none() {
+            return;
+        }
+        let half = Half::new(&self.plan, sights, direction);
+        let at_ns = half.aligned_ns;
+        if let Some(key) = shown {
             let open = self.opened(key, at_ns, counter);
             open.is_spoilt |= is_ambiguous;
             open.send(nearest.range);
@@ -68,15 +72,15 @@ impl Timestamps {
             if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
                 // what only acknowledges is echoed whenever there is something to say
                 let asks = nearest.says.part != Part::Segment || nearest.range.has_bytes();
-                open.shown = Some((half(), asks));
+                open.shown = Some((half.clone(), asks));
             }
         }
-        if let Some(key) = self.key(nearest, direction.turned(), nearest.says.echoed()) {
+        if let Some(key) = echoed {
             let open = self.opened(key, at_ns, counter);
             open.is_spoilt |= is_ambiguous;
             let known_ns = open.echo.as_ref().map(|one| one.aligned_ns);
             if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
-                open.echo = Some(half());
+                open.echo = Some(half);
             }
         }
     }

@@ -168,12 +168,12 @@ impl Trips {
         let Some(key) = self.key(nearest, direction.turned(), number) else {
             return;
         };
-        let plan = Arc::clone(&self.plan);
-        let at_ns = plan.aligned_ns(Direction::Forward, nearest.point, nearest.t_ns);
+        let half = Half::new(&self.plan, sights, direction);
+        let at_ns = half.aligned_ns;
         let open = self.opened(key, nearest.flow, at_ns);
         let (part, start) = (nearest.says.part, nearest.range.start());
         let answer = || Answer {
-            half: Half::new(&plan, sights, direction),
+            half: half.clone(),
             part,
             start,
         };

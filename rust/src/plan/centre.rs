@@ -50,10 +50,13 @@ fn ratio(rise_ns: i64, run_ns: i64) -> f64 {
     reason = "saturates"
 )]
 fn scaled(slope: f64, run_ns: i64) -> i64 {
-    if slope == 0.0 {
-        0
-    } else {
-        (slope * run_ns as f64).round() as i64
+    let exact = slope * run_ns as f64;
+    let whole = exact as i64;
+    // f64::round is a call; what is left behind the point is exact, and halves go away from zero
+    match exact - whole as f64 {
+        rest if rest >= 0.5 => whole.saturating_add(1),
+        rest if rest <= -0.5 => whole.saturating_sub(1),
+        _ => whole,
     }
 }
 
@@ -119,6 +122,47 @@ mod tests {
         let one = centre(&[(START_NS, -7)], 1e-6);
         assert_eq!(one.at(START_NS - 2_000_000), -9);
         assert_eq!(one.at(START_NS + 2_000_000), -5);
+    }
+
+    #[test]
+    fn what_is_scaled_is_rounded_as_floats_are() {
+        let slopes = [
+            0.0,
+            0.5,
+            -0.5,
+            1e-6,
+            -3e-6,
+            0.1,
+            -2.5,
+            1e9,
+            f64::INFINITY,
+            f64::NAN,
+        ];
+        let runs = [
+            0,
+            1,
+            -1,
+            3,
+            5,
+            -7,
+            999_999,
+            1 << 51,
+            (1 << 52) + 1,
+            i64::MIN,
+            i64::MAX,
+        ];
+        for (slope, run_ns) in slopes
+            .iter()
+            .flat_map(|one| runs.map(|run_ns| (*one, run_ns)))
+        {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_precision_loss,
+                reason = "likewise"
+            )]
+            let rounded = (slope * run_ns as f64).round() as i64;
+            assert_eq!(scaled(slope, run_ns), rounded, "{slope} x {run_ns}");
+        }
     }
 
     #[test]

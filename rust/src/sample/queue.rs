@@ -30,7 +30,16 @@ pub struct Queue {
     /// of them waited longer.
     pub longest_busy_ns: [i64; RATES.len()],
     busy_ns: [i64; RATES.len()],
-    last: Option<(Identity, i64, u32)>,
+    last: Option<Before>,
+}
+
+/// The packet before.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    pair: u64,
+    toward: bool,
+    t_ns: i64,
+    n_bytes: u32,
 }
 
 impl Queue {
@@ -39,21 +48,30 @@ impl Queue {
         let t_ns = frame.time_ns();
         let n_bytes = frame.unchecked_bytes();
         let n_bytes = n_bytes.saturating_add(FRAMING_BYTES);
-        if let Some((_, last_ns, last_bytes)) = self.last {
-            self.follow(t_ns.saturating_sub(last_ns), last_bytes);
+        if let Some(last) = self.last {
+            let gap_ns = t_ns.saturating_sub(last.t_ns);
+            self.follow(gap_ns, last.n_bytes);
+            let is_opposite = last.pair == identity.pair && last.toward != identity.toward;
+            if is_opposite && t_ns >= last.t_ns {
+                // stamped at the first bit: the frame before has to be over
+                self.compare(gap_ns, last.n_bytes);
+            }
         }
-        if let Some((last, last_ns, last_bytes)) = self.last
-            && last.pair == identity.pair
-            && last.toward != identity.toward
-            && t_ns >= last_ns
-        {
-            // stamped at the first bit: the frame before has to be over
-            self.compare(t_ns.saturating_sub(last_ns), last_bytes);
-        }
-        self.last = Some((*identity, t_ns, n_bytes));
+        self.last = Some(Before {
+            pair: identity.pair,
+            toward: identity.toward,
+            t_ns,
+            n_bytes,
+        });
     }
 
     fn follow(&mut self, gap_ns: i64, n_bytes: u32) {
+        let [slowest_gbps, ..] = RATES;
+        let longest_ns = takes_ns(n_bytes, slowest_gbps).unsigned_abs();
+        if gap_ns.unsigned_abs() > longest_ns + slack_ns(n_bytes, slowest_gbps) {
+            self.busy_ns = Default::default();
+            return;
+        }
         let rows = self.busy_ns.iter_mut().zip(&mut self.longest_busy_ns);
         for (rate, (busy_ns, longest_ns)) in RATES.iter().zip(rows) {
             let is_behind = gap_ns.abs_diff(takes_ns(n_bytes, *rate)) <= slack_ns(n_bytes, *rate);
