@@ -3,7 +3,8 @@
 Three points of one clock, 200,000 packets a second, snap length 96; each case with N packets a
 point, and with four times as many: `python bench/memory.py [N [CASE ...]]` (N is 250,000 unless
 given) prints peak resident memory and time of `pcaplat merge --same-clock all`. A merge whose
-memory is its window's takes the same for both.
+memory is its window's takes the same for both. Cases that remember seconds begin with 4 N: with
+less, both would tell how the memory fills, not whether it grows.
 """
 
 from __future__ import annotations
@@ -65,6 +66,11 @@ def many_flows(n: int) -> Packets:
     return replace(one_flow(n), host=number // 50_000, port=number % 50_000, protocol=UDP)
 
 
+def many_pairs(n: int) -> Packets:
+    """Every packet is of two addresses of its own."""
+    return replace(many_flows(n), host=np.arange(n), port=np.zeros(n, np.int64))
+
+
 def equal_packets(n: int) -> Packets:
     """Of 20 flows whose packets, nine in ten, are equal, each 100 µs after the one before."""
     number, zero = np.arange(n), np.zeros(n, np.int64)
@@ -98,15 +104,17 @@ def cut(packets: Packets) -> Packets:
     )
 
 
-Case = tuple[Callable[[int], Packets], list[str]]
+Case = tuple[Callable[[int], Packets], list[str], int]
 CASES: dict[str, Case] = {
-    "one flow": (one_flow, []),
-    "a flow a packet": (many_flows, []),
-    "one flow, --window 1s": (one_flow, ["--window", "1s"]),
-    "equal packets": (equal_packets, []),
-    "cut and joined": (super_segments, []),
-    "translated": (thousand_flows, []),
+    "one flow": (one_flow, [], 1),
+    "a flow a packet": (many_flows, [], 4),
+    "two addresses a packet": (many_pairs, [], 4),
+    "one flow, --window 1s": (one_flow, ["--window", "1s"], 4),
+    "equal packets": (equal_packets, [], 1),
+    "cut and joined": (super_segments, [], 1),
+    "translated": (thousand_flows, [], 1),
 }
+"""Packets, options, and how many times N the smaller captures have."""
 
 
 def save(folder: Path, name: str, n: int) -> None:
@@ -178,9 +186,9 @@ def measured(files: list[str], options: list[str]) -> tuple[float, float, float]
 
 
 def sizes(name: str, n: int) -> list[tuple[float, float, float]]:
-    """What a case takes with n packets a point, and with four times as many."""
+    """What a case takes with so many packets a point, and with four times as many."""
     found = []
-    for size in (n, 4 * n):
+    for size in (n * CASES[name][2], 4 * n * CASES[name][2]):
         with tempfile.TemporaryDirectory(prefix="pcaplat-memory-") as folder:
             # by another process: a child's peak counts from its parent's size
             writer = [sys.executable, __file__, "--save", folder, name, str(size)]
@@ -199,7 +207,8 @@ def main() -> None:
     print(f"{'case':24} {'packets a point':>20} {'max RSS MB':>13} {'s':>13} {'matched':>9}")
     for name in sys.argv[2:] or CASES:
         (small_mb, small_s, _), (large_mb, large_s, found) = sizes(name, n)
-        sized = f"{n:>9,} {4 * n:>10,} {small_mb:>7.0f} {large_mb:>5.0f}"
+        least = n * CASES[name][2]
+        sized = f"{least:>9,} {4 * least:>10,} {small_mb:>7.0f} {large_mb:>5.0f}"
         print(f"{name:24} {sized} {small_s:>7.1f} {large_s:>5.1f} {found:>9.3f}", flush=True)
 
 

@@ -1,7 +1,8 @@
 """The benchmark: `pcaplat merge` beside what the same files cost other readers, all in one run.
 
 `make bench` calls it. Nothing here fails on a slow machine: it prints what it measured, and checks
-only that the merge found what `generate.py` says is in the files.
+only that the merge found what `generate.py` says is in the files. `python bench/run.py FOLDER ...`
+compares this build with those of other checkouts instead, all in turns.
 """
 
 from __future__ import annotations
@@ -43,9 +44,39 @@ def main() -> None:
     subprocess.run([sys.executable, HERE / "generate.py", DATA], check=True)
     files = [str(DATA / f"{point}.pcap") for point in POINTS]
     check_truth(files)
+    if sys.argv[1:]:
+        compare(files, [Path(sys.executable).parent, *map(bin_of, sys.argv[1:])])
+        return
     with tempfile.TemporaryDirectory() as scratch:
         costs = measured(commands(files, Path(scratch)))
     report(costs, files)
+
+
+READ = """import sys, pcaplat, pyarrow
+for _ in pyarrow.RecordBatchReader.from_stream(pcaplat.read(sys.argv[1:])): pass"""
+"""Decodes and does no more."""
+
+
+def bin_of(folder: str) -> Path:
+    """Where a checkout that was built has its programs."""
+    return Path(folder).resolve() / ".venv" / "bin"
+
+
+def compare(files: list[str], builds: list[Path]) -> None:
+    """Print what merging and decoding take with each build, and how the first does beside them."""
+    commands: list[tuple[str, list[str], float]] = []
+    for build in builds:
+        name = build.parent.parent.name
+        commands.append((f"{name}: merge", [str(build / "pcaplat"), "merge", *files], 1.0))
+        commands.append((f"{name}: read", [str(build / "python"), "-c", READ, *files], 1.0))
+    costs = measured(commands)
+    print(f"\n{'command':28} {'CPU s':>7} {'wall s':>8} {'max RSS MB':>11}")
+    for cost in costs:
+        print(f"{cost.name:28} {cost.cpu_s:7.2f} {cost.wall_s:8.2f} {cost.max_rss_mb:11.0f}")
+    for at, other in list(enumerate(costs))[2:]:
+        ours = costs[at % 2]
+        cpu, wall = ours.cpu_s / other.cpu_s, ours.wall_s / other.wall_s
+        print(f"{ours.name} takes {cpu:.2f} times the CPU and {wall:.2f} the wall of {other.name}")
 
 
 def pcaplat() -> str:
@@ -114,9 +145,11 @@ def measured(compared: list[tuple[str, list[str], float]]) -> list[Cost]:
 
 def timed(command: list[str]) -> tuple[float, float, float]:
     """Wall time and CPU time in seconds, and greatest resident memory in MB, of one run."""
+    # as it is once it has run: modules are compiled
+    env = {name: to for name, to in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start_s = time.perf_counter()
     with tempfile.TemporaryFile() as complaint:
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaint)
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaint, env=env)
         while child.stdout and child.stdout.read(1 << 16):
             pass
         _, status, usage = os.wait4(child.pid, 0)

@@ -17,11 +17,13 @@ sizes = memory.sizes
 MORE_MB = 40.0
 """Between n and four times n packets, where the window, the flows and the path are the same."""
 
-FLOW_BYTES = 300
-"""Each flow that is seen is remembered: whether its addresses get anywhere."""
+PAIR_BYTES = 60
+"""Of each pair of addresses it is remembered to the end whether its packets get anywhere."""
 
 N_PACKETS = 100_000
+N_FOR_SECONDS = 250_000
 BY_WINDOW = {"one flow", "equal packets", "cut and joined", "translated"}
+BY_SECONDS = {"a flow a packet", "one flow, --window 1s"}
 
 
 @pytest.mark.slow
@@ -33,19 +35,20 @@ def test_memory_is_that_of_the_window(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_flow_takes_a_few_bytes() -> None:
-    (small_mb, _, _), (large_mb, _, found) = sizes("a flow a packet", N_PACKETS)
-    assert large_mb < small_mb + MORE_MB + 3 * N_PACKETS * FLOW_BYTES / 1e6
+@pytest.mark.parametrize("name", sorted(BY_SECONDS))
+def test_flows_and_a_long_window_are_remembered_for_seconds(name: str) -> None:
+    (small_mb, _, _), (large_mb, _, found) = sizes(name, N_FOR_SECONDS)
+    assert large_mb < small_mb + MORE_MB
     assert found > 0.9
 
 
 @pytest.mark.slow
-def test_a_long_window_holds_its_packets_and_no_more() -> None:
-    # 400,000 packets are two windows of 1 s already
-    (small_mb, _, _), (large_mb, _, found) = sizes("one flow, --window 1s", 4 * N_PACKETS)
-    assert large_mb < small_mb + 2 * MORE_MB
+def test_a_pair_of_addresses_takes_a_few_bytes() -> None:
+    (small_mb, _, _), (large_mb, _, found) = sizes("two addresses a packet", N_FOR_SECONDS)
+    n_more = 3 * memory.CASES["two addresses a packet"][2] * N_FOR_SECONDS
+    assert large_mb < small_mb + MORE_MB + n_more * PAIR_BYTES / 1e6
     assert found > 0.9
 
 
 def test_every_case_is_tested() -> None:
-    assert {*BY_WINDOW, "a flow a packet", "one flow, --window 1s"} == set(memory.CASES)
+    assert {*BY_WINDOW, *BY_SECONDS, "two addresses a packet"} == set(memory.CASES)
