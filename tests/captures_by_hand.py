@@ -26,6 +26,7 @@ def interface(number: int = 0, name: str | None = None, **facts: object) -> dict
         "snap_bytes": 262_144,
         "order": {"n_backward": 0, "longest_behind": 0, "n_in_bursts": [0] * 6},
         "queue": [],
+        "mirrors": [],
         "hidden_ports": [],
         "n_encrypted": 0,
         "n_by_depth": [10, 0],

@@ -8,7 +8,8 @@ from tests.conftest import ROOT
 
 RUST = ROOT / "rust" / "src"
 UNSAFE = re.compile(r"\bunsafe\s*(\{|extern|fn|impl)|\(unsafe_code")
-BEHIND = re.compile(r"\battend\(|\bcontained\(")
+BEHIND = re.compile(r"\battend\(|\bcontained\(|\bcount\(py,")
+"""`count` of attributed.rs attends; the test below looks."""
 READ_NOTHING = {
     "__arrow_c_stream__": "hands over Batches, whose next() is contained",
     "__len__": "a count",
@@ -54,6 +55,8 @@ def test_unsafe_code_is_in_one_file() -> None:
 def test_whatever_reads_captures_is_behind_the_catch_of_panics() -> None:
     bodies = called_by_python()
     assert {"sample", "learn", "match_files", "attribute", "write_merged", "rows"} <= set(bodies)
+    counting = (RUST / "py" / "attributed.rs").read_text("utf-8").partition("\nfn count<")[2]
+    assert "attend(" in counting.partition("\n}\n")[0]
     exposed = {name for name, body in bodies.items() if not BEHIND.search(body)}
     assert exposed <= set(READ_NOTHING), exposed - set(READ_NOTHING)
 
