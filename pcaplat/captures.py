@@ -1,8 +1,6 @@
 """Captures as the user names them, and the capture points in them."""
 
 import os
-import shutil
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +9,11 @@ from dataclasses import dataclass
 from math import ceil, log10
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pcaplat.errors import InputError
 from pcaplat.path import Point
+from pcaplat.pipes import copy_of_pipe
 from pcaplat.printable import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
@@ -119,24 +118,19 @@ def _file_of(name: str) -> object:
 
 def _spooled(point: str | None, name: str, copy: Path) -> Capture:
     """Copy what can be read only once; it is read twice."""
-    if name == "-" or Path(name).is_fifo():
-        # polars, once imported, lets waiting go on that an interrupt ends otherwise
-        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003 - its only spelling
     if name == "-":
         if sys.stdin is None:
             raise InputError.no_standard_input()
-        _copy(sys.stdin.buffer, copy)
+        copy_of_pipe(sys.stdin.fileno(), copy)
         return Capture.named(str(copy), "stdin", point)
     if Path(name).is_fifo():
-        with Path(name).open("rb") as pipe:
-            _copy(pipe, copy)
+        pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            copy_of_pipe(pipe, copy)
+        finally:
+            os.close(pipe)
         return Capture.named(str(copy), name, point)
     return Capture.named(name, name, point)
-
-
-def _copy(pipe: BinaryIO, copy: Path) -> None:
-    with copy.open("wb") as out:
-        shutil.copyfileobj(pipe, out, 1 << 20)
 
 
 @contextmanager

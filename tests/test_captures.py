@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import threading
@@ -54,11 +53,10 @@ class TestNames:
     def test_standard_input_is_spooled(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        class Standard:
-            buffer = io.BytesIO(b"frames")
-
-        monkeypatch.setattr(sys, "stdin", Standard)
-        (one,) = parse_captures(["vm=-"], tmp_path)
+        (tmp_path / "piped").write_bytes(b"frames")
+        with (tmp_path / "piped").open(encoding="ascii") as standard:
+            monkeypatch.setattr(sys, "stdin", standard)
+            (one,) = parse_captures(["vm=-"], tmp_path)
         assert (one.name, one.point) == ("stdin", "vm")
         assert (tmp_path / "pipe1").read_bytes() == b"frames"
         assert one.path == str(tmp_path / "pipe1")
