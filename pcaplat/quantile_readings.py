@@ -16,7 +16,7 @@ from pcaplat.readings import TRIMMED_AWAY, Reading, gated, resampled_error
 LEAST_BEYOND = 25
 """Independent packets beyond a quantile that its interval needs."""
 
-MANY_BEYOND = 100
+MANY_BEYOND = 40
 """With fewer, an interval reaches as far to both sides as it must to the farther one."""
 
 N_RESAMPLES_OF_QUANTILES = 400
