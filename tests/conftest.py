@@ -1,6 +1,8 @@
 """What tests share: the top of the project, and what is skipped where tshark is missing."""
 
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,24 @@ settings.register_profile("pcaplat", deadline=None, derandomize=True)
 settings.load_profile("pcaplat")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs_heed_signals() -> Iterator[None]:
+    """Let what the tests start heed signals that the tests ignore, as under nohup or `&`.
+
+    A program inherits what is ignored, not what is handled.
+    """
+    ignored = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_IGN
+    ]
+    for number in ignored:
+        signal.signal(number, lambda *_: None)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
