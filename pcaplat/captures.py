@@ -56,6 +56,8 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
         InputError: A file is given twice, be it through a link, or a point's name cannot be one.
         OSError: A pipe cannot be read.
     """
+    if isinstance(given, str) or not given:
+        raise InputError.no_list_of_captures(given)
     captures: list[Capture] = []
     seen: set[object] = set()
     for one in given:
@@ -273,7 +275,7 @@ def clock_domains(
         else:
             alike = [names] if isinstance(names, str) else names
             group = {point_index(points, "--same-clock", name) for name in alike}
-            if len(group) == 1:
+            if len(group) < 2:  # noqa: PLR2004 - to share takes two
                 raise InputError.clock_of_nobody(", ".join(alike))
             groups.append(group)
     domain = list(range(len(points)))

@@ -19,7 +19,9 @@ Value = TypeVar("Value")
 CONVENTIONS = ("first-bit", "last-bit", "host")
 """What a stamp may stand for."""
 
-RATE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(?:([kMGT])(?:bit/s|b/s|bps)?|bit/s|b/s|bps)\s*")
+RATE = re.compile(
+    r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(?:([kMGT])(?:bit/s|b/s|bps)?|bit/s|b/s|bps)\s*", re.ASCII
+)
 BPS_PER = {None: 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 MOST_BPS = 10**15
 
@@ -145,12 +147,12 @@ def takes_ns(n_bytes: int, rate_bps: float) -> float:
     """How long a frame takes from its first bit to its last, ns.
 
     Args:
-        n_bytes: Its length without the check sequence, which is counted.
+        n_bytes: Its length without the check sequence, which is counted; so is the padding.
         rate_bps: Of the link.
 
     Example:
-        >>> takes_ns(1514, 10e9)
-        1214.4
+        >>> takes_ns(1514, 10e9), takes_ns(42, 10e9)
+        (1214.4, 51.2)
     """
     return (max(n_bytes, 60) + 4) * 8e9 / rate_bps
 

@@ -66,6 +66,11 @@ class InputError(PcaplatError, ValueError):
         )
 
     @classmethod
+    def no_list_of_captures(cls, given: object) -> "InputError":
+        """Ask for a list of captures."""
+        return cls(f"{given!r}: is no list of captures; give one, like ['near.pcap', 'far.pcap']")
+
+    @classmethod
     def given_twice(cls, path: str) -> "InputError":
         """Refuse the same file twice."""
         return cls(f"{path}: is given twice; name each capture once")
@@ -237,7 +242,7 @@ class EvidenceError(PcaplatError):
     @classmethod
     def no_frames(cls, empty: list[str], others: list[str]) -> "EvidenceError":
         """Say that too few captures hold anything."""
-        rest = f"; only {', '.join(others)} does" if others else ""
+        rest = f", only in {', '.join(others)}" if others else ""
         return cls(
             f"no frame in {', '.join(empty)}{rest}; a path needs two points that saw traffic: was "
             "the capture stopped too soon, or its filter too narrow?"

@@ -37,7 +37,7 @@ def _ends(run: MeasuredRun, figure: Figure) -> tuple[str, str]:
 
 def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Missing:
     if ends == run.ends or any(key[:2] == ends for key in run.segments):
-        return Missing(f"{run.name}: no packet crossed {where}")
+        return Missing(run.says(f"no packet crossed {where}"))
     return _no_such_segment(run, ends)
 
 
@@ -84,8 +84,10 @@ def _of_direction(run: MeasuredRun, figure: Figure, *, is_variation: bool) -> Gi
     clock_ns = row["clock_half_width_ns"]
     if clock_ns is None and not is_variation:
         return Missing(
-            f"{run.name}: the clocks of {ends[0]} and {ends[1]} cannot be related, so a one-way "
-            "latency cannot be told; capture both directions, or use clocks that are synchronised"
+            run.says(
+                f"the clocks of {ends[0]} and {ends[1]} cannot be related, so a one-way latency "
+                "cannot be told; capture both directions, or use clocks that are synchronised"
+            )
         )
     least_ns = blocks.least_ns if is_variation else 0.0
     waiting = waiting_ns(run, ends)

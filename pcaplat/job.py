@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pcaplat import _native
 from pcaplat.captures import Capture, by_their_names, point_names
+from pcaplat.checked import check_options
 from pcaplat.declared import Stamping, stampings
 from pcaplat.engines import Engine, Tell
 from pcaplat.engines import engine as engine_named
@@ -66,6 +67,9 @@ class Options:
     placing: Placing | None = None
     translations: _native.Learned | None = None
     places: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        check_options(vars(self))
 
     def settings(
         self,

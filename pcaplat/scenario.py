@@ -37,6 +37,10 @@ class MeasuredRun:
     samples: Samples | None = None
     memory: Samples | None = None
 
+    def says(self, text: str) -> str:
+        """Begin what is said of this run by its name, if it has one."""
+        return f"{self.name}: {text}" if self.name else text
+
     @property
     def path(self) -> list[str]:
         """Points in forward order."""

@@ -15,6 +15,7 @@ from pcaplat.capture_facts import (
     warn_of_change,
 )
 from pcaplat.captures import parse_captures, point_index
+from pcaplat.checked import check_texts
 from pcaplat.closure import warn_of_open
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.false_matches import false_matches
@@ -24,7 +25,6 @@ from pcaplat.job import Job, Options, Progress
 from pcaplat.looked import Looked, look
 from pcaplat.path import Findings, Point
 from pcaplat.points import load_profile
-from pcaplat.printable import plain_name
 from pcaplat.result import Result, Run
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
@@ -124,11 +124,10 @@ def merge(
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
-    if window_ns is not None and window_ns <= 0:
-        raise InputError.no_window()
+    check_texts("--by", by)
     asked = parse_all(by)
     options = Options(
-        path=None if path is None else [*map(plain_name, path)],
+        path=path,
         same_clock=same_clock,
         clock_accuracy=clock_accuracy,
         stamped_at=stamped_at,
@@ -143,7 +142,7 @@ def merge(
         vxlan_ports=vxlan_ports,
         decode=decode,
         slowest=slowest,
-        keep_rows=keep_rows or slowest > 0 or traffic or bool(asked),
+        keep_rows=keep_rows or bool(slowest) or traffic or bool(asked),
         intervals=intervals,
         strict=strict,
         engine=engine,

@@ -53,6 +53,7 @@ MAY_IMPORT = {
         "units",
     },
     "captures": {"errors", "path", "pipes", "printable"},
+    "checked": {"declared", "errors"},
     "carrier_doubts": {"captures", "doubts", "path", "units"},
     "clocks": {"path"},
     "closure": {"doubts", "path", "units"},
@@ -136,11 +137,12 @@ MAY_IMPORT = {
     "studies": {"instruments", "scenario_files", *STUDIES},
     "study_errors": {"errors"},
     "spill": set(),
-    "job": {"_native", "declared", "engines", "points", "spill", *TYPES, *LEAVES},
+    "job": {"_native", "checked", "declared", "engines", "points", "spill", *TYPES, *LEAVES},
     "study": {
         *(
             "breakdowns",
             "capture_facts",
+            "checked",
             "closure",
             "found_points",
             "identity_doubts",

@@ -101,6 +101,7 @@ def test_what_two_routes_leave_open_is_not_told(apart: str, tmp_path: Path) -> N
         if {row["near"], row["far"]} & {"out", "home"}:
             assert row["mean_ns"] is None
             assert row["pdv_p99_ns"] is not None
+            assert "p999: the clocks of" in row["interval_reason"]
             assert row["n"] in (600, 601, 602)
             assert row["n_lost"] == 0
     # the routes have no two-way contribution; what both make together has one

@@ -216,6 +216,14 @@ class TestBetweenScenarios:
         old = MeasuredRun("old", {"captures": [{"point": "far"}]}, {})
         assert convention(old, ("far", "far"), is_two_way=True).ns is None
 
+    def test_the_longest_frame_of_all_files_of_a_point_counts(self) -> None:
+        run = self.run(None, GBIT)
+        files = [*run.document["captures"], {**run.document["captures"][0], "longest_bytes": 9_014}]
+        both = convention(
+            replace(run, document={"captures": files}), ("near", "far"), is_two_way=False
+        )
+        assert both.ns == (9_014 + 4) * 8
+
     def test_it_cancels_in_what_compare_says(self, tmp_path: Path) -> None:
         """The treatment adds 700 ns each way; stamps of far are of last bits in both."""
         added_ns, scenarios = 700, []
@@ -238,18 +246,23 @@ class TestBetweenScenarios:
 class TestSaying:
     """On the command line, in a study file and in a profile."""
 
-    @pytest.mark.parametrize("text", ["10", "fast", "10 GB/s", "0G", "9999999T", "-1G"])
+    @pytest.mark.parametrize("text", ["10", "fast", "10 GB/s", "0G", "9999999T", "-1G", "\uff110G"])
     def test_a_rate_needs_a_unit(self, text: str) -> None:
         with pytest.raises(OptionError, match="is no rate; write it like 10Gbit/s"):
             parse_rate_bps(text)
 
+    def test_units_are_powers_of_ten(self) -> None:
+        rates = {"9600bit/s": 9_600, "64 kbit/s": 64_000, "1.5 Mbps": 1_500_000, "0.4T": 4 * 10**11}
+        assert {text: parse_rate_bps(text) for text in rates} == rates
+
     def test_mistakes_are_told(self) -> None:
-        with pytest.raises(OptionError, match="write it like --stamped-at uplink=last-bit"):
-            parse_stamped_at("last-bit")
-        with pytest.raises(OptionError, match="'end' is no moment of a frame"):
-            parse_stamped_at("far=end")
-        with pytest.raises(OptionError, match="write it like --link-rate uplink=10Gbit/s"):
-            parse_link_rate("=10G")
+        for parse, text, told in (
+            (parse_stamped_at, "last-bit", "write it like --stamped-at uplink=last-bit"),
+            (parse_stamped_at, "far=end", "'end' is no moment of a frame"),
+            (parse_link_rate, "=10G", "write it like --link-rate uplink=10Gbit/s"),
+        ):
+            with pytest.raises(OptionError, match=told):
+                parse(text)
 
     def test_a_point_must_be_there(self, late_far: list[str]) -> None:
         with pytest.raises(InputError, match=r"--stamped-at middle: .* there are: near, far"):
@@ -279,4 +292,6 @@ class TestSaying:
         assert means(right) == {"forward": PATH_NS, "reverse": PATH_NS}
         # what is given wins
         other = merged(late_far, profile=str(profile), stamped_at=[("far", "host")])
+        assert means(other)["forward"] > PATH_NS
+        other = merged(late_far, profile=str(profile), link_rate=[("far", 10 * GBIT)])
         assert means(other)["forward"] > PATH_NS

@@ -114,7 +114,7 @@ def _asked(
         "profile": profile,
         "strict": strict,
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in given.items() if value or value == ""}
 
 
 def merging(

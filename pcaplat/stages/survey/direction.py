@@ -7,6 +7,7 @@ import numpy as np
 
 from pcaplat.errors import InputError
 from pcaplat.path import Point
+from pcaplat.printable import plain_name
 from pcaplat.stages.survey.openers import Starts, count_openers
 from pcaplat.stages.survey.order import Order
 from pcaplat.stages.survey.relations import Relations, between, spanning_steps
@@ -22,12 +23,13 @@ def declared_path(points: Sequence[Point], path: Sequence[str] | None) -> list[i
     if path is None:
         return None
     index = {point.name: i for i, point in enumerate(points)}
-    for name in path:
+    named = [*map(plain_name, path)]
+    for name in named:
         if name not in index:
             raise InputError.unknown_point("--path", name, sorted(index))
-        if list(path).count(name) > 1:
+        if named.count(name) > 1:
             raise InputError.named_twice("--path", name)
-    return [index[name] for name in path]
+    return [index[name] for name in named]
 
 
 def from_first(
