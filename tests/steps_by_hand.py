@@ -54,6 +54,20 @@ def on_two_hosts(packet: Packet, at: int) -> int:
     return along_a_line(packet, at) + (at > 0) * 10**9
 
 
+def on_three_hosts(packet: Packet, at: int) -> int:
+    """The clock of each is half a second ahead of the one before."""
+    return along_a_line(packet, at) + at * 5 * 10**8
+
+
+def partly(packet: Packet, at: int) -> int:
+    """The first two are passed in one order; the third is at the other end of a line."""
+    return at * STEP_NS if packet.is_forward or at < 2 else -STEP_NS
+
+
+def backwards(_: Packet, at: int) -> int:
+    return (2 - at) * STEP_NS
+
+
 def twice(folder: Path) -> str:
     """What passes the first two of three probes once more, behind the third."""
     found = []

@@ -126,6 +126,12 @@ class TestEdges:
         assert self.unique(every, every[:495], every[495:990], every)[0:2] == [(0, 1), (0, 2)]
         assert (0, 3) not in self.unique(every, every[:495], every[495:990], every)
 
+    def test_packets_that_seem_to_take_both_branches_join_none(self) -> None:
+        every = list(range(1000))
+        # 5 keys of 1000 are those of two packets
+        found = self.unique(every, every[:505], every[500:], every)
+        assert found == [(0, 1), (0, 2), (1, 3), (2, 3)]
+
     def test_what_is_busy_elsewhere_makes_no_edge_chance(self) -> None:
         busy, quiet = list(range(4000)), list(range(3960, 4040))
         assert self.unique(busy, busy, quiet, quiet) == [(0, 1), (1, 2), (2, 3)]
