@@ -41,6 +41,7 @@ pub mod shares;
 mod shift;
 mod spill;
 mod stage;
+mod surplus;
 mod tally;
 #[cfg(test)]
 mod testing;

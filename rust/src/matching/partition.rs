@@ -184,6 +184,17 @@ impl Sink for Intake<'_> {
             Ending::Ambiguous,
         );
     }
+
+    fn lost_untold(&mut self, sights: &[Sight], direction: Direction, has_entered: bool) {
+        if let Some(last) = sights.last()
+            && !self.ranges.wants(sights, direction)
+        {
+            let lost = Lost::whole(last);
+            self.books
+                .tally
+                .count_end(sights, direction, lost, has_entered);
+        }
+    }
 }
 
 impl Said for Books {

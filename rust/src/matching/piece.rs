@@ -12,6 +12,8 @@ pub(super) trait Sink {
     fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded);
     /// A sight that may belong to more than one packet and stands in no match.
     fn ambiguous(&mut self, sight: &Sight, direction: Direction, folded: &Folded);
+    /// One of those whose way cannot be told was lost, and this one may stand for it.
+    fn lost_untold(&mut self, _sights: &[Sight], _direction: Direction, _has_entered: bool) {}
 }
 
 /// A trajectory, or a part of one.

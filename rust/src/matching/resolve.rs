@@ -10,6 +10,7 @@ use super::evidence::{By, Evidence};
 use super::leftovers::join_leftovers;
 use super::piece::{Piece, Sink};
 use super::recurrence::Recurrence;
+use super::surplus::lost_untold;
 use crate::plan::{Direction, Plan};
 use std::sync::Arc;
 
@@ -121,8 +122,14 @@ impl Resolver {
             (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
             (false, _) => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
         };
-        for piece in join_leftovers(&self.plan, direction, rate, pieces) {
+        let pieces = join_leftovers(&self.plan, direction, rate, pieces);
+        for piece in &pieces {
             piece.hand_to(sink, direction, &self.folded);
+        }
+        for lost in lost_untold(&self.plan, direction, &pieces) {
+            if let Some(piece) = pieces.get(lost.piece) {
+                sink.lost_untold(&piece.sights, direction, lost.has_entered);
+            }
         }
     }
 
