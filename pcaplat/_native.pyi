@@ -93,6 +93,7 @@ def match_files(
     plan: dict[str, Any],
     directory: _Path,
     keep_rows: bool,
+    keep_crossings: bool = False,
     n_partitions: int = 0,
     tell: _Tell = None,
 ) -> dict[str, Any]: ...

@@ -22,6 +22,19 @@ MOST_LIKELY = 3
 IN_BURSTS = "losses come in bursts, so that {n} of them tell as much as one alone; counted so"
 
 
+def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> Reading:
+    """Give the reading of a loss ratio (RFC 7680).
+
+    Args:
+        n_lost: Packets lost.
+        n: Packets sent.
+        spread: How many times the variance of as many independent losses `n_lost` has.
+        sides: Blocks of the directions that it is of.
+    """
+    within = LossEstimate(n_lost, n, clustering=spread)
+    return of_losses(Reading(n_lost / n, within, n, n / spread, 0.0), sides)
+
+
 def of_losses(reading: Reading, sides: Sequence[Blocks]) -> Reading:
     """Give the reading of a loss ratio the interval that its bursts leave.
 

@@ -107,9 +107,9 @@ class InputError(PcaplatError, ValueError):
         return cls(f"{asked}: {what}; the captures lie from {span}")
 
     @classmethod
-    def rows_not_kept(cls) -> "InputError":
-        """Say why a large table is not there."""
-        return cls("this result was made without its rows; call merge with keep_rows=True")
+    def rows_not_kept(cls, option: str = "keep_rows=True") -> "InputError":
+        """Say why a large table, or a breakdown, is not there."""
+        return cls(f"this result was made without its rows; call merge with {option}")
 
     @classmethod
     def damaged(cls, where: str, text: str) -> "InputError":

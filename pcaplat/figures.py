@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from pcaplat.asked import SHARES, Figure, Given, Missing
-from pcaplat.bursts import of_losses
+from pcaplat.bursts import loss_ratio
 from pcaplat.cost_figures import OF_COST
 from pcaplat.intervals import Estimate
-from pcaplat.loss import LossEstimate
 from pcaplat.quantile_readings import of_quantile
 from pcaplat.rate_figures import OF_TRAFFIC
 from pcaplat.readings import Reading, coarse_ns, of_means
@@ -125,10 +124,8 @@ def lost(run: MeasuredRun, figure: Figure) -> Given:
     # results that an older version wrote have none
     spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
     spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
-    within = LossEstimate(n_lost, n, clustering=spread)
-    reading = Reading(n_lost / n, within, n, n / spread, 0.0)
     sides = [run.blocks.get((*ends, way)) for way in ways]
-    return of_losses(reading, [side for side in sides if side is not None])
+    return loss_ratio(n_lost, n, spread, [side for side in sides if side is not None])
 
 
 MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {

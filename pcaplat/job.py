@@ -59,6 +59,7 @@ class Options:
     decode: Sequence[str]
     slowest: int
     keep_rows: bool
+    keep_crossings: bool
     strict: bool
     engine: str
     stamped_at: Sequence[tuple[str, str]] = ()
@@ -166,6 +167,7 @@ class Job:
             plan,
             self.spill.name,
             keep_rows=self.options.keep_rows,
+            keep_crossings=self.options.keep_crossings,
             tell=self._tell("matching"),
         )
 

@@ -94,6 +94,7 @@ def lint(
         decode=decode,
         slowest=0,
         keep_rows=False,
+        keep_crossings=False,
         strict=strict,
         engine=engine,
     )

@@ -47,6 +47,7 @@ class Run:
     divisions: Sequence[Division | None]
     names: Sequence[str]
     rows: Sequence[str]
+    crossings: tuple[Sequence[str], Sequence[str]]
     spill: Spill
     n_slowest: int
     links: Sequence[Ends]
@@ -229,19 +230,24 @@ class Result:
         return self
 
     def by(self, what: str) -> "pl.DataFrame":
-        """Break latencies down by flow, size, dscp, tunnel, first or window=1s."""
+        """Break every figure down by flow, size, dscp, tunnel, first or window=1s."""
         asked = parse_by(what)
         return BY[asked.kind].frame(self.breakdowns([asked])[f"by_{asked.kind}"])
 
     def breakdowns(self, asked: Sequence[Asked]) -> Breakdowns:
         """Rows of the tables of pcaplat.breakdowns.tables, by name; counted anew every time."""
-        from pcaplat.breakdowns.measuring import Measuring  # noqa: PLC0415 - needs polars
+        from pcaplat.breakdowns.crossings import Crossings  # noqa: PLC0415 - needs polars
+        from pcaplat.breakdowns.measuring import Measuring  # noqa: PLC0415 - likewise
 
         self._need_rows()
         run = self._run
+        if not run.crossings[0]:
+            raise InputError.rows_not_kept("by=[...]")
         table = MatchTable(run.captures, run.findings, run.clocks)
-        measuring = Measuring(table, run.rows, run.times, self.document, run.is_resampled)
-        return measuring.measure(asked, lambda: self.packet_batches(details=True))
+        crossings = Crossings(table, run.links, *run.crossings, run.times)
+        return Measuring(crossings, self.document, run.is_resampled).measure(
+            asked, lambda: self.packet_batches(details=True)
+        )
 
     @property
     def blocks(self) -> Mapping[Key, Blocks]:

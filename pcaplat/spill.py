@@ -21,6 +21,12 @@ ROW = np.dtype(
 )
 """A spilled pair of frames, as rust/src/matching/rows.rs writes it."""
 
+CROSSING = np.dtype(
+    [(name, "<i8") for name in ("points", "up", "down", "t_ns", "raw_ns", "told", "variation_ns")]
+)
+"""A packet that crossed a segment, as rust/src/matching/crossings.rs writes it; or one that was
+lost there, as lost.rs does: of its two frames the one that was not seen is -1."""
+
 Rows = NDArray[np.void]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -118,12 +124,12 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
             run.unlink(missing_ok=True)
 
 
-def rows_as_spilled(paths: Sequence[str]) -> Iterator[Rows]:
+def rows_as_spilled(paths: Sequence[str], kind: np.dtype[np.void] = ROW) -> Iterator[Rows]:
     """Fill blocks from the files, one after the other."""
     parts: list[Rows] = []
     for path in paths:
         at = 0
-        while len(part := np.fromfile(path, dtype=ROW, count=RUN_ROWS - _n(parts), offset=at)):
+        while len(part := np.fromfile(path, dtype=kind, count=RUN_ROWS - _n(parts), offset=at)):
             at += part.nbytes
             parts.append(part)
             if _n(parts) == RUN_ROWS:
@@ -146,6 +152,16 @@ def ends(points: Ints) -> tuple[Ints, Ints, Ints]:
 def kinds(points: Ints) -> Ints:
     """What the frames of each row have in common, as an index into `KINDS`."""
     return points >> 2 * POINT_BITS + 1
+
+
+def arrivals(rows: Rows) -> tuple[Ints, Ints]:
+    """Copies that were made of crossing packets on the way, and whether they were overtaken."""
+    return rows["told"] >> 1, rows["told"] & 1
+
+
+def weights(rows: Rows) -> Floats:
+    """How much of each lost packet was booked on the segment."""
+    return np.ascontiguousarray(rows["told"]).view(np.float64)
 
 
 def evidence(rows: Rows) -> tuple[Ints, Ints, Floats]:

@@ -70,6 +70,7 @@ def merge(
     profile: str | None = None,
     slowest: int = 0,
     keep_rows: bool = True,
+    keep_crossings: bool = True,
     traffic: bool = False,
     by: Sequence[str] = (),
     intervals: bool = True,
@@ -99,10 +100,10 @@ def merge(
         profile: A capture-point profile that names the points, or the path of a file.
         slowest: How many of the slowest packets of each segment to list.
         traffic: Count rates, transactions and overhead too (`traffic_rows`), into the summary.
-        by: Break latencies down by these, into the summary: flow, size, dscp, tunnel, first,
-            window=1s.
+        by: Break figures down by flow, size, dscp, tunnel, first, window=1s, into the summary.
         intervals: Resample blocks of time for the 95 % intervals of every figure.
         keep_rows: Keep what `matches`, `packets` and merged captures need.
+        keep_crossings: Likewise what `Result.by` needs, though `by` is not given now.
         strict: Damage in a capture is an error.
         engine: Where the work runs.
         progress: Told how far the reading is.
@@ -143,6 +144,7 @@ def merge(
         decode=decode,
         slowest=slowest,
         keep_rows=keep_rows or bool(slowest) or traffic or bool(asked),
+        keep_crossings=bool(asked) or (keep_rows and keep_crossings),
         intervals=intervals,
         strict=strict,
         engine=engine,
@@ -228,6 +230,7 @@ def _merge(job: Job) -> Result:
         divisions=divisions,
         names=names,
         rows=matched["rows"],
+        crossings=(matched["crossed"], matched["lost"]),
         spill=job.spill,
         n_slowest=job.options.slowest,
         links=links,

@@ -30,8 +30,8 @@ MAY_IMPORT = {
     "benchmarks": {"errors", "scenario", "scenario_files", "studies", "study", "trials"},
     "blocks": {"path", "tables", "time_range"},
     "breakdowns": {
-        *("blocks", "breakdowns", "columns", "errors", "intervals", "match_table", "path"),
-        *("readings", "scenario", "spill", "systematic", "units"),
+        *("blocks", "breakdowns", "bursts", "columns", "errors", "intervals", "match_table"),
+        *("path", "readings", "scenario", "spill", "systematic", "tables", "units"),
     },
     "bursts": {"blocks", "intervals", "loss", "readings"},
     "cli": {
@@ -73,7 +73,7 @@ MAY_IMPORT = {
         *("asked", "figures", "instruments", "intervals", "rates", "readings", "scenario", "units"),
     },
     "identity_doubts": {"captures", "doubts", "path", "units"},
-    "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures", "loss"}
+    "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures"}
     | {"quantile_readings", "readings", "scenario", "systematic"},
     "intervals": set(),
     "loss": {"intervals"},

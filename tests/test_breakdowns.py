@@ -48,7 +48,19 @@ def joined(result: pcaplat.Result) -> pl.DataFrame:
         file=pl.when(is_forward).then("up_file").otherwise("down_file"),
         frame=pl.when(is_forward).then("up_frame").otherwise("down_frame"),
     )
-    return matches.join(result.packets, on=["file", "frame"]).collect()
+    neighbours = matches.join(result.packets, on=["file", "frame"]).collect()
+    return pl.concat([neighbours, _whole(neighbours, result.document["path"])])
+
+
+def _whole(neighbours: pl.DataFrame, path: list[str]) -> pl.DataFrame:
+    """Packets that were seen at both ends of the path, with what they took in all."""
+    took_ns = pl.col("latency_ns").sum().over("trajectory_id")
+    ways = neighbours.with_columns(
+        latency_ns=took_ns,
+        is_at_far=(pl.col("far") == path[-1]).any().over("trajectory_id"),
+        far=pl.lit(path[-1]),
+    )
+    return ways.filter((pl.col("near") == path[0]) & pl.col("is_at_far")).drop("is_at_far")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +70,7 @@ def test_nothing_is_lost_by_breaking_down(result: pcaplat.Result, kind: str) -> 
     parts: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows_of(result, f"by_{kind}"):
         parts.setdefault(tuple(row[name] for name in SEGMENT), []).append(row)
-    assert len(parts) == 2 * len(result.document["edges"])
+    assert len(parts) == 2 * (len(result.document["edges"]) + 1)
     for segment, rows in parts.items():
         n, mean_ns = whole[segment]["n"], whole[segment]["mean_ns"]
         assert sum(row["n"] for row in rows) == n

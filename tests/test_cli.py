@@ -62,6 +62,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "by": [],
         "intervals": True,
         "keep_rows": False,
+        "keep_crossings": False,
         "engine": "local",
         "progress": None,
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PORTS = (40_000, 41_000)
-SEGMENTS = {("a", "b"): (0, 1), ("b", "c"): (1, 2)}
+SEGMENTS = {("a", "b"): (0, 1), ("b", "c"): (1, 2), ("a", "c"): (0, 2)}
 WINDOW_NS = 100_000_000
 
 

@@ -1,4 +1,4 @@
-"""Counting: latencies by key and block of time; memory grows with keys, not with packets."""
+"""Counting by key and block of time; memory grows with keys, not with packets."""
 
 from dataclasses import dataclass, field
 
@@ -14,6 +14,7 @@ MOST_LOOSE_ROWS = 1 << 19
 """Counted apart before they are added up."""
 
 CELL = ["link", "way", "key"]
+COUNTED = ("n", "n_duplicated", "n_reordered")
 
 
 @dataclass
@@ -42,17 +43,19 @@ class Counts:
     """What is kept of one breakdown."""
 
     def __init__(self) -> None:
-        sums = [pl.col(name).sum() for name in ("n", "n_known", "sum_ns", "sum_of_squares")]
+        sums = [pl.col(name).sum() for name in (*COUNTED, "n_known", "sum_ns", "sum_of_squares")]
         self.blocks = Sums(
             [*CELL, "block"], [*sums, pl.col("max_ns").max(), pl.col("min_ns").min()]
         )
-        self.bins = Sums([*CELL, "middle_ns"], [pl.col("n").sum()])
+        self.bins = Sums([*CELL, "middle_ns"], _BIN)
+        self.variation = Sums([*CELL, "middle_ns"], _BIN)
 
     def add(self, pairs: pl.DataFrame) -> None:
-        """Count packets: columns link, way, key, block, latency_ns (null: unknown)."""
+        """Count packets: CELL, block, latency_ns and variation_ns (null: unknown), and COUNTED."""
         latency = pl.col("latency_ns")
         self.blocks.add(
             pairs.group_by(*CELL, "block").agg(
+                pl.col("n_duplicated", "n_reordered").sum(),
                 n=pl.len().cast(pl.Int64),
                 n_known=latency.count().cast(pl.Int64),
                 sum_ns=latency.sum(),
@@ -61,10 +64,21 @@ class Counts:
                 min_ns=latency.min(),
             )
         )
-        known = pairs.filter(latency.is_not_null())
-        middles = bin_middles_ns(known["latency_ns"].to_numpy())
-        known = known.with_columns(middle_ns=pl.Series(middles, dtype=pl.Int64))
-        self.bins.add(known.group_by(*CELL, "middle_ns").agg(n=pl.len().cast(pl.Int64)))
+        self.bins.add(_binned(pairs, "latency_ns"))
+        self.variation.add(_binned(pairs, "variation_ns"))
+
+
+_BIN = [pl.col("n").sum(), pl.col("least_ns").min(), pl.col("most_ns").max()]
+
+
+def _binned(pairs: pl.DataFrame, name: str) -> pl.DataFrame:
+    known = pairs.filter(pl.col(name).is_not_null())
+    middles = bin_middles_ns(known[name].to_numpy())
+    known = known.with_columns(middle_ns=pl.Series(middles, dtype=pl.Int64))
+    value = pl.col(name)
+    return known.group_by(*CELL, "middle_ns").agg(
+        n=pl.len().cast(pl.Int64), least_ns=value.min(), most_ns=value.max()
+    )
 
 
 def bin_middles_ns(values_ns: Ints) -> Ints:

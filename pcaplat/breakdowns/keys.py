@@ -41,7 +41,8 @@ class FrameKeys:
         """Give the keys of frames, by their ids."""
         found = np.full(len(ids), NO_KEY, np.int64)
         file = ids >> NUMBER_BITS
-        for one in np.unique(file):
+        # of a frame that was not seen the id is below 0, and so is its file
+        for one in np.unique(file[ids >= 0]):
             at = file == one
             found[at] = self.of_file[one][ids[at] & ((1 << NUMBER_BITS) - 1)]
         return found

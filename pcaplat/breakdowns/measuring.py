@@ -1,16 +1,17 @@
-"""From the packets table and the spilled pairs, batch by batch, to the rows of breakdowns."""
+"""From the packets table and the spilled crossings, batch by batch, to the rows of breakdowns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS, BlockTimes
+from pcaplat.blocks import N_BLOCKS
 from pcaplat.breakdowns import Asked, Breakdowns
 from pcaplat.breakdowns.counting import Counts, Sums
+from pcaplat.breakdowns.crossings import Crossings
 from pcaplat.breakdowns.keys import (
     FLOW,
     MOST_KEYS,
@@ -23,13 +24,12 @@ from pcaplat.breakdowns.keys import (
     size_class,
 )
 from pcaplat.breakdowns.lines import LINK, SUMS, line_sums
+from pcaplat.breakdowns.losses import AS_SEEN, NearKeys, lost_sums, without_near
 from pcaplat.breakdowns.round_trips import BOTH_WAYS, round_trip_rows
 from pcaplat.breakdowns.rows import Broken, fit_rows, rows_of
 from pcaplat.errors import OptionError
-from pcaplat.match_table import MatchTable
 from pcaplat.path import Ints
 from pcaplat.scenario import MeasuredRun
-from pcaplat.spill import KINDS, Rows, ends, kinds, rows_as_spilled
 from pcaplat.units import format_ns
 
 if TYPE_CHECKING:
@@ -47,75 +47,134 @@ COLUMN = {"size": "wire_bytes", "dscp": "dscp"}
 WAYS = ("forward", "reverse")
 
 
+@dataclass
+class Kind:
+    """What is kept of one breakdown while packets are counted."""
+
+    name: str
+    window_ns: int
+    frames: FrameKeys
+    near: NearKeys
+    labels: Labels | Firsts | None
+    counts: Counts = field(default_factory=Counts)
+    lost: Sums = field(default_factory=lost_sums)
+
+    @property
+    def names(self) -> Sequence[Label]:
+        """Labels by number."""
+        return self.labels.labels if self.labels else ()
+
+    def place(self, file: int, batch: pl.DataFrame) -> None:
+        """Note the keys of frames of a file."""
+        if self.labels:
+            self.frames.place(file, batch["frame"].to_numpy(), self.labels.numbers(batch))
+        elif self.name in COLUMN:
+            values = batch[COLUMN[self.name]].fill_null(NO_KEY).to_numpy()
+            self.frames.place(file, batch["frame"].to_numpy(), values)
+
+    def keys(self, rows: pl.DataFrame) -> tuple[Ints, Ints]:
+        """Give the keys that packets have at the near end, and those that they have at the far."""
+        near, far = (self.frames.at(rows[end].to_numpy()) for end in ("near", "far"))
+        if self.name == "flow":
+            way = rows["way"].to_numpy()
+            near, far = as_forward(near, way), as_forward(far, way)
+        if self.name == "tunnel":
+            near = np.where(near == NO_KEY, far, near)
+        return near, far
+
+    def keys_of_lost(self, rows: pl.DataFrame) -> Ints:
+        """Give the keys that lost packets have, or would have had, at the near end."""
+        near, far = self.keys(rows)
+        seen = np.where(rows["near"].to_numpy() < 0, far, near)
+        keys = self.near.of(rows.with_columns(key=pl.Series(seen, dtype=pl.Int64)))
+        return size_class(keys) if self.name == "size" else keys
+
+
 @dataclass(frozen=True)
 class Measuring:
     """What breaking a run down needs to know of it."""
 
-    table: MatchTable
-    spilled: Sequence[str]
-    times: BlockTimes
+    crossings: Crossings
     document: Mapping[str, Any]
     is_resampled: bool
 
     def measure(
         self, asked: Sequence[Asked], batches: "Callable[[], Iterable[pa.RecordBatch]]"
     ) -> Breakdowns:
-        """Count what was asked for: one pass over the packets, one over the pairs.
+        """Count what was asked for: a pass over packets, one over what crossed, two over losses.
 
         Args:
             asked: What to break down by.
             batches: Gives the packets table with its details.
         """
-        frames = {one.kind: FrameKeys(len(self.table.captures)) for one in asked}
-        labels = {one.kind: LABELLED[one.kind]() for one in asked if one.kind in LABELLED}
-        if any(one.kind != "window" for one in asked):
+        wanted = pl.concat(map(without_near, self.crossings.losses())).unique()
+        kinds = [self._kind(one, wanted) for one in asked]
+        if any(kind.name != "window" for kind in kinds):
             for batch in batches():
-                self._place(pl.DataFrame(batch), frames, labels)
-        windows = {one.kind: self._window_ns(one) for one in asked}
-        counts = {one.kind: Counts() for one in asked}
-        lines = Sums([*LINK, "block"], _LINE_SUMS)
-        for rows in rows_as_spilled(self.spilled):
-            for kind, keys in frames.items():
-                pairs = self._pairs(rows, kind, keys, windows[kind])
-                counts[kind].add(pairs)
-                if kind == "size":
-                    lines.add(line_sums(pairs))
+                self._place(pl.DataFrame(batch), kinds)
+        lines = self._count(kinds)
+        self._count_lost(kinds)
         found: Breakdowns = {}
-        for kind, count in counts.items():
-            names = labels[kind].labels if kind in labels else ()
-            found |= self._found(kind, count, names, windows[kind])
-        return found | ({"size_fits": fit_rows(self._broken, lines)} if "size" in counts else {})
+        for kind in kinds:
+            found |= self._found(kind)
+        with_sizes = any(kind.name == "size" for kind in kinds)
+        return found | ({"size_fits": fit_rows(self._broken, lines)} if with_sizes else {})
 
-    @property
+    def _count(self, kinds: Sequence[Kind]) -> Sums:
+        """Count what crossed segments; give the sums of the line through sizes."""
+        lines = Sums([*LINK, "block"], _LINE_SUMS)
+        for packets in self.crossings.packets():
+            known = self._without_unknown(packets)
+            for kind in kinds:
+                pairs = self._keyed(kind, known)
+                kind.counts.add(pairs)
+                if kind.name == "size":
+                    lines.add(line_sums(pairs))
+        return lines
+
+    def _count_lost(self, kinds: Sequence[Kind]) -> None:
+        for losses in self.crossings.losses():
+            for kind in kinds:
+                lost = self._timed(kind, losses)
+                if kind.name != "window":
+                    keys = pl.Series(kind.keys_of_lost(losses), dtype=pl.Int64)
+                    lost = lost.with_columns(key=keys)
+                kind.lost.add(lost.select(*kind.lost.by, "weight"))
+
+    def _kind(self, asked: Asked, wanted: pl.DataFrame) -> Kind:
+        name, n_files = asked.kind, len(self.crossings.table.captures)
+        labels = LABELLED[name]() if name in LABELLED else None
+        near = NearKeys(name, wanted)
+        return Kind(name, self._window_ns(asked), FrameKeys(n_files), near, labels)
+
+    @cached_property
     def _broken(self) -> Broken:
-        run = MeasuredRun("", self.document, {})
-        return Broken(run, self.segments, self.times, is_resampled=self.is_resampled)
+        run, times = MeasuredRun("", self.document, {}), self.crossings.times
+        return Broken(run, self.segments, times, is_resampled=self.is_resampled)
 
-    def _found(
-        self, kind: str, count: Counts, labels: Sequence[Label], window_ns: int
-    ) -> Breakdowns:
+    def _found(self, kind: Kind) -> Breakdowns:
         """Give the rows of one breakdown, and of both directions together where that says it."""
-        of_kind = (self._broken, kind, count, labels, window_ns)
-        found = {f"by_{kind}": rows_of(*of_kind)}
-        if kind in BOTH_WAYS:
-            found[f"round_trips_by_{kind}"] = round_trip_rows(*of_kind)
+        about = (kind.name, kind.names, kind.window_ns)
+        found = {f"by_{kind.name}": rows_of(self._broken, kind.counts, kind.lost, about)}
+        if kind.name in BOTH_WAYS:
+            rows = round_trip_rows(self._broken, kind.counts, about)
+            found[f"round_trips_by_{kind.name}"] = rows
         return found
 
-    @property
+    @cached_property
     def segments(self) -> list[Mapping[str, Any]]:
-        """Rows of the summary's segments of whole packets between neighbours: a link's two ways."""
-        names = [(self._name(near), self._name(far)) for near, far in self.table.findings.edges]
+        """Rows of the summary's segments of whole packets: a link's two ways."""
+        name = self.crossings.table.findings.name
+        names = [(name(near), name(far)) for near, far in self.crossings.links]
         known = MeasuredRun("", self.document, {}).segments
         return [known.get((*ends, way), {}) for ends in names for way in WAYS]
-
-    def _name(self, point: int) -> str:
-        return self.table.findings.name(point)
 
     def _window_ns(self, asked: Asked) -> int:
         """Give the length of a window; refuse one that leaves too many."""
         if asked.kind != "window":
             return 0
-        span_ns = max(1, self.times.end_ns - self.times.start_ns)
+        times = self.crossings.times
+        span_ns = max(1, times.end_ns - times.start_ns)
         if asked.window_ns is None:
             least_ns = -(-span_ns // MOST_WINDOWS)
             power: int = 10 ** (len(str(least_ns)) - 1)
@@ -127,63 +186,41 @@ class Measuring:
             )
         return asked.window_ns
 
-    def _place(
-        self,
-        batch: pl.DataFrame,
-        frames: Mapping[str, FrameKeys],
-        labels: Mapping[str, Labels | Firsts],
-    ) -> None:
+    def _place(self, batch: pl.DataFrame, kinds: Sequence[Kind]) -> None:
         """Note the keys of a batch of frames."""
-        names = [capture.name for capture in self.table.captures]
+        names = [capture.name for capture in self.crossings.table.captures]
         for name in batch["file"].unique():
             some, file = batch.filter(pl.col("file") == name), names.index(name)
-            for kind, keys in frames.items():
-                if kind in labels:
-                    keys.place(file, some["frame"].to_numpy(), labels[kind].numbers(some))
-                elif kind in COLUMN:
-                    values = some[COLUMN[kind]].fill_null(NO_KEY).to_numpy()
-                    keys.place(file, some["frame"].to_numpy(), values)
+            for kind in kinds:
+                kind.place(file, some)
 
-    def _pairs(self, rows: Rows, kind: str, keys: FrameKeys, window_ns: int) -> pl.DataFrame:
-        """Whole packets between neighbours, with their key, block and latency."""
-        rows = rows[kinds(rows["points"]) == KINDS.index("packet")]
-        up, down, way = ends(rows["points"])
-        near, far = np.where(way, down, up), np.where(way, up, down)
-        link = np.full((len(self.table.findings.points),) * 2, -1)
-        for number, edge in enumerate(self.table.findings.edges):
-            link[edge] = number
-        at = link[near, far] >= 0
-        rows, near, far, way = rows[at], near[at], far[at], way[at]
-        since = self._since_ns(rows, near, way)
-        found = pl.DataFrame({"link": link[near, far], "way": way, "since_ns": since}).with_columns(
-            latency_ns=pl.Series(self.table.latencies(rows)[0]).fill_nan(None).cast(pl.Int64)
-        )
-        found = self._without_unknown(found)
-        if kind == "window":
-            # blocks of a window are its own
-            key = pl.col("since_ns").floordiv(window_ns)
-            block = (pl.col("since_ns") - key * window_ns) * N_BLOCKS // window_ns
-            return found.with_columns(key=key, block=block)
-        block = (pl.col("since_ns") // self.times.length_ns).clip(0, N_BLOCKS - 1)
-        values = _keys_of(rows, kind, keys, way)
-        found = found.with_columns(block=block, key=pl.Series(values, dtype=pl.Int64))
-        if kind != "size":
+    def _timed(self, kind: Kind, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add the block of time; and of windows, whose blocks are their own, the key."""
+        since, window_ns = pl.col("since_ns"), kind.window_ns
+        if kind.name == "window":
+            key = since.floordiv(window_ns)
+            return rows.with_columns(
+                key=key, block=(since - key * window_ns) * N_BLOCKS // window_ns
+            )
+        block = (since // self.crossings.times.length_ns).clip(0, N_BLOCKS - 1)
+        return rows.with_columns(block=block)
+
+    def _keyed(self, kind: Kind, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add key and block to packets."""
+        found = self._timed(kind, rows)
+        if kind.name == "window":
             return found
-        classes = pl.Series(size_class(values), dtype=pl.Int64)
+        near, far = kind.keys(rows)
+        found = found.with_columns(key=pl.Series(near, dtype=pl.Int64))
+        if kind.name not in AS_SEEN:
+            kind.near.learn(found.with_columns(far_key=pl.Series(far, dtype=pl.Int64)))
+        if kind.name != "size":
+            return found
+        classes = pl.Series(size_class(near), dtype=pl.Int64)
         y_ns = pl.col("latency_ns") - (2 * pl.col("link") + pl.col("way")).replace_strict(
             self._pivots(), return_dtype=pl.Int64
         )
         return found.with_columns(bytes=pl.col("key"), key=classes, y_ns=y_ns)
-
-    def _since_ns(self, rows: Rows, near: Ints, way: Ints) -> Ints:
-        """When packets were at the near end, since the begin of the time that all points cover."""
-        t_ns = rows["t_ns"] + np.where(way != 0, rows["raw_ns"], 0)
-        since = np.zeros(len(rows), np.int64)
-        for point in np.unique(near):
-            at = near == point
-            centre = self.table.findings.centres[0][int(point)]
-            since[at] = t_ns[at] - centre.at(t_ns[at]) - self.times.start_ns
-        return since
 
     def _without_unknown(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Leave out latencies of segments for which the summary gives none."""
@@ -200,14 +237,3 @@ _LINE_SUMS = [
     pl.col("min_bytes").min(),
     pl.col("max_bytes").max(),
 ]
-
-
-def _keys_of(rows: Rows, kind: str, keys: FrameKeys, way: Ints) -> Ints:
-    """Give the keys of packets, as their near end has them."""
-    near = keys.at(np.where(way != 0, rows["down"], rows["up"]))
-    if kind == "flow":
-        return as_forward(near, way)
-    if kind == "tunnel":
-        far = keys.at(np.where(way != 0, rows["up"], rows["down"]))
-        return np.where(near == NO_KEY, far, near)
-    return near

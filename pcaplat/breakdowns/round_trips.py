@@ -29,9 +29,10 @@ CELL = ["link", "key"]
 
 
 def round_trip_rows(
-    broken: Broken, kind: str, counts: Counts, labels: Sequence[Label], window_ns: int
+    broken: Broken, counts: Counts, about: tuple[str, Sequence[Label], int]
 ) -> list[Row]:
-    """Give the sum of means there and back, of keys that were seen both ways."""
+    """Give the sum of means there and back, of keys seen both ways; `about` as for `rows_of`."""
+    kind = about[0]
     blocks = counts.blocks.total().filter((pl.col("n_known") > 0) & (pl.col("key") != NO_KEY))
     each = blocks.group_by("link", "way", "key").agg(pl.col("n_known", "sum_ns").sum())
     mean_ns = pl.col("sum_ns") / pl.col("n_known")
@@ -51,7 +52,7 @@ def round_trip_rows(
         why, lo_ns, hi_ns = _interval(broken, ends, parts.get((cell["link"], cell["key"])))
         rows.append(
             {"near": ends[0], "far": ends[1]}
-            | columns_of_key(kind, cell["key"], labels, window_ns, broken.times.start_ns)
+            | columns_of_key(about, cell["key"], broken.times.start_ns)
             | {"n": cell["n"], "mean_ns": cell["mean_ns"]}
             | {"mean_lo_ns": lo_ns, "mean_hi_ns": hi_ns, "interval_reason": why}
         )

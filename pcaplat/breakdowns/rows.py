@@ -1,7 +1,7 @@
 """Rows: from counts to the figures of each segment, direction and key."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,11 @@ import polars as pl
 
 from pcaplat.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.breakdowns import Row
-from pcaplat.breakdowns.counting import CELL, Counts, Sums
+from pcaplat.breakdowns.counting import CELL, COUNTED, Counts, Sums
 from pcaplat.breakdowns.keys import FIRST, FLOW, LATER, MOST_KEYS, NO_KEY, REST, Label
 from pcaplat.breakdowns.lines import LINK, Line
+from pcaplat.breakdowns.losses import apportioned, lost_cells
+from pcaplat.bursts import loss_ratio
 from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.readings import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
 from pcaplat.scenario import MeasuredRun
@@ -23,6 +25,10 @@ MOST_RESAMPLED = 1_000
 
 FIGURES = ("mean_ns", "p50_ns", "p99_ns", "max_ns", "min_ns", "pdv_p99_ns")
 
+LATENCIES = {"p50_ns": 0.5, "p99_ns": 0.99}
+VARIATIONS = {"ipdv_p50_ns": 0.5, "ipdv_p99_ns": 0.99}
+
+NONE_CAME = "none of these packets came through"
 UNRELATED = "the clocks of the two points cannot be related, so a one-way latency cannot be told"
 NOT_AMONG = f"intervals are resampled for the {MOST_RESAMPLED:,} rows with the most packets only"
 ONE_SIZE = "all frames are equally long, so nothing tells what a byte costs"
@@ -49,41 +55,74 @@ class Broken:
 
 
 def rows_of(
-    broken: Broken, kind: str, counts: Counts, labels: Sequence[Label], window_ns: int
+    broken: Broken, counts: Counts, lost: Sums, about: tuple[str, Sequence[Label], int]
 ) -> list[Row]:
-    """Give the rows of a breakdown, in path order; flows by their packets, others by their key."""
-    blocks = counts.blocks.total()
+    """Give the rows of a breakdown, in path order; flows by their packets, others by their key.
+
+    `about` is what it is by, labels by their numbers, and how long a window is.
+    """
+    blocks, lost_blocks = counts.blocks.total(), lost.total()
+    n_lost = {divmod(at, 2): row["n_lost"] for at, row in enumerate(broken.segments) if row}
     cells = blocks.group_by(CELL).agg(
-        pl.col("n", "n_known", "sum_ns").sum(), pl.col("min_ns").min(), pl.col("max_ns").max()
+        pl.col(*COUNTED, "n_known", "sum_ns").sum(), pl.col("min_ns").min(), pl.col("max_ns").max()
     )
-    for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
-        cells = cells.join(_quantiles(counts.bins.total(), name, share), on=CELL, how="left")
-    by = [*LINK, "n", "key"] if kind == "flow" else CELL
+    # of a key all packets may be lost
+    cells = cells.join(lost_cells(lost, n_lost), on=CELL, how="full", coalesce=True).with_columns(
+        pl.col(*COUNTED, "n_known", "n_lost").fill_null(0)
+    )
+    for bins, names in ((counts.bins, LATENCIES), (counts.variation, VARIATIONS)):
+        for name, share in names.items():
+            cells = cells.join(_quantiles(bins.total(), name, share), on=CELL, how="left")
+    by = [*LINK, "n", "key"] if about[0] == "flow" else CELL
     cells = cells.sort(by, descending=[name == "n" for name in by])
-    largest = cells.top_k(MOST_RESAMPLED, by="n").select(CELL)
-    parts = blocks.join(largest, on=CELL, how="semi").partition_by(CELL, as_dict=True)
+    largest = cells.top_k(MOST_RESAMPLED, by=pl.col("n") + pl.col("n_lost")).select(CELL)
+    parts, lost_parts = (
+        of.join(largest, on=CELL, how="semi").partition_by(CELL, as_dict=True)
+        for of in (blocks, lost_blocks)
+    )
+    is_among = set(largest.iter_rows())
     rows = []
     for cell in cells.iter_rows(named=True):
         segment = broken.segments[2 * cell["link"] + cell["way"]]
-        part = parts.get((cell["link"], cell["way"], cell["key"]))
+        at = (cell["link"], cell["way"], cell["key"])
+        part, lost_part = parts.get(at), lost_parts.get(at)
         why, lo_ns, hi_ns = _interval(broken, segment, cell, part)
+        lost_lo, lost_hi = (
+            lost_span(segment, cell, part, lost_part) if at in is_among else (None, None)
+        )
         rows.append(
             _segment(segment)
-            | columns_of_key(kind, cell["key"], labels, window_ns, broken.times.start_ns)
+            | columns_of_key(about, cell["key"], broken.times.start_ns)
             | {"n": cell["n"]}
             | _figures(cell)
             | {"mean_lo_ns": lo_ns, "mean_hi_ns": hi_ns, "interval_reason": why}
+            | _counts(cell)
+            | {"lost_lo_frac": lost_lo, "lost_hi_frac": lost_hi}
         )
     return rows
+
+
+def _counts(cell: Row) -> Row:
+    """Loss, duplication and reordering, as the summary's segments have them."""
+    n, n_lost = cell["n"], cell["n_lost"]
+    row = {"n_lost": n_lost, "lost_frac": n_lost / (n + n_lost)}
+    for name in ("duplicated", "reordered"):
+        row |= {f"n_{name}": cell[f"n_{name}"]}
+        row |= {f"{name}_frac": cell[f"n_{name}"] / n if n else None}
+    return row | {name: cell[name] for name in VARIATIONS}
 
 
 def _quantiles(bins: pl.DataFrame, name: str, share: float) -> pl.DataFrame:
     """Middle of the bin in which the quantile of each cell lies (Hyndman and Fan's type 1)."""
     reached = bins.with_columns(
-        reached=pl.col("n").cum_sum().over(CELL), total=pl.col("n").sum().over(CELL)
+        reached=pl.col("n").cum_sum().over(CELL),
+        total=pl.col("n").sum().over(CELL),
+        least_ns=pl.col("least_ns").min().over(CELL),
+        most_ns=pl.col("most_ns").max().over(CELL),
     )
     is_there = pl.col("reached") >= (share * pl.col("total")).ceil()
-    return reached.filter(is_there).group_by(CELL).agg(pl.col("middle_ns").min().alias(name))
+    middle = pl.col("middle_ns").min().clip(pl.col("least_ns").first(), pl.col("most_ns").first())
+    return reached.filter(is_there).group_by(CELL).agg(middle.cast(pl.Float64).alias(name))
 
 
 def _segment(row: Mapping[str, Any]) -> Row:
@@ -93,8 +132,7 @@ def _segment(row: Mapping[str, Any]) -> Row:
 def _figures(cell: Row) -> Row:
     if not cell["n_known"]:
         return dict.fromkeys(FIGURES)
-    least, most = cell["min_ns"], cell["max_ns"]
-    p50_ns, p99_ns = (float(min(max(cell[name], least), most)) for name in ("p50_ns", "p99_ns"))
+    least, most, p50_ns, p99_ns = (cell[f"{name}_ns"] for name in ("min", "max", "p50", "p99"))
     mean_ns = cell["sum_ns"] / cell["n_known"]
     figures = (mean_ns, p50_ns, p99_ns, float(most), float(least), p99_ns - least)
     return dict(zip(FIGURES, figures, strict=True))
@@ -105,7 +143,7 @@ def _interval(
 ) -> Span:
     """95 % interval of a mean, or why there is none."""
     if not cell["n_known"]:
-        return UNRELATED, None, None
+        return UNRELATED if cell["n"] else NONE_CAME, None, None
     if not broken.is_resampled:
         return NOT_ASKED, None, None
     if part is None:
@@ -118,6 +156,24 @@ def _interval(
     ends = (segment["near"], segment["far"])
     off_ns = (segment["clock_half_width_ns"] or 0.0) + waiting_ns(broken.run, ends)
     return told(of_means(broken.run, ends, [blocks], clock_ns=off_ns))
+
+
+def lost_span(
+    segment: Mapping[str, Any], cell: Row, part: pl.DataFrame | None, lost: pl.DataFrame | None
+) -> tuple[float | None, float | None]:
+    """95 % interval of a loss ratio, as that of the segment is found."""
+    n, n_lost = np.zeros(N_BLOCKS, np.int64), np.zeros(N_BLOCKS, np.int64)
+    if part is not None:
+        n[part["block"].to_numpy()] = part["n"].to_numpy()
+    if lost is not None and cell["n_lost"]:
+        weights = lost["weight"].to_numpy()
+        n_lost[lost["block"].to_numpy()] = apportioned(weights, cell["n_lost"])
+    some = np.flatnonzero(n + n_lost)
+    blocks = Blocks.of_moments(n, n, np.zeros(N_BLOCKS))
+    blocks = replace(blocks, n_lost=n_lost).part(int(some[0]), int(some[-1]) + 1)
+    n_sent = cell["n"] + cell["n_lost"]
+    within = loss_ratio(cell["n_lost"], n_sent, segment["lost_spread"], [blocks]).within
+    return (None, None) if within is None else within.interval(CONFIDENCE)
 
 
 def blocks_of(part: pl.DataFrame) -> Blocks:
@@ -138,10 +194,9 @@ def told(reading: Reading) -> Span:
     return None, *reading.within.interval(CONFIDENCE)
 
 
-def columns_of_key(
-    kind: str, key: int, labels: Sequence[Label], window_ns: int, start_ns: int
-) -> Row:
-    """Columns that say what a row is of."""
+def columns_of_key(about: tuple[str, Sequence[Label], int], key: int, start_ns: int) -> Row:
+    """Columns that say what a row is of; `about`: `rows_of`."""
+    kind, labels, window_ns = about
     if kind == "size":
         least, most = 1 << max(key, 0), (2 << max(key, 0)) - 1
         least = least if key > 0 else 0

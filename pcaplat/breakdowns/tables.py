@@ -1,6 +1,7 @@
 """The tables of breakdowns: their columns, units and meaning."""
 
 from pcaplat.columns import Column, Table
+from pcaplat.tables import SEGMENTS
 
 
 def _known(name: str, kind: str, meaning: str, unit: str = "") -> Column:
@@ -11,12 +12,13 @@ def _by(kind: str, meaning: str, *keys: Column) -> Table:
     """Give the table of one breakdown: segment, direction and key, then the figures."""
     return Table(
         f"by_{kind}",
-        f"latency of each segment and direction {meaning}; whole packets between neighbours",
+        f"figures of each segment, and of the whole path, and direction {meaning}; whole packets",
         (
             *_ENDS,
             Column("key", "String", "what the row is of, to be read"),
             *keys,
             *_FIGURES,
+            *_COUNTS,
         ),
     )
 
@@ -38,6 +40,13 @@ _FIGURES = (
     ),
     _known("interval_reason", "String", "why figures or the interval are null"),
 )
+
+_COUNTED = (
+    *("n_lost", "lost_frac", "lost_lo_frac", "lost_hi_frac"),
+    *("n_duplicated", "duplicated_frac", "n_reordered", "reordered_frac"),
+    *("ipdv_p50_ns", "ipdv_p99_ns"),
+)
+_COUNTS = tuple(column for column in SEGMENTS.columns if column.name in _COUNTED)
 
 _ENDS = (
     Column("near", "String", "the end nearer the path's first point"),
@@ -84,10 +93,10 @@ ROUND_TRIPS_BY = tuple(
     Table(
         f"round_trips_by_{kind}",
         f"a segment's share of the round trip per {kind}: mean there and mean back of whole "
-        "packets between neighbours; needs no common clock",
+        "packets; needs no common clock",
         (
             *_ENDS[:2],
-            *BY[kind].columns[len(_ENDS) : -len(_FIGURES)],
+            *BY[kind].columns[len(_ENDS) : -len(_FIGURES + _COUNTS)],
             Column("n", "Int64", "packets measured, of the direction that has fewer"),
             _known("mean_ns", "Float64", "mean two-way contribution", "ns"),
             *_FIGURES[-3:],

@@ -196,6 +196,7 @@ def command(
         "by": by or [],
         "intervals": not no_intervals,
         "keep_rows": output_dir is not None,
+        "keep_crossings": False,
         "engine": engine,
     }
     kept = {"overwrite": overwrite, "pcapng": pcapng, "unmatched": unmatched}

@@ -46,7 +46,7 @@ class Engine(Protocol):
             tell: Told how far the reading is.
         """
 
-    def match(
+    def match(  # noqa: PLR0913 - what is kept is named
         self,
         files: Sequence[str],
         settings: _native.Settings,
@@ -54,6 +54,7 @@ class Engine(Protocol):
         directory: str,
         *,
         keep_rows: bool,
+        keep_crossings: bool = False,
         tell: Tell | None,
     ) -> dict[str, Any]:
         """Match all frames as planned; what is too large to return goes into `directory`."""

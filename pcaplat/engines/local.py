@@ -24,14 +24,16 @@ def learn(
     return _native.learn(list(files), settings, **beforehand, tell=tell)
 
 
-def match(
+def match(  # noqa: PLR0913 - what is kept is named
     files: Sequence[str],
     settings: _native.Settings,
     plan: dict[str, Any],
     directory: str,
     *,
     keep_rows: bool,
+    keep_crossings: bool = False,
     tell: Tell | None,
 ) -> dict[str, Any]:
     """See `Engine.match`."""
-    return _native.match_files(list(files), settings, plan, directory, keep_rows, 0, tell)
+    kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
+    return _native.match_files(list(files), settings, plan, directory, **kept, tell=tell)

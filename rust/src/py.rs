@@ -19,7 +19,7 @@ mod stamped;
 mod stream;
 mod translated;
 
-use crate::matching::{Options, match_files as run_match};
+use crate::matching::{Keep, Options, match_files as run_match};
 use crate::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::reading::{Progress, Reading};
 use crate::sample::sample as run_sample;
@@ -60,7 +60,7 @@ fn sample<'py>(
 
 /// Matches the frames of all files as the plan says; spilled files go into `directory`.
 #[pyfunction]
-#[pyo3(signature = (files, settings, plan, directory, keep_rows, n_partitions=0, tell=None))]
+#[pyo3(signature = (files, settings, plan, directory, keep_rows, keep_crossings=false, n_partitions=0, tell=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 fn match_files<'py>(
     py: Python<'py>,
@@ -69,6 +69,7 @@ fn match_files<'py>(
     plan: &Bound<'py, PyDict>,
     directory: PathBuf,
     keep_rows: bool,
+    keep_crossings: bool,
     n_partitions: usize,
     tell: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -77,7 +78,10 @@ fn match_files<'py>(
     let progress = Progress::default();
     let options = Options {
         directory: &directory,
-        keep_rows,
+        keep: Keep {
+            rows: keep_rows,
+            crossings: keep_crossings,
+        },
         n_partitions,
     };
     let job = || run_match(&files, &reading, &plan, &options, &progress);

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from pcaplat.outputs.text.fields import KEPT, Field, print_table
+from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS
 from pcaplat.printable import printable
-from pcaplat.units import format_count, format_in, format_ns, format_number, unit_for
+from pcaplat.units import format_count, format_frac, format_in, format_ns, format_number, unit_for
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +57,7 @@ def _show(console: "Console", kind: str, rows: list[Row], n_more: int) -> None:
             Field(heading, [format_in(row[name], unit) for row in halves], rank)
             for heading, name, rank in FIGURES
         ),
+        *optional("lost", [format_frac(row["lost_frac"]) for row in rows], format_frac(0.0)),
     ]
     print_table(console, f"Latency by {kind}, {unit}", fields)
     if n_more:

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pcaplat_core::matching::outcome::Outcomes;
-use pcaplat_core::matching::{Matched, Options, Status, match_files};
+use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
 
@@ -111,7 +111,10 @@ fn run(folder: &Path, files: &[PathBuf], n_partitions: usize) -> Said {
     let reading = Reading::everything(Decoder::new(&[]).unwrap());
     let options = Options {
         directory: folder,
-        keep_rows: true,
+        keep: Keep {
+            rows: true,
+            crossings: true,
+        },
         n_partitions,
     };
     let plan = Arc::new(plan());

@@ -20,11 +20,13 @@ pub(super) struct Booked {
     pub(super) links: Vec<[LinkLoss; 2]>,
     /// Per point and direction.
     pub(super) points: Vec<[Missed; 2]>,
+    /// Per point: of what ended while its mirror was losing frames, the share that counts as lost.
+    pub(super) past_gaps_frac: Vec<f64>,
 }
 
 /// Packets that got lost on one of these, nobody knows on which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Either {
+pub(super) enum Either {
     /// Segments.
     Of(Vec<usize>),
     /// The whole path, or another one that ends elsewhere: the last points.
@@ -34,24 +36,17 @@ enum Either {
 /// Books all losses. `n_pairs`: what came through, per link and direction.
 pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked {
     let points = losses.misses.count(plan, &losses.crossed);
-    let books = Books {
-        plan,
-        n_pairs,
-        points: &points,
-    };
+    let books = Books::new(plan, n_pairs, &points);
     let mut gathered: BTreeMap<(usize, Either), LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
-    // the mirror lost as many, whichever they were: these are no loss of the path
-    let mut n_unmirrored: Vec<u64> = plan.mirror_gaps.iter().map(|(_, n)| *n).collect();
+    let mut gaps = Gaps::new(plan);
     let mut ended: Vec<_> = losses.ended.iter().collect();
     ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from));
     for (end, all) in ended {
         let crossed = losses.crossed.of(end.pair);
         let side = usize::from(end.is_reverse);
         let ways = books.where_lost(end, crossed);
-        let mirror = end.unmirrored.filter(|_| !ways.is_empty());
-        let left_out = mirror.and_then(|point| n_unmirrored.get_mut(usize::from(point)));
-        let lost = left_out.map_or(*all, |n| all.without(n));
+        let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
         for either in ways {
             let total = gathered.entry((side, either)).or_default();
             total.add(lost, end.block);
@@ -72,16 +67,67 @@ pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked
         }
     }
     books.take_missed(&mut links, &seen_at_both);
-    Booked { links, points }
+    Booked {
+        links,
+        points,
+        past_gaps_frac: gaps.past_frac(),
+    }
 }
 
-struct Books<'a> {
+/// What mirrors lost by their own numbers: as many packets, whichever they were, are no loss of the
+/// path. Per point.
+struct Gaps {
+    n_left: Vec<u64>,
+    /// Of what ended in them: in all, and what is lost nevertheless.
+    n_ended: Vec<[u64; 2]>,
+}
+
+impl Gaps {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            n_left: plan.mirror_gaps.iter().map(|(_, n)| *n).collect(),
+            n_ended: vec![[0; 2]; plan.mirror_gaps.len()],
+        }
+    }
+
+    /// What counts as lost of packets that ended in a gap of this point's mirror, or in none.
+    fn past(&mut self, mirror: Option<u16>, all: Lost) -> Lost {
+        let Some(point) = mirror.map(usize::from) else {
+            return all;
+        };
+        let left = self.n_left.get_mut(point);
+        let lost = left.map_or(all, |n| all.without(n));
+        if let Some([n, n_lost]) = self.n_ended.get_mut(point) {
+            *n += all.packets;
+            *n_lost += lost.packets;
+        }
+        lost
+    }
+
+    /// The share of them that does.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    fn past_frac(&self) -> Vec<f64> {
+        let share = |[n, n_lost]: &[u64; 2]| *n_lost as f64 / (*n).max(1) as f64;
+        self.n_ended.iter().map(share).collect()
+    }
+}
+
+/// What booking goes by.
+pub(super) struct Books<'a> {
     plan: &'a Plan,
     n_pairs: &'a [[u64; 2]],
     points: &'a [[Missed; 2]],
 }
 
-impl Books<'_> {
+impl<'a> Books<'a> {
+    pub(super) fn new(plan: &'a Plan, n_pairs: &'a [[u64; 2]], points: &'a [[Missed; 2]]) -> Self {
+        Self {
+            plan,
+            n_pairs,
+            points,
+        }
+    }
+
     /// Takes off the segments what was lost farther on. Of the whole path's end nobody knows what it
     /// missed.
     fn take_missed(
@@ -106,7 +152,7 @@ impl Books<'_> {
 
     /// On the segments after the last sight that the address pair crosses otherwise, and on the
     /// whole path, if it crosses that.
-    fn where_lost(&self, end: &End, crossed: u128) -> Vec<Either> {
+    pub(super) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Either> {
         let plan = self.plan;
         let side = usize::from(end.is_reverse);
         let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
@@ -137,26 +183,39 @@ impl Books<'_> {
 
     /// Divides what was lost on either as what came through them is.
     fn divided(&self, either: &Either, side: usize, loss: &LinkLoss) -> Vec<(usize, LinkLoss)> {
-        match either {
-            Either::Of(segments) => {
-                let passed = segments.iter().map(|index| self.n_passed(*index, side));
-                let shares = loss.divided(&passed.collect::<Vec<_>>());
-                segments.iter().copied().zip(shares).collect()
-            }
+        let (links, weights) = self.weighed(either, side);
+        let parts = links.into_iter().zip(loss.divided(&weights));
+        parts
+            .filter_map(|(link, part)| Some((link?, part)))
+            .collect()
+    }
+
+    /// The links on which something was lost, `None` for what is another end of the path, and how
+    /// much of it came through each.
+    pub(super) fn weighed(&self, either: &Either, side: usize) -> (Vec<Option<usize>>, Vec<f64>) {
+        let weighed = match either {
+            Either::Of(segments) => segments
+                .iter()
+                .map(|index| (Some(*index), self.n_passed(*index, side)))
+                .collect(),
             Either::Whole(last) => {
-                let Some((whole, (_, down))) = self
-                    .plan
-                    .whole
-                    .and_then(|whole| Some((whole, self.ends(whole, side)?)))
-                else {
-                    return Vec::new();
-                };
-                let arrived = last.iter().map(|point| self.n_arrived(*point, side));
-                let shares = loss.divided(&arrived.collect::<Vec<_>>());
-                let mine = last.iter().zip(shares).find(|(point, _)| **point == down);
-                vec![(whole, mine.map_or_else(|| loss.clone(), |(_, share)| share))]
+                let whole = self.plan.whole;
+                let end = whole.and_then(|whole| self.ends(whole, side));
+                let is_end = |point: u16| end.is_some_and(|(_, down)| down == point);
+                let others = last.iter().map(|point| {
+                    (
+                        whole.filter(|_| is_end(*point)),
+                        self.n_arrived(*point, side),
+                    )
+                });
+                if last.iter().any(|point| is_end(*point)) {
+                    others.collect()
+                } else {
+                    vec![(whole, 1.0)]
+                }
             }
-        }
+        };
+        weighed.into_iter().unzip()
     }
 
     /// What came through a segment, and would have been seen to, had its downstream point missed none.
@@ -200,12 +259,12 @@ impl Books<'_> {
     }
 
     /// Upstream and downstream point.
-    fn ends(&self, index: usize, side: usize) -> Option<(u16, u16)> {
+    pub(super) fn ends(&self, index: usize, side: usize) -> Option<(u16, u16)> {
         let link = self.plan.links.get(index)?;
         Some(ends(*link, Direction::of(side == 0)))
     }
 
-    fn missed(&self, point: u16, side: usize) -> Missed {
+    pub(super) fn missed(&self, point: u16, side: usize) -> Missed {
         let both = self.points.get(usize::from(point));
         both.and_then(|both| both.get(side))
             .copied()
@@ -214,85 +273,4 @@ impl Books<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::Sight;
-    use super::super::links::Links;
-    use super::super::testing::{fork, path, sight};
-    use super::*;
-
-    /// Notes forward packets of a pair, seen at these points, as the tally does.
-    fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
-        let seen = |point: &u16| Sight {
-            pair,
-            ..sight(1, *point, 0)
-        };
-        let sights: Vec<Sight> = points.iter().map(seen).collect();
-        let links = Links::new(plan);
-        let ends = [&sights[0], &sights[sights.len() - 1]];
-        let whole = [[*ends[0], *ends[1]]];
-        let pairs = sights
-            .windows(2)
-            .chain(whole.iter().map(<[Sight; 2]>::as_slice));
-        let between = pairs.filter_map(|two| links.between(&two[0], &two[1], Direction::Forward));
-        let crossed = between.fold(0, |all, index| all | link_bit(index, 0));
-        for _ in 0..n {
-            losses.note_way(plan, &links, &sights, Direction::Forward, crossed);
-            let lost = Lost::whole(ends[1]);
-            losses.note_end(plan, &sights, Direction::Forward, lost, false);
-        }
-    }
-
-    fn n_lost(plan: &Plan, losses: &Losses, n_pairs: &[u64]) -> Vec<u64> {
-        let n_pairs: Vec<[u64; 2]> = n_pairs.iter().map(|n| [*n, 0]).collect();
-        let links = book(plan, losses, &n_pairs).links.into_iter();
-        links.map(|[to, _]| to.lost.packets).collect()
-    }
-
-    #[test]
-    fn what_a_point_missed_and_was_lost_farther_on_is_booked_there() {
-        let plan = path(4);
-        let mut losses = Losses::default();
-        // of 1,000, 100 are lost on each segment, and point 1 misses a quarter
-        note(&mut losses, &plan, 1, &[0], 100 + 25);
-        note(&mut losses, &plan, 1, &[0, 1], 75);
-        note(&mut losses, &plan, 1, &[0, 1, 2], 75);
-        note(&mut losses, &plan, 1, &[0, 2], 25);
-        note(&mut losses, &plan, 1, &[0, 1, 2, 3], 525);
-        note(&mut losses, &plan, 1, &[0, 2, 3], 175);
-        // a quarter of the 100 is what point 1 would not have witnessed: n is less by as much
-        let lost = n_lost(&plan, &losses, &[675, 600, 700, 700]);
-        assert_eq!(lost, [75, 75, 100, 300]);
-    }
-
-    #[test]
-    fn a_loss_before_a_fork_is_divided_as_what_came_through() {
-        let plan = fork();
-        let mut losses = Losses::default();
-        note(&mut losses, &plan, 1, &[0, 1, 3], 60);
-        note(&mut losses, &plan, 1, &[0, 2, 3], 20);
-        note(&mut losses, &plan, 2, &[0, 2, 3], 10);
-        note(&mut losses, &plan, 1, &[0], 8);
-        note(&mut losses, &plan, 2, &[0], 5);
-        assert_eq!(
-            n_lost(&plan, &losses, &[60, 30, 60, 30, 90])[..2],
-            [5, 3 + 5]
-        );
-    }
-
-    #[test]
-    fn what_arrives_at_another_end_is_not_lost_on_the_whole_path() {
-        // 0, then 1, then 2 or 3; the whole path ends at 3
-        let plan = Plan {
-            position: vec![0, 1, 2, 2],
-            links: vec![(0, 1), (1, 2), (1, 3), (0, 3)],
-            torn: vec![false; 4],
-            whole: Some(3),
-            ..path(4)
-        };
-        let mut losses = Losses::default();
-        note(&mut losses, &plan, 1, &[0, 1, 2], 30);
-        note(&mut losses, &plan, 1, &[0, 1, 3], 10);
-        note(&mut losses, &plan, 1, &[0], 4);
-        assert_eq!(n_lost(&plan, &losses, &[40, 30, 10, 10]), [4, 0, 0, 1]);
-    }
-}
+mod tests;

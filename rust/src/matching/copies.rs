@@ -55,6 +55,15 @@ impl Folded {
             .map(|(_, copy)| copy)
     }
 
+    /// Copies of a packet at the end of a segment beyond those at its beginning.
+    pub(super) fn n_made_between(&self, up: &Sight, down: &Sight) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        let n_at = |sight| self.copies_of(sight).count() as u64;
+        n_at(down).saturating_sub(n_at(up))
+    }
+
     /// Takes later copies out of a run and returns the rest in order of time. "Same bytes soon after"
     /// alone is not a copy. What is: the second of two that lie as copies do, at a point that sees
     /// nearly everything twice; a frame that is equal to the byte and numbered, unless another point

@@ -12,10 +12,12 @@
 use super::booking::book;
 use super::checks::Earliest;
 use super::decoys::Harvested;
+use super::lost::write_lost;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
 use super::reasons::ByReason;
 use super::stage::{AT_THE_END_NS, Block, Stage};
+use super::tally::Keep;
 use super::totals::Totals;
 use super::{Counts, losses::Losses};
 use crate::error::{Error, Result};
@@ -35,8 +37,8 @@ const WAITING_BLOCKS: usize = 4;
 pub struct Options<'a> {
     /// Where spilled files go.
     pub directory: &'a Path,
-    /// Spill every pair and every frame's outcome too.
-    pub keep_rows: bool,
+    /// What is spilled of single packets.
+    pub keep: Keep,
     /// Partitions; 0 for one a core.
     pub n_partitions: usize,
 }
@@ -79,7 +81,7 @@ pub fn match_files(
     };
     let (senders, receivers) = channels(files.len(), n_partitions);
     std::thread::scope(|scope| {
-        let (outbox, collector) = if options.keep_rows {
+        let (outbox, collector) = if options.keep.rows {
             let (outbox, outcomes) = Outbox::new();
             let collect = move || outcome::collect(options.directory, files.len(), &outcomes);
             (Some(outbox), Some(scope.spawn(collect)))
@@ -97,7 +99,7 @@ pub fn match_files(
         }
         for (index, from) in receivers.into_iter().enumerate() {
             let outbox = outbox.clone();
-            let run = move || match_partition(plan, options.directory, index, &from, outbox);
+            let run = move || match_partition(plan, options, index, &from, outbox);
             threads.push(scope.spawn(run));
         }
         drop(outbox);
@@ -106,7 +108,7 @@ pub fn match_files(
             .map(|thread| came_home(thread.join()))
             .collect();
         let collected = collector.map_or(Ok(()), |thread| came_home(thread.join()));
-        together(plan, harvests, collected)
+        together(plan, options, harvests, collected)
     })
 }
 
@@ -144,7 +146,12 @@ fn came_home<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
 }
 
 /// One of all; of errors the one that made the others stop.
-fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) -> Result<Matched> {
+fn together(
+    plan: &Plan,
+    options: &Options<'_>,
+    harvests: Vec<Result<Harvest>>,
+    collected: Result<()>,
+) -> Result<Matched> {
     let mut all = harvest(plan, Counts::of_points(plan.n_points()));
     let mut failures = Vec::from_iter(collected.err());
     for harvest in harvests {
@@ -163,7 +170,13 @@ fn together(plan: &Plan, harvests: Vec<Result<Harvest>>, collected: Result<()>) 
     if let Some(first) = failures.into_iter().next() {
         return Err(first);
     }
-    let booked = book(plan, &all.losses, &all.totals.n_pairs());
+    let n_pairs = all.totals.n_pairs();
+    let booked = book(plan, &all.losses, &n_pairs);
+    if options.keep.crossings {
+        let files = &mut all.totals.crossings;
+        let booked = (n_pairs.as_slice(), &booked);
+        write_lost(plan, &all.losses, booked, options.directory, files)?;
+    }
     all.totals.add_losses(booked);
     Ok(Matched {
         totals: all.totals,
@@ -200,12 +213,12 @@ fn decode(
 
 fn match_partition(
     plan: &Arc<Plan>,
-    directory: &Path,
+    options: &Options<'_>,
     index: usize,
     from: &[Receiver<Block>],
     outbox: Option<Outbox>,
 ) -> Result<Harvest> {
-    let mut partition = Partition::new(plan, directory, index, outbox)?;
+    let mut partition = Partition::new(plan, options.directory, index, outbox, options.keep)?;
     let mut until_ns = vec![i64::MIN; from.len()];
     let end = || Block {
         sights: Vec::new(),

@@ -61,7 +61,7 @@ impl Losses {
     }
 
     /// Notes what was not seen after a packet's last sight. Bytes of it may have entered the whole
-    /// path in another packet.
+    /// path in another packet. Returns where that was, if something of it may be lost.
     pub(super) fn note_end(
         &mut self,
         plan: &Plan,
@@ -69,13 +69,11 @@ impl Losses {
         direction: Direction,
         loss: Lost,
         entered_in_another: bool,
-    ) {
-        let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
-            return;
-        };
+    ) -> Option<End> {
+        let (first, last) = (sights.first()?, sights.last()?);
         // of a datagram without a name nobody knows what it is elsewhere
         if !last.directed || sights.iter().all(|one| one.range.is_nameless()) {
-            return;
+            return None;
         }
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));
         let had_entered = whole.is_some_and(|whole| {
@@ -87,20 +85,22 @@ impl Losses {
             .iter()
             .any(|link| ends(*link, direction).0 == last.point);
         // where nothing leads on, it has arrived, at whichever end of the path
-        if may_go_on && is_covered(plan, last) {
-            let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
-            let end = End {
-                pair: last.pair,
-                from: before.map(|sight| sight.point),
-                point: last.point,
-                is_reverse: direction == Direction::Reverse,
-                had_entered,
-                is_untold: last.range.has_bytes() && last.range.length().is_none(),
-                unmirrored: unmirrored_at(plan, last, direction),
-                block: plan.blocks.block_of(last.aligned_ns),
-            };
-            self.ended.entry(end).or_default().add(loss);
+        if !may_go_on || !is_covered(plan, last) {
+            return None;
         }
+        let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
+        let end = End {
+            pair: last.pair,
+            from: before.map(|sight| sight.point),
+            point: last.point,
+            is_reverse: direction == Direction::Reverse,
+            had_entered,
+            is_untold: last.range.has_bytes() && last.range.length().is_none(),
+            unmirrored: unmirrored_at(plan, last, direction),
+            block: plan.blocks.block_of(last.aligned_ns),
+        };
+        self.ended.entry(end).or_default().add(loss);
+        Some(end)
     }
 
     /// Adds what another partition noted.

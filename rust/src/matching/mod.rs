@@ -11,6 +11,7 @@ pub mod closure;
 mod components;
 mod copies;
 mod crossed;
+pub mod crossings;
 mod crowd;
 mod datagrams;
 pub mod decoys;
@@ -23,6 +24,7 @@ mod leftovers;
 mod link_loss;
 mod links;
 mod losses;
+mod lost;
 mod matchings;
 pub mod misses;
 mod missing;
@@ -58,6 +60,7 @@ pub(crate) use datagrams::cut_by;
 use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
 use reasons::Reasons;
+pub use tally::Keep;
 
 /// One sight of a packet at a point.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use super::outcome::{Outbox, Outcome};
 use super::piece::Sink;
 use super::ranges::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
 use super::resolve::Resolver;
-use super::tally::Tally;
+use super::tally::{Keep, Tally};
 use super::totals::Totals;
 use super::trips::Trips;
 use super::window::Window;
@@ -53,6 +53,7 @@ impl Partition {
         directory: &Path,
         index: usize,
         outbox: Option<Outbox>,
+        keep: Keep,
     ) -> Result<Self> {
         let bands = plan.bands.iter().flatten();
         let widest_ns = bands
@@ -69,7 +70,7 @@ impl Partition {
             books: Books {
                 plan: Arc::clone(plan),
                 earliest: Earliest::default(),
-                tally: Tally::new(Arc::clone(plan), directory, index, outbox.is_some())?,
+                tally: Tally::new(Arc::clone(plan), directory, index, keep)?,
                 trips: Trips::new(plan, directory, index)?,
                 counts: Counts::of_points(plan.n_points()),
                 outbox,

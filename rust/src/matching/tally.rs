@@ -2,6 +2,7 @@
 
 use super::Sight;
 use super::copies::Folded;
+use super::crossings::{Crossing, Crossings};
 use super::ends::Ends;
 use super::links::Links;
 use super::losses::{Losses, link_bit};
@@ -15,6 +16,15 @@ use crate::plan::{Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What is kept of single packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep {
+    /// Every pair, and every frame's outcome.
+    pub rows: bool,
+    /// What breakdowns are made of.
+    pub crossings: bool,
+}
+
 /// The counts of one partition in the making.
 pub(super) struct Tally {
     plan: Arc<Plan>,
@@ -23,6 +33,7 @@ pub(super) struct Tally {
     reordering: Vec<[Reordering; 2]>,
     spills: Vec<[Option<Spill>; 2]>,
     ends: Ends,
+    crossings: Crossings,
     pub(super) rows: Rows,
     links: Links,
 }
@@ -32,7 +43,7 @@ impl Tally {
         plan: Arc<Plan>,
         directory: &Path,
         partition: usize,
-        keep_rows: bool,
+        keep: Keep,
     ) -> Result<Self> {
         let mut spills = Vec::new();
         for (index, (near, far)) in plan.links.iter().enumerate() {
@@ -51,7 +62,8 @@ impl Tally {
             reordering: plan.links.iter().map(|_| Default::default()).collect(),
             spills,
             ends: Ends::new(directory, partition),
-            rows: Rows::new(directory, partition, keep_rows)?,
+            crossings: Crossings::new(directory, partition, keep.crossings)?,
+            rows: Rows::new(directory, partition, keep.rows)?,
             links: Links::new(&plan),
             plan,
         })
@@ -88,8 +100,12 @@ impl Tally {
         lost: Lost,
         has_entered: bool,
     ) {
-        self.losses
+        let end = self
+            .losses
             .note_end(&self.plan, sights, direction, lost, has_entered);
+        if let Some(end) = end.filter(|_| lost.packets > 0) {
+            self.crossings.end(&end, sights);
+        }
     }
 
     /// Counts two packets of a stream that was cut or joined between them.
@@ -107,7 +123,7 @@ impl Tally {
         let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
         self.ends.count((index, side), cut, is_exact);
         if let Some(reordering) = at(&mut self.reordering, index, side) {
-            reordering.push(cut.up, cut.down, cut.kind, is_exact);
+            reordering.push(cut.up, cut.down, cut.kind, is_exact, None);
         }
     }
 
@@ -128,32 +144,32 @@ impl Tally {
             return 0;
         };
         let side = direction.index();
+        let n_copies = folded.n_made_between(up, down);
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n += 1;
             tally.matched_bytes += down.range.length().map_or(0, u64::from);
             if is_exact {
                 tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
             }
-            if !folded.is_empty() {
-                let n_after = folded.copies_of(down).count() as u64;
-                tally.n_duplicated += n_after.saturating_sub(folded.copies_of(up).count() as u64);
-            }
+            tally.n_duplicated += n_copies;
         }
         if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
             spill.write([up.t_ns, raw_ns]);
         }
         if let Some(reordering) = at(&mut self.reordering, index, side) {
-            reordering.push(up, down, Kind::Packet, is_exact);
+            let crossing = || Crossing::new(up, down, direction, n_copies);
+            let crossing = self.crossings.are_kept().then(crossing);
+            reordering.push(up, down, Kind::Packet, is_exact, crossing);
         }
         link_bit(index, side)
     }
 
     /// Puts in order what arrived before `until_ns`.
     pub(super) fn settle(&mut self, until_ns: i64) {
-        self.reordering
-            .iter_mut()
-            .flatten()
-            .for_each(|one| one.settle(until_ns));
+        for one in self.reordering.iter_mut().flatten() {
+            one.settle(until_ns);
+            self.crossings.take(&mut one.kept);
+        }
     }
 
     /// The counts but for the losses, which need those of all partitions.
@@ -161,6 +177,7 @@ impl Tally {
         let tallies = self.totals.links.iter_mut().flatten();
         for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
             tally.put_in_order(reordering.finish());
+            self.crossings.take(&mut reordering.kept);
         }
         for (paths, spills) in self
             .totals
@@ -173,6 +190,7 @@ impl Tally {
         }
         self.ends.finish(&mut self.totals.links)?;
         self.totals.rows.extend(self.rows.finish()?);
+        self.totals.crossings = self.crossings.finish()?;
         Ok((self.totals, self.losses))
     }
 }
@@ -182,117 +200,4 @@ fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::booking::book;
-    use super::super::testing::{ANYTHING, SEGMENT_NS, path, sight};
-    use super::*;
-    use crate::plan::N_BINS;
-
-    fn tally(plan: Plan) -> Tally {
-        Tally::new(Arc::new(plan), &std::env::temp_dir(), 0, false).unwrap()
-    }
-
-    fn count(tally: &mut Tally, sights: &[Sight], folded: &Folded) {
-        tally.count(sights, Direction::Forward, folded);
-        if let Some(last) = sights.last() {
-            tally.count_end(sights, Direction::Forward, Lost::whole(last), false);
-        }
-    }
-
-    fn seen(points: &[u16]) -> Vec<Sight> {
-        let at = |point: &u16| Sight {
-            t_ns: i64::from(*point) * SEGMENT_NS,
-            ..sight(1, *point, 0)
-        };
-        points.iter().map(at).collect()
-    }
-
-    /// Pairs per link, forward.
-    fn n_pairs(totals: &Totals) -> Vec<u64> {
-        totals.links.iter().map(|[forward, _]| forward.n).collect()
-    }
-
-    #[test]
-    fn each_segment_and_the_whole_path_are_counted_once() {
-        let mut tally = tally(path(4));
-        count(&mut tally, &seen(&[0, 1, 2, 3]), &Folded::default());
-        count(&mut tally, &seen(&[1, 2]), &Folded::default());
-        let (totals, _) = tally.finish().unwrap();
-        assert_eq!(n_pairs(&totals), [1, 2, 1, 1]);
-        let links = totals.links.iter();
-        let sums = links.map(|[forward, _]| forward.histogram.sum_ns);
-        assert!(sums.eq([1, 2, 1, 3].map(|n| n * i128::from(SEGMENT_NS))));
-    }
-
-    #[test]
-    fn a_jump_over_a_point_counts_in_no_segment() {
-        let mut tally = tally(path(4));
-        count(&mut tally, &seen(&[0, 2]), &Folded::default());
-        count(&mut tally, &seen(&[0, 2, 3]), &Folded::default());
-        count(&mut tally, &seen(&[0, 3]), &Folded::default());
-        let (totals, losses) = tally.finish().unwrap();
-        assert_eq!(n_pairs(&totals), [0, 0, 1, 2]);
-        let plan = path(4);
-        let n_lost = book(&plan, &losses, &totals.n_pairs()).links.into_iter();
-        let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.lost.packets).collect();
-        assert_eq!(n_lost, [0, 0, 1, 1]);
-    }
-
-    #[test]
-    fn copies_made_on_the_way_are_counted_where_they_appear() {
-        let mut folded = Folded::default();
-        let copies = [sight(1, 1, 500), sight(1, 2, 500), sight(1, 2, 600)];
-        let run: Vec<Sight> = (0..3)
-            .map(|point| sight(1, point, 0))
-            .chain(copies)
-            .collect();
-        let kept = folded.fold(&run, &ANYTHING);
-        let mut tally = tally(path(3));
-        count(&mut tally, &kept, &folded);
-        let (totals, _) = tally.finish().unwrap();
-        let n_duplicated = totals.links.iter().map(|[forward, _]| forward.n_duplicated);
-        assert_eq!(n_duplicated.collect::<Vec<_>>(), [1, 1, 2]);
-    }
-
-    #[test]
-    fn only_surveyed_packets_with_a_direction_bound_clocks() {
-        let mut plan = path(2);
-        plan.domain = vec![0, 1];
-        plan.toward_is_forward.insert(0, true);
-        plan.bins = (-1000, 100);
-        let folder = std::env::temp_dir().join(format!("tally-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut tally = Tally::new(Arc::new(plan), &folder, 0, false).unwrap();
-        let both = |one: Sight| [Sight { point: 0, ..one }, Sight { point: 1, ..one }];
-        let known = sight(1, 0, 0);
-        let known_at = |aligned_ns| Sight {
-            aligned_ns,
-            ..known
-        };
-        for one in [
-            known,
-            Sight { pair: 7, ..known },
-            Sight {
-                directed: false,
-                ..known
-            },
-            known_at(i64::MAX),
-            known_at(i64::MIN),
-        ] {
-            count(&mut tally, &both(one), &Folded::default());
-        }
-        let (totals, _) = tally.finish().unwrap();
-        let bins = &totals.least[&(0, 1, 0)];
-        let occupied: Vec<usize> = (0..N_BINS).filter(|bin| bins[*bin].is_some()).collect();
-        assert_eq!(occupied, [10, N_BINS - 1]);
-        assert_eq!(
-            (totals.links[0][0].n, totals.links[0][0].histogram.n),
-            (5, 0)
-        );
-        assert_eq!(
-            std::fs::metadata(&totals.spills[0][0][0]).unwrap().len(),
-            5 * 16
-        );
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-}
+mod tests;

@@ -51,6 +51,9 @@ pub(super) fn matched_dict<'py>(
     out.set_item("early", early.collect::<Vec<_>>())?;
     out.set_item("decoys", decoys_dict(py, &matched.decoys)?)?;
     out.set_item("rows", texts(&matched.totals.rows))?;
+    let crossings = &matched.totals.crossings;
+    out.set_item("crossed", texts(&crossings.crossed))?;
+    out.set_item("lost", texts(crossings.lost.as_slice()))?;
     out.set_item("trips", trips_dict(py, &matched.totals.trips, one_in)?)?;
     Ok(out)
 }

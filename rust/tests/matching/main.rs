@@ -10,7 +10,7 @@ mod running;
 mod simulation;
 
 use pcaplat_core::matching::outcome::Outcomes;
-use pcaplat_core::matching::{Matched, Options, Status, match_files};
+use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
 use running::{Folder, run, said};
@@ -162,7 +162,10 @@ fn a_missing_file_stops_all_and_is_named() {
     let reading = Reading::everything(Decoder::new(&[]).unwrap());
     let options = Options {
         directory: &folder.0,
-        keep_rows: true,
+        keep: Keep {
+            rows: true,
+            crossings: true,
+        },
         n_partitions: 3,
     };
     let told = match_files(
@@ -195,7 +198,7 @@ fn an_interruption_is_told() {
     let reading = Reading::everything(Decoder::new(&[]).unwrap());
     let options = Options {
         directory: &folder.0,
-        keep_rows: false,
+        keep: Keep::default(),
         n_partitions: 2,
     };
     let progress = Progress::default();

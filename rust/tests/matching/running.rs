@@ -1,7 +1,7 @@
 //! Runs of the matcher, and everything that they say.
 
 use pcaplat_core::matching::totals::Totals;
-use pcaplat_core::matching::{Matched, Options, match_files};
+use pcaplat_core::matching::{Keep, Matched, Options, match_files};
 use pcaplat_core::plan::Plan;
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
@@ -36,7 +36,10 @@ pub(crate) fn run(folder: &Path, files: &[PathBuf], plan: Plan, n_partitions: us
     std::thread::spawn(move || {
         let options = Options {
             directory: &directory,
-            keep_rows: true,
+            keep: Keep {
+                rows: true,
+                crossings: true,
+            },
             n_partitions,
         };
         let reading = Reading::everything(Decoder::new(&[]).unwrap());

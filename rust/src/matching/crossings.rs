@@ -1,0 +1,265 @@
+//! What breakdowns are made of: a row for every packet that crossed a segment, or the whole path, and
+//! one for every packet that was not seen again.
+
+use super::Sight;
+use super::losses::End;
+use super::spill::Spill;
+use crate::error::{Error, Result};
+use crate::plan::Direction;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// Values of one row.
+pub(super) const VALUES: usize = 7;
+
+/// A packet at both ends of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Crossing {
+    points: i64,
+    frames: [i64; 2],
+    up_ns: i64,
+    raw_ns: i64,
+    n_copies: u64,
+}
+
+/// What is known of it when those before it have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrived {
+    pub(super) is_reordered: bool,
+    /// Size of the difference from the packet before it; `None`: it has no neighbour.
+    pub(super) variation_ns: Option<i64>,
+}
+
+impl Crossing {
+    pub(super) fn new(up: &Sight, down: &Sight, direction: Direction, n_copies: u64) -> Self {
+        Self {
+            points: points(up.point, down.point, direction),
+            frames: [up, down].map(|sight| sight.frame.packed()),
+            up_ns: up.t_ns,
+            raw_ns: down.t_ns.saturating_sub(up.t_ns),
+            n_copies,
+        }
+    }
+
+    fn row(&self, arrived: Arrived) -> [i64; VALUES] {
+        let n_copies = i64::try_from(self.n_copies).unwrap_or(0);
+        let told = n_copies << 1 | i64::from(arrived.is_reordered);
+        let [up, down] = self.frames;
+        let variation_ns = arrived.variation_ns.unwrap_or(-1);
+        [
+            self.points,
+            up,
+            down,
+            self.up_ns,
+            self.raw_ns,
+            told,
+            variation_ns,
+        ]
+    }
+}
+
+/// Upstream and downstream point, and the direction, as rows of `matches` have them.
+pub(super) fn points(up: u16, down: u16, direction: Direction) -> i64 {
+    let is_reverse = i64::from(direction == Direction::Reverse);
+    i64::from(up) | i64::from(down) << 16 | is_reverse << 32
+}
+
+/// Crossings of one segment and direction that wait to be put in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    crossings: Vec<Crossing>,
+    arrived: Vec<[i64; VALUES]>,
+}
+
+impl Waiting {
+    /// Takes one, and gives its number, from 1.
+    pub(super) fn add(&mut self, crossing: Crossing) -> u32 {
+        self.crossings.push(crossing);
+        u32::try_from(self.crossings.len()).unwrap_or(0)
+    }
+
+    /// Hands over what has arrived.
+    pub(super) fn arrived(&mut self) -> Vec<[i64; VALUES]> {
+        std::mem::take(&mut self.arrived)
+    }
+
+    fn at(&self, number: u32) -> Option<&Crossing> {
+        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.crossings.get(place)
+    }
+
+    /// Tells how one arrived.
+    pub(super) fn arrive(&mut self, number: u32, arrived: Arrived) {
+        if let Some(row) = self.at(number).map(|one| one.row(arrived)) {
+            self.arrived.push(row);
+        }
+    }
+
+    /// Keeps only those of these numbers, which are counted anew.
+    pub(super) fn keep<'a>(&mut self, numbers: impl Iterator<Item = &'a mut u32>) {
+        if self.crossings.is_empty() {
+            return;
+        }
+        let mut left = Vec::new();
+        for number in numbers {
+            if let Some(one) = self.at(*number) {
+                left.push(*one);
+                *number = u32::try_from(left.len()).unwrap_or(0);
+            }
+        }
+        self.crossings = left;
+    }
+}
+
+/// The crossings and ends of a partition, where they are kept.
+pub(super) struct Crossings(Option<[Spill; 2]>);
+
+/// Where they are now.
+#[derive(Clone, Debug, Default)]
+pub struct CrossingFiles {
+    /// A row for each packet and segment.
+    pub crossed: Vec<PathBuf>,
+    /// What was not seen again, as the partitions noted it.
+    pub(super) ended: Vec<PathBuf>,
+    /// What was lost, and on which segment.
+    pub lost: Option<PathBuf>,
+}
+
+impl Crossings {
+    pub(super) fn new(directory: &Path, partition: usize, are_kept: bool) -> Result<Self> {
+        let spill = |name: &str| Spill::create(directory, &format!("{name}-{partition}"));
+        let both = are_kept.then(|| Ok([spill("crossed")?, spill("ended")?]));
+        Ok(Self(both.transpose()?))
+    }
+
+    pub(super) fn are_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes what has arrived.
+    pub(super) fn take(&mut self, waiting: &mut Waiting) {
+        if let Some([crossed, _]) = &mut self.0 {
+            waiting
+                .arrived()
+                .into_iter()
+                .for_each(|row| crossed.write(row));
+        }
+    }
+
+    /// Writes a packet that was not seen again.
+    pub(super) fn end(&mut self, end: &End, sights: &[Sight]) {
+        if let (Some([_, ended]), [first, ..], [.., last]) = (&mut self.0, sights, sights) {
+            ended.write(Ended::new(end, first, last).values());
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<CrossingFiles> {
+        let Some([crossed, ended]) = self.0 else {
+            return Ok(CrossingFiles::default());
+        };
+        Ok(CrossingFiles {
+            crossed: vec![crossed.finish()?],
+            ended: vec![ended.finish()?],
+            lost: None,
+        })
+    }
+}
+
+impl CrossingFiles {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.crossed.extend(other.crossed);
+        self.ended.extend(other.ended);
+    }
+}
+
+/// A packet that was not seen again: its first and last frame, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) end: End,
+    pub(super) first: (i64, i64),
+    pub(super) last: (i64, i64),
+}
+
+const ENDED_VALUES: usize = 7;
+const NO_POINT: u16 = u16::MAX;
+
+impl Ended {
+    fn new(end: &End, first: &Sight, last: &Sight) -> Self {
+        let place = |sight: &Sight| (sight.frame.packed(), sight.t_ns);
+        Self {
+            end: *end,
+            first: place(first),
+            last: place(last),
+        }
+    }
+
+    fn values(&self) -> [i64; ENDED_VALUES] {
+        let end = &self.end;
+        let point = |point: Option<u16>| i64::from(point.unwrap_or(NO_POINT));
+        let traits = [end.is_reverse, end.had_entered, end.is_untold];
+        let traits = traits
+            .iter()
+            .rev()
+            .fold(0, |all, is_so| all << 1 | i64::from(*is_so));
+        let where_seen = i64::from(end.point)
+            | point(end.from) << 16
+            | point(end.unmirrored) << 32
+            | traits << 48;
+        let (first, last) = (self.first, self.last);
+        let block = i64::try_from(end.block).unwrap_or(0);
+        let pair = end.pair.cast_signed();
+        [pair, where_seen, block, first.0, first.1, last.0, last.1]
+    }
+
+    fn of(values: [i64; ENDED_VALUES]) -> Self {
+        let [pair, where_seen, block, first, first_ns, last, last_ns] = values;
+        let point = |shift: u32| u16::try_from(where_seen >> shift & 0xffff).unwrap_or(NO_POINT);
+        let known = |shift: u32| Some(point(shift)).filter(|point| *point != NO_POINT);
+        let is_so = |bit: u32| where_seen >> (48 + bit) & 1 == 1;
+        let end = End {
+            pair: pair.cast_unsigned(),
+            from: known(16),
+            point: point(0),
+            is_reverse: is_so(0),
+            had_entered: is_so(1),
+            is_untold: is_so(2),
+            unmirrored: known(32),
+            block: usize::try_from(block).unwrap_or(0),
+        };
+        Self {
+            end,
+            first: (first, first_ns),
+            last: (last, last_ns),
+        }
+    }
+
+    /// Hands over all that a file has.
+    pub(super) fn read(path: &Path, take: &mut dyn FnMut(&Self)) -> Result<()> {
+        let failed = |source| Error::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut from = BufReader::with_capacity(1 << 16, File::open(path).map_err(failed)?);
+        let mut bytes = [0; 8 * ENDED_VALUES];
+        loop {
+            match from.read_exact(&mut bytes) {
+                Ok(()) => take(&Self::of(numbers(&bytes))),
+                Err(end) if end.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
+                Err(source) => return Err(failed(source)),
+            }
+        }
+    }
+}
+
+fn numbers(bytes: &[u8; 8 * ENDED_VALUES]) -> [i64; ENDED_VALUES] {
+    let (chunks, _) = bytes.as_chunks::<8>();
+    let mut values = [0; ENDED_VALUES];
+    for (value, chunk) in values.iter_mut().zip(chunks) {
+        *value = i64::from_le_bytes(*chunk);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests;

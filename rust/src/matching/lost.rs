@@ -1,0 +1,138 @@
+//! Which packets were lost on which segment, for breakdowns: what was booked, packet by packet.
+//!
+//! Each row weighs as much of a packet as was booked on that segment: all of it where the way is
+//! known and the point at its end misses nothing. What is lost farther on is taken off with a
+//! negative weight, as in [`super::booking`].
+
+use super::booking::{Booked, Books};
+use super::crossings::{CrossingFiles, Ended, VALUES, points};
+use super::losses::{End, Losses};
+use super::spill::Spill;
+use crate::error::Result;
+use crate::plan::{Direction, Plan};
+use std::path::Path;
+
+/// Writes a row for each packet and segment that it may have been lost on.
+pub(super) fn write_lost(
+    plan: &Plan,
+    losses: &Losses,
+    (n_pairs, booked): (&[[u64; 2]], &Booked),
+    directory: &Path,
+    files: &mut CrossingFiles,
+) -> Result<()> {
+    let books = Books::new(plan, n_pairs, &booked.points);
+    let mut to = Spill::create(directory, "lost")?;
+    for path in std::mem::take(&mut files.ended) {
+        Ended::read(&path, &mut |one| {
+            let crossed = losses.crossed.of(one.end.pair);
+            for part in parts(plan, &books, &booked.past_gaps_frac, one, crossed) {
+                to.write(part.row());
+            }
+        })?;
+    }
+    files.lost = Some(to.finish()?);
+    Ok(())
+}
+
+/// A packet, or as much of it as counts, that was lost on a link.
+struct Part {
+    up: u16,
+    down: u16,
+    direction: Direction,
+    /// The frame that was seen, and when; at the link's beginning or at its end.
+    seen: (i64, i64),
+    is_seen_up: bool,
+    weight: f64,
+}
+
+impl Part {
+    fn row(&self) -> [i64; VALUES] {
+        const NOT_SEEN: i64 = -1;
+        let (frame, t_ns) = self.seen;
+        let (up, down) = if self.is_seen_up {
+            (frame, NOT_SEEN)
+        } else {
+            (NOT_SEEN, frame)
+        };
+        let points = points(self.up, self.down, self.direction);
+        [
+            points,
+            up,
+            down,
+            t_ns,
+            0,
+            self.weight.to_bits().cast_signed(),
+            0,
+        ]
+    }
+}
+
+fn parts(
+    plan: &Plan,
+    books: &Books<'_>,
+    past_gaps_frac: &[f64],
+    one: &Ended,
+    crossed: u128,
+) -> Vec<Part> {
+    let end = &one.end;
+    let ways = books.where_lost(end, crossed);
+    let gap = end.unmirrored.filter(|_| !ways.is_empty());
+    let counted = gap.and_then(|point| past_gaps_frac.get(usize::from(point)));
+    let counted = counted.copied().unwrap_or(1.0);
+    let direction = Direction::of(!end.is_reverse);
+    let side = direction.index();
+    let mut found = Vec::new();
+    for either in ways {
+        let (links, weights) = books.weighed(&either, side);
+        let all: f64 = weights.iter().sum();
+        for (link, weight) in links.into_iter().zip(weights) {
+            let Some((link, (up, down))) =
+                link.and_then(|link| Some((link, books.ends(link, side)?)))
+            else {
+                continue;
+            };
+            let is_whole = plan.whole == Some(link);
+            let missed = if is_whole {
+                0.0
+            } else {
+                books.missed(down, side).share()
+            };
+            found.push(Part {
+                up,
+                down,
+                direction,
+                seen: if is_whole { one.first } else { one.last },
+                is_seen_up: true,
+                weight: counted * (1.0 - missed) * weight / all,
+            });
+        }
+    }
+    found.extend(farther(plan, books, one, counted));
+    found
+}
+
+/// What the segment before it has too much, if the point that saw this one misses some such.
+fn farther(plan: &Plan, books: &Books<'_>, one: &Ended, counted: f64) -> Option<Part> {
+    let End {
+        from,
+        point,
+        is_reverse,
+        ..
+    } = one.end;
+    let (direction, from) = (Direction::of(!is_reverse), from?);
+    let side = direction.index();
+    let missed = books.missed(point, side).share();
+    let mut segments = (0..plan.links.len()).filter(|link| plan.whole != Some(*link));
+    let is_segment = segments.any(|link| books.ends(link, side) == Some((from, point)));
+    (is_segment && missed > 0.0).then_some(Part {
+        up: from,
+        down: point,
+        direction,
+        seen: one.last,
+        is_seen_up: false,
+        weight: -counted * missed,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+use super::super::booking::book;
+use super::super::links::Links;
+use super::super::losses::link_bit;
+use super::super::ranges::Lost;
+use super::super::testing::{fork, path, sight};
+use super::super::{FrameId, Sight};
+use super::*;
+
+/// What was noted of packets, as the tally does, and what of it is kept.
+struct Noted {
+    plan: Plan,
+    losses: Losses,
+    ended: Vec<Ended>,
+    direction: Direction,
+}
+
+impl Noted {
+    fn new(plan: Plan, direction: Direction) -> Self {
+        Self {
+            plan,
+            losses: Losses::default(),
+            ended: Vec::new(),
+            direction,
+        }
+    }
+
+    /// Packets of a pair, seen at these points; their frames have the pair's number.
+    fn note(&mut self, pair: u64, points: &[u16], n: u64) {
+        let seen = |point: &u16| Sight {
+            pair,
+            frame: FrameId::new(usize::from(*point), pair),
+            ..sight(1, *point, 0)
+        };
+        let sights: Vec<Sight> = points.iter().map(seen).collect();
+        let links = Links::new(&self.plan);
+        let (first, last) = (sights[0], sights[sights.len() - 1]);
+        let whole = [[first, last]];
+        let pairs = sights
+            .windows(2)
+            .chain(whole.iter().map(<[Sight; 2]>::as_slice));
+        let side = self.direction.index();
+        let crossed = pairs
+            .filter_map(|two| links.between(&two[0], &two[1], self.direction))
+            .fold(0, |all, index| all | link_bit(index, side));
+        for _ in 0..n {
+            let (plan, direction) = (&self.plan, self.direction);
+            self.losses
+                .note_way(plan, &links, &sights, direction, crossed);
+            let all = Lost::whole(&last);
+            let end = self.losses.note_end(plan, &sights, direction, all, false);
+            let place = |one: Sight| (one.frame.packed(), one.t_ns);
+            self.ended.extend(end.map(|end| Ended {
+                end,
+                first: place(first),
+                last: place(last),
+            }));
+        }
+    }
+
+    /// Booked losses per link, and the sum of what the rows of each link and pair weigh.
+    fn weigh(&self, n_pairs: &[u64]) -> (Vec<u64>, Vec<Vec<f64>>) {
+        let side = self.direction.index();
+        let n_pairs: Vec<[u64; 2]> = n_pairs.iter().map(|n| [*n; 2]).collect();
+        let booked = book(&self.plan, &self.losses, &n_pairs);
+        let books = Books::new(&self.plan, &n_pairs, &booked.points);
+        let mut sums = vec![vec![0.0; 4]; self.plan.links.len()];
+        for one in &self.ended {
+            let crossed = self.losses.crossed.of(one.end.pair);
+            for part in parts(&self.plan, &books, &booked.past_gaps_frac, one, crossed) {
+                let link = (0..sums.len())
+                    .find(|link| books.ends(*link, side) == Some((part.up, part.down)));
+                let pair = part.seen.0 & 0xff;
+                sums[link.unwrap()][usize::try_from(pair).unwrap()] += part.weight;
+            }
+        }
+        let n_lost = booked.links.iter().map(|both| both[side].lost.packets);
+        (n_lost.collect(), sums)
+    }
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-6
+}
+
+#[test]
+fn rows_weigh_what_was_booked() {
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let mut noted = Noted::new(path(3), direction);
+        let along: [u16; 3] = if direction == Direction::Forward {
+            [0, 1, 2]
+        } else {
+            [2, 1, 0]
+        };
+        for pair in 1..4 {
+            noted.note(pair, &along, 10);
+            noted.note(pair, &along[..1], pair);
+            noted.note(pair, &along[..2], 4 - pair);
+        }
+        let (n_lost, sums) = noted.weigh(&[36, 30, 30]);
+        let by_pair = [
+            [0.0, 1.0, 2.0, 3.0],
+            [0.0, 3.0, 2.0, 1.0],
+            [0.0, 4.0, 4.0, 4.0],
+        ];
+        // in reverse the first link is the last that is crossed
+        let order = if direction == Direction::Forward {
+            [0, 1, 2]
+        } else {
+            [1, 0, 2]
+        };
+        assert_eq!(order.map(|at| n_lost[at]), [6, 6, 12]);
+        for (at, expected) in order.into_iter().zip(by_pair) {
+            assert_eq!(sums[at], expected, "{direction:?} {at}");
+        }
+    }
+}
+
+#[test]
+fn what_a_point_missed_is_taken_off_by_those_it_saw() {
+    let mut noted = Noted::new(path(4), Direction::Forward);
+    noted.note(1, &[0], 100 + 25);
+    noted.note(1, &[0, 1], 75);
+    noted.note(1, &[0, 1, 2], 75);
+    noted.note(1, &[0, 2], 25);
+    noted.note(2, &[0, 1, 2, 3], 525);
+    noted.note(1, &[0, 1, 2, 3], 525);
+    noted.note(1, &[0, 2, 3], 175);
+    noted.note(2, &[0, 2, 3], 175);
+    let (n_lost, sums) = noted.weigh(&[1200, 1125, 1400, 1400]);
+    for (n, of_pairs) in n_lost.iter().zip(&sums) {
+        let all: f64 = of_pairs.iter().sum();
+        assert!(
+            (all - f64::from(u32::try_from(*n).unwrap())).abs() <= 0.5 && close(all, of_pairs[1]),
+            "{all} of {n}"
+        );
+    }
+    assert!(n_lost[0] > 70 && n_lost[0] < 110, "{n_lost:?}");
+}
+
+#[test]
+fn a_loss_before_a_fork_is_on_each_branch_by_its_share() {
+    let mut noted = Noted::new(fork(), Direction::Forward);
+    noted.note(1, &[0, 1, 3], 60);
+    noted.note(1, &[0, 2, 3], 20);
+    noted.note(1, &[0], 8);
+    let (n_lost, sums) = noted.weigh(&[60, 20, 60, 20, 80]);
+    assert_eq!(n_lost, [6, 2, 0, 0, 8]);
+    let of_links: Vec<f64> = sums.iter().map(|of_pairs| of_pairs[1]).collect();
+    for (at, expected) in [6.0, 2.0, 0.0, 0.0, 8.0].into_iter().enumerate() {
+        assert!(close(of_links[at], expected), "{of_links:?}");
+    }
+}
