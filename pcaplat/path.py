@@ -216,7 +216,8 @@ class OrderEvidence:
     """What says that one neighbour is before the other.
 
     `rests_on` is "two-way distance" (over `n` changes of direction, `n_agreeing` of which say so),
-    "one clock", "time stamps or TTL", or "other points". A negative distance says the opposite.
+    "one clock", "time stamps or TTL", "other points", or nothing but their "names". A negative
+    distance says the opposite.
     """
 
     near: int

@@ -16,9 +16,11 @@ def row(near: str, far: str, rests_on: str, n: int = 0, n_agreeing: int = 0) -> 
     return {"near": near, "far": far, "rests_on": rests_on, "n": n, "n_agreeing": n_agreeing}
 
 
-SURE_OF_ALL = f"{DISTANCE}: 1,200 changes of direction or more of each segment, and all agree"
+ALL_AGREE = "or more of each segment, and all agree"
+SURE_OF_ALL = f"{DISTANCE}: 1,200 changes of direction {ALL_AGREE}"
 AGREE = "90 % of 800 changes of direction agree"
 SURE, UNSURE = row("a", "b", DISTANCE, 1200, 1200), row("b", "c", DISTANCE, 800, 720)
+ONE = "1 change of direction"
 GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
 
 
@@ -27,6 +29,7 @@ GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
     [
         ([SURE], SURE_OF_ALL),
         ([SURE, UNSURE], f"{DISTANCE}; least sure of b → c: {AGREE}"),
+        ([row("a", "b", DISTANCE, 1, 1)], f"{DISTANCE}: {ONE} {ALL_AGREE}"),
         ([row("a", "b", "one clock")], "one clock"),
         (
             [SURE, row("b", "c", "other points")],
@@ -47,7 +50,14 @@ def test_an_order_that_was_found_says_by_what(rows: list[dict[str, Any]], expect
 
 def test_checks_that_were_not_made_are_not_told() -> None:
     assert not list(lines_of_checks({"sum_check": None}))
-    whole = {"sum_ns": 1_000.0, "whole_ns": 2_000.0}
+    whole = {"sum_ns": 1_990.0, "whole_ns": 2_000.0}
     (line,) = lines_of_checks({"sum_check": whole})
-    assert format_ns(1_000.0) in line
+    assert line.startswith("Check: ")
+    assert format_ns(1_990.0) in line
     assert format_ns(2_000.0) in line
+
+
+def test_sums_of_other_packets_are_no_check() -> None:
+    (line,) = lines_of_checks({"sum_check": {"sum_ns": 12_667_000.0, "whole_ns": 6_254_000.0}})
+    assert line.startswith("No check: the segments' shares add up to 12.667 ms")
+    assert "the whole path's is 6.254 ms;" in line

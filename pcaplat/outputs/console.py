@@ -19,7 +19,7 @@ from pcaplat.outputs.text.path import ARROWS, draw_path, whole_rows
 from pcaplat.outputs.text.traffic import show_traffic
 from pcaplat.outputs.text.translations import show_translations
 from pcaplat.outputs.text.trips import show_round_trips
-from pcaplat.outputs.text.unmatched import lines_of_reasons
+from pcaplat.outputs.text.unmatched import false_matches, lines_of_reasons
 from pcaplat.printable import printable
 from pcaplat.units import (
     format_count,
@@ -77,11 +77,10 @@ def _console(text: TextIO, *, is_plain: bool) -> Console:
 
 def _show_path(console: Console, document: Row) -> None:
     how = "found from the captures" if document["path_inferred"] else "as given"
-    unit = unit_for(row["p50_ns"] for row in document["segments"])
-    n_points = len(document["path"])
-    console.print(
-        Text(f"Path of {n_points} points, order {how}; medians in {unit}, there and back")
-    )
+    medians_ns = [row["p50_ns"] for row in document["segments"] if row["p50_ns"] is not None]
+    unit, n_points = unit_for(medians_ns), len(document["path"])
+    medians = f"medians in {unit}, there and back" if medians_ns else "no latency can be told"
+    console.print(Text(f"Path of {n_points} points, order {how}; {medians}"))
     console.print()
     for line in draw_path(document, unit, console.width - GAP):
         console.print(Text(" " * GAP + line, style="bold", no_wrap=True))
@@ -94,7 +93,8 @@ def _show_segments(console: Console, document: Row) -> None:
     rows = [row | {"mean_half_ns": _half(row)} for row in document["segments"]]
     if not rows:
         return
-    unit = unit_for(row["p99_ns"] for row in rows)
+    told = ("p99_ns", "pdv_p99_ns")
+    unit = unit_for(next((row[n] for n in told if row[n] is not None), None) for row in rows)
     fields = [
         Field("segment", [_segment(row, ARROWS[row["direction"]]) for row in rows]),
         *optional("class", [printable(row["class"]) for row in rows], "packet"),
@@ -216,19 +216,11 @@ def _place(row: Row) -> str:
 def _show_matching(console: Console, matching: Row, n_captured: int) -> None:
     counts = [(status, matching[f"n_{status}"]) for status in STATUSES]
     text = ", ".join(f"{format_count(n)} {status}" for status, n in counts if n)
-    doubt = _false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
+    doubt = false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
     frames = format_count(matching["n_frames"])
     if matching["n_frames"] < n_captured:
         frames += f" of {format_count(n_captured)} asked for"
     console.print(Text(f"Frames: {frames}, of them {text}{doubt}"))
-
-
-def _false_matches(frac: float | None, upper_frac: float | None) -> str:
-    """How many pairs are false; of none that was found, how many there are at most."""
-    if frac is None or upper_frac is None:
-        return ""
-    share = format_frac(frac) if frac else f"below {format_frac(upper_frac)}"
-    return f"; false matches: {share}"
 
 
 def _show_warnings(console: Console, warnings: Sequence[Row]) -> None:

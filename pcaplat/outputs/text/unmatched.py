@@ -1,4 +1,4 @@
-"""Frames that stand in no match: at which point how many, and why, where that is much."""
+"""Frames that stand in no match, why, and pairs that are false."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +9,9 @@ from pcaplat.units import format_count, format_frac
 
 MUCH_FRAC = 0.01
 """Of a point's frames, for one reason."""
+
+MOST_FALSE_FRAC = 0.1
+"""What is only known to be below this is not known."""
 
 LEFT_OUT = ("unmatched", "ambiguous", "undecoded")
 
@@ -22,3 +25,20 @@ def lines_of_reasons(document: dict[str, Any]) -> Iterator[str]:
                 meaning = MEANINGS[row["status"], row["reason"]]
                 much = f"{format_count(row['n'])} {row['status']} ({format_frac(frac)})"
                 yield f"{printable(point['point'])}: {much}: {meaning}"
+
+
+def false_matches(frac: float | None, upper_frac: float | None) -> str:
+    """How many pairs are false; of none that was found, how many there are at most.
+
+    Example:
+        >>> false_matches(2e-4, 5e-4), false_matches(0.0, 0.01), false_matches(0.0, 1e-10)
+        ('; false matches: 0.02 %', '; false matches: below 1 %', '; false matches: < 0.000001 %')
+        >>> false_matches(0.0, 1.0)
+        '; false matches: too few pairs to tell'
+    """
+    if frac is None or upper_frac is None:
+        return ""
+    if not frac and upper_frac >= MOST_FALSE_FRAC:
+        return "; false matches: too few pairs to tell"
+    share = format_frac(frac or upper_frac)
+    return f"; false matches: {share if frac or '<' in share else f'below {share}'}"

@@ -70,7 +70,7 @@ def _of_round_trip(run: MeasuredRun, row: Row) -> Row:
         if given.within is not None:
             columns["mean_half_width_ns"] = given.within.half_width(CONFIDENCE)
     note = _note("mean", given)
-    about = {"interval_reason": given.why or None, "interval_note": note[1] if note else None}
+    about = {"interval_reason": _reason(given), "interval_note": note[1] if note else None}
     return columns | about
 
 
@@ -82,7 +82,13 @@ def _ends_ns(name: str, given: Given) -> Row:
 
 
 def _why(name: str, given: Given) -> tuple[str, str] | None:
-    return (name, given.why) if given.why else None
+    reason = _reason(given)
+    return (name, reason) if reason else None
+
+
+def _reason(given: Given) -> str | None:
+    """Without the name of the run, which a summary has none of."""
+    return given.why.removeprefix(": ") or None
 
 
 def _note(name: str, given: Given) -> tuple[str, str] | None:

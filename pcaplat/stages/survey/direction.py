@@ -37,7 +37,7 @@ def from_first(
     declared: Sequence[int] | None,
     sample: Sample,
     points: Sequence[Point],
-    starts_ns: Starts,
+    relations: Relations,
 ) -> list[Order]:
     """Turn the orders so that they begin at the first end."""
     main = orders[0]
@@ -47,7 +47,7 @@ def from_first(
     elif declared is not None and len(declared) > 1:
         is_backwards = False
     else:
-        is_backwards = _opens_at_last(main, sample, points, starts_ns)
+        is_backwards = _opens_at_last(main, sample, points, relations)
     return [order.turned() for order in orders] if is_backwards else list(orders)
 
 
@@ -58,12 +58,28 @@ def _agreement(points: Sequence[int], declared: Sequence[int]) -> int:
 
 
 def _opens_at_last(
-    order: Order, sample: Sample, points: Sequence[Point], starts_ns: Starts
+    order: Order, sample: Sample, points: Sequence[Point], relations: Relations
 ) -> bool:
-    opened = count_openers(sample, points, starts_ns, order.toward_is_forward)
+    starts_ns = cover_starts(relations, sorted(order.points), points)
+    opened = count_openers(sample, points, starts_ns, _surely_oriented(order, points, relations))
     if opened.forward != opened.reverse:
         return opened.reverse > opened.forward
     return points[order.points[-1]].name < points[order.points[0]].name
+
+
+def _surely_oriented(
+    order: Order, points: Sequence[Point], relations: Relations
+) -> dict[int, bool]:
+    """Keep the address pairs that some two points saw that are farther apart than stamps resolve.
+
+    What only one capture under two names saw goes nowhere. Where nothing is sure, all count.
+    """
+    sure: set[int] = set()
+    for ends, distance_ns in order.distance_ns.items():
+        if abs(distance_ns) > 2 * max(points[end].resolution_ns for end in ends):
+            sure.update(relations[ends].pair.tolist())
+    toward = order.toward_is_forward
+    return {pair: toward[pair] for pair in sure if pair in toward} or toward
 
 
 def placed(along: Sequence[int], declared: Sequence[int] | None) -> list[int]:
@@ -72,6 +88,33 @@ def placed(along: Sequence[int], declared: Sequence[int] | None) -> list[int]:
         return list(along)
     named = iter(sorted((point for point in along if point in declared), key=declared.index))
     return [next(named) if point in declared else point for point in along]
+
+
+def tied_by_name(
+    along: Sequence[int], order: Order, points: Sequence[Point], declared: Sequence[int] | None
+) -> list[int]:
+    """Put neighbours with nothing between them in the order of their names, unless declared."""
+    free = [point for point in along if point not in (declared or ())]
+    at_once = {frozenset(ends) for ends, distance in order.distance_ns.items() if not distance}
+    found = list[int]()
+    for point in along:
+        at = len(found)
+        while at and _is_later(found[at - 1], point, points, free, at_once):
+            at -= 1
+        found.insert(at, point)
+    return found
+
+
+def _is_later(
+    one: int,
+    other: int,
+    points: Sequence[Point],
+    free: Sequence[int],
+    at_once: set[frozenset[int]],
+) -> bool:
+    """Tell whether the first of two tied points comes second by name."""
+    is_tied = frozenset((one, other)) in at_once and one in free and other in free
+    return is_tied and points[one].name > points[other].name
 
 
 def cover_starts(relations: Relations, group: list[int], points: Sequence[Point]) -> Starts:

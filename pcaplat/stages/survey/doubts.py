@@ -145,8 +145,15 @@ def _of_order(
             "packets of one direction only were seen there"
         )
         yield Warn("order-assumed", None, text, "", "give the order with --path")
+    elif unsaid and not any(order.distance_ns.values()):
+        text = (
+            f"the place of {_names(points, unsaid)} in the path rests on nothing but their names, "
+            "because packets have the same stamps there"
+        )
+        yield Warn("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and most < ENOUGH_TURNS and not is_timed:
-        text = f"the order of {_names(points, along)} rests on {most} change(s) of direction"
+        changes = "1 change" if most == 1 else f"{most} changes"
+        text = f"the order of {_names(points, along)} rests on {changes} of direction"
         yield Warn("few-turns", None, text, "", "give it with --path")
     yield from _contradicted(points, order, along)
 

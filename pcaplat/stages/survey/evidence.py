@@ -21,8 +21,10 @@ def _of(order: Order, ends: Ends) -> Iterator[OrderEvidence]:
         return
     key, sign = (ends, 1) if ends in order.distance_ns else (ends[::-1], -1)
     distance_ns, n_turns = order.distance_ns.get(key), order.n_turns.get(key, 0)
-    if distance_ns is None:
-        is_assumed = order.is_known and {*ends} & order.is_assumed
+    if distance_ns == 0 or not order.is_known:
+        yield OrderEvidence(*ends, "names")
+    elif distance_ns is None:
+        is_assumed = {*ends} & order.is_assumed
         yield OrderEvidence(*ends, "time stamps or TTL" if is_assumed else "other points")
     elif not n_turns:
         yield OrderEvidence(*ends, "one clock", distance_ns=sign * distance_ns)

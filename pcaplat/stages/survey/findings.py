@@ -7,7 +7,7 @@ from pcaplat.errors import EvidenceError
 from pcaplat.path import Findings, Point
 from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.coverage import doubts_of_coverage
-from pcaplat.stages.survey.direction import cover_starts, declared_path, from_first, placed
+from pcaplat.stages.survey.direction import declared_path, from_first, placed, tied_by_name
 from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
 from pcaplat.stages.survey.evidence import evidence_of
 from pcaplat.stages.survey.latencies import fit_bands, fit_centres
@@ -60,14 +60,15 @@ def survey(
     if not groups:
         n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
         raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
-    starts_ns = cover_starts(relations, groups[0], points)
     known = dict.fromkeys(_pairs(relations), True) if is_one_way else {}
     orders = _order_groups(relations, groups, domains or range(len(points)), known)
     clear = [point for point in declared or () if point not in mixed]
     if not is_one_way:
         ends_by = clear if len(clear) > 1 else declared
-        orders = from_first(orders, ends_by, sample, points, starts_ns)
-    along = [placed(order.points, declared) for order in orders]
+        orders = from_first(orders, ends_by, sample, points, relations)
+    along = [
+        tied_by_name(placed(order.points, declared), order, points, declared) for order in orders
+    ]
     toward = orders[-1].toward_is_forward
     centres = fit_centres(relations, along, toward, len(points))
     edges = [edge for component in along for edge in find_edges(unique, component)]

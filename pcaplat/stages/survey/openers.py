@@ -35,24 +35,28 @@ def count_openers(
         starts_ns: When the common time starts; points that are not in it do not count.
         toward: Whether packets from the smaller address go forward, by address pair.
     """
-    sources = [(*source, start) for i, start in starts_ns.items() for source in points[i].sources]
-    start_of = {(file, ANY_PART): start for file, _, start in sources}
-    start_of |= {(file, part): start for file, part, start in sources}
+    sources = [(*source, i) for i in starts_ns for source in points[i].sources]
+    point_of = {(file, ANY_PART): i for file, _, i in sources}
+    point_of |= {(file, part): i for file, part, i in sources}
     by_syn: dict[int, bool] = {}
-    by_first: dict[int, bool] = {}
-    under_way: set[int] = set()
+    began: dict[tuple[int, int], tuple[int, bool]] = {}
     for row in zip(*(sample.flows[name].tolist() for name in COLUMNS), strict=True):
         file, interface, flow, pair, t_ns, is_toward, opens = row
-        start_ns = start_of.get((file, interface))
-        if start_ns is None or pair not in toward:
+        point = point_of.get((file, interface))
+        if point is None or pair not in toward:
             continue
         goes_forward = bool(is_toward) == toward[pair]
         if opens:
             by_syn[flow] = goes_forward
-        elif t_ns >= start_ns:
-            by_first.setdefault(flow, goes_forward)
-        else:
-            under_way.add(flow)
+        # a point may have files one after the other, and a flow go on from one to the next
+        first = (t_ns, goes_forward)
+        began[point, flow] = min(first, began.get((point, flow), first))
+    by_first = {
+        flow: goes_forward
+        for (point, flow), (t_ns, goes_forward) in sorted(began.items(), reverse=True)
+        if t_ns >= starts_ns[point]
+    }
+    under_way = {flow for (point, flow), (t_ns, _) in began.items() if t_ns < starts_ns[point]}
     by_sample = _first_sampled(sample, points, starts_ns, toward)
     sampled = {flow: by_sample[flow] for flow in under_way & by_sample.keys()}
     found = sampled | by_first | by_syn

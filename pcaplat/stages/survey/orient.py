@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pcaplat.path import Bools, Ends, Ints
+from pcaplat.stages.survey.joints import Medians, next_joint, sense_of, signs
 from pcaplat.stages.survey.relations import Shared
 from pcaplat.stages.survey.sights import Sights, among
 
@@ -19,9 +20,6 @@ ENOUGH_TURNS = 3
 
 SYNCHRONISED_NS = 10_000_000
 """Raw differences below this are taken for latencies where nothing better is known."""
-
-Medians = tuple[Ints, Ints, Ints]
-"""Groups, the median of each, and its size."""
 
 
 def turns(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
@@ -51,8 +49,9 @@ def forward_mask(both: Shared | Sights, toward: Mapping[int, bool]) -> Bools:
 def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
     """Orient address pairs alike: whether packets from the smaller address go forward.
 
-    First by the points that are farthest apart, then by any whose sense the oriented pairs tell;
-    pairs that were seen in one direction only by how long their packets take.
+    First by the points that are farthest apart, then by any whose sense the oriented pairs tell,
+    then beyond the points where those end; pairs that were seen in one direction only by how long
+    their packets take.
 
     Args:
         directed: For each pair of points, the unicast packets they share.
@@ -63,16 +62,12 @@ def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[i
     toward = dict(known)
     if tables and not any(pair in toward for table in tables.values() for pair in table[0]):
         farthest = max(tables, key=lambda ends: _reach(tables[ends]))
-        toward |= _signs(tables[farthest], 1)
-    n_before = -1
-    while len(toward) > n_before:
-        n_before = len(toward)
-        for table in tables.values():
-            if sense := _sense(table, toward):
-                toward = _signs(table, sense) | toward
-    for both in directed.values():
-        toward |= _orient_one_way(both, toward)
-    return toward
+        toward |= signs(tables[farthest], 1)
+    toward = _spread(tables, toward)
+    while joint := next_joint(tables, toward):
+        ends, sense = joint
+        toward = _spread(tables, signs(tables[ends], sense) | toward)
+    return _orient_rest(list(directed.values()), toward)
 
 
 def _reach(table: Medians) -> tuple[bool, int]:
@@ -81,17 +76,26 @@ def _reach(table: Medians) -> tuple[bool, int]:
     return int(n.sum()) >= ENOUGH_TURNS, int(np.average(np.abs(median_ns), weights=n))
 
 
-def _sense(table: Medians, toward: Mapping[int, bool]) -> int:
-    """Sum of the oriented pairs' distances: its sign tells which point is nearer."""
-    rows = zip(*(column.tolist() for column in table), strict=True)
-    return sum(
-        (1 if toward[pair] else -1) * median * n for pair, median, n in rows if pair in toward
-    )
+def _spread(tables: Mapping[Ends, Medians], toward: dict[int, bool]) -> dict[int, bool]:
+    """Orient what was seen by two points together with what is oriented."""
+    n_before = -1
+    while len(toward) > n_before:
+        n_before = len(toward)
+        for table in tables.values():
+            if sense := sense_of(table, toward):
+                toward = signs(table, sense) | toward
+    return toward
 
 
-def _signs(table: Medians, sense: int) -> dict[int, bool]:
-    pairs, median, _ = (column.tolist() for column in table)
-    return {pair: m * sense > 0 for pair, m in zip(pairs, median, strict=True) if m}
+def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]:
+    """Orient what has no turns: where oriented pairs were seen too first, then where most was."""
+    while left:
+        pairs = np.array(sorted(toward), np.int64)
+        ready = [both for both in left if among(both.pair, pairs).any()]
+        for both in ready or [max(left, key=len)]:
+            toward |= _orient_one_way(both, toward)
+            left = [one for one in left if one is not both]
+    return toward
 
 
 def _orient_one_way(both: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:

@@ -15,6 +15,12 @@ OUTLIER_NS = 1_000_000
 OUTLIER_DEVIATIONS = 30
 """What is farther from its neighbours in time than both together is an outlier."""
 
+COMPANY = 3
+"""Unless so many of them are no farther from it: they go the other way."""
+
+ENOUGH_OF_WAY = 3
+"""So many packets of two addresses and one way have a median."""
+
 RELATED_WITHIN_NS = 10_000_000_000
 """Differences of unicast packets that scatter more than this relate nothing."""
 
@@ -85,10 +91,55 @@ def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
     if len(both) == 0:
         return both, 0
     apart_ns = np.abs(both.d_ns - np.repeat(*_block_medians(both.d_ns)))
-    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * np.median(apart_ns)
-    kept = both.at(np.asarray(apart_ns <= limit_ns))
     strong_ns = apart_ns[both.is_strong]
-    return kept, int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+    is_kept = _is_usual(apart_ns, apart_ns)
+    # what goes the other way lies elsewhere, by as much as both ways take
+    ways = _ways(both)
+    own_ns = _apart_by_way(both.d_ns, ways, apart_ns)
+    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(both.d_ns), own_ns)
+    for rows in ways:
+        is_kept[rows] |= both.is_directed[rows] & (not is_kept[rows].any())
+    return both.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+
+
+def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
+    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * np.median(spread_ns)
+    return np.asarray(away_ns <= limit_ns)
+
+
+def _ways(both: Shared) -> list[Ints]:
+    """Rows of the same addresses and the same way, each in order of time."""
+    by = np.lexsort((both.is_toward, both.pair))
+    ends = np.stack((both.pair[by], both.is_toward[by]))
+    is_new = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
+    return np.split(by, np.flatnonzero(is_new) + 1)
+
+
+def _apart_by_way(d_ns: Ints, ways: Sequence[Ints], apart_ns: Ints) -> Ints:
+    """How far from the median of neighbours that go the same way; of few, as far as from all."""
+    found = apart_ns.copy()
+    for rows in ways:
+        if len(rows) >= ENOUGH_OF_WAY:
+            found[rows] = np.abs(d_ns[rows] - np.repeat(*_block_medians(d_ns[rows])))
+    return found
+
+
+def _to_company(d_ns: Ints) -> Ints:
+    """How far off the third nearest difference among the neighbours in time is."""
+    found = np.full(len(d_ns), np.iinfo(np.int64).max)
+    if len(d_ns) <= COMPANY:
+        return found
+    start = 0
+    for block in np.array_split(d_ns, max(1, len(d_ns) // BLOCK)):
+        by = np.argsort(block, kind="stable")
+        ordered = block[by]
+        # of every few that are next to each other: each has the others no farther than the ends
+        width_ns = ordered[COMPANY:] - ordered[:-COMPANY]
+        for place in range(COMPANY + 1):
+            rows = start + by[place : place + len(width_ns)]
+            found[rows] = np.minimum(found[rows], width_ns)
+        start += len(block)
+    return found
 
 
 def _joined(near: Sights, far: Sights) -> Shared:
