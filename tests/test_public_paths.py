@@ -31,13 +31,17 @@ def test_probes_of_a_kernel_are_passed_in_one_order() -> None:
     assert "one-order" in {row["code"] for row in document["warnings"]}
 
 
+HOSTS = ("relay", "server")
+
+
 def test_a_link_of_few_packets_is_measured_beside_busy_ones() -> None:
     """The relay is busy with others: 46 of its packets are at the server too (index: 42)."""
     set_ = SETS["PX-softether-l2tp_ipsec-l2tp_ssh"]
     with pcaplat.merge([str(path) for path in set_.files.values()]) as result:
         rows = result.document["segments"]
-    ends = ("data_capture_relay", "data_capture_server")
-    found = {row["direction"]: row["n"] for row in rows if (row["near"], row["far"]) == ends}
+    # of each host there are two captures of one clock, one a part of the other
+    nears, fars = ({f"{also}{host}" for also in ("", "data_capture_")} for host in HOSTS)
+    found = {r["direction"]: r["n"] for r in rows if r["near"] in nears and r["far"] in fars}
     assert sum(found.values()) >= 42
     assert set(found) == {"forward", "reverse"}
 
