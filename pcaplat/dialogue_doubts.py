@@ -24,9 +24,10 @@ AGREEING_FRAC = 0.8
 """As many of the flows must say the same."""
 
 EARLY_FRAC = 0.3
-"""Where more of the data come after their acknowledgments, it is no reordering."""
+"""Where more of a direction's data come after their acknowledgments, it is no reordering."""
 
 ENOUGH_EARLY = 5
+WAYS = ("toward", "back")
 TAI_NS = (36_000_000_000, 37_000_000_000)
 NEAR_TAI_NS = 100_000_000
 
@@ -95,12 +96,17 @@ def _bounds(own: Mapping[str, Ints], into: str, out: str) -> tuple[Ints, Ints]:
 
 def _by_acks(file: int, interface: int, own: Mapping[str, Ints]) -> Iterator[Split]:
     """Of a file that was sorted afterwards: data come after their acknowledgments."""
-    n_early, n_data = int(own["n_early"].sum()), int(own["n_data"].sum())
+    early, data = (
+        np.stack([own[f"{name}_{way}"] for way in WAYS]) for name in ("n_early", "n_data")
+    )
+    # one direction of each flow is early; where none is, the one that says more for it
+    way = np.lexsort((data, early), axis=0)[-1]
+    n_early, n_data = (int(np.take_along_axis(n, way[None], 0).sum()) for n in (early, data))
     if n_early >= ENOUGH_EARLY and n_early >= EARLY_FRAC * n_data:
         least_ns = int(own["early_ns"].max())
         text = (
-            f"{format_count(n_early)} of {format_count(n_data)} TCP segments are stamped after the "
-            f"acknowledgment of their bytes, by up to {format_ns(least_ns)}"
+            f"{format_count(n_early)} of {format_count(n_data)} TCP segments of one direction are "
+            f"stamped after the acknowledgment of their bytes, by up to {format_ns(least_ns)}"
         )
         yield Split(file, interface, least_ns, None, n_early, text)
 
@@ -132,6 +138,7 @@ def warn_of_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> 
         columns: Flows of the survey's sample.
     """
     found = []
+    has_data = np.any([columns[f"n_data_{way}"] for way in WAYS], axis=0)
     for file, capture in enumerate(captures):
         own = columns["file"] == file
         unseen_bytes = np.maximum(columns["unseen_bytes"] - columns["early_bytes"], 0)[own]
@@ -139,7 +146,7 @@ def warn_of_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> 
             text = (
                 f"{capture.name}: {format_count(int(unseen_bytes.sum()))} bytes were acknowledged "
                 f"and never seen, in {format_count(int((unseen_bytes > 0).sum()))} of "
-                f"{format_count(int((columns['n_data'][own] > 0).sum()))} flow(s), "
+                f"{format_count(int(has_data[own].sum()))} flow(s), "
                 f"{format_count(int(columns['n_unseen'][own].sum()))} time(s)"
             )
             point = capture.point or stem(capture.name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from pcaplat import lint, merge
-from tests.lint_by_hand import Packet, Place, Set, turns
+from tests.lint_by_hand import ACK, CLIENT, MIDDLE, START_NS, Packet, Place, Set, sent, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,3 +104,40 @@ def test_no_figure_rests_on_two_clocks(name: str, ahead_ns: int, tmp_path: Path)
     assert name not in {trip["near"], trip["far"]}
     least_ns = {"near": 12_000, "middle": 20_000, "far": 8_000}[name]
     assert least_ns <= trip["mean_ns"] <= least_ns + 1_000
+
+
+def downloads(n: int = 60, n_answers: int = 4) -> list[Packet]:
+    """Each request is answered by several segments; one client's address is above the server's."""
+    found, n_bytes = [], 100
+    for at in range(n):
+        t_ns = START_NS + at * 400_009 + at * at % 977
+        asked, answered = 1 + at * n_bytes, 1 + at * n_bytes * n_answers
+        payload = at.to_bytes(4) * (n_bytes // 4)
+        found.append(sent(t_ns, asked, answered, payload, is_forward=True))
+        for number in range(n_answers):
+            seq, later_ns = answered + number * n_bytes, 50_000 + number * 2_003
+            found.append(sent(t_ns + later_ns, seq, asked + n_bytes, payload, is_forward=False))
+        acked = answered + n_answers * n_bytes
+        found.append(sent(t_ns + 100_003, asked + n_bytes, acked, b"", is_forward=True, flags=ACK))
+    there = ip_address(CLIENT).packed, ip_address("11.0.0.1").packed
+    moved = [replace(one, frame=one.frame.replace(*there)) for one in found]
+    return sorted([*found, *moved], key=lambda one: one.t_ns)
+
+
+@pytest.mark.parametrize("ahead_ns", [TAI_NS, -TAI_NS, 3_000_000, -3_000_000])
+def test_a_sorted_file_of_little_data_one_way_is_split_either_way(
+    ahead_ns: int, tmp_path: Path
+) -> None:
+    """Which direction is early does not matter, though one has a fifth of the data."""
+    given = split(Set({"middle": replace(MIDDLE, order=sorted)}, downloads()), "middle", ahead_ns)
+    assert found(given, tmp_path) == ["middle"]
+
+
+def test_acknowledgments_that_are_written_first_are_no_split(tmp_path: Path) -> None:
+    """One in five requests is stamped behind its answers, by the processor that was slow."""
+
+    def slow(packet: Packet) -> int:
+        return 120_000 if packet.is_forward and packet.t_ns % 5 == 0 else 0
+
+    late = replace(MIDDLE, order=sorted, ahead_ns=slow)
+    assert found(Set({"middle": late}, downloads()), tmp_path) == []

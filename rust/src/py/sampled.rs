@@ -82,7 +82,7 @@ fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, 
 }
 
 fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Flow>; 19] = [
+    let columns: [Column<Flow>; 21] = [
         ("file", |file, _| index(file)),
         ("interface", |_, flow| flow.interface.into()),
         ("flow", |_, flow| flow.flow.cast_signed()),
@@ -111,9 +111,11 @@ fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, 
         ("early_bytes", |_, flow| {
             flow.dialogue.early_bytes.cast_signed()
         }),
-        ("n_early", |_, flow| flow.dialogue.n_early.into()),
+        ("n_early_back", |_, flow| flow.dialogue.n_early[0].into()),
+        ("n_early_toward", |_, flow| flow.dialogue.n_early[1].into()),
         ("early_ns", |_, flow| flow.dialogue.early_ns),
-        ("n_data", |_, flow| flow.dialogue.n_data.into()),
+        ("n_data_back", |_, flow| flow.dialogue.n_data[0].into()),
+        ("n_data_toward", |_, flow| flow.dialogue.n_data[1].into()),
     ];
     columns_dict(py, flows, &columns)
 }

@@ -20,12 +20,12 @@ pub struct Dialogue {
     pub n_unseen: u32,
     /// Those of them that came after their acknowledgment in the file.
     pub early_bytes: u64,
-    /// How many segments are stamped after it too.
-    pub n_early: u32,
+    /// How many segments are stamped after it too, by the way they go.
+    pub n_early: [u32; 2],
     /// By how much at most.
     pub early_ns: i64,
-    /// TCP segments with payload.
-    pub n_data: u32,
+    /// TCP segments with payload, likewise.
+    pub n_data: [u32; 2],
     last: Option<(i64, bool)>,
     sides: [Side; 2],
 }
@@ -96,22 +96,23 @@ impl Dialogue {
         if numbers.flags & RST != 0 {
             return;
         }
-        let [first, second] = &mut self.sides;
-        let (own, other) = if toward {
-            (second, first)
+        let ([first, second], [back, there]) = (&mut self.sides, &mut self.n_early);
+        let [data_back, data_there] = &mut self.n_data;
+        let (own, other, n_early, n_data) = if toward {
+            (second, first, there, data_there)
         } else {
-            (first, second)
+            (first, second, back, data_back)
         };
         let end = numbers.seq.wrapping_add(numbers.length);
         if numbers.flags & SYN != 0 && !own.is_late(numbers.seq, end) {
             *own = Side::default();
         }
         if numbers.length > 0 {
-            self.n_data = self.n_data.saturating_add(1);
+            *n_data = n_data.saturating_add(1);
             if own.is_late(numbers.seq, end) {
                 // frames may be out of order in the file, and their stamps right
                 let after_ns = t_ns.saturating_sub(own.hole_ns);
-                self.n_early = self.n_early.saturating_add(u32::from(after_ns > 0));
+                *n_early = n_early.saturating_add(u32::from(after_ns > 0));
                 self.early_bytes += u64::from(numbers.length);
                 self.early_ns = self.early_ns.max(after_ns);
             }
@@ -201,7 +202,7 @@ mod tests {
         }
         assert_eq!(
             (flow.unseen_bytes, flow.n_unseen, flow.n_early),
-            (450, 1, 0)
+            (450, 1, [0, 0])
         );
     }
 
@@ -213,7 +214,8 @@ mod tests {
         flow.note_bytes(&numbers(150, 1, 60), 7, true);
         flow.note_bytes(&numbers(210, 1, 40), 17, true);
         assert_eq!((flow.unseen_bytes, flow.early_bytes), (100, 100));
-        assert_eq!((flow.n_early, flow.early_ns), (1, 7));
+        assert_eq!((flow.n_early, flow.early_ns), ([0, 1], 7));
+        assert_eq!(flow.n_data, [0, 3]);
     }
 
     #[test]
@@ -225,7 +227,10 @@ mod tests {
         for seq in [1, 101, 201] {
             flow.note_bytes(&numbers(seq, 1, 99), 37, true);
         }
-        assert_eq!((flow.n_early, flow.early_ns, flow.n_unseen), (3, 32, 0));
+        assert_eq!(
+            (flow.n_early, flow.early_ns, flow.n_unseen),
+            ([0, 3], 32, 0)
+        );
     }
 
     #[test]
