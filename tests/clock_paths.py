@@ -140,6 +140,13 @@ def one_within_half_a_second_of_a_path(path: ClockPath) -> None:
     change_path(path, at + float(path.chance.uniform(-5e8, 5e8)))
 
 
+def a_small_step(path: ClockPath) -> None:
+    """One clock is set by 0.5 to 3 µs, where queues are short."""
+    path.tail_ns = 200.0
+    size = float(path.chance.uniform(500, 3_000) * path.chance.choice([-1, 1]))
+    path.settings = [(int(path.chance.integers(path.n_points)), any_time(path), size)]
+
+
 def a_path_alone(path: ClockPath) -> None:
     change_path(path, any_time(path))
 

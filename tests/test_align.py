@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pcaplat.clocks import Step
 from pcaplat.stages.align import N_KNOTS, align
+from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.interval import bound_pair
 from tests.align_by_hand import START_NS, TwoClocks, findings_of, one_bound
 
 SECOND_NS = 10**9
@@ -135,6 +138,24 @@ class TestAccuracy:
         assert f"by 16.00 µs and more the one with frame.time_epoch {stamps}" in text
         assert round(found.relation(0, 1).hi_ns[N_KNOTS // 2]) == -20_000
 
+    def test_the_packet_that_contradicts_most_is_named(self) -> None:
+        least = one_bound(0, 1, -20_000)
+        n = len(np.asarray(least["raw_ns"]))
+        frames = np.arange(1, n + 1)
+        # all but the fourth contradict by less
+        raw_ns = -20_000 + 500 * np.abs(frames - 4)
+        several = least | {"raw_ns": raw_ns, "up_frame": frames, "down_frame": frames + 10}
+        found = align(
+            self.FINDINGS,
+            [0, 1],
+            (several, one_bound(1, 0, 30_000)),
+            {0: 3_000, 1: 1_000},
+            ["some/a.pcap"],
+        )
+        (text,) = [w.text for w in found.warnings if w.code == "clock-accuracy-contradicted"]
+        assert "at p0 (a.pcap frame 4) and" in text
+        assert "at p1 (a.pcap frame 14))" in text
+
 
 class TestClosure:
     """Difference constraints: what holds for two steps holds for the whole."""
@@ -196,3 +217,26 @@ def test_of_many_clocks_the_odd_one_is_named_once() -> None:
     found = align(findings_of([tai, 0, 900, tai, 1_000]), [0, 1, 2, 0, 3], [])
     (text,) = [w.text for w in found.warnings if w.code == "clock-offset"]
     assert text.startswith("the clock of p0, p3 is 37.000 s ahead")
+
+
+class TestStepsWithoutBounds:
+    """A step before all bounds of a pair, or behind them, parts nothing."""
+
+    KNOTS = START_NS + np.array([500, 4_000, 8_000], np.int64)
+
+    def bounds(self, most_ns: int) -> Bounds:
+        t_ns = START_NS + np.arange(1_000, 7_000, 100)
+        each = np.full(len(t_ns), most_ns)
+        return Bounds(t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64))
+
+    @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (9_000, 0)])
+    def test_one_alone_is_taken_off_where_it_was_before(self, at_ns: int, set_ns: int) -> None:
+        step = Step(START_NS + at_ns, START_NS + at_ns + 2, 1_000_000)
+        lo, hi = bound_pair(self.bounds(8_000), self.bounds(11_000), self.KNOTS, [step])
+        assert hi == pytest.approx(8_000 - set_ns, abs=20)
+        assert lo == pytest.approx(-11_000 - set_ns, abs=20)
+
+    def test_two_are_both_taken_off(self) -> None:
+        steps = [Step(START_NS + at, START_NS + at + 2, 1_000_000) for at in (0, 100)]
+        _, hi = bound_pair(self.bounds(8_000), self.bounds(11_000), self.KNOTS, steps)
+        assert hi == pytest.approx(8_000 - 2_000_000, abs=20)

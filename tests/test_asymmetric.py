@@ -59,10 +59,10 @@ def by_two_routes(off_ns: tuple[int, int, int]) -> Set:
     clocks = [running(off, ppm) for off, ppm in zip(off_ns, (20, -10, 30), strict=True)]
     return Set(
         {
+            "a-server": Place(OF_NS, OF_NS, clock=clocks[2], jitter=13),
             "client": Place(0, OF_NS),
             "out": Place(12_000, OF_NS, clock=clocks[0], jitter=11, sees=is_there),
             "home": Place(25_000, OF_NS, clock=clocks[1], jitter=17, sees=is_back),
-            "a-server": Place(OF_NS, OF_NS, clock=clocks[2], jitter=13),
         },
         TALK,
     )

@@ -13,6 +13,7 @@ from tests.clock_paths import (
     TOLD_APART,
     ClockPath,
     Event,
+    a_small_step,
     each_its_own,
     one_within_half_a_second_of_a_path,
     two_within_2_ms,
@@ -79,6 +80,26 @@ def test_a_clock_that_a_path_hides_leaves_no_interval(seed: int) -> None:
     path, clocks = happened(one_within_half_a_second_of_a_path, seed)
     for near, far in combinations(range(path.n_points), 2):
         assert inside_of_pair(path, clocks.relation(near, far), near, far) >= 0.99
+
+
+@pytest.mark.parametrize("seed", [38, 53, 55])
+def test_what_no_pair_shows_alone_is_no_step_of_its_own(seed: int) -> None:
+    """A path changes half a second from a step: what pairs say differs by a part of the change."""
+    path, clocks = happened(one_within_half_a_second_of_a_path, seed)
+    for near, far in combinations(range(path.n_points), 2):
+        assert is_named(path, clocks.relation(near, far), near, far)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_step_of_a_microsecond_is_told_of_the_clock_that_was_set(seed: int) -> None:
+    path, clocks = happened(a_small_step, seed)
+    ((clock, _, size),) = path.settings
+    for near, far in combinations(range(path.n_points), 2):
+        relation = clocks.relation(near, far)
+        sizes = {near: -size, far: size}
+        found = [step.size_ns for step in relation.steps]
+        assert found == ([pytest.approx(sizes[clock], abs=400)] if clock in sizes else [])
+        assert inside_of_pair(path, relation, near, far) >= 0.99
 
 
 @pytest.mark.slow

@@ -86,7 +86,17 @@ def test_frames_that_a_mirror_in_between_lost_are_no_loss(tmp_path: Path) -> Non
 def test_sessions_are_numbered_by_themselves(tmp_path: Path) -> None:
     carry = mirrored(BEHIND_THE_MIRROR, session_of=lambda at: 5 + at % 3)
     document = merged(ONE_WAY.having(far=far(order=carry)), tmp_path)
-    assert point(document, "far")["n_unmirrored"] == len(BEHIND_THE_MIRROR)
+    row = point(document, "far")
+    assert row["n_unmirrored"] == len(BEHIND_THE_MIRROR)
+    assert row["unmirrored_frac"] == pytest.approx(len(BEHIND_THE_MIRROR) / N)
+    assert n_lost(document) == 0
+
+
+def test_a_quiet_session_misses_frames_around_those_of_a_busy_one(tmp_path: Path) -> None:
+    # of the session of every 300th frame the one at 600 is missing; of the other those at 550
+    carry = mirrored({550, 551, 600}, session_of=lambda at: 9 if at % 300 == 0 else 7)
+    document = merged(ONE_WAY.having(far=far(order=carry)), tmp_path)
+    assert point(document, "far")["n_unmirrored"] == 3
     assert n_lost(document) == 0
 
 

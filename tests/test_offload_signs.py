@@ -14,6 +14,7 @@ import pytest
 from pcaplat import lint
 from pcaplat.captures import Capture
 from pcaplat.order_doubts import warn_of_stamp_order
+from pcaplat.place_doubts import warn_of_offload
 from tests.captures_by_hand import facts, interface
 from tests.frames_by_hand import TCP, UDP, checksum, ip
 from tests.lint_by_hand import FAR, NEAR, Packet, Set, in_tunnel, pcap
@@ -111,6 +112,31 @@ def test_a_tunnel_without_checksums_is_none(tmp_path: Path) -> None:
 def test_few_are_chance(tmp_path: Path) -> None:
     rare = talk(IPV4, UDP, lambda at, _: CARD if at % 100 == 7 else WHOLE)
     assert not signs(Set(talk=rare), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("n_partial", "n_checksums", "text"),
+    [
+        ([8, 0], [2_000, 2_000], None),
+        ([40, 0], [2_000, 2_000], "40 of 4,000, all of one direction"),
+        ([40, 0], [40, 4], "40 of 44"),
+        ([20, 20], [40, 40], "40 of 80"),
+        ([4, 0], [4, 5], None),
+    ],
+)
+def test_as_few_as_may_be_chance_are_not_told_nor_is_a_direction_of_few(
+    n_partial: list[int], n_checksums: list[int], text: str | None
+) -> None:
+    of_file = facts(interface(n_partial=n_partial, n_checksums=n_checksums))
+    none = {name: np.zeros(0, "<i8").tobytes() for name in ("file", "tcp_bytes")}
+    found = warn_of_offload([Capture("a", "a", "p")], [of_file], none)
+    assert [warn.evidence.split("card: ")[1] for warn in found] == ([f"a {text}"] if text else [])
+
+
+def test_few_stamps_may_be_round_by_chance() -> None:
+    for n_frames, n_found in ((99, 0), (100, 1)):
+        one = interface(observed_resolution_ns=1_000, n_frames=n_frames)
+        assert len(warn_of_stamp_order([Capture("a", "a", "p")], [facts(one)])) == n_found
 
 
 @pytest.mark.parametrize(

@@ -279,10 +279,12 @@ class TestBudget:
         spread_ns = sum(row["max_ns"] - row["min_ns"] for row in document["segments"])
         assert both["ambiguity_ns"] == pytest.approx(spread_ns / 2000)
 
-    def test_coarse_stamps_are_named(self) -> None:
+    def test_coarse_stamps_and_few_packets_are_named(self) -> None:
         document, blocks = self.run(resolution_ns=1e6)
         largest = {row["largest"] for row in error_budget(document, blocks)}
         assert largest == {"resolution"}
+        few = {key: side.part(0, 3) for key, side in blocks.items()}
+        assert {row["largest"] for row in error_budget(document, few)} == {"statistical"}
 
     def test_shares_of_a_chain_are_added_up(self) -> None:
         shares = {("a", "b"): 3.0, ("b", "c"): 4.5, ("a", "c"): 8.0}
