@@ -229,7 +229,7 @@ class TestStepsWithoutBounds:
         each = np.full(len(t_ns), most_ns)
         return Bounds(t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64))
 
-    @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (9_000, 0)])
+    @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (7_500, 0)])
     def test_one_alone_is_taken_off_where_it_was_before(self, at_ns: int, set_ns: int) -> None:
         step = Step(START_NS + at_ns, START_NS + at_ns + 2, 1_000_000)
         lo, hi = bound_pair(self.bounds(8_000), self.bounds(11_000), self.KNOTS, [step])

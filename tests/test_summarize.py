@@ -281,8 +281,7 @@ class TestBudget:
 
     def test_coarse_stamps_and_few_packets_are_named(self) -> None:
         document, blocks = self.run(resolution_ns=1e6)
-        largest = {row["largest"] for row in error_budget(document, blocks)}
-        assert largest == {"resolution"}
+        assert {row["largest"] for row in error_budget(document, blocks)} == {"resolution"}
         few = {key: side.part(0, 3) for key, side in blocks.items()}
         assert {row["largest"] for row in error_budget(document, few)} == {"statistical"}
 
