@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -214,14 +214,13 @@ class Result:
         self._need_rows()
         run = self._run
         times = run.times
-        measuring = Measuring(
+        return Measuring(
             run.findings,
             [capture.name for capture in run.captures],
             run.links,
             run.rows,
             Span(times.start_ns, times.end_ns, times.length_ns),
-        )
-        return measuring.measure(self.packet_batches(details=True))
+        ).measure(self.packet_batches(details=True))
 
     def with_traffic(self) -> Self:
         """Count the traffic, and take it into the summary."""
@@ -244,10 +243,9 @@ class Result:
         if not run.crossings[0]:
             raise InputError.rows_not_kept("by=[...]")
         table = MatchTable(run.captures, run.findings, run.clocks)
-        crossings = Crossings(table, run.links, *run.crossings, run.times)
-        return Measuring(crossings, self.document, run.is_resampled).measure(
-            asked, lambda: self.packet_batches(details=True)
-        )
+        found = Crossings(table, run.links, *run.crossings, run.times)
+        batches = partial(self.packet_batches, details=True)
+        return Measuring(found, self.document, run.is_resampled).measure(asked, batches)
 
     @property
     def blocks(self) -> Mapping[Key, Blocks]:

@@ -177,6 +177,7 @@ impl CrossingFiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     pub(super) end: End,
+    pub(super) first_point: u16,
     pub(super) first: (i64, i64),
     pub(super) last: (i64, i64),
 }
@@ -189,6 +190,7 @@ impl Ended {
         let place = |sight: &Sight| (sight.frame.packed(), sight.t_ns);
         Self {
             end: *end,
+            first_point: first.point,
             first: place(first),
             last: place(last),
         }
@@ -207,7 +209,7 @@ impl Ended {
             | point(end.unmirrored) << 32
             | traits << 48;
         let (first, last) = (self.first, self.last);
-        let block = i64::try_from(end.block).unwrap_or(0);
+        let block = i64::try_from(end.block).unwrap_or(0) << 16 | i64::from(self.first_point);
         let pair = end.pair.cast_signed();
         [pair, where_seen, block, first.0, first.1, last.0, last.1]
     }
@@ -225,10 +227,11 @@ impl Ended {
             had_entered: is_so(1),
             is_untold: is_so(2),
             unmirrored: known(32),
-            block: usize::try_from(block).unwrap_or(0),
+            block: usize::try_from(block >> 16).unwrap_or(0),
         };
         Self {
             end,
+            first_point: u16::try_from(block & 0xffff).unwrap_or(0),
             first: (first, first_ns),
             last: (last, last_ns),
         }

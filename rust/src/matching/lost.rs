@@ -101,7 +101,11 @@ fn parts(
                 up,
                 down,
                 direction,
-                seen: if is_whole { one.first } else { one.last },
+                seen: if is_whole {
+                    entered(plan, one, direction, up)
+                } else {
+                    one.last
+                },
                 is_seen_up: true,
                 weight: counted * (1.0 - missed) * weight / all,
             });
@@ -109,6 +113,20 @@ fn parts(
     }
     found.extend(farther(plan, books, one, counted));
     found
+}
+
+/// The first frame of a packet, and when it was at the beginning of the whole path: it may have been
+/// seen farther on first, if bytes of it, or one that is equal to it, entered in another packet.
+fn entered(plan: &Plan, one: &Ended, direction: Direction, up: u16) -> (i64, i64) {
+    let (frame, t_ns) = one.first;
+    if one.first_point == up {
+        return one.first;
+    }
+    let aligned_ns = plan.aligned_ns(direction, one.first_point, t_ns);
+    // the offset changes slowly
+    let off_ns = |at_ns: i64| at_ns.saturating_sub(plan.aligned_ns(direction, up, at_ns));
+    let near_ns = aligned_ns.saturating_add(off_ns(aligned_ns));
+    (frame, aligned_ns.saturating_add(off_ns(near_ns)))
 }
 
 /// What the segment before it has too much, if the point that saw this one misses some such.

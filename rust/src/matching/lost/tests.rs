@@ -51,6 +51,7 @@ impl Noted {
             let place = |one: Sight| (one.frame.packed(), one.t_ns);
             self.ended.extend(end.map(|end| Ended {
                 end,
+                first_point: first.point,
                 first: place(first),
                 last: place(last),
             }));
@@ -149,4 +150,27 @@ fn a_loss_before_a_fork_is_on_each_branch_by_its_share() {
     for (at, expected) in [6.0, 2.0, 0.0, 0.0, 8.0].into_iter().enumerate() {
         assert!(close(of_links[at], expected), "{of_links:?}");
     }
+}
+
+#[test]
+fn what_entered_in_another_packet_has_the_time_of_its_entry() {
+    let one = |first_point| Ended {
+        end: End {
+            pair: 1,
+            from: None,
+            point: 2,
+            is_reverse: false,
+            had_entered: true,
+            is_untold: false,
+            unmirrored: None,
+            block: 0,
+        },
+        first_point,
+        first: (7, 50_000),
+        last: (9, 60_000),
+    };
+    let plan = path(4);
+    assert_eq!(entered(&plan, &one(0), Direction::Forward, 0), (7, 50_000));
+    // two segments on, 10,000 ns each
+    assert_eq!(entered(&plan, &one(2), Direction::Forward, 0), (7, 30_000));
 }
