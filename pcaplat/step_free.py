@@ -61,14 +61,16 @@ def without_steps(
         findings: What the survey found.
         links: The segments (near, far).
         matched: What the core counted: `links`, each forward and reverse with its files, `spills`,
-            and the files of all pairs, `rows`.
+            and the files of all pairs, `rows` and `crossed`.
 
     Returns:
         The clocks, with their steps where pairs say.
     """
     if not clocks.steps:
         return clocks
-    files = [*_files(links, matched["links"], matched["rows"]), *_of_trips(links, matched["trips"])]
+    # crossings begin as rows do
+    rows = [*matched["rows"], *matched["crossed"]]
+    files = [*_files(links, matched["links"], rows), *_of_trips(links, matched["trips"])]
     steps = Steps(clocks, findings)
     near: dict[Setting, list[Records]] = {}
     for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
