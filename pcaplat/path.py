@@ -228,6 +228,10 @@ class OrderEvidence:
     distance_ns: float | None = None
 
 
+N_BINS = 2048
+"""Time bins of least latencies (rust/src/plan.rs)."""
+
+
 @dataclass(frozen=True)
 class Findings:
     """The survey's result; points are indices into `points`.
@@ -275,6 +279,13 @@ class Findings:
     def aligned(self, point: int, t_ns: int) -> int:
         """Raw time of a point as time of its component's first point."""
         return t_ns - int(self.centres[0][point].at(np.array([t_ns]))[0])
+
+    @cached_property
+    def bins(self) -> tuple[int, int]:
+        """Begin of the first of the time bins of which the least latencies are kept, and length."""
+        covers = [self.cover(group) for group in self.components]
+        start_ns, end_ns = min(start for start, _ in covers), max(end for _, end in covers)
+        return start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)
 
     def cover(self, component: list[int]) -> tuple[int, int]:
         """Start and end of the time that all points of a component cover."""

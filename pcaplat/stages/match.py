@@ -23,9 +23,6 @@ LEAST_WINDOW_NS = 2_000_000
 MOST_TAIL_NS = 1_000_000_000
 """Where packets are late by more than this, they are retransmissions as likely."""
 
-N_BINS = 2048
-"""Time bins in which the core keeps least latencies (rust/src/plan.rs)."""
-
 ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
 
@@ -58,7 +55,6 @@ def plan_matching(
     n = len(findings.points)
     wide_ns = window_ns or usual_window_ns(findings)
     covers = [findings.cover(group) for group in findings.components]
-    start_ns, end_ns = min(start for start, _ in covers), max(end for _, end in covers)
     links, whole = measured_links(findings)
     low, high = range_ns
     return {
@@ -87,7 +83,7 @@ def plan_matching(
         "is_short": [],
         "blocks": BlockTimes.of(findings, range_ns).native,
         "paired_one_in": _paired_one_in(findings),
-        "bins": (start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)),
+        "bins": findings.bins,
     }
 
 

@@ -1,20 +1,22 @@
 """What the sample alone says of the clocks, in the form that alignment takes."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 
-from pcaplat.path import Findings
+from pcaplat.path import N_BINS, Ends, Findings
 from pcaplat.stages.survey.latencies import of_side
-from pcaplat.stages.survey.relations import between, relate
+from pcaplat.stages.survey.relations import Shared, between, relate
 from pcaplat.stages.survey.sights import Sample, unique_sights
 
+Least = Mapping[str, object]
 
-def sampled_least(
-    sample: Sample, findings: Findings, domains: Sequence[int]
-) -> list[Mapping[str, object]]:
-    """Give the raw differences of the sampled packets between clocks, each as a bin of its own.
+
+def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) -> list[Least]:
+    """Give the least raw differences of the sampled packets between clocks, as matching does.
+
+    Of neighbours, and of the path's ends, for what is between other points waited in more queues;
+    of each bin of time the least, for one packet says more than those that waited longer.
 
     Args:
         sample: The same packets of every point.
@@ -26,23 +28,36 @@ def sampled_least(
         `raw_ns`, `n`, as matching gives them of every packet.
     """
     relations, _ = relate(unique_sights([sample.seen_at(point) for point in findings.points]))
-    toward, found = findings.toward_is_forward, list[Mapping[str, object]]()
-    pairs = [ends for component in findings.components for ends in combinations(component, 2)]
-    for near, far in pairs:
+    whole = (findings.components[0][0], findings.components[0][-1])
+    found = list[Least]()
+    for near, far in dict.fromkeys([*findings.edges, whole]):
         for side, (up, down) in enumerate(((near, far), (far, near))):
-            both = of_side(between(relations, up, down), toward, side)
+            both = of_side(between(relations, up, down), findings.toward_is_forward, side)
             both = both.at(both.is_directed)
             if len(both) and domains[up] != domains[down]:
-                by = np.argsort(both.t_ns, kind="stable")
-                t_ns = both.t_ns[by]
-                found.append(
-                    {
-                        "up": up,
-                        "down": down,
-                        "aligned_ns": t_ns - findings.centres[side][up].at(t_ns),
-                        "up_ns": t_ns,
-                        "raw_ns": both.d_ns[by],
-                        "n": np.ones(len(both), np.int64),
-                    }
-                )
+                found.append(_least(findings, side, (up, down), both))
     return found
+
+
+def _least(findings: Findings, side: int, up_down: Ends, both: Shared) -> Least:
+    """Keep the least of each bin."""
+    up, down = up_down
+    centres, (start_ns, length_ns) = findings.centres[side], findings.bins
+    aligned_ns = both.t_ns - centres[up].at(both.t_ns)
+    # the first bin has what came less than a bin before it too, as it has in the core
+    is_in = aligned_ns > start_ns - length_ns
+    both, aligned_ns = both.at(is_in), aligned_ns[is_in]
+    arrived_ns = both.t_ns + both.d_ns
+    residual_ns = arrived_ns - centres[down].at(arrived_ns) - aligned_ns
+    of_bin = np.clip((aligned_ns - start_ns) // length_ns, 0, N_BINS - 1)
+    order = np.lexsort((aligned_ns, both.d_ns, residual_ns, of_bin))
+    _, first, n = np.unique(of_bin[order], return_index=True, return_counts=True)
+    at = order[first]
+    return {
+        "up": up,
+        "down": down,
+        "aligned_ns": aligned_ns[at],
+        "up_ns": both.t_ns[at],
+        "raw_ns": both.d_ns[at],
+        "n": n,
+    }
