@@ -10,6 +10,12 @@ import numpy as np
 
 from pcaplat.path import Centre, Ends, Floats, Ints, Warn, in_order
 
+MOST_DRIFT_PPM = 10_000
+"""No clock drifts so fast: where packets leave more open, they say nothing of the drift."""
+
+Drift = tuple[float, float]
+"""How fast an offset grows, and how far that may be off, ppm."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -93,7 +99,7 @@ class Clocks:
     upper_ns: Floats
     value_ns: Floats
     n: Floats
-    one_way_ppm: Mapping[Ends, tuple[float, float]]
+    one_way_ppm: Mapping[Ends, Drift | None]
     related: Mapping[int, int]
     is_raw: frozenset[Ends]
     steps: Mapping[int, Sequence[Step]]
@@ -154,9 +160,8 @@ class Clocks:
 
     def _one_way(self, a: int, b: int) -> Relation:
         empty = np.full(len(self.knots_ns), np.nan)
-        found = self.one_way_ppm.get((a, b))
-        kind = "none" if found is None else "one-way"
-        drift, width = found or (None, None)
+        kind = "one-way" if (a, b) in self.one_way_ppm else "none"
+        drift, width = self.one_way_ppm.get((a, b)) or (None, None)
         return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
 
 

@@ -104,6 +104,22 @@ class TestOneWay:
             assert relation.drift_ppm == pytest.approx(sign * clocks.drift_ppm, abs=0.1)
             assert np.all(np.isnan(relation.value_ns))
 
+    @pytest.mark.parametrize(
+        "raw_ns",
+        [
+            (100, 5_000, 100),  # one line only lies under all three
+            (900, 500, 100, 100, 900),  # no clock goes so fast
+            (100, 100, 100, 60_000, 120_000),  # nor can a drift be told to less than this
+        ],
+    )
+    def test_few_packets_tell_no_drift(self, raw_ns: tuple[int, ...]) -> None:
+        t_ns = START_NS + 10_000 * np.arange(len(raw_ns))
+        least = {"up": 0, "down": 1, "aligned_ns": t_ns, "up_ns": t_ns}
+        least |= {"raw_ns": np.array(raw_ns), "n": np.ones(len(raw_ns), np.int64)}
+        relation = align(findings_of([0, 0]), [0, 1], [least]).relation(0, 1)
+        assert (relation.kind, relation.drift_ppm) == ("one-way", None)
+        assert relation.drift_half_width_ppm is None
+
     def test_without_packets_nothing_is_known(self) -> None:
         relation = align(findings_of([0, 0]), [0, 1], []).relation(0, 1)
         assert (relation.kind, relation.drift_ppm) == ("none", None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pcaplat.clocks import MOST_DRIFT_PPM, Drift
 from pcaplat.path import Ends, Floats
 from pcaplat.stages.align.bounds import Bounds
 
@@ -13,29 +14,33 @@ FEWEST = 3
 PPM_PER_NS_PER_S = 1e-3
 
 
-def one_way_drifts(bounds: Mapping[Ends, Bounds]) -> dict[Ends, tuple[float, float]]:
+def one_way_drifts(bounds: Mapping[Ends, Bounds]) -> dict[Ends, Drift | None]:
     """Drift and half-width, ppm, of every pair of clocks that only one direction bounds.
 
     The edge under all bounds that is nearest to their mean time (Moon, Skelly and Towsley, INFOCOM
-    1999). How far it may be off: its neighbours on the hull.
+    1999). How far it may be off: its neighbours on the hull. None where that cannot be told: an
+    edge without neighbours, or one that is no clock's.
     """
     found = {}
     for (a, b), one in bounds.items():
         if (b, a) not in bounds and len(one.t_ns) >= FEWEST:
-            drift_ppm, width_ppm = _drift_under(one)
-            found[a, b] = (drift_ppm, width_ppm)
-            found[b, a] = (-drift_ppm, width_ppm)
+            drift = _drift_under(one)
+            found[a, b] = drift
+            found[b, a] = None if drift is None else (-drift[0], drift[1])
     return found
 
 
-def _drift_under(bounds: Bounds) -> tuple[float, float]:
+def _drift_under(bounds: Bounds) -> Drift | None:
     x_s = (bounds.t_ns - bounds.t_ns[0]) * 1e-9
     y_ns = (bounds.most_ns - bounds.most_ns[0]).astype(np.float64)
     hull = _lower_hull(x_s, y_ns)
     run_s = np.diff(x_s[hull])
     slopes_ppm = np.diff(y_ns[hull]) / np.where(run_s > 0, run_s, np.inf) * PPM_PER_NS_PER_S
     at = int(np.clip(np.searchsorted(x_s[hull], x_s.mean()) - 1, 0, len(slopes_ppm) - 1))
-    return float(slopes_ppm[at]), float(np.ptp(slopes_ppm[max(at - 1, 0) : at + 2]))
+    near_ppm = slopes_ppm[max(at - 1, 0) : at + 2]
+    drift_ppm, width_ppm = float(slopes_ppm[at]), float(np.ptp(near_ppm))
+    is_told = len(near_ppm) > 1 and max(abs(drift_ppm), width_ppm) < MOST_DRIFT_PPM
+    return (drift_ppm, width_ppm) if is_told else None
 
 
 def _lower_hull(x: Floats, y: Floats) -> list[int]:

@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.clocks import Clocks, Relation
+from pcaplat.clocks import MOST_DRIFT_PPM, Clocks, Relation
 from pcaplat.false_matches import FalseMatches
 from pcaplat.path import Findings, Point
 from pcaplat.reasons import reason_rows
 from pcaplat.segments import Segment
 
 Row = dict[str, Any]
-
-MOST_DRIFT_PPM = 10_000
-"""No clock drifts so fast: where packets leave more open, they say nothing of the drift."""
 
 Z_95 = 1.96
 """Half-width of a 95 % interval in standard errors."""
