@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from pcaplat.declared import is_first_bit
 from pcaplat.errors import EvidenceError
 from pcaplat.scenario import MeasuredRun
 from pcaplat.scenario_files import SUMMARY
@@ -52,10 +53,12 @@ def rfc2544(
     """
     trials: list[Trial] = []
     cover: dict[tuple[str, str], tuple[int, int]] = {}
+    moments: set[tuple[str | None, str | None]] = set()
     is_tcp = is_line = False
     for run, sent, parts in _sent_of(captures, dict(options or {})):
         trials += trials_of(run, sent, parts, _clock_ns(run, sent))
         cover[run.name, sent.direction] = sent.cover_ns
+        moments.add((_moment(run, sent.sender), _moment(run, sent.receiver)))
         is_tcp, is_line = is_tcp or sent.is_tcp, is_line or not sent.is_ethernet
     if not trials:
         raise EvidenceError.no_trials(LEAST_FRAMES)
@@ -68,7 +71,7 @@ def rfc2544(
         "trials": rows,
         "cells": cells,
         "results": results,
-        "requirements": requirements_of(Asked(rows, cells, results, cover)),
+        "requirements": requirements_of(Asked(rows, cells, results, cover, moments)),
         "warnings": list(_warnings(rows, results, is_tcp=is_tcp, is_line=is_line)),
     }
 
@@ -107,6 +110,13 @@ def _of_tables(
 ) -> Iterator[tuple[MeasuredRun, Sent, list[Part]]]:
     for sent in sent_frames(packets, matches, run.ends):
         yield run, sent, find_trials(sent.t_ns, sent.wire_bytes)
+
+
+def _moment(run: MeasuredRun, point: str) -> str | None:
+    """What a point's stamps stand for, if that is declared of all its captures alike."""
+    captures = [row for row in run.document["captures"] if row["point"] == point]
+    said = {"first-bit" if is_first_bit(row) else row.get("stamped_at") for row in captures}
+    return said.pop() if len(said) == 1 else None
 
 
 def _clock_ns(run: MeasuredRun, sent: Sent) -> float | None:

@@ -27,7 +27,15 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "asked": {"readings"},
     "audits": {"errors", "published"},
-    "benchmarks": {"errors", "scenario", "scenario_files", "studies", "study", "trials"},
+    "benchmarks": {
+        "declared",
+        "errors",
+        "scenario",
+        "scenario_files",
+        "studies",
+        "study",
+        "trials",
+    },
     "blocks": {"path", "tables", "time_range"},
     "breakdowns": {
         *("blocks", "breakdowns", "bursts", "columns", "errors", "intervals", "match_table"),

@@ -4,6 +4,7 @@ Each requirement is found, lacking, or not visible in captures. Sections are tho
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from pcaplat.trials import Row
@@ -20,12 +21,17 @@ NS_PER_S = 1e9
 
 @dataclass(frozen=True)
 class Asked:
-    """Trials as the requirements look at them; `cover` is each direction's receiver's capture."""
+    """Trials as the requirements look at them; `cover` is each direction's receiver's capture.
+
+    `moments` are what the stamps of sender and receiver stand for: first-bit (or taken back to it),
+    last-bit, host, or None where nobody says.
+    """
 
     trials: Sequence[Row]
     cells: Sequence[Row]
     results: Sequence[Row]
     cover: dict[tuple[str, str], tuple[int, int]]
+    moments: AbstractSet[tuple[str | None, str | None]] = frozenset({(None, None)})
 
 
 def requirements_of(asked: Asked) -> list[Row]:
@@ -42,7 +48,7 @@ def requirements_of(asked: Asked) -> list[Row]:
         ("latency from streams of 120 s", "26.2", _streams(asked)),
         ("latency from 20 repetitions, their mean", "26.2", _repeats(asked)),
         ("one tagged frame, 60 s after the start", "26.2", _TAG),
-        ("which latency is meant (RFC 1242 §3.8)", "26.2", _DEFINITION),
+        ("which latency is meant (RFC 1242 §3.8)", "26.2", _definition(asked)),
         ("frame loss from the maximum rate of the line downwards", "26.3", _LINE),
     )
     return [
@@ -57,11 +63,30 @@ _TAG: Answer = (
     INVISIBLE,
     "no tag can be told from other payload; every frame was timed, which says more than one does",
 )
-_DEFINITION: Answer = (
-    INVISIBLE,
-    "latencies are differences of stamps: of first or last bit, captures do not say",
-)
 _LINE: Answer = (INVISIBLE, "the line's rate is in no capture; see the table for rates and loss")
+
+
+LATENCIES = {
+    ("first-bit", "first-bit"): "first bit in to first bit out, as of bit forwarding devices",
+    ("last-bit", "first-bit"): "last bit in to first bit out, as of store and forward devices",
+}
+"""What RFC 1242 §3.8 calls latency, by what stamps of sender and receiver stand for."""
+
+
+def _definition(asked: Asked) -> Answer:
+    if any(moment is None for both in asked.moments for moment in both):
+        return INVISIBLE, (
+            "latencies are differences of stamps: of first or last bit, captures do not say; "
+            "--stamped-at POINT=first-bit or last-bit does"
+        )
+    meant = sorted(LATENCIES[both] for both in asked.moments if both in LATENCIES)
+    others = sorted(" to ".join(map(str, both)) for both in asked.moments - LATENCIES.keys())
+    if not others:
+        return FOUND, f"as declared, from {'; and '.join(meant)}"
+    return LACKING, (
+        f"as declared, from {', '.join(others)}, which is neither; --link-rate takes stamps of the "
+        "last bit back to the first, a host's are of no bit"
+    )
 
 
 def _sizes(asked: Asked) -> Answer:
