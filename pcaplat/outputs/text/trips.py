@@ -20,6 +20,13 @@ FIGURES = (
     ("p99", "p99_ns", 1),
 )
 
+TURNS = ("tcp-turn", "tcp-syn", "udp-turn")
+MANY_TURNS = 100
+"""As many make a connection request/response (pcaplat/traffic/transactions.py)."""
+
+MOST_UNLIKE = 3
+"""Turns of a benchmark take about as long as each other: nine in ten, so many medians at most."""
+
 
 def show_round_trips(console: "Console", document: Row) -> None:
     """Write each segment's share, and of what kinds of transactions its quantiles are."""
@@ -71,3 +78,20 @@ def _show_transactions(console: "Console", document: Row) -> None:
     some = "" if one_in == 1 else f"; one in {one_in} of them"
     title = f"Requests and responses, {unit}, as the client's end of the path saw them{some}"
     print_table(console, title, fields)
+    _point_to_modes(console, document, list(client.values()))
+
+
+def _point_to_modes(console: "Console", document: Row, rows: list[Row]) -> None:
+    """Where turns are many and alike, say where a benchmark's mode and rate are told."""
+    kinds = [row["kind"] for row in rows if row["kind"] in TURNS and _is_regular(row)]
+    if kinds and "transactions" not in document:
+        console.print(
+            f"Many turns that are alike ({', '.join(dict.fromkeys(kinds))}), as in a benchmark: "
+            "--traffic names netperf's mode (TCP_RR, TCP_CRR, UDP_RR), counts rate and requests "
+            "under way, and checks 1/rate against the measured time\n"
+        )
+
+
+def _is_regular(row: Row) -> bool:
+    is_many = row["n"] * row["one_in"] >= MANY_TURNS
+    return bool(is_many and row["p90_ns"] <= MOST_UNLIKE * row["p50_ns"])
