@@ -5,11 +5,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, late_ns, queue_of, resolution_ns, stem
+from pcaplat.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.declared import Stamping
 from pcaplat.doubts import doubt
 from pcaplat.errors import InputError
 from pcaplat.found_points import Found
+from pcaplat.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.path import Division, Point, Warn
 from pcaplat.stamps import stamp_columns, warn_of_stamps
 from pcaplat.units import format_ns
@@ -60,7 +61,6 @@ def capture_rows(
     rows = []
     for file, (capture, of_file) in enumerate(zip(captures, facts, strict=True)):
         for name, one, (n_frames, n_undecoded) in found.rows(file, of_file["interfaces"]):
-            queue = queue_of(one)
             row = {
                 "file": capture.name,
                 "point": name,
@@ -68,7 +68,7 @@ def capture_rows(
                 "n_undecoded": n_undecoded,
                 "resolution_ns": resolution_ns(one),
                 "batch_ns": late_ns(one),
-                "mirror_wait_ns": None if queue is None else queue[2],
+                "mirror_wait_ns": mirror_wait_ns(one),
                 "link": LINKS.get(one["link"], f"link type {one['link']}"),
                 "longest_bytes": one["longest_bytes"],
                 "is_truncated": of_file["is_truncated"],

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import ceil, log10
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -18,18 +17,6 @@ from pcaplat.printable import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
-
-FASTEST_BYTES_NS = 50
-"""Of a port of 400 Gbit/s, the fastest there is."""
-
-ENOUGH_BEHIND = 100
-"""Frames behind one of the other direction, short and long ones each, that tell a queue."""
-
-PILED_FRAC, SOONER_FRAC = 0.5, 0.02
-"""As many come after exactly what the frame before takes, and hardly any sooner."""
-
-FEWEST_IN_BATCHES = 10
-BATCHES_FRAC = 0.01
 
 
 @dataclass(frozen=True)
@@ -201,43 +188,6 @@ def resolution_ns(interface: Mapping[str, Any]) -> float:
     enough = 100
     shown = interface["observed_resolution_ns"] if interface["n_frames"] >= enough else 0
     return float(max(interface["declared_resolution_ns"], shown))
-
-
-def n_in_batches(interface: Mapping[str, Any]) -> int:
-    """Frames that share a stamp though no wire carries them in one step of it; 0 if they are few.
-
-    Args:
-        interface: One of a file, as its reading found it.
-    """
-    first = max(0, ceil(log10(max(resolution_ns(interface), 1.0) * FASTEST_BYTES_NS)) - 2)
-    n = sum(interface["order"]["n_in_bursts"][first:])
-    return n if n >= max(FEWEST_IN_BATCHES, BATCHES_FRAC * interface["n_frames"]) else 0
-
-
-def late_ns(interface: Mapping[str, Any]) -> int:
-    """How much too late a stamp may be: of batches that share one, the least time between two.
-
-    A timer that holds interrupts back keeps its time, however much traffic there is.
-
-    Args:
-        interface: One of a file, as its reading found it.
-    """
-    return interface["order"]["least_wait_ns"] or 0 if n_in_batches(interface) else 0
-
-
-def queue_of(interface: Mapping[str, Any]) -> tuple[int, list[int], int] | None:
-    """Rate in Gbit/s of the port that sent both directions of a link, if one did.
-
-    Beside counts of frames (behind the other direction, exactly, sooner), and the longest wait, ns.
-    """
-    for rate_gbps, n, n_at, n_sooner, busy_ns in interface["queue"]:
-        rows = list(zip(n, n_at, n_sooner, strict=True))
-        if all(
-            n >= ENOUGH_BEHIND and at >= PILED_FRAC * n and sooner <= SOONER_FRAC * n
-            for n, at, sooner in rows
-        ):
-            return rate_gbps, [sum(n), sum(n_at), sum(n_sooner)], busy_ns
-    return None
 
 
 def point_index(points: Sequence[Point], option: str, name: str) -> int:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, queue_of, stem
+from pcaplat.captures import Capture, is_decoded, stem
 from pcaplat.doubts import doubt
+from pcaplat.late_stamps import queue_of
 from pcaplat.path import Warn
 from pcaplat.units import format_count, format_frac, format_ns
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pcaplat.captures import Capture, is_decoded, late_ns, point_names, resolution_ns
+from pcaplat.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.errors import InputError
+from pcaplat.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.path import Division, Point
 from pcaplat.printable import plain_name
 
@@ -139,6 +140,7 @@ def _point(
         snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
         is_rest=is_rest,
         late_ns=max(late_ns(one) for one in interfaces),
+        mirror_wait_ns=max(mirror_wait_ns(one) or 0 for one in interfaces),
         n_mirrored=sum(n for one in interfaces for _, n, _, _ in one["mirrors"]),
         mirror_gaps=_mirror_gaps(interfaces),
     )

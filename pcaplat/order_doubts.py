@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.captures import Capture, n_in_batches, resolution_ns, stem
+from pcaplat.captures import Capture, resolution_ns, stem
 from pcaplat.doubts import doubt
+from pcaplat.late_stamps import n_in_batches
 from pcaplat.path import Warn
 from pcaplat.units import format_count, format_ns, format_step
 

@@ -153,12 +153,12 @@ class Point:
 
     A part is an interface of the file, unless a `Division` says otherwise.
 
-    `late_ns` is how much too late a stamp may be where the capture stamps batches. `snap_bytes` is
-    the shortest snap length of its sources, 0 if there is none; `is_decoded` tells
-    whether frames of any of its link types can be read. `is_rest`: it has what is of none of the
-    points that a file was divided into. `mirror_gaps`: when its mirror lost frames, by the numbers
-    they carry: the stamps before and after, and how many; None if it numbers none. `n_mirrored`
-    frames have a number.
+    `late_ns` is how much too late a stamp may be where the capture stamps batches, `mirror_wait_ns`
+    where a mirror queues both directions. `snap_bytes` is the shortest snap length of its sources,
+    0 if there is none; `is_decoded` tells whether frames of any of its link types can be read.
+    `is_rest`: it has what is of none of the points that a file was divided into. `mirror_gaps`:
+    when its mirror lost frames, by the numbers they carry: the stamps before and after, and how
+    many; None if it numbers none. `n_mirrored` frames have a number.
     """
 
     name: str
@@ -173,6 +173,7 @@ class Point:
     is_decoded: bool = True
     is_rest: bool = False
     late_ns: int = 0
+    mirror_wait_ns: int = 0
     n_mirrored: int = 0
     mirror_gaps: tuple[tuple[int, int, int], ...] | None = None
 

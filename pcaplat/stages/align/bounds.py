@@ -60,7 +60,8 @@ def all_bounds(
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
         t_ns, up_ns, raw_ns, n = (_ints(one[name]) for name in names)
         a, b = domains[up], domains[down]
-        off_ns = int(np.ceil(findings.points[down].cut_ns)) + findings.points[up].late_ns
+        late_ns = findings.points[up].late_ns + findings.points[up].mirror_wait_ns
+        off_ns = int(np.ceil(findings.points[down].cut_ns)) + late_ns
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         places = np.stack([_ints(one.get(name, 0 * n)) for name in PLACES], axis=1)
         bounds = Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
