@@ -218,24 +218,22 @@ def warn_of_overlap(
     return found
 
 
-def warn_of_nothing_in_common(points: Sequence[Point], why: str) -> list[Warn]:
-    """Say that no packet was seen at two points, and whether the files' times explain it.
+def warn_of_no_overlap(points: Sequence[Point]) -> list[Warn]:
+    """Say whether the files' times explain that no packet was seen at two points.
 
     Args:
         points: The capture points, of which no two share a packet.
-        why: What the survey says.
     """
-    found = [doubt("nothing-in-common", None, why, remedy="")]
     first_to_end = min(points, key=lambda point: point.last_t_ns)
     last_to_start = max(points, key=lambda point: point.first_t_ns)
     gap_ns = last_to_start.first_t_ns - first_to_end.last_t_ns
-    if gap_ns > 0:
-        text = (
-            f"by the files' own times {first_to_end.name} ended {format_ns(gap_ns)} before "
-            f"{last_to_start.name} began"
-        )
-        found.append(doubt("no-overlap", None, text))
-    return found
+    if gap_ns <= 0:
+        return []
+    text = (
+        f"by the files' own times {first_to_end.name} ended {format_ns(gap_ns)} before "
+        f"{last_to_start.name} began"
+    )
+    return [doubt("no-overlap", None, text)]
 
 
 def interface_of(division: Division | None, part: int) -> int:

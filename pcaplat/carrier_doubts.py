@@ -9,6 +9,7 @@ from pcaplat.late_stamps import queue_of
 from pcaplat.path import Warn
 from pcaplat.units import format_count, format_frac, format_ns
 
+MOST_FRAC = 0.25
 MANY_FRAC = 0.01
 """Shares below this are stray packets."""
 
@@ -86,7 +87,8 @@ def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 f"looked for there (--decode udp.port={port}:{kind})"
             )
             yield "unknown-tunnel", text
-    if one["n_encrypted"] >= least:
+    # a few of few are all that the capture is about
+    if one["n_encrypted"] >= min(least, max(1, MOST_FRAC * one["n_frames"])):
         share = format_frac(one["n_encrypted"] / one["n_frames"])
         text = f"{format_count(one['n_encrypted'])} packets ({share}) are encrypted tunnels"
         yield "encrypted", text

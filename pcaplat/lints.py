@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcaplat.capture_facts import refuse_damage, warn_of_nothing_in_common
+from pcaplat.capture_facts import refuse_damage, warn_of_no_overlap
 from pcaplat.captures import parse_captures, point_index
-from pcaplat.doubts import BY_CODE, SEVERITIES
+from pcaplat.doubts import BY_CODE, SEVERITIES, doubt
 from pcaplat.errors import EvidenceError
 from pcaplat.job import Job, Options, Progress
 from pcaplat.looked import Looked, look
@@ -115,7 +115,8 @@ def _of_path(looked: Looked) -> list[Warn]:
     try:
         found = survey(looked.sample, points, options.path, domains, looked.split_points)
     except EvidenceError as problem:
-        return warn_of_nothing_in_common(points, str(problem))
+        why = doubt("nothing-in-common", None, str(problem), remedy="")
+        return [why, *warn_of_no_overlap(points)]
     accuracy_ns = {
         point_index(points, "--clock-accuracy", name): off_ns
         for name, off_ns in options.clock_accuracy

@@ -13,6 +13,7 @@ from pcaplat.capture_facts import (
     states_of,
     unseen_clock_rows,
     warn_of_change,
+    warn_of_no_overlap,
 )
 from pcaplat.captures import parse_captures, point_index
 from pcaplat.checked import check_texts
@@ -162,15 +163,15 @@ def merge(
 
 
 def _merge(job: Job) -> Result:
-    before, looked = states_of(job.captures), look(job)
-    _check(looked)
+    before, looked = states_of(job.captures), _checked(look(job))
     job, points, point_of = looked.job, looked.points, looked.point_of
     facts, divisions, names = looked.facts, looked.divisions, looked.names
     settings, domains, warnings = job.settings(looked.sampled), looked.domains, looked.warnings
     try:
         findings = survey(looked.sample, points, job.options.path, domains, looked.split_points)
     except EvidenceError as problem:
-        raise problem.because([warning.text for warning in warnings]) from None
+        told = (*warn_of_no_overlap(points), *warnings)
+        raise problem.because([warning.text for warning in told]) from None
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     matched = job.match(
@@ -259,13 +260,13 @@ def _add_figures(
     }
 
 
-def _check(looked: Looked) -> None:
+def _checked(looked: Looked) -> Looked:
     """Refuse captures that nothing can be measured with."""
     captures, facts = looked.job.captures, looked.facts
     if looked.job.options.strict:
         refuse_damage(captures, facts)
     if len(looked.points) > 1:
-        return
+        return looked
     empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
     known = [point.name for point in looked.points]
     if empty and len(captures) > 1:

@@ -39,6 +39,14 @@ def test_noise_alone_has_no_slope() -> None:
     assert fit_centre(T_NS, noise).slope == 0.0
 
 
+def test_a_queue_that_fills_is_no_drift() -> None:
+    """Probes sent at once wait for each other: differences grow as fast as time at the far end."""
+    waits_ns = 5_000_000 * np.arange(100)
+    at_far_ns = T_NS[0] + waits_ns
+    assert fit_centre(at_far_ns, waits_ns).slope == 0.0
+    assert fit_centre(at_far_ns, waits_ns // 200).slope == pytest.approx(0.005)
+
+
 def test_a_step_of_the_clock_lies_between_two_packets() -> None:
     d_ns = np.where(np.arange(len(T_NS)) < 1500, 1_000, 501_000).astype(np.int64)
     centre = fit_centre(T_NS, d_ns)

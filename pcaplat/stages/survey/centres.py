@@ -19,6 +19,9 @@ MOST_KNOTS = 512
 FEWEST_FOR_SLOPE = 8
 """Packets below which a slope is chance."""
 
+MOST_SLOPE = 0.01
+"""No clock drifts by so much: it is a queue that fills."""
+
 JUMP = 20
 """A clock that is set moves the level between two knots by so many times what is usual."""
 
@@ -96,6 +99,8 @@ def _slope(x: Floats, y: Floats) -> float:
     run = x[quarter:] - x[:-quarter]
     slopes = (y[quarter:] - y[:-quarter])[run > 0] / run[run > 0]
     slope = float(np.median(slopes)) if len(slopes) else 0.0
+    if abs(slope) > MOST_SLOPE:
+        return 0.0
     rest = y - slope * x
     spread = np.median(np.abs(y - np.median(y)))
     return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0

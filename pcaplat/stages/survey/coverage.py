@@ -81,7 +81,8 @@ def _short(findings: Findings, component: Sequence[int], seen: Sequence[Sights])
                 side = "after" if what == "begins" else "before"
                 text = (
                     f"{what} {format_ns(short_ns)} {side} the others, which saw "
-                    f"{format_count(n)} sampled packets of its address pairs in that time"
+                    f"{format_count(n)} sampled packets of its address pairs in that time that it "
+                    "has not"
                 )
                 yield doubt("partial-time", findings.name(point), text)
 
@@ -93,11 +94,12 @@ def _n_between(
     point: int,
     span_ns: tuple[int, int],
 ) -> int:
-    """Packets of a point's address pairs that another point saw in a span of aligned time."""
+    """Packets of its address pairs that a point has not, and another saw in a span of time."""
     t_ns = seen[other].t_ns
     aligned_ns = t_ns - findings.centres[0][other].at(t_ns)
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
-    return int((is_in & np.isin(seen[other].pair, seen[point].pairs)).sum())
+    is_in &= np.isin(seen[other].pair, seen[point].pairs)
+    return int((is_in & ~np.isin(seen[other].key, seen[point].key)).sum())
 
 
 def _copied(findings: Findings, component: Sequence[int], seen: Sequence[Sights]) -> Iterator[Warn]:

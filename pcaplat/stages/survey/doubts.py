@@ -95,12 +95,28 @@ def _unrelated(
             )
             yield Warn("unplaced-frames", point.name, text, "it is compared with nothing")
         elif i not in related:
-            why = reasons.get(i) or (
-                "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
-                "shows layers)?"
+            why = (
+                reasons.get(i)
+                or _other_time(points, i, related)
+                or (
+                    "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
+                    "shows layers)?"
+                )
             )
             text = f"shares no packet with any other point and is left out: {why}"
             yield Warn("unrelated-point", point.name, text)
+
+
+def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str | None:
+    """Say that a point captured at another time, by the files' own times."""
+    one, others = points[alone], [points[point] for point in related]
+    early_ns = min(other.first_t_ns for other in others) - one.last_t_ns
+    late_ns = one.first_t_ns - max(other.last_t_ns for other in others)
+    if early_ns > 0:
+        return f"by the files' own times it ended {format_ns(early_ns)} before the others began"
+    if late_ns > 0:
+        return f"by the files' own times it began {format_ns(late_ns)} after the others ended"
+    return None
 
 
 def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn]:
@@ -112,11 +128,8 @@ def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn
                 f"{_names(points, ends)}: all {format_count(len(both))} packets compared have the "
                 "same stamp at both, to the last digit"
             )
-            consequence = (
-                "if one is a copy of the other, the latency between them means nothing: leave one "
-                "out"
-            )
-            found.append(Warn("same-capture", None, text, consequence))
+            consequence = "if one is a copy of the other, the latency between them means nothing"
+            found.append(Warn("same-capture", None, text, consequence, "leave one out"))
     return found
 
 

@@ -15,6 +15,7 @@ from pcaplat.stages.survey.links import find_edges
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.order import Order, order_points
 from pcaplat.stages.survey.relations import Relations, components, relate
+from pcaplat.stages.survey.rhythm import with_rhythm
 from pcaplat.stages.survey.sights import Sample, unique_sights
 from pcaplat.stages.survey.steps import all_forward, are_steps, doubts_of_steps, sights_forward
 
@@ -49,7 +50,7 @@ def survey(
     """
     declared = declared_path(points, path)
     seen = [sample.seen_at(point) for point in points]
-    unique = unique_sights(seen)
+    unique = with_rhythm(seen, unique_sights(seen))
     relations, tail_ns = relate(unique)
     is_one_way = are_steps(relations, points)
     if is_one_way:

@@ -46,7 +46,8 @@ def fit_bands(
 
     `seen` is what each point saw, and what it saw once.
     """
-    keys = [np.unique(one.key) for one, _ in seen]
+    # what is unique by its rhythm has keys of its own
+    keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
     sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
     order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})

@@ -11,7 +11,7 @@ use super::leftovers::join_leftovers;
 use super::piece::{Piece, Sink};
 use super::recurrence::Recurrence;
 use super::surplus::lost_untold;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Band, Direction, Plan};
 use std::sync::Arc;
 
 /// Decides group after group.
@@ -117,10 +117,17 @@ impl Resolver {
         if !self.is_again {
             self.recurrence.note(&kept, self.plan.horizon_ns);
         }
-        let (pieces, rate) = match (points_are_distinct(&kept), recurring) {
-            (true, None) => return self.join(&mut kept, direction, sink),
+        let is_one = points_are_distinct(&kept);
+        if is_one && recurring.is_none() {
+            return self.join(&mut kept, direction, sink);
+        }
+        if self.is_uncharted(direction, &kept) {
+            let equal = kept.iter();
+            return equal.for_each(|one| sink.ambiguous(one, direction, &self.folded));
+        }
+        let (pieces, rate) = match (is_one, recurring) {
             (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
-            (false, _) => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
+            _ => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
         };
         let pieces = join_leftovers(&self.plan, direction, rate, pieces);
         for piece in &pieces {
@@ -131,6 +138,21 @@ impl Resolver {
                 sink.lost_untold(&piece.sights, direction, lost.has_entered);
             }
         }
+    }
+
+    /// Whether several points saw it, and no packet that can be told from others says where such
+    /// packets lie between any two of them.
+    fn is_uncharted(&self, direction: Direction, kept: &[Sight]) -> bool {
+        let mut points: Vec<u16> = kept.iter().map(|one| one.point).collect();
+        points.sort_unstable_by_key(|point| self.plan.place(direction, *point));
+        points.dedup();
+        let is_guessed = |up: u16, down: u16| {
+            let band = self.plan.band(direction, up, down);
+            band.is_none_or(Band::is_guessed)
+        };
+        let downs = |at: usize| points.iter().skip(at + 1);
+        let mut ups = points.iter().enumerate();
+        points.len() > 1 && ups.all(|(at, up)| downs(at).all(|down| is_guessed(*up, *down)))
     }
 
     /// Of one sight a point: what the bands say is one packet.

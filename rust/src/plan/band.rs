@@ -19,7 +19,8 @@ pub struct Band {
     pub outside_frac: f64,
     /// Share of those whose residual is farther outside than half the band's width.
     pub far_frac: f64,
-    /// The least and the greatest residual that is to be expected of any packet.
+    /// The least and the greatest residual that is to be expected of any packet; both 0 where none
+    /// was seen.
     pub reach_ns: (i64, i64),
     /// 0: packets of a flow overtake each other as often as their residuals alone would have it;
     /// towards 1: they stay in order.
@@ -31,6 +32,12 @@ impl Band {
     #[must_use]
     pub fn admits(&self, residual_ns: i64) -> bool {
         (self.lo_ns..=self.hi_ns).contains(&residual_ns)
+    }
+
+    /// Whether it stands for what nobody saw: no packet that can be told from others went that way.
+    #[must_use]
+    pub fn is_guessed(&self) -> bool {
+        self.reach_ns == (0, 0)
     }
 
     /// The least and the greatest residual of what is just faster or slower than the band allows.

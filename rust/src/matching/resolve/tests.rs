@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::matching::copies::COPIES_WITHIN_NS;
-use crate::matching::testing::{SEGMENT_NS, Taken, path, sight};
+use crate::matching::testing::{BAND_NS, SEGMENT_NS, Taken, path, sight};
 use crate::plan::Copies;
 
 fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
@@ -167,4 +167,25 @@ fn stamps_at_the_ends_of_time_are_resolved() {
         sight(1, 0, i64::MAX),
     ];
     assert_eq!(points(&resolve(path(2), seen)), [vec![0], vec![0, 1]]);
+}
+
+#[test]
+fn equal_packets_of_a_way_that_nobody_charted_are_ambiguous() {
+    let uncharted = |n: u16| {
+        let mut plan = path(n);
+        for band in plan.bands.iter_mut().flatten() {
+            band.reach_ns = (0, 0);
+        }
+        plan
+    };
+    let seen = |points: &[u16]| -> Vec<Sight> {
+        let at = |point: &u16| [0, 3 * BAND_NS].map(|later_ns| sight(1, *point, later_ns));
+        points.iter().flat_map(at).collect()
+    };
+    assert_eq!(resolve(uncharted(2), seen(&[0, 1])).ambiguous.len(), 4);
+    assert_eq!(points(&resolve(path(2), seen(&[0, 1]))), [[0, 1], [0, 1]]);
+    let of_one_point = resolve(uncharted(2), seen(&[1]));
+    assert_eq!(points(&of_one_point), [[1], [1]]);
+    let once = vec![sight(1, 0, 0), sight(1, 1, 50)];
+    assert_eq!(points(&resolve(uncharted(2), once)), [[0, 1]]);
 }
