@@ -155,17 +155,14 @@ def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
 def _all_jumps(
     bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
 ) -> list[Seen]:
-    cut_ns, wait_ns = dict.fromkeys(domains, 0.0), dict.fromkeys(domains, 0)
+    cut_ns = dict.fromkeys(domains, 0.0)
     for point, domain in zip(findings.points, domains, strict=True):
         cut_ns[domain] = max(cut_ns[domain], point.cut_ns)
-        wait_ns[domain] = max(wait_ns[domain], point.mirror_wait_ns)
     return [
         ((a, b), jump)
         for (a, b), forward in bounds.items()
         if a < b and (b, a) in bounds
         for jump in find_jumps(forward, bounds[b, a], cut_ns[a] + cut_ns[b])
-        # a mirror that fills or empties makes stamps of both directions late, as a step does
-        if abs(jump.step.size_ns) > wait_ns[a] + wait_ns[b]
     ]
 
 
