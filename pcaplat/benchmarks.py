@@ -87,7 +87,7 @@ def _sent_of(
     where = fspath(names[0])
     if len(names) == 1 and (where.endswith(".toml") or ".toml:" in where):
         for scenario, run, own in runs_at(where, options):
-            with merge(run.captures, **own) as result:
+            with merge(run.captures, keep_crossings=False, **own) as result:
                 for one, sent, _ in _of_result(f"{scenario}/{run.name}", result):
                     yield one, sent, [(0, len(sent.t_ns))] * (len(sent.t_ns) >= LEAST_FRAMES)
     elif len(names) == 1 and (Path(where) / SUMMARY).exists():
@@ -96,7 +96,7 @@ def _sent_of(
         tables = (pl.scan_parquet(folder / f"{name}.parquet") for name in ("packets", "matches"))
         yield from _of_tables(MeasuredRun(folder.name, document, {}), *tables)
     else:
-        with merge(names, **options) as result:
+        with merge(names, keep_crossings=False, **options) as result:
             yield from _of_result("captures", result)
 
 

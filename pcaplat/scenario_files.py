@@ -44,7 +44,7 @@ class Reading:
 
     def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
         """Merge the captures of one run."""
-        with merge(captures, **self.options) as result:
+        with merge(captures, keep_crossings=False, **self.options) as result:
             run = measured(name, result)
         # the rate of a sample is not that of the traffic
         return replace(run, rates=None) if self.options.get("sample", 1) > 1 else run
