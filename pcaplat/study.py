@@ -170,8 +170,8 @@ def _merge(job: Job) -> Result:
     try:
         findings = survey(looked.sample, points, job.options.path, domains, looked.split_points)
     except EvidenceError as problem:
-        told = (*warn_of_no_overlap(points), *warnings)
-        raise problem.because([warning.text for warning in told]) from None
+        apart = [warning.evidence for warning in warn_of_no_overlap(points)]
+        raise problem.because([*apart, *(warning.text for warning in warnings)]) from None
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     matched = job.match(

@@ -113,6 +113,11 @@ def test_equal_rhythms_are_told() -> None:
     assert added([IRREGULAR] * 3, [later(IRREGULAR)] * 3) == 15
 
 
+def test_copies_at_one_point_do_not_hide_it() -> None:
+    doubled = [t_ns + more for t_ns in later(IRREGULAR) for more in (0, 5_000)]
+    assert added([IRREGULAR] * 3, [doubled] * 3) == 15
+
+
 def test_few_times_between_packets_are_chance() -> None:
     assert added([IRREGULAR] * 2, [later(IRREGULAR)] * 2) == 0
     assert added([IRREGULAR[:2]] * 20, [later(IRREGULAR[:2])] * 20) == 0

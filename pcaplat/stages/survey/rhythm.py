@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pcaplat.path import Bools, Ints
-from pcaplat.stages.survey.sights import Sights, among
+from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights, among
 
 FEWEST = 3
 """Two sights have one time between them: no rhythm."""
@@ -71,7 +71,9 @@ def _untold(seen: Sequence[Sights], told: set[Way]) -> Iterator[tuple[Way, list[
         rows = np.flatnonzero(one.is_directed & _is_untold(one, told))
         by = rows[np.lexsort((one.t_ns[rows], one.key[rows]))]
         starts = np.flatnonzero(np.diff(one.key[by], prepend=one.key[by[:1]] - 1))
-        for group in np.split(by, starts[1:]) if len(by) else ():
+        for sights in np.split(by, starts[1:]) if len(by) else ():
+            gaps_ns = np.diff(one.t_ns[sights])
+            group = sights[np.append(True, gaps_ns > COPIES_WITHIN_NS)]
             key = int(one.key[group[0]])
             by_key.setdefault(key, {})[point] = group
             ways[key] = int(one.pair[group[0]]), bool(one.is_toward[group[0]])
