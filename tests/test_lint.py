@@ -253,6 +253,25 @@ def test_what_a_filter_keeps_away_is_no_drop(tmp_path: Path) -> None:
     assert "acked-unseen" not in codes
 
 
+def of_another_connection(packet: by_hand.Packet) -> by_hand.Packet:
+    """The same from another port, and of other sequence numbers (both at fixed places)."""
+    at, frame = 34 if packet.is_forward else 36, bytearray(packet.frame)
+    frame[at : at + 2] = (40_321).to_bytes(2)
+    frame[38:46] = bytes(byte ^ 0x2A for byte in frame[38:46])
+    return replace(packet, t_ns=packet.t_ns + 17_011, frame=bytes(frame))
+
+
+def test_connections_that_a_snap_length_makes_one_miss_no_bytes(tmp_path: Path) -> None:
+    one = by_hand.turns()
+    talk = sorted([*one, *map(of_another_connection, one)], key=lambda packet: packet.t_ns)
+    # two bytes behind the IP header: ports are known at near alone
+    far = replace(by_hand.FAR, write=partial(by_hand.pcap, snap=36))
+    captures = by_hand.Set({"near": by_hand.NEAR, "far": far}, talk).save(tmp_path)
+    codes = {row["code"] for row in lint(captures)["findings"]}
+    assert "short-identity" in codes
+    assert "acked-unseen" not in codes
+
+
 def test_the_bytes_that_were_never_seen_are_counted(tmp_path: Path) -> None:
     captures = CASES["acked-unseen"].wrong.save(tmp_path)
     (row,) = (row for row in lint(captures)["findings"] if row["code"] == "acked-unseen")

@@ -28,6 +28,9 @@ pub struct Dialogue {
     pub n_data: [u32; 2],
     last: Option<(i64, bool)>,
     sides: [Side; 2],
+    /// Those of the first packet; several connections are one flow where a snap length cuts ports.
+    ports: Option<[i32; 2]>,
+    is_mixed: bool,
 }
 
 /// The bytes one end sent.
@@ -70,11 +73,32 @@ impl Dialogue {
             self.turn(toward, t_ns.saturating_sub(last_ns));
         }
         self.last = Some((t_ns, toward));
+        self.note_ports(packet, toward);
         if packet.protocol == TCP
             && packet.fragment == 0
+            && !self.is_mixed
             && let Some(numbers) = Numbers::of(packet, frame.bytes)
         {
             self.note_bytes(&numbers, t_ns, toward);
+        }
+    }
+
+    /// Bytes of several connections say nothing of each other.
+    fn note_ports(&mut self, packet: &Packet, toward: bool) {
+        let mut ports = [packet.src_port, packet.dst_port];
+        if toward {
+            ports.reverse();
+        }
+        if *self.ports.get_or_insert(ports) != ports && !self.is_mixed {
+            *self = Self {
+                is_mixed: true,
+                unseen_bytes: 0,
+                n_unseen: 0,
+                early_bytes: 0,
+                n_early: [0; 2],
+                n_data: [0; 2],
+                ..*self
+            };
         }
     }
 
