@@ -19,7 +19,7 @@ from pcaplat.path import Warn
 from pcaplat.points import load_profile
 from pcaplat.spill import Spill
 from pcaplat.stages.align import align
-from pcaplat.stages.survey import sampled_least, survey
+from pcaplat.stages.survey import doubts_of_doubles, sampled_least, survey
 
 SCHEMA = "pcaplat.lint/1"
 Row = dict[str, Any]
@@ -108,10 +108,11 @@ def lint(
 
 
 def _of_path(looked: Looked) -> list[Warn]:
-    """Say what is doubtful about path and clocks, where there are two points or more."""
+    """Say what is doubtful about path and clocks; of a point alone, whether it saw all twice."""
     options, points, domains = looked.job.options, looked.points, looked.domains
     if len(points) < 2:  # noqa: PLR2004 - one point is no path
-        return []
+        seen = ((looked.sample.seen_at(point), point.name) for point in points)
+        return [warn for one in seen for warn in doubts_of_doubles(*one)]
     try:
         found = survey(looked.sample, points, options.path, domains, looked.split_points)
     except EvidenceError as problem:

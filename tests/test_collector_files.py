@@ -93,3 +93,21 @@ def test_every_frame_twice_is_one_place(gap_ns: int, tmp_path: Path) -> None:
     written = write(tmp_path / "span.pcap", [plain, plain], gap_ns=gap_ns)
     with pytest.raises(InputError, match="one capture point alone"):
         pcaplat.merge([written.path])
+
+
+def numbered(sent: Sent) -> bytes:
+    """With an IP identification, so that equal frames are one frame."""
+    ident = struct.pack(">H", 1 + sent.number)
+    frame = plain(sent)
+    return frame[:18] + ident + frame[20:]
+
+
+@pytest.mark.parametrize(("looks", "n_told"), [([numbered] * 2, 1), ([numbered], 0)])
+def test_lint_says_of_one_file_that_it_has_every_frame_twice(
+    looks: list[Look], n_told: int, tmp_path: Path
+) -> None:
+    written = write(tmp_path / "span.pcap", looks)
+    findings = pcaplat.lint([written.path])["findings"]
+    told = [one["evidence"] for one in findings if one["code"] == "mirror-copies"]
+    assert len(told) == n_told
+    assert all("120 of 240 sampled frames" in evidence for evidence in told)

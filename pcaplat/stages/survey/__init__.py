@@ -9,10 +9,20 @@ which points it holds (`splitting`); medians over time tell where latencies lie 
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
+from pcaplat.stages.survey.coverage import doubts_of_doubles
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.least import sampled_least
 from pcaplat.stages.survey.sights import Sample, Sights
 from pcaplat.stages.survey.splitting import divide
 from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
-__all__ = ["Sample", "Sights", "divide", "hidden_repeats", "sampled_least", "survey", "suspect"]
+__all__ = [
+    "Sample",
+    "Sights",
+    "divide",
+    "doubts_of_doubles",
+    "hidden_repeats",
+    "sampled_least",
+    "survey",
+    "suspect",
+]

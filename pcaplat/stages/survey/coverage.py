@@ -6,7 +6,7 @@ import numpy as np
 
 from pcaplat.doubts import doubt
 from pcaplat.path import Copies, Findings, Ints, Warn
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights
 from pcaplat.units import format_count, format_frac, format_ns
 
 ENOUGH_PACKETS = 10
@@ -19,6 +19,9 @@ SHORT_FRAC = 0.05
 """Of the others' time, at either end."""
 
 COPIED_FRAC = 0.01
+
+ENOUGH_DOUBLES = 3
+"""Fewer frames that come twice may be anything."""
 
 
 def doubts_of_coverage(findings: Findings, seen: Sequence[Sights]) -> list[Warn]:
@@ -118,6 +121,30 @@ def _copied(findings: Findings, component: Sequence[int], seen: Sequence[Sights]
             yield doubt("second-passage", findings.name(point), text)
         else:
             yield doubt("mirror-copies", findings.name(point), text)
+
+
+def doubts_of_doubles(seen: Sights, name: str) -> list[Warn]:
+    """Say that a point which nothing can be compared with saw frames twice, equal to the byte.
+
+    Args:
+        seen: The sampled packets of the point.
+        name: Its name.
+    """
+    numbered = seen.at(seen.copy_tag != 0)
+    by = np.lexsort((numbered.t_ns, numbered.copy_tag, numbered.key))
+    key, tag, t_ns = numbered.key[by], numbered.copy_tag[by], numbered.t_ns[by]
+    gap_ns = np.diff(t_ns)
+    is_again = (key[1:] == key[:-1]) & (tag[1:] == tag[:-1]) & (gap_ns <= COPIES_WITHIN_NS)
+    n_again, n_first = int(is_again.sum()), len(by) - int(is_again.sum())
+    if n_again < max(ENOUGH_DOUBLES, COPIED_FRAC * n_first):
+        return []
+    most_ns = float(gap_ns[is_again].max())
+    text = (
+        f"{format_count(n_again)} of {format_count(len(by))} sampled frames with an IP "
+        "identification are equal to the byte to one before, "
+        f"{f'within {format_ns(most_ns)}' if most_ns else 'with the same stamp'}"
+    )
+    return [doubt("mirror-copies", name, text)]
 
 
 def _is_between(findings: Findings, seen: Sequence[Sights], point: int, other: int) -> bool:
