@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,19 @@ def _programs_heed_signals() -> Iterator[None]:
     yield
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
+
+
+def until_it_waits(pid: int, patience_s: float = 30) -> None:
+    """Return when a program sleeps and uses no processor: a starved one is ready to run."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        seen = []
+        for _ in range(10):
+            stat = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+            seen.append((stat[0], stat[11], stat[12]))
+            time.sleep(0.05)
+        if seen[0][0] == "S" and len(set(seen)) == 1:
+            return
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pcaplat.cli import one_line, run
+from tests.conftest import until_it_waits
 from tests.result_by_hand import ResultByHand, document
 
 PCAPLAT = [sys.executable, "-m", "pcaplat"]
@@ -254,8 +255,7 @@ def test_a_terminal_gets_no_traceback_on_interrupt() -> None:
         command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as p:
         os.close(terminal)
-        with pytest.raises(subprocess.TimeoutExpired):
-            p.wait(timeout=2)
+        until_it_waits(p.pid)
         os.write(holder, b"\x03")
         p.send_signal(2)
         _, said = p.communicate(timeout=20)

@@ -18,7 +18,7 @@ import pcaplat
 from pcaplat.cli import run
 from pcaplat.engines import local
 from pcaplat.stages.read import batches_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until_it_waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,9 +114,7 @@ def test_waiting_for_a_pipe_can_be_interrupted(tmp_path: Path, command: list[str
     pipe = tmp_path / "pipe.pcap"
     os.mkfifo(pipe)
     process = subprocess.Popen([*PCAPLAT, *command, str(pipe)], stderr=subprocess.PIPE)
-    end = time.monotonic() + PATIENCE_S
-    while not _waits(process.pid) and time.monotonic() < end:
-        pass
+    until_it_waits(process.pid)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, said) == (130, b"")
@@ -136,16 +134,6 @@ def test_waiting_for_standard_input_can_be_interrupted(tmp_path: Path) -> None:
         process.wait(timeout=PATIENCE_S)
         assert process.stderr is not None
         assert (process.returncode, process.stderr.read()) == (130, b"")
-
-
-def _waits(pid: int) -> bool:
-    """Whether it sleeps, and has used no processor for a while: a starved one is ready to run."""
-    seen = []
-    for _ in range(10):
-        stat = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-        seen.append((stat[0], stat[11], stat[12]))
-        time.sleep(0.05)
-    return seen[0][0] == "S" and len(set(seen)) == 1
 
 
 @pytest.mark.parametrize(
