@@ -16,7 +16,8 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     # matrices are small here, and threads for large ones wait for them by spinning
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # nothing is freed by looking for garbage at the end, and it takes a tenth of a second
+    # what imports make stays: to look through it for garbage then, and at the end, finds nothing
+    gc.set_threshold(200_000)
     atexit.register(gc.freeze)
     from pcaplat import cli  # noqa: PLC0415 - see above
 

@@ -154,16 +154,12 @@ impl<'a> Spilled<'a> {
 
     /// The next numbers; none at the end.
     fn next<const N: usize>(&mut self) -> Result<Option<[i64; N]>> {
-        let mut values = [0; N];
-        for value in &mut values {
-            let mut bytes = [0; 8];
-            match self.from.read_exact(&mut bytes) {
-                Ok(()) => *value = i64::from_le_bytes(bytes),
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-                Err(error) => return Err(failed(self.path, error)),
-            }
+        let mut values = [[0; 8]; N];
+        match self.from.read_exact(values.as_flattened_mut()) {
+            Ok(()) => Ok(Some(values.map(i64::from_le_bytes))),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(failed(self.path, error)),
         }
-        Ok(Some(values))
     }
 }
 
@@ -179,11 +175,7 @@ mod tests {
     use super::*;
 
     fn clock() -> Centre {
-        Centre {
-            t_ns: vec![0, 1_000_000],
-            offset_ns: vec![500, 1500],
-            slope: 1e-3,
-        }
+        Centre::new(&[(0, 500), (1_000_000, 1500)], 1e-3)
     }
 
     #[test]

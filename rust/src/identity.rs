@@ -51,8 +51,6 @@ pub struct Identity {
     pub range: Range,
     /// What it asks or answers.
     pub says: Says,
-    /// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
-    pub copy_tag: u32,
     /// The same without addresses and ports.
     pub bare: Bare,
 }
@@ -128,10 +126,17 @@ pub fn address_hash(address: u128) -> u64 {
 }
 
 /// Up to eight octets as a number, those that were captured.
+#[inline]
 pub(crate) fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
-    let part = bytes.get(from..to.min(bytes.len())).unwrap_or(&[]);
-    part.iter()
-        .fold(0, |word, byte| word << 8 | u64::from(*byte))
+    let joined = |part: &[u8]| {
+        let octets = part.iter().map(|octet| u64::from(*octet));
+        octets.fold(0, |word, octet| word << 8 | octet)
+    };
+    match bytes.get(from..to) {
+        // whose length is known beforehand: one load
+        Some(whole) => joined(whole),
+        None => joined(bytes.get(from..).unwrap_or(&[])),
+    }
 }
 
 /// Two numbers as one.
@@ -181,7 +186,6 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         opens: opens_flow(packet, bytes),
         range: Range::of(packet, bytes),
         says: Says::of(packet, bytes),
-        copy_tag: copy_tag(packet, bytes),
         bare: about.unwrap_or(bare),
     }
 }
@@ -205,7 +209,6 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         opens: false,
         range: Range::NONE,
         says: Says::NOTHING,
-        copy_tag: 0,
         bare: Bare::default(),
     }
 }
@@ -259,8 +262,11 @@ fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
             .is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
 }
 
-fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
-    if packet.ip_id == 0 && packet.outer_ip_id == 0 {
+/// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
+#[must_use]
+pub fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
+    let is_numbered = packet.ip_id != 0 || packet.outer_ip_id != 0;
+    if packet.ip_version == 0 || !is_numbered {
         return 0;
     }
     let headers = bytes

@@ -5,6 +5,8 @@
 //! Time stamps and selective acknowledgments are in, the latter relative to what is acknowledged: who
 //! shifts sequence numbers on the way shifts them together.
 
+use crate::identity::word;
+
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 /// Maximum segment size, window scale and SACK permitted (RFC 9293, RFC 7323, RFC 2018).
@@ -41,12 +43,10 @@ pub(crate) fn digest(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u
 }
 
 fn add(digest: u64, bytes: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
-    bytes.chunks(8).fold(digest, |digest, chunk| {
-        let word = chunk
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte));
-        fold(digest, word)
-    })
+    let (words, rest) = bytes.as_chunks();
+    let words = words.iter().map(|word| u64::from_be_bytes(*word));
+    let last = (!rest.is_empty()).then(|| word(rest, 0, rest.len()));
+    words.chain(last).fold(digest, fold)
 }
 
 fn add_edges(digest: u64, option: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {

@@ -233,11 +233,7 @@ mod tests {
 
     #[test]
     fn aligned_times_saturate() {
-        let centre = Centre {
-            t_ns: vec![0],
-            offset_ns: vec![i64::MAX],
-            slope: 0.0,
-        };
+        let centre = Centre::new(&[(0, i64::MAX)], 0.0);
         let plan = Plan {
             centres: [vec![centre], vec![]],
             ..Plan::default()

@@ -36,6 +36,8 @@ use std::path::PathBuf;
 pub struct Row {
     /// What it is recognised by.
     pub identity: Identity,
+    /// See [`crate::identity::copy_tag`].
+    pub copy_tag: u32,
     /// Where within the file it was seen.
     pub vantage: Vantage,
     /// Frame number.

@@ -10,7 +10,7 @@ import numpy as np
 from pcaplat.path import NO_OFFSET, Band, Bools, Centre, Ends, Ints, Point
 from pcaplat.stages.survey.centres import band_of, follow
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
-from pcaplat.stages.survey.orient import forward_mask
+from pcaplat.stages.survey.orient import ways
 from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
 from pcaplat.stages.survey.relations import Relations, Shared, between, spanning_steps
 from pcaplat.stages.survey.sights import Sights, among
@@ -95,11 +95,11 @@ def _as_elsewhere(
 
 def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
     """Give what went one way, 0 forward and 1 in reverse; all of it where nothing has a way."""
-    known = both.at(both.is_directed & among(both.pair, np.array(sorted(toward), np.int64)))
-    if len(known) == 0:
-        return both if not np.any(both.is_directed) else known
-    is_forward = forward_mask(known, toward)
-    return known.at(is_forward if side == 0 else ~is_forward)
+    if not np.any(both.is_directed):
+        return both
+    is_known, is_forward = ways(both, toward)
+    is_way = is_forward if side == 0 else is_known & ~is_forward
+    return both.at(both.is_directed & is_way)
 
 
 def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) -> Centre:

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 /// Large enough to make system calls rare, small enough to stay in the cache.
-const BUFFER_BYTES: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// Damage that is longer is the rest of the file, of which compression may promise any amount.
 const MAX_GAP_BYTES: u64 = 128 << 20;

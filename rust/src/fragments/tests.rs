@@ -87,7 +87,7 @@ fn the_last_fragment_carries_what_was_never_cut() {
     for (version, n_body) in [(4, 1480), (4, 552), (6, 1448), (6, 1232)] {
         let whole = tunnelled(version, 3_000);
         let mut reader = Reader::new();
-        let mut expected = reader.identity(&whole);
+        let expected = reader.identity(&whole);
         let path = layer_path(&reader.packet);
         assert_eq!(reader.packet.depth, 1);
         let mut parts = cut(&whole, n_body, 9);
@@ -96,7 +96,6 @@ fn the_last_fragment_carries_what_was_never_cut() {
             assert!(matches!(reader.see(part), Seen::Part));
         }
         let found = reader.identity(&last);
-        expected.copy_tag = found.copy_tag;
         assert_eq!(found, expected, "{version} {n_body}");
         assert_eq!(layer_path(&reader.packet), path);
         assert_eq!(reader.packet.transport_wire_bytes, 3_008);

@@ -77,7 +77,7 @@ pub struct Sight {
     pub t_ns: i64,
     /// File and frame.
     pub frame: FrameId,
-    /// See [`crate::identity::Identity::copy_tag`].
+    /// See [`crate::identity::copy_tag`].
     pub copy_tag: u32,
     /// The capture point.
     pub point: u16,

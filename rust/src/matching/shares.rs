@@ -51,15 +51,19 @@ pub(super) struct Half {
     seen: Vec<(u16, i64)>,
 }
 
+/// When that was at a point, were the packet to go forward: requests and responses are compared by it.
+pub(super) fn reference_ns(plan: &Plan, point: u16, t_ns: i64) -> i64 {
+    plan.aligned_ns(Direction::Forward, point, t_ns)
+}
+
 impl Half {
     pub(super) fn new(plan: &Plan, sights: &[Sight], direction: Direction) -> Self {
         let mut seen: Vec<_> = sights.iter().map(|one| (one.point, one.t_ns)).collect();
         if direction == Direction::Reverse {
             seen.reverse();
         }
-        let aligned_ns = seen.first().map_or(0, |(point, t_ns)| {
-            plan.aligned_ns(Direction::Forward, *point, *t_ns)
-        });
+        let nearest = seen.first();
+        let aligned_ns = nearest.map_or(0, |(point, t_ns)| reference_ns(plan, *point, *t_ns));
         Self {
             direction,
             aligned_ns,

@@ -33,10 +33,8 @@ impl Spill {
     #[inline]
     pub(super) fn write<const N: usize>(&mut self, values: [i64; N]) {
         if self.failure.is_none() {
-            let written = values
-                .iter()
-                .try_for_each(|one| self.out.write_all(&one.to_le_bytes()));
-            self.failure = written.err();
+            let octets = values.map(i64::to_le_bytes);
+            self.failure = self.out.write_all(octets.as_flattened()).err();
         }
     }
 

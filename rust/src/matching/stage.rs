@@ -8,7 +8,7 @@ use super::reasons::Reason;
 use super::{Counts, FrameId, Sight, Status};
 use crate::error::{Error, Result};
 use crate::file::Frame;
-use crate::identity::{Identity, Prefixes};
+use crate::identity::{Identity, Prefixes, copy_tag};
 use crate::plan::{Direction, Plan};
 use crate::reading::Seen;
 use crate::wire::Packet;
@@ -119,7 +119,7 @@ impl<'a> Stage<'a> {
             aligned_ns,
             t_ns,
             frame: FrameId::new(self.file, frame.number),
-            copy_tag: identity.copy_tag,
+            copy_tag: copy_tag(packet, frame.bytes),
             point,
             toward: identity.toward,
             directed: identity.directed,

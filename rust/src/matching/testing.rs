@@ -59,11 +59,7 @@ pub(super) fn path(n: u16) -> Plan {
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];
-    let centre = |offset_ns| Centre {
-        t_ns: vec![0],
-        offset_ns: vec![offset_ns],
-        slope: 0.0,
-    };
+    let centre = |offset_ns| Centre::new(&[(0, offset_ns)], 0.0);
     let away = |point: u16| i64::from(point) * SEGMENT_NS;
     let mut links: Vec<(u16, u16)> = (1..n).map(|far| (far - 1, far)).collect();
     let whole = (n > 2).then_some(links.len());

@@ -6,8 +6,7 @@
 //! (see [`super::turns`]). Where there is much traffic, some of the numbers stand for all.
 
 use super::Sight;
-use super::shares::{Counter, Half, Kind, Shares};
-
+use super::shares::{Counter, Half, Kind, Shares, reference_ns};
 use super::timestamps::Timestamps;
 use super::turns::Turns;
 use crate::error::Result;
@@ -101,7 +100,8 @@ impl Trips {
             Part::EchoReply | Part::Response => self.answer(nearest, says.number, packet),
             Part::Datagram => {
                 let half = || Half::new(&self.plan, sights, direction);
-                self.turns.push(nearest, half, is_ambiguous);
+                let at_ns = reference_ns(&self.plan, nearest.point, nearest.t_ns);
+                self.turns.push(nearest, at_ns, half, is_ambiguous);
             }
         }
     }

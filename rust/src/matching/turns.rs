@@ -60,18 +60,19 @@ impl Turns {
         }
     }
 
+    /// Takes a datagram, which was sent at `at_ns`, reference time.
     pub(super) fn push(
         &mut self,
         nearest: &Sight,
+        at_ns: i64,
         half: impl FnOnce() -> Half,
         is_ambiguous: bool,
     ) {
-        let half = half();
-        let chosen = fold(0, span(half.aligned_ns).cast_unsigned());
+        let chosen = fold(0, span(at_ns).cast_unsigned());
         if self.one_in == 1 || (chosen >> 20).is_multiple_of(u64::from(self.one_in)) {
             self.waiting.push(Waiting {
                 flow: nearest.flow,
-                half,
+                half: half(),
                 is_ambiguous,
             });
         }

@@ -4,36 +4,92 @@
 /// offset and usual delay together. Linear between knots, of constant slope outside.
 #[derive(Clone, Debug, Default)]
 pub struct Centre {
-    /// Raw times of the knots, ascending.
-    pub t_ns: Vec<i64>,
-    /// Offset at each knot.
-    pub offset_ns: Vec<i64>,
-    /// Slope before the first and after the last knot, ns per ns.
-    pub slope: f64,
+    /// Ascending.
+    knots: Vec<Knot>,
+    /// Before the first knot, ns per ns.
+    slope: f64,
+    /// By slice of time from the first knot on: how many knots are before it. There are about as many
+    /// slices as knots, so that a time is looked up among few.
+    n_before: Vec<usize>,
+    slice_bits: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Knot {
+    t_ns: i64,
+    offset_ns: i64,
+    /// From here on, ns per ns.
+    slope: f64,
 }
 
 impl Centre {
+    /// The line through knots: raw times, ascending, and offsets. Before the first and after the last
+    /// it has a slope, ns per ns.
+    #[must_use]
+    pub fn new(knots: &[(i64, i64)], slope: f64) -> Self {
+        let between = knots.windows(2).map(|two| match two {
+            [(t0, c0), (t1, c1)] => ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0)),
+            _ => slope,
+        });
+        let places = knots.iter().zip(between.chain([slope]));
+        let knots: Vec<Knot> = places
+            .map(|(&(t_ns, offset_ns), slope)| Knot {
+                t_ns,
+                offset_ns,
+                slope,
+            })
+            .collect();
+        let ends = knots.first().zip(knots.last());
+        let span_ns = ends.map_or(0, |(first, last)| last.t_ns.abs_diff(first.t_ns));
+        let slice_bits = (span_ns / knots.len().max(1) as u64).max(1).ilog2();
+        let slice_of =
+            |knot: &Knot| ends.map_or(0, |(first, _)| slice(first, knot.t_ns, slice_bits));
+        let before = |slice: usize| knots.partition_point(|knot| slice_of(knot) < slice);
+        let n_slices = knots.last().map_or(0, slice_of) + 1;
+        let n_before = (0..=n_slices).map(before).collect();
+        Self {
+            knots,
+            slope,
+            n_before,
+            slice_bits,
+        }
+    }
+
     /// The offset at raw time `t_ns`; 0 without knots.
     #[must_use]
     #[inline]
     pub fn at(&self, t_ns: i64) -> i64 {
-        let after = if self.t_ns.len() > 1 {
-            self.t_ns.partition_point(|knot| *knot <= t_ns)
-        } else {
-            0
-        };
-        let before = after.saturating_sub(1);
-        let (Some(t0), Some(c0)) = (self.t_ns.get(before), self.offset_ns.get(before)) else {
+        let Some(first) = self.knots.first() else {
             return 0;
         };
-        let slope = match (self.t_ns.get(after), self.offset_ns.get(after)) {
-            (Some(t1), Some(c1)) if after > before => {
-                ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0))
-            }
-            _ => self.slope,
+        let (knot, slope) = if t_ns < first.t_ns {
+            (first, self.slope)
+        } else {
+            let knot = self.last_until(first, t_ns);
+            (knot, knot.slope)
         };
-        c0.saturating_add(scaled(slope, t_ns.saturating_sub(*t0)))
+        let run_ns = t_ns.saturating_sub(knot.t_ns);
+        knot.offset_ns.saturating_add(scaled(slope, run_ns))
     }
+
+    /// The last knot that is not later.
+    #[inline]
+    fn last_until<'a>(&'a self, first: &'a Knot, t_ns: i64) -> &'a Knot {
+        let n_before = |slice| self.n_before.get(slice).copied();
+        let slice = slice(first, t_ns, self.slice_bits);
+        let from = n_before(slice).unwrap_or(self.knots.len());
+        let to = n_before(slice.saturating_add(1)).unwrap_or(self.knots.len());
+        let within = self.knots.get(from..to).unwrap_or(&[]);
+        let n_until = from + within.partition_point(|knot| knot.t_ns <= t_ns);
+        let last = n_until.checked_sub(1).and_then(|last| self.knots.get(last));
+        last.unwrap_or(first)
+    }
+}
+
+/// The slice of time of an instant that is not before the first knot.
+#[inline]
+fn slice(first: &Knot, t_ns: i64, slice_bits: u32) -> usize {
+    usize::try_from(t_ns.abs_diff(first.t_ns) >> slice_bits).unwrap_or(usize::MAX)
 }
 
 #[expect(
@@ -66,15 +122,6 @@ mod tests {
 
     const START_NS: i64 = 1_700_000_000_000_000_000;
 
-    fn centre(knots: &[(i64, i64)], slope: f64) -> Centre {
-        let (t_ns, offset_ns) = knots.iter().copied().unzip();
-        Centre {
-            t_ns,
-            offset_ns,
-            slope,
-        }
-    }
-
     /// The line through two knots, in whole numbers, rounded to the nearest.
     fn line_ns((t0, c0): (i64, i64), (t1, c1): (i64, i64), t_ns: i64) -> i128 {
         let run = i128::from(t1) - i128::from(t0);
@@ -93,7 +140,7 @@ mod tests {
                 )
             };
             let knots: Vec<_> = (0..24).map(knot).collect();
-            let centre = centre(&knots, 0.0);
+            let centre = Centre::new(&knots, 0.0);
             for two in knots.windows(2) {
                 assert_eq!(centre.at(two[0].0), two[0].1);
                 for part in 1..97 {
@@ -108,7 +155,7 @@ mod tests {
     #[test]
     fn outside_the_knots_the_slope_goes_on() {
         for slope in [-5e-6, 0.0, 2e-5] {
-            let centre = centre(&[(START_NS, 100), (START_NS + 1000, 300)], slope);
+            let centre = Centre::new(&[(START_NS, 100), (START_NS + 1000, 300)], slope);
             #[expect(clippy::cast_possible_truncation, reason = "a few thousand")]
             let gone = (slope * 1e9).round() as i64;
             assert_eq!(centre.at(START_NS - 1_000_000_000), 100 - gone);
@@ -117,9 +164,30 @@ mod tests {
     }
 
     #[test]
+    fn knots_are_found_however_they_are_spaced() {
+        let crowded = (0..500).map(|i| (START_NS + i, i * i));
+        let far = (1..40).map(|i| (START_NS + i * i * 1_000_000_007, -i));
+        let again = (0..7).map(|_| (START_NS + 5_000_000_000_000, 3));
+        let knots: Vec<_> = crowded.chain(far).chain(again).collect();
+        let centre = Centre::new(&knots, 0.25);
+        let near = knots
+            .iter()
+            .flat_map(|(t_ns, _)| [t_ns - 1, *t_ns, t_ns + 1]);
+        for t_ns in near.chain((0..10_000).map(|i| START_NS - 1000 + i * 600_000_011)) {
+            let after = knots.iter().take_while(|knot| knot.0 <= t_ns).count();
+            let (t0, c0) = knots[after.saturating_sub(1)];
+            let slope = match knots.get(after) {
+                Some((t1, c1)) if after > 0 => ratio(c1 - c0, t1 - t0),
+                _ => 0.25,
+            };
+            assert_eq!(centre.at(t_ns), c0 + scaled(slope, t_ns - t0), "{t_ns}");
+        }
+    }
+
+    #[test]
     fn no_knot_is_no_offset_and_one_is_a_line() {
         assert_eq!(Centre::default().at(START_NS), 0);
-        let one = centre(&[(START_NS, -7)], 1e-6);
+        let one = Centre::new(&[(START_NS, -7)], 1e-6);
         assert_eq!(one.at(START_NS - 2_000_000), -9);
         assert_eq!(one.at(START_NS + 2_000_000), -5);
     }
@@ -167,12 +235,12 @@ mod tests {
 
     #[test]
     fn the_ends_of_time_saturate() {
-        let steep = centre(&[(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)], 1.0);
+        let steep = Centre::new(&[(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)], 1.0);
         assert_eq!(
             (steep.at(i64::MIN), steep.at(i64::MAX)),
             (i64::MIN, i64::MAX)
         );
-        let one = centre(&[(0, i64::MAX)], 1e9);
+        let one = Centre::new(&[(0, i64::MAX)], 1e9);
         assert_eq!((one.at(i64::MAX), one.at(i64::MIN)), (i64::MAX, -1));
     }
 }

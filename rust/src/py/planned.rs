@@ -13,11 +13,8 @@ pub(super) type Knots = (Vec<i64>, Vec<i64>, f64);
 
 /// A centre, or a clock.
 pub(super) fn centre((t_ns, offset_ns, slope): Knots) -> Centre {
-    Centre {
-        t_ns,
-        offset_ns,
-        slope,
-    }
+    let knots: Vec<_> = t_ns.into_iter().zip(offset_ns).collect();
+    Centre::new(&knots, slope)
 }
 
 /// Shares of loss, phantoms, outside, far outside; how far packets stay in order.

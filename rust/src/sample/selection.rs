@@ -4,8 +4,8 @@ use super::{Dialogue, FileFacts, Flow, Fragmented, InterfaceFacts, Row, StampFac
 use crate::error::Result;
 use crate::file::Frame;
 use crate::fragments::Fragments;
-use crate::hashed::AlreadyHashed;
-use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, cut_bytes};
+use crate::hashed::{AlreadyHashed, HashedMap};
+use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes};
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::stamp::{FileStamps, Stamper};
 use crate::translation::Kind;
@@ -158,6 +158,7 @@ impl Selection {
     fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
         let row = || Row {
             identity,
+            copy_tag: copy_tag(packet, frame.bytes),
             vantage: Vantage::of(frame, packet),
             frame: frame.number,
             t_ns: frame.time_ns(),
@@ -183,13 +184,13 @@ impl Selection {
         // an error opens no flow
         let is_said = identity.directed && identity.bare.kind != Kind::Error;
         if is_said && identity.flow <= self.flow_level {
-            self.note_flow(frame, packet, identity);
+            self.note_flow(frame, packet, &identity);
         }
     }
 
-    fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
+    fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
-        let flow = self.flows.entry(key).or_insert(Flow {
+        let flow = self.flows.entry(key).or_insert_with(|| Flow {
             flow: identity.flow,
             pair: identity.pair,
             first_t_ns: i64::MAX,
@@ -247,7 +248,7 @@ impl Few {
     fn thin(&mut self) {
         const ENOUGH_REPEATS: u32 = 16;
         let rank = self.rank;
-        let mut n_of_key: HashMap<u64, u32> = HashMap::new();
+        let mut n_of_key: HashedMap<u32> = HashedMap::default();
         self.rows.retain(|row| {
             let n = n_of_key.entry(rank(&row.identity)).or_default();
             *n += 1;

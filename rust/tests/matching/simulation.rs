@@ -117,11 +117,7 @@ pub(crate) fn udp(flow: i64, is_reverse: bool, number: u32) -> Vec<u8> {
 
 /// Clock and usual delay of each point; for reverse packets the delay is against the path.
 fn centres(sign: i64) -> Vec<Centre> {
-    let centre = |offset_ns| Centre {
-        t_ns: vec![START_NS],
-        offset_ns: vec![offset_ns],
-        slope: 0.0,
-    };
+    let centre = |offset_ns| Centre::new(&[(START_NS, offset_ns)], 0.0);
     let away_ns = [
         0,
         SEGMENT_NS[0] + JITTER_NS / 2,
