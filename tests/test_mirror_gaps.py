@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pcaplat import merge
-from tests.lint_by_hand import CLEAN, FAR, MIDDLE, NEAR, Set, requests
+from tests.lint_by_hand import CLEAN, FAR, MIDDLE, NEAR, START_NS, Set, requests
 from tests.mirrors_by_hand import mirrored
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ def test_a_quiet_session_misses_frames_around_those_of_a_busy_one(tmp_path: Path
     carry = mirrored({550, 551, 600}, session_of=lambda at: 9 if at % 300 == 0 else 7)
     document = merged(ONE_WAY.having(far=far(order=carry)), tmp_path)
     assert point(document, "far")["n_unmirrored"] == 3
+    assert n_lost(document) == 0
+
+
+def test_frames_so_dense_that_each_may_be_several_are_no_loss(tmp_path: Path) -> None:
+    """What near sent 150 ns apart takes 0 to 210 ns more or less to far."""
+    dense = [replace(one, t_ns=START_NS + at * 150) for at, one in enumerate(requests(N))]
+    places = ONE_WAY.places | {"far": far(order=mirrored(BEHIND_THE_MIRROR), jitter=97)}
+    document = merged(replace(ONE_WAY, talk=dense, places=places), tmp_path)
+    assert point(document, "far")["n_unmirrored"] == len(BEHIND_THE_MIRROR)
     assert n_lost(document) == 0
 
 
