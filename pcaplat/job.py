@@ -17,7 +17,7 @@ from pcaplat.points import Profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.spill import Spill
 
-SAMPLE_PACKETS = 16_384
+SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
 
 
