@@ -22,15 +22,17 @@ LEAST_EFFECTIVE = 50
 LEAST_SHARE = 0.6
 """Of the packets needed: with fewer nothing is decided."""
 
-SURELY_ENOUGH = 1.2
-"""Times the packets needed. With fewer, where neighbours are alike, an interval is made as much
-wider as they are fewer: those that just suffice look better than they are (docs/coverage.md)."""
+SURELY_ENOUGH = 1.5
+"""Times the packets needed; `SURE_TIMES` likewise. Runs that just suffice look better than they
+are, so with fewer, where neighbours are alike, an interval is made as much wider as they are fewer,
+by packets and by times (docs/decisions/0020)."""
 
-SCANT_FACTOR = 3
-"""So much wider is a guess."""
+LEAST_TIMES, SURE_TIMES = 25, 75
+"""Autocorrelation times that a run must hold, and should: with fewer, they cannot be told from its
+blocks."""
 
-LEAST_TIMES = 20
-"""Autocorrelation times that a run must hold: with fewer, they cannot be told from its blocks."""
+WIDEST = 4
+"""So much wider an interval becomes at most, and a guess always."""
 
 FEW_PACKETS = 2 * N_BLOCKS
 """With fewer, how alike neighbours are is known too badly for an interval as it is."""
@@ -169,15 +171,21 @@ def gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
         return replace(reading, within=None, n_effective=0.0, why=TOO_FEW)
     is_alike = isfinite(blocks.n_times)
     if enough < LEAST_SHARE:
-        return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_ALIKE)
+        return _wider(reading, within, WIDEST, SCANT, TOO_ALIKE)
     if blocks.n_times < LEAST_TIMES:
-        return _wider(reading, within, SCANT_FACTOR, SCANT, TOO_SLOW)
-    factor = max(1.0, SURELY_ENOUGH / enough) if is_alike else 1.0
+        return _wider(reading, within, WIDEST, SCANT, TOO_SLOW)
+    factor = _doubtful(enough, blocks.n_times) if is_alike else 1.0
     if reading.n < FEW_PACKETS and isfinite(enough):
-        return _wider(reading, within, factor * (FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR), FEW)
+        factor *= FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR
+        return _wider(reading, within, min(factor, WIDEST), FEW)
     if factor > 1 or enough < 1:
-        return _wider(reading, within, factor, APPROXIMATE)
+        return _wider(reading, within, min(factor, WIDEST), APPROXIMATE)
     return reading
+
+
+def _doubtful(enough: float, n_times: float) -> float:
+    """How much wider for how little is known of neighbours that are alike."""
+    return max(1.0, SURELY_ENOUGH / enough) * max(1.0, SURE_TIMES / n_times)
 
 
 def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: str = "") -> Reading:
@@ -185,7 +193,7 @@ def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: st
 
 
 NOT_ASKED = "not asked for: --no-intervals"
-SCANT = "where neighbours are very much alike the interval is a guess, and made three times as wide"
+SCANT = "where neighbours are very much alike the interval is a guess, and made four times as wide"
 APPROXIMATE = (
     "the packets hardly suffice: the interval is approximate, and wider where neighbours are alike"
 )
@@ -195,7 +203,7 @@ TOO_ALIKE = (
     "too few independent ones; capture for longer, or one kind of traffic (--filter)"
 )
 TOO_SLOW = (
-    "too little data: it changes so slowly that the run holds fewer than twenty times of its "
+    "too little data: it changes so slowly that the run holds fewer than twenty-five times of its "
     "likeness; capture for longer"
 )
 TOO_FEW = (

@@ -10,6 +10,9 @@ from pcaplat.stages.summarize import add_intervals
 from tests.coverage_studies import SHAPES, SIZES, STATISTICS, Counts, Shape, study
 from tests.scenario_by_hand import run_of, scenario_of
 
+LEAST_PRINTED = 20
+"""Of a thousand: with fewer, hardly anything is said, and 92 % cannot be told from 80 %."""
+
 
 def shares(counts: Counts, name: str, *, is_approximate: bool) -> tuple[int, float]:
     n = counts.printed[name, is_approximate]
@@ -60,6 +63,18 @@ def test_a_summary_and_a_verdict_are_equally_sure(n: int, keeps: float) -> None:
             assert (row["mean_lo_ns"], row["mean_hi_ns"]) == effect.estimate.interval(0.95)
 
 
+def test_what_just_gets_through_the_gate_holds_the_truth_too() -> None:
+    """Of runs of twelve times some look better than they are, and would hold it in two of three."""
+    (slow,) = (shape for shape in SHAPES if shape.time == 200)
+    time_in_packets = 50
+    shape = Shape(slow.name, slow.latency_ns, time_in_packets)
+    counts = study(shape, 12 * time_in_packets, range(150), shape.truth())
+    n, share = shares(counts, "mean", is_approximate=True)
+    assert 3 <= n <= 15
+    assert counts.printed["mean", False] == 0
+    assert share == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
@@ -74,5 +89,6 @@ def test_a_thousand_runs_hold_the_truth(shape: Shape, n: int) -> None:
             assert share <= 0.98 or not is_exact, name
         # what just gets through the gate looks better than it is, and is made wider
         n_printed = n_plain + n_wider
-        if n_printed >= 200:
-            assert share * n_plain + share_of_wider * n_wider >= 0.92 * n_printed, name
+        held = share * n_plain + share_of_wider * n_wider
+        noise = (0.92 * 0.08 / max(n_printed, 1)) ** 0.5
+        assert n_printed < LEAST_PRINTED or held >= (0.92 - 2 * noise) * n_printed, name
