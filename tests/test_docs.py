@@ -82,6 +82,7 @@ def test_decisions_are_numbered_and_dated() -> None:
 CONSTANTS = [
     ("read", "Up to 32 layers", "MAX_LAYERS", "32"),
     ("survey", "8,192 packets", "SAMPLE_PACKETS", "8_192"),
+    ("survey", "up to twice as many packets", "MORE_TIMES", "2"),
     ("survey", "At least three changes of direction", "ENOUGH_TURNS", "3"),
     ("survey", "medians of blocks of 31", "BLOCK", "31"),
     ("survey", "median of its 101 neighbours", "BLOCK", "101"),

@@ -1,9 +1,13 @@
 """How far packets stay in order: counted between neighbours, beside what delays alone imply."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from pcaplat.stages.survey import Sample, survey
 from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
+from tests.survey_by_hand import Walk, Watcher
 
 N = 20_000
 
@@ -57,3 +61,47 @@ def test_of_one_packet_nothing_is_known() -> None:
     assert overtaken(one, one, one) == Overtaken(0, 0)
     assert overtaken(one[:0], one[:0], one[:0]) == Overtaken(0, 0)
     assert together([]) == Overtaken(0, 0)
+
+
+EVERY = 100
+"""One in so many packets is of the sample: of hardly two that are neighbours both are."""
+
+
+def _in_order(sample: Sample) -> Sample:
+    """The same packets, none of which overtakes another that goes its way."""
+    packets, t_ns = sample.packets, sample.packets.t_ns.copy()
+    # the smaller address is at the first end for every second pair only
+    is_forward = packets.is_toward ^ (packets.pair % 2 == 1)
+    for file in np.unique(sample.source[:, 0]):
+        for way in (is_forward, ~is_forward):
+            rows = np.flatnonzero((sample.source[:, 0] == file) & way)
+            t_ns[rows] = np.sort(t_ns[rows])
+    return replace(sample, packets=replace(packets, t_ns=t_ns))
+
+
+def _as_few_and_more(sample: Sample) -> Sample:
+    """One packet in so many as the sample, and the others as what there is more."""
+    is_few = sample.packets.key % EVERY == 0
+    rows = np.concatenate((np.flatnonzero(is_few), np.flatnonzero(~is_few)))
+    n_more = int((~is_few).sum())
+    return replace(
+        sample, packets=sample.packets.at(rows), source=sample.source[rows], n_more=n_more
+    )
+
+
+def test_neighbours_are_known_of_more_packets_than_the_sample_has() -> None:
+    walk = Walk((Watcher("a"), Watcher("b")), n_packets=40_000, gap_ns=300, tail_ns=2_000)
+    sample, points = walk.sample()
+    both = _as_few_and_more(_in_order(sample))
+    n_few = len(both.packets) - both.n_more
+    few = Sample(both.packets.at(np.arange(n_few)), both.source[:n_few], both.flows)
+    bands = [survey(one, points, ("a", "b")).bands[0][0, 1] for one in (few, both)]
+    assert bands[0].order_kept < 0.99
+    assert bands[1].order_kept > 0.9999
+    assert bands[1] == replace(bands[0], order_kept=bands[1].order_kept), "and nothing else changes"
+
+
+def test_more_packets_may_overtake_each_other_too() -> None:
+    walk = Walk((Watcher("a"), Watcher("b")), n_packets=40_000, gap_ns=300, tail_ns=2_000)
+    sample, points = walk.sample()
+    assert survey(_as_few_and_more(sample), points, ("a", "b")).bands[0][0, 1].order_kept < 0.05

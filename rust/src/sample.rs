@@ -149,6 +149,8 @@ pub struct FileFacts {
 pub struct Sample {
     /// Per file: its selected packets, in file order.
     pub rows: Vec<Vec<Row>>,
+    /// Per file: further ones, selected as those are, so that more neighbours are known of both.
+    pub more: Vec<Vec<Row>>,
     /// Per file: packets selected by their content alone.
     pub alike: Vec<Vec<Row>>,
     /// Per file: its selected flows.
@@ -248,10 +250,12 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
         levels.min().unwrap_or(u64::MAX)
     };
     let level = lowest(|one| one.few.level);
+    let more_level = lowest(|one| one.more.level);
     let alike_level = lowest(|one| one.alike.level);
     let flow_level = lowest(|one| one.flow_level);
     let mut sample = Sample {
         rows: Vec::new(),
+        more: Vec::new(),
         alike: Vec::new(),
         flows: Vec::new(),
         facts: Vec::new(),
@@ -267,6 +271,7 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
         let mut flows: Vec<_> = one.flows.into_iter().collect();
         flows.sort_by_key(|(key, _)| *key);
         sample.rows.push(one.few.at_most(level));
+        sample.more.push(one.more.between(level, more_level));
         sample.alike.push(one.alike.at_most(alike_level));
         sample
             .flows

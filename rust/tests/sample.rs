@@ -7,7 +7,7 @@
 
 use pcaplat_core::identity::WHOLE;
 use pcaplat_core::reading::{Progress, Reading};
-use pcaplat_core::sample::{Sample, sample};
+use pcaplat_core::sample::{Row, Sample, sample};
 use pcaplat_core::wire::Decoder;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -77,11 +77,7 @@ impl Drop for Captures {
 }
 
 fn keys(sample: &Sample) -> Vec<BTreeSet<u64>> {
-    let of = |rows: &Vec<_>| {
-        rows.iter()
-            .map(|row: &pcaplat_core::sample::Row| row.identity.key)
-            .collect()
-    };
+    let of = |rows: &Vec<_>| rows.iter().map(|row: &Row| row.identity.key).collect();
     sample.rows.iter().map(of).collect()
 }
 
@@ -112,6 +108,21 @@ fn every_point_selects_the_same_packets() {
         .copied()
         .collect();
     assert_eq!(keys[2], common, "what the third point saw of the selected");
+}
+
+#[test]
+fn every_point_selects_the_same_further_packets() {
+    let all = packets(0..40_000);
+    let captures = Captures::new("further", &[(9999, all.clone()), (9999, all)]);
+    let (sample, _) = captures.sample(1000, 1);
+    let of = |rows: &[Row]| -> BTreeSet<u64> { rows.iter().map(|row| row.identity.key).collect() };
+    let (few, more) = (of(&sample.rows[0]), of(&sample.more[0]));
+    assert_eq!(more, of(&sample.more[1]));
+    assert!(few.is_disjoint(&more), "none is there twice");
+    let n_all = few.len() + more.len();
+    assert!((1000..4000).contains(&n_all), "{n_all}");
+    let (whole, _) = captures.sample(100_000, 1);
+    assert!(whole.more.iter().all(Vec::is_empty), "there are no further");
 }
 
 #[test]

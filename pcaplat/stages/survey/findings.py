@@ -14,6 +14,7 @@ from pcaplat.stages.survey.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.links import find_edges
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.order import Order, order_points
+from pcaplat.stages.survey.overtaking import with_order
 from pcaplat.stages.survey.relations import Relations, components, relate
 from pcaplat.stages.survey.rhythm import with_rhythm
 from pcaplat.stages.survey.sights import Sample, unique_sights
@@ -84,8 +85,13 @@ def survey(
         edges=edges,
         toward_is_forward=toward,
         centres=centres,
-        bands=fit_bands(
-            relations, along, centres, toward, list(zip(seen, unique, strict=True)), points
+        bands=with_order(
+            fit_bands(
+                relations, along, centres, toward, list(zip(seen, unique, strict=True)), points
+            ),
+            _of_more(sample, points, relations, is_one_way=is_one_way),
+            centres,
+            toward,
         ),
         is_inferred=declared is None or any(i not in declared for group in groups for i in group),
         warnings=warnings + doubts_of_offload(points, torn),
@@ -97,6 +103,17 @@ def survey(
         is_one_way=is_one_way,
     )
     return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
+
+
+def _of_more(
+    sample: Sample, points: Sequence[Point], few: Relations, *, is_one_way: bool
+) -> Relations:
+    """Relate the points by what there is more, too, for neighbours of a flow are rare in few."""
+    if not sample.n_more:
+        return few
+    seen = [sample.all_seen_at(point) for point in points]
+    relations, _ = relate(unique_sights(seen))
+    return all_forward(relations) if is_one_way else relations
 
 
 def _order_groups(

@@ -11,7 +11,6 @@ from pcaplat.path import NO_OFFSET, Band, Bools, Centre, Ends, Ints, Point
 from pcaplat.stages.survey.centres import band_of, follow
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.orient import ways
-from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
 from pcaplat.stages.survey.relations import Relations, Shared, between, spanning_steps
 from pcaplat.stages.survey.sights import Sights, among
 
@@ -50,8 +49,7 @@ def fit_bands(
     keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
     sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
-    order: tuple[dict[Ends, Overtaken], dict[Ends, Overtaken]] = ({}, {})
-    doubtful_ns = [np.concatenate([one.doubtful() for one in some]) for some in centres]
+    doubtful_ns = [doubtful(some) for some in centres]
     n_seen: tuple[dict[Ends, int], dict[Ends, int]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
@@ -60,8 +58,8 @@ def fit_bands(
             both = of_side(between(relations, up, down), toward, side)
             if len(both):
                 of_ends = centres[side][up], centres[side][down]
-                residual_ns = _residuals(both, of_ends)
-                is_doubtful = _is_doubtful(both, of_ends[0], doubtful_ns[side])
+                residual_ns = residuals(both, of_ends)
+                is_doubtful = passed_in(both, of_ends[0], doubtful_ns[side])
                 band = band_of(residual_ns, resolution_ns, is_doubtful)
                 ups, downs = sides[side][up], sides[side][down]
                 bands[side][up, down] = replace(
@@ -69,27 +67,17 @@ def fit_bands(
                     lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
                     phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
                 )
-                sure = both.at(~is_doubtful)
-                order[side][up, down] = overtaken(sure.t_ns, residual_ns[~is_doubtful], sure.flow)
                 n_seen[side][up, down] = len(both)
-    first, second = (_as_elsewhere(*one) for one in zip(bands, order, n_seen, strict=True))
+    first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
     return first, second
 
 
-def _as_elsewhere(
-    bands: dict[Ends, Band], order: Mapping[Ends, Overtaken], n_seen: Mapping[Ends, int]
-) -> dict[Ends, Band]:
+def _as_elsewhere(bands: dict[Ends, Band], n_seen: Mapping[Ends, int]) -> dict[Ends, Band]:
     """What is rare is not seen often enough at one pair of points: the others count too."""
-    path = together(order.values())
     n_far = sum(band.far_frac * n_seen[ends] for ends, band in bands.items())
     far_frac = (n_far + 0.5) / (sum(n_seen.values()) + 1)
     return {
-        ends: replace(
-            band,
-            far_frac=(band.far_frac + far_frac) / 2,
-            order_kept=order[ends].order_kept(path),
-        )
-        for ends, band in bands.items()
+        ends: replace(band, far_frac=(band.far_frac + far_frac) / 2) for ends, band in bands.items()
     }
 
 
@@ -110,13 +98,18 @@ def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) 
     return known
 
 
-def _residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
+def residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
     """How much later than usual each packet arrived."""
     up, down = centres
     return both.d_ns - (down.at(both.t_ns + both.d_ns) - up.at(both.t_ns))
 
 
-def _is_doubtful(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
+def doubtful(centres: Sequence[Centre]) -> Ints:
+    """Rows of when some clock was being set: from, to."""
+    return np.concatenate([one.doubtful() for one in centres])
+
+
+def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
     """Which packets passed while some clock was being set."""
     at_ns = both.t_ns - up.at(both.t_ns)
     first_ns, last_ns = doubtful_ns.T

@@ -1,11 +1,14 @@
 """How far packets of one flow stay in order between two points."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pcaplat.path import Ints
+from pcaplat.path import Band, Centre, Ends, Ints
+from pcaplat.stages.survey.latencies import doubtful, of_side, passed_in, residuals
+from pcaplat.stages.survey.relations import Relations, Shared, between
 
 PRIOR = 0.05
 """Overtakings that are thought of anywhere besides those seen, and besides those to be expected."""
@@ -53,3 +56,47 @@ def together(found: Iterable[Overtaken]) -> Overtaken:
     """Add up."""
     n, n_expected = np.sum([Overtaken(), *found], axis=0)
     return Overtaken(int(n), float(n_expected))
+
+
+def with_order(
+    bands: tuple[dict[Ends, Band], dict[Ends, Band]],
+    relations: Relations,
+    centres: tuple[Sequence[Centre], Sequence[Centre]],
+    toward: Mapping[int, bool],
+) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
+    """Say of every band how far packets keep their order.
+
+    Args:
+        bands: Of every pair of points, upstream first, forward and reverse.
+        relations: What pairs of points share: the more neighbours of a flow are in it, the more
+            it tells.
+        centres: Of every point, forward and reverse.
+        toward: By address pair, whether the smaller address is at the path's first end.
+    """
+    first, second = (
+        _with_order(bands[side], relations, centres[side], toward, side) for side in (0, 1)
+    )
+    return first, second
+
+
+def _with_order(
+    bands: dict[Ends, Band],
+    relations: Relations,
+    centres: Sequence[Centre],
+    toward: Mapping[int, bool],
+    side: int,
+) -> dict[Ends, Band]:
+    doubtful_ns = doubtful(centres)
+    found = {}
+    for up, down in bands:
+        both = of_side(between(relations, up, down), toward, side)
+        found[up, down] = _overtaken(both, (centres[up], centres[down]), doubtful_ns)
+    path = together(found.values())
+    return {
+        ends: replace(band, order_kept=found[ends].order_kept(path)) for ends, band in bands.items()
+    }
+
+
+def _overtaken(both: Shared, centres: tuple[Centre, Centre], doubtful_ns: Ints) -> Overtaken:
+    sure = both.at(~passed_in(both, centres[0], doubtful_ns))
+    return overtaken(sure.t_ns, residuals(sure, centres), sure.flow)

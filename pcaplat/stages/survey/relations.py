@@ -90,7 +90,7 @@ def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
     both = _joined(near, far)
     if len(both) == 0:
         return both, 0
-    apart_ns = np.abs(both.d_ns - np.repeat(*_block_medians(both.d_ns)))
+    apart_ns = np.abs(both.d_ns - _medians(both.d_ns, [len(both)]))
     strong_ns = apart_ns[both.is_strong]
     is_kept = _is_usual(apart_ns, apart_ns)
     # what goes the other way lies elsewhere, by as much as both ways take
@@ -118,27 +118,24 @@ def _ways(both: Shared) -> list[Ints]:
 def _apart_by_way(d_ns: Ints, ways: Sequence[Ints], apart_ns: Ints) -> Ints:
     """How far from the median of neighbours that go the same way; of few, as far as from all."""
     found = apart_ns.copy()
-    for rows in ways:
-        if len(rows) >= ENOUGH_OF_WAY:
-            found[rows] = np.abs(d_ns[rows] - np.repeat(*_block_medians(d_ns[rows])))
+    enough = [rows for rows in ways if len(rows) >= ENOUGH_OF_WAY]
+    if enough:
+        rows = np.concatenate(enough)
+        found[rows] = np.abs(d_ns[rows] - _medians(d_ns[rows], list(map(len, enough))))
     return found
 
 
 def _to_company(d_ns: Ints) -> Ints:
     """How far off the third nearest difference among the neighbours in time is."""
     found = np.full(len(d_ns), np.iinfo(np.int64).max)
-    if len(d_ns) <= COMPANY:
-        return found
-    start = 0
-    for block in np.array_split(d_ns, max(1, len(d_ns) // BLOCK)):
-        by = np.argsort(block, kind="stable")
-        ordered = block[by]
-        # of every few that are next to each other: each has the others no farther than the ends
-        width_ns = ordered[COMPANY:] - ordered[:-COMPANY]
-        for place in range(COMPANY + 1):
-            rows = start + by[place : place + len(width_ns)]
-            found[rows] = np.minimum(found[rows], width_ns)
-        start += len(block)
+    block = _blocks(_block_lengths([len(d_ns)]))
+    by = np.lexsort((d_ns, block))
+    # of every few that are next to each other: each has the others no farther than the ends
+    first = np.flatnonzero(block[COMPANY:] == block[:-COMPANY])
+    width_ns = d_ns[by[first + COMPANY]] - d_ns[by[first]]
+    for place in range(COMPANY + 1):
+        rows = by[first + place]
+        found[rows] = np.minimum(found[rows], width_ns)
     return found
 
 
@@ -159,11 +156,30 @@ def _joined(near: Sights, far: Sights) -> Shared:
     )
 
 
-def _block_medians(values: Ints) -> tuple[Ints, Ints]:
-    """Medians of blocks of neighbours, and the blocks' lengths."""
-    blocks = np.array_split(values, max(1, len(values) // BLOCK))
-    medians = [np.partition(block, len(block) // 2)[len(block) // 2] for block in blocks]
-    return np.array(medians, dtype=np.int64), np.array([len(block) for block in blocks])
+def _medians(values: Ints, n_of: Sequence[int]) -> Ints:
+    """Give every value the median of its block of neighbours.
+
+    Args:
+        values: Of one group after the other.
+        n_of: How many each group has.
+    """
+    lengths = _block_lengths(n_of)
+    ordered = values[np.lexsort((values, _blocks(lengths)))]
+    middle = np.cumsum(lengths) - lengths + lengths // 2
+    return np.repeat(ordered[middle], lengths)
+
+
+def _blocks(lengths: Ints) -> Ints:
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def _block_lengths(n_of: Sequence[int]) -> Ints:
+    """Cut groups into blocks of neighbours, as equal as can be; the first are longer by one."""
+    n = np.array(n_of, np.int64)
+    n_blocks = np.maximum(1, n // BLOCK)
+    at = np.arange(n_blocks.sum()) - np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)
+    is_longer = at < np.repeat(n % n_blocks, n_blocks)
+    return np.asarray(np.repeat(n // n_blocks, n_blocks) + is_longer)
 
 
 def share_anything(both: Shared) -> bool:

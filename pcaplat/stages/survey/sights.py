@@ -62,7 +62,8 @@ def among(values: Ints, ascending: Ints) -> Bools:
 class Sample:
     """The same packets of every point, and how their flows began.
 
-    `source` has the file index of each packet, and the part of the file that saw it, as rows.
+    `source` has the file index of each packet, and the part of the file that saw it, as rows. The
+    last `n_more` packets are further ones, for what neighbours in a flow tell of each other.
     `flows` are columns: file, interface, flow, pair, first_t_ns, is_first_toward, opens; where a
     file is divided, the interface is `ANY_PART`. `fragmented` is that of `Findings`.
     """
@@ -71,6 +72,7 @@ class Sample:
     source: Ints
     flows: Mapping[str, Ints]
     fragmented: Sequence[tuple[int, int]] = ()
+    n_more: int = 0
 
     @classmethod
     def of(
@@ -104,11 +106,19 @@ class Sample:
         )
 
     def seen_at(self, point: Point) -> Sights:
-        """Give what one point saw."""
+        """Give what one point saw, but for what there is more."""
+        rows = self._rows_of(point)
+        return self.packets.at(rows[: np.searchsorted(rows, len(self.packets) - self.n_more)])
+
+    def all_seen_at(self, point: Point) -> Sights:
+        """Give what one point saw, and what there is more."""
+        return self.packets.at(self._rows_of(point))
+
+    def _rows_of(self, point: Point) -> Ints:
         mask = np.zeros(len(self.packets), dtype=np.bool_)
         for file, part in point.sources:
             mask |= (self.source[:, 0] == file) & (self.source[:, 1] == part)
-        return self.packets.at(mask)
+        return np.flatnonzero(mask)
 
 
 def unique_sights(points: list[Sights]) -> list[Sights]:

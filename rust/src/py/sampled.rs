@@ -12,6 +12,7 @@ use crate::wire::why_unread;
 pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("packets", packets_dict(py, &sample.rows)?)?;
+    out.set_item("more", packets_dict(py, &sample.more)?)?;
     out.set_item("alike", packets_dict(py, &sample.alike)?)?;
     out.set_item("flows", flows_dict(py, &sample.flows)?)?;
     let fragmented = sample.fragmented.iter();

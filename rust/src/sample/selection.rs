@@ -11,6 +11,7 @@ use crate::stamp::{FileStamps, Stamper};
 use crate::translation::Kind;
 use crate::vantage::Vantage;
 use crate::wire::{Packet, Reason, Stop};
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::path::Path;
@@ -18,11 +19,16 @@ use std::path::Path;
 /// Packets selected by content are so much fewer: they only have to say that there is a translation.
 const ALIKE_SHARE: usize = 2;
 
+/// So many times as many packets are kept for what neighbours in a flow tell of each other.
+const MORE_TIMES: usize = 2;
+
 /// The selection of one file in the making.
 pub(super) struct Selection {
     limit: usize,
     pub(super) flow_level: u64,
     pub(super) few: Few,
+    /// Selected as those are, up to a higher level.
+    pub(super) more: Few,
     /// Selected by content alone, which no translator changes.
     pub(super) alike: Few,
     pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
@@ -78,14 +84,16 @@ pub(super) fn select(
 
 impl Selection {
     fn new(limit: usize, is_translated: bool) -> Self {
+        let rank = if is_translated {
+            |identity: &Identity| identity.key
+        } else {
+            Identity::bare_or_key
+        };
         Self {
             limit,
             flow_level: u64::MAX,
-            few: if is_translated {
-                Few::by(limit, |identity| identity.key)
-            } else {
-                Few::by(limit, Identity::bare_or_key)
-            },
+            few: Few::by(limit, rank),
+            more: Few::by(limit * MORE_TIMES, rank),
             alike: Few::by(limit / ALIKE_SHARE, |identity| identity.bare.content),
             flows: HashMap::default(),
             fragmented: Fragmented::default(),
@@ -156,7 +164,7 @@ impl Selection {
     }
 
     fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
-        let row = || Row {
+        let row = LazyCell::new(|| Row {
             identity,
             copy_tag: copy_tag(packet, frame.bytes),
             vantage: Vantage::of(frame, packet),
@@ -167,8 +175,9 @@ impl Selection {
             } else {
                 0
             },
-        };
-        self.few.consider(&identity, row);
+        });
+        self.few.consider(&identity, || *row);
+        self.more.consider(&identity, || *row);
         self.fragmented.note(packet, &identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
         if let Some(facts) = slot.and_then(Option::as_mut) {
@@ -179,7 +188,7 @@ impl Selection {
             }
         }
         if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
-            self.alike.consider(&identity, row);
+            self.alike.consider(&identity, || *row);
         }
         // an error opens no flow
         let is_said = identity.directed && identity.bare.kind != Kind::Error;
@@ -241,6 +250,13 @@ impl Few {
         let rank = self.rank;
         self.rows.retain(|row| rank(&row.identity) <= level);
         self.rows
+    }
+
+    /// Keeps what is above one level, and at most another.
+    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<Row> {
+        let rank = self.rank;
+        self.rows.retain(|row| rank(&row.identity) > low);
+        self.at_most(high)
     }
 
     /// Lowers the level until the rows fit. Keys that repeat without end cannot be thinned by level:
