@@ -61,6 +61,27 @@ def test_two_equal_packets_of_which_one_was_lost_are_no_copies() -> None:
     assert found(lost_at_once | lost_later | back) == [Copies()] * N_POINTS
 
 
+EQUAL = dict.fromkeys(range(0, 200, 10), (2, 2, 2))
+LOST = dict.fromkeys((12, 32, 72, 92), (1, 1, 0))
+
+
+def test_where_equal_packets_are_sent_one_of_two_may_be_lost() -> None:
+    one_lost = dict.fromkeys((2, 4), (2, 1, 1))
+    assert found(EQUAL | one_lost | LOST, both_ways=False) == [Copies()] * N_POINTS
+    # where nothing is missing, or nothing is equal, they can only be copies
+    for rest in (EQUAL, LOST):
+        sent, *others = found(rest | one_lost, both_ways=False)
+        assert 0 < sent.copied_frac < 0.05
+        assert others == [Copies()] * 2
+
+
+def test_copies_that_equal_packets_do_not_explain_are_told_beside_them() -> None:
+    copied = dict.fromkeys(range(6, 200, 4), (2, 1, 1))
+    sent, *others = found(EQUAL | copied | LOST, both_ways=False)
+    assert sent.copied_frac > 0.2
+    assert others == [Copies()] * 2
+
+
 def test_what_was_doubled_on_the_way_is_copied_from_there_on() -> None:
     doubled = dict.fromkeys(range(0, 200, 10), (1, 2, 2))
     doubled |= dict.fromkeys(range(2, 200, 10), (1, 1, 2))

@@ -15,6 +15,8 @@ ENOUGH = 20
 MARGIN_NS = 300
 """What is added to the delays that were seen, beside half their spread."""
 
+CLEARLY_MORE = 4
+"""So many times what equal packets explain, of which one is missing somewhere, are told."""
 
 Run = tuple[Ints, Ints, Ints]
 """Keys, how often each was seen, and the time from the first to the second sight."""
@@ -27,14 +29,17 @@ def find_copies(
 
     Only of those that another point saw once: packets that repeat themselves are seen several
     times everywhere. Two of them of which one was lost are seen twice up to there, so where enough
-    are such, only packets count that came from another point and that none before saw twice.
+    are such, only packets count that came from another point and that none before saw twice. Where
+    there are not, copies are told only if equal packets explain far fewer.
 
     Args:
         seen: What each point saw.
         components: Points that share packets, each in forward order.
         toward: For each address pair whether packets from the smaller address go forward.
     """
-    once = Counted.of([key[n == 1] for key, n, _ in map(_runs, seen)])
+    runs = [_runs(one) for one in seen]
+    once = Counted.of([key[n == 1] for key, n, _ in runs])
+    everywhere = Counted.of([key for key, _, _ in runs])
     arrived: list[list[Run]] = [[] for _ in seen]
     for component in components:
         for side in (0, 1):
@@ -44,17 +49,37 @@ def find_copies(
                 if place:
                     arrived[point].append(_at(run, ~among(run[0], several)))
                 several = np.union1d(several, run[0][run[1] > 1])
-    return [_best(_runs(one), some, once) for one, some in zip(seen, arrived, strict=True)]
+    n_points = {point: len(group) for group in components for point in group}
+    return [
+        _best(run, some, once, _n_explained(run, once, everywhere, n_points.get(point, 1)))
+        for point, (run, some) in enumerate(zip(runs, arrived, strict=True))
+    ]
 
 
-def _best(every: Run, arrived: Sequence[Run], once: "Counted") -> Copies:
+def _n_explained(run: Run, once: "Counted", everywhere: "Counted", n_points: int) -> float:
+    """How many of two equal packets lie as copies do, because elsewhere one of them is missing.
+
+    As many as are seen twice wherever they are, by how often a packet is missing at another point.
+    """
+    key, n, gap_ns = run
+    n_at = everywhere.of_keys(key)
+    is_twice, is_alone = (n == 2) & (gap_ns <= COPIES_WITHIN_NS), n == 1  # noqa: PLR2004 - two equal ones
+    n_equal = int((is_twice & (n_at > 1) & (once.of_keys(key) == 0)).sum())
+    n_missing = int((is_alone & (n_at < n_points)).sum())
+    return 2 * n_equal * n_missing / max(int(is_alone.sum()), 1)
+
+
+def _best(every: Run, arrived: Sequence[Run], once: "Counted", n_explained: float) -> Copies:
     """From what arrived alone once, if that is not too little."""
     every = _at(every, once.of_keys(every[0]) > (every[1] == 1))
     alone = [_at(one, once.of_keys(one[0]) > (one[1] == 1)) for one in arrived]
     is_enough = sum(len(key) for key, _, _ in alone) >= max(ENOUGH, len(every[0]) // 4)
     chosen = alone if is_enough else [every]
     n, gap_ns = (np.concatenate([one[column] for one in chosen]) for column in (1, 2))
-    return _copies(len(n), gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)])  # noqa: PLR2004 - original and copy
+    gap_ns = gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)]  # noqa: PLR2004 - original and copy
+    if n_explained and not is_enough and len(gap_ns) < CLEARLY_MORE * n_explained + ENOUGH:
+        return Copies()
+    return _copies(len(n), gap_ns)
 
 
 def _at(run: Run, which: Bools) -> Run:
