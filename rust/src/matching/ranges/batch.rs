@@ -156,6 +156,7 @@ impl Batch<'_> {
                 key: sight.key,
                 bytes: one.bytes,
                 aligned_ns: sight.aligned_ns,
+                ending: one.ending,
             })
         });
         ends.collect()

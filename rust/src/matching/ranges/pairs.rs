@@ -1,5 +1,6 @@
 //! Pairs of packets that carry at least one same byte, and which of several is the right one.
 
+use super::piece::Ending;
 use super::spans::Span;
 use crate::plan::Band;
 
@@ -20,6 +21,8 @@ pub(super) struct End {
     pub(super) key: u64,
     pub(super) bytes: Span,
     pub(super) aligned_ns: i64,
+    /// How whole-packet matching left it.
+    pub(super) ending: Ending,
 }
 
 /// What is known of a pair.
@@ -47,7 +50,7 @@ pub(super) struct Pair {
 pub(super) struct Rules<'a> {
     pub(super) within_ns: i64,
     pub(super) band: Option<&'a Band>,
-    /// Packets of the same bytes: never, or where they are the same packet.
+    /// Packets of the same bytes: never, or where nothing speaks against their being the same packet.
     pub(super) may_be_equal: bool,
 }
 
@@ -85,7 +88,9 @@ fn possible(up: &End, down: &End, rules: Rules<'_>) -> Option<Pair> {
     let off_ns = down.aligned_ns.abs_diff(up.aligned_ns);
     let is_near = off_ns <= rules.within_ns.unsigned_abs();
     let is_equal = up.bytes == down.bytes;
-    let may_be = !is_equal || (rules.may_be_equal && up.key == down.key);
+    // which of several packets of the same bytes it is was asked, and cannot be told
+    let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
+    let may_be = !is_equal || (rules.may_be_equal && up.key == down.key && !is_untold);
     (is_near && may_be && up.piece != down.piece).then_some(Pair {
         up: up.piece,
         down: down.piece,
@@ -198,6 +203,7 @@ mod tests {
             key: 1,
             bytes,
             aligned_ns: at_us * US,
+            ending: Ending::Known,
         }
     }
 

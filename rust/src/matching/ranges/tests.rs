@@ -180,3 +180,23 @@ fn a_heap_of_resends_abstains() {
     assert!(heard.pairs.is_empty());
     assert_eq!(heard.statuses[Status::Ambiguous as usize], 20_000);
 }
+
+#[test]
+fn equal_packets_that_cannot_be_told_apart_are_not_paired_by_their_bytes() {
+    let plan = Arc::new(path(3));
+    for (up, down, n_pairs) in [
+        (Ending::Known, Ending::Known, 1),
+        (Ending::Known, Ending::Unfinished, 1),
+        (Ending::Unfinished, Ending::Known, 0),
+        (Ending::Ambiguous, Ending::Known, 0),
+        (Ending::Known, Ending::Ambiguous, 0),
+    ] {
+        let (mut ranges, mut heard) = (Ranges::new(&plan), Heard::default());
+        for (point, ending) in [(0, up), (2, down)] {
+            let one = [frame(1, point, 0, 1, 0)];
+            ranges.hold(&one, Direction::Forward, &Folded::default(), ending);
+        }
+        ranges.settle(i64::MAX, &mut heard);
+        assert_eq!(heard.pairs.len(), n_pairs, "{up:?} {down:?}");
+    }
+}
