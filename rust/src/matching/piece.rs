@@ -39,6 +39,11 @@ impl Piece {
         }
     }
 
+    /// It begins where a copy of an earlier one would be.
+    pub(super) fn may_be_copy(&self) -> bool {
+        self.copied > 0.0
+    }
+
     /// Says what became of the packet.
     pub(super) fn hand_to(&self, sink: &mut dyn Sink, direction: Direction, folded: &Folded) {
         match self.sights.as_slice() {
@@ -46,6 +51,10 @@ impl Piece {
                 sink.ambiguous(alone, direction, folded);
             }
             sights if self.has_doubtful_end => sink.unfinished(sights, direction, folded),
+            // a copy that was not told goes nowhere, and is lost nowhere
+            [alone] if self.may_be_copy() => {
+                sink.unfinished(std::slice::from_ref(alone), direction, folded);
+            }
             sights => sink.trajectory(sights, direction, folded),
         }
     }

@@ -4,7 +4,6 @@
 //! Whichever of them went on, each that did begins again somewhere. So a packet that was too slow
 //! to be known again is no loss; nor is one that was lost while an earlier point missed another.
 
-use super::Sight;
 use super::losses::ends;
 use super::piece::Piece;
 use crate::plan::{Direction, Plan};
@@ -44,11 +43,9 @@ pub(super) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -
             has_entered = open.take(at, head.aligned_ns).unwrap_or(false);
         }
         let is_alone = piece.sights.len() == 1 && piece.has_doubtful_start;
-        // a copy that was not told goes nowhere, and is lost nowhere
-        let may_be_copy = |last: &Sight| plan.copies_at(last.point).copied_frac > 0.0;
         if let Some(last) = piece.sights.last()
             && (piece.has_doubtful_end || is_alone)
-            && !may_be_copy(last)
+            && !piece.may_be_copy()
         {
             open.add(place(last.point), (last.aligned_ns, index, has_entered));
         }
@@ -102,7 +99,7 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SOME_COPIES, path, sight};
+    use super::super::testing::{path, sight};
     use super::*;
 
     const FAR_NS: i64 = 1_000_000;
@@ -169,12 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn where_points_copy_an_end_may_be_a_copy() {
-        let plan = Plan {
-            copies: vec![SOME_COPIES; 2],
-            ..path(2)
+    fn what_lies_as_a_copy_does_is_not_lost_and_its_original_may_be() {
+        let in_doubt = |at_ns, copied| Piece {
+            has_doubtful_start: true,
+            has_doubtful_end: true,
+            copied,
+            ..Piece::new(vec![sight(1, 0, at_ns)])
         };
-        let pieces: [Seen<'_>; 2] = [(&[(0, 0)], true, true), (&[(0, 10)], true, true)];
-        assert_eq!(lost(&plan, &pieces), []);
+        let pieces = [in_doubt(0, 0.0), in_doubt(10, 0.01)];
+        let found = lost_untold(&path(2), Direction::Forward, &pieces);
+        assert_eq!(found.iter().map(|one| one.piece).collect::<Vec<_>>(), [0]);
     }
 }
