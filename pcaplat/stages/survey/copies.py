@@ -1,6 +1,7 @@
 """How often a point sees the same packet twice, and how much later."""
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ ENOUGH = 20
 MARGIN_NS = 300
 """What is added to the delays that were seen, beside half their spread."""
 
-CLEARLY_MORE = 4
-"""So many times what equal packets explain, of which one is missing somewhere, are told."""
+SURELY_MORE = 3
+"""By so many standard deviations of what equal packets explain, of which one is missing."""
 
 Run = tuple[Ints, Ints, Ints]
 """Keys, how often each was seen, and the time from the first to the second sight."""
@@ -30,7 +31,7 @@ def find_copies(
     Only of those that another point saw once: packets that repeat themselves are seen several
     times everywhere. Two of them of which one was lost are seen twice up to there, so where enough
     are such, only packets count that came from another point and that none before saw twice. Where
-    there are not, copies are told only if equal packets explain far fewer.
+    there are not, copies are told if any of those is one, or if equal packets explain fewer.
 
     Args:
         seen: What each point saw.
@@ -74,12 +75,20 @@ def _best(every: Run, arrived: Sequence[Run], once: "Counted", n_explained: floa
     every = _at(every, once.of_keys(every[0]) > (every[1] == 1))
     alone = [_at(one, once.of_keys(one[0]) > (one[1] == 1)) for one in arrived]
     is_enough = sum(len(key) for key, _, _ in alone) >= max(ENOUGH, len(every[0]) // 4)
-    chosen = alone if is_enough else [every]
-    n, gap_ns = (np.concatenate([one[column] for one in chosen]) for column in (1, 2))
-    gap_ns = gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)]  # noqa: PLR2004 - original and copy
-    if n_explained and not is_enough and len(gap_ns) < CLEARLY_MORE * n_explained + ENOUGH:
-        return Copies()
-    return _copies(len(n), gap_ns)
+    n_alone, gaps_of_alone_ns = _gaps(alone)
+    if is_enough:
+        return _copies(n_alone, gaps_of_alone_ns)
+    n, gap_ns = _gaps([every])
+    is_explained = len(gap_ns) <= n_explained + SURELY_MORE * sqrt(n_explained)
+    return Copies() if is_explained and not len(gaps_of_alone_ns) else _copies(n, gap_ns)
+
+
+def _gaps(runs: Sequence[Run]) -> tuple[int, Ints]:
+    """How many keys there are, and the gaps of those that may be an original and its copy."""
+    if not runs:
+        return 0, np.zeros(0, dtype=np.int64)
+    n, gap_ns = (np.concatenate([one[column] for one in runs]) for column in (1, 2))
+    return len(n), gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)]  # noqa: PLR2004
 
 
 def _at(run: Run, which: Bools) -> Run:
