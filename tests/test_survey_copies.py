@@ -13,8 +13,8 @@ from pcaplat.stages.survey.sights import Sights
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GAP_NS, APART_NS = 4_000, 1_000_000
-PAIR, N_POINTS = 7, 3
+GAP_NS, APART_NS, N_KEYS = 4_000, 1_000_000, 200
+PAIR, ELSEWHERE, N_POINTS = 7, 8, 3
 
 
 def sights(rows: list[tuple[int, int, bool]]) -> Sights:
@@ -24,7 +24,7 @@ def sights(rows: list[tuple[int, int, bool]]) -> Sights:
     return Sights(
         key=key.astype(np.int64),
         flow=zero,
-        pair=zero + PAIR,
+        pair=np.where(key < N_KEYS, PAIR, ELSEWHERE),
         is_toward=forward.astype(np.bool_),
         is_directed=np.ones(len(rows), np.bool_),
         copy_tag=zero,
@@ -35,17 +35,20 @@ def sights(rows: list[tuple[int, int, bool]]) -> Sights:
 
 
 def found(n_at: Mapping[int, tuple[int, ...]], *, both_ways: bool = True) -> list[Copies]:
-    """Of 100 packets each way, some are seen several times: per key how often at each point."""
+    """Of 100 packets each way, some are seen several times: per key how often at each point.
+
+    Keys of more than these go between two other addresses.
+    """
     points = []
     for point in range(N_POINTS):
         rows = [
             (key, key * APART_NS + again * GAP_NS, key % 2 == 0)
-            for key in range(200)
+            for key in [*range(N_KEYS), *(key for key in n_at if key >= N_KEYS)]
             for again in range(n_at.get(key, (1,) * N_POINTS)[point])
             if both_ways or key % 2 == 0
         ]
         points.append(sights(rows))
-    return find_copies(points, [[0, 1, 2]], {PAIR: True})
+    return find_copies(points, [[0, 1, 2]], {PAIR: True, ELSEWHERE: True})
 
 
 def test_a_mirror_is_measured_where_other_points_saw_packets_once() -> None:
@@ -68,18 +71,22 @@ LOST = dict.fromkeys((12, 32, 72, 92), (1, 1, 0))
 def test_where_equal_packets_are_sent_one_of_two_may_be_lost() -> None:
     one_lost = dict.fromkeys((2, 4), (2, 1, 1))
     assert found(EQUAL | one_lost | LOST, both_ways=False) == [Copies()] * N_POINTS
-    # where nothing is missing, or nothing is equal, they can only be copies
-    for rest in (EQUAL, LOST):
-        sent, *others = found(rest | one_lost, both_ways=False)
-        assert 0 < sent.copied_frac < 0.05
-        assert others == [Copies()] * 2
+    # of eighty packets none is missing: one of a hundred may be
+    assert found(EQUAL | one_lost, both_ways=False) == [Copies()] * N_POINTS
+    # where nothing is equal, they can only be copies
+    sent, *others = found(LOST | one_lost, both_ways=False)
+    assert 0 < sent.copied_frac < 0.05
+    assert others == [Copies()] * 2
 
 
 def test_copies_that_equal_packets_do_not_explain_are_told_beside_them() -> None:
-    copied = dict.fromkeys(range(6, 200, 4), (2, 1, 1))
-    sent, *others = found(EQUAL | copied | LOST, both_ways=False)
-    assert sent.copied_frac > 0.2
-    assert others == [Copies()] * 2
+    copied = dict.fromkeys(range(6, 120, 8), (2, 1, 1))
+    # what goes where none of the points is is not missing there
+    to_others = dict.fromkeys(range(200, 2000, 2), (1, 0, 0))
+    for rest in (EQUAL | LOST, EQUAL | to_others):
+        sent, *others = found(rest | copied, both_ways=False)
+        assert sent.copied_frac > 0.1
+        assert others == [Copies()] * 2
 
 
 def test_what_was_doubled_on_the_way_is_copied_from_there_on() -> None:

@@ -19,8 +19,23 @@ MARGIN_NS = 300
 SURELY_MORE = 3
 """By so many standard deviations of what equal packets explain, of which one is missing."""
 
-Run = tuple[Ints, Ints, Ints]
-"""Keys, how often each was seen, and the time from the first to the second sight."""
+
+class Run(NamedTuple):
+    """Keys of one point, ascending; `way` tells addresses and direction apart."""
+
+    key: Ints
+    n: Ints
+    gap_ns: Ints
+    """From the first sight to the second."""
+    way: Ints
+
+    def is_twice(self) -> Bools:
+        """Whether it may be an original and its copy."""
+        return np.asarray((self.n == 2) & (self.gap_ns <= COPIES_WITHIN_NS))  # noqa: PLR2004
+
+    def at(self, which: Bools) -> "Run":
+        """Only these."""
+        return Run(*(column[which] for column in self))
 
 
 def find_copies(
@@ -39,8 +54,9 @@ def find_copies(
         toward: For each address pair whether packets from the smaller address go forward.
     """
     runs = [_runs(one) for one in seen]
-    once = Counted.of([key[n == 1] for key, n, _ in runs])
-    everywhere = Counted.of([key for key, _, _ in runs])
+    once = Counted.of([run.key[run.n == 1] for run in runs])
+    everywhere = Counted.of([run.key for run in runs])
+    reach = _reach(runs, everywhere)
     arrived: list[list[Run]] = [[] for _ in seen]
     for component in components:
         for side in (0, 1):
@@ -48,52 +64,49 @@ def find_copies(
             for place, point in enumerate(component[:: -1 if side else 1]):
                 run = _runs(of_side(seen[point], toward, side))
                 if place:
-                    arrived[point].append(_at(run, ~among(run[0], several)))
-                several = np.union1d(several, run[0][run[1] > 1])
-    n_points = {point: len(group) for group in components for point in group}
+                    arrived[point].append(run.at(~among(run.key, several)))
+                several = np.union1d(several, run.key[run.n > 1])
     return [
-        _best(run, some, once, _n_explained(run, once, everywhere, n_points.get(point, 1)))
-        for point, (run, some) in enumerate(zip(runs, arrived, strict=True))
+        _best(run, some, once, _n_explained(run, once, everywhere, reach))
+        for run, some in zip(runs, arrived, strict=True)
     ]
 
 
-def _n_explained(run: Run, once: "Counted", everywhere: "Counted", n_points: int) -> float:
+def _reach(runs: Sequence[Run], everywhere: "Counted") -> "Counted":
+    """To how many points packets of each way go: as many as saw the one that went farthest."""
+    ways, of_way = np.unique(np.concatenate([run.way for run in runs]), return_inverse=True)
+    n_points = np.zeros(len(ways), np.int64)
+    np.maximum.at(n_points, of_way, everywhere.of_keys(np.concatenate([run.key for run in runs])))
+    return Counted(ways, n_points)
+
+
+def _n_explained(run: Run, once: "Counted", everywhere: "Counted", reach: "Counted") -> float:
     """How many of two equal packets lie as copies do, because elsewhere one of them is missing.
 
-    As many as are seen twice wherever they are, by how often a packet is missing at another point.
+    As many as are seen twice wherever they are, by how often a packet is missing at another point,
+    at most: few packets say little of how often that is.
     """
-    key, n, gap_ns = run
-    n_at = everywhere.of_keys(key)
-    is_twice, is_alone = (n == 2) & (gap_ns <= COPIES_WITHIN_NS), n == 1  # noqa: PLR2004 - two equal ones
-    n_equal = int((is_twice & (n_at > 1) & (once.of_keys(key) == 0)).sum())
+    n_at, n_points = everywhere.of_keys(run.key), reach.of_keys(run.way)
+    n_equal = int((run.is_twice() & (n_at > 1) & (once.of_keys(run.key) == 0)).sum())
+    is_alone = (run.n == 1) & (n_points > 1)
     n_missing = int((is_alone & (n_at < n_points)).sum())
-    return 2 * n_equal * n_missing / max(int(is_alone.sum()), 1)
+    n_missing_at_most = n_missing + SURELY_MORE * sqrt(n_missing + 1)
+    return 2 * n_equal * n_missing_at_most / max(int(is_alone.sum()), 1)
 
 
 def _best(every: Run, arrived: Sequence[Run], once: "Counted", n_explained: float) -> Copies:
     """From what arrived alone once, if that is not too little."""
-    every = _at(every, once.of_keys(every[0]) > (every[1] == 1))
-    alone = [_at(one, once.of_keys(one[0]) > (one[1] == 1)) for one in arrived]
-    is_enough = sum(len(key) for key, _, _ in alone) >= max(ENOUGH, len(every[0]) // 4)
-    n_alone, gaps_of_alone_ns = _gaps(alone)
-    if is_enough:
-        return _copies(n_alone, gaps_of_alone_ns)
-    n, gap_ns = _gaps([every])
+    every = every.at(once.of_keys(every.key) > (every.n == 1))
+    alone = [one.at(once.of_keys(one.key) > (one.n == 1)) for one in arrived]
+    n_alone = sum(len(one.key) for one in alone)
+    gaps_of_alone_ns = [one.gap_ns[one.is_twice()] for one in alone]
+    if n_alone >= max(ENOUGH, len(every.key) // 4):
+        return _copies(n_alone, np.concatenate(gaps_of_alone_ns))
+    gap_ns = every.gap_ns[every.is_twice()]
     is_explained = len(gap_ns) <= n_explained + SURELY_MORE * sqrt(n_explained)
-    return Copies() if is_explained and not len(gaps_of_alone_ns) else _copies(n, gap_ns)
-
-
-def _gaps(runs: Sequence[Run]) -> tuple[int, Ints]:
-    """How many keys there are, and the gaps of those that may be an original and its copy."""
-    if not runs:
-        return 0, np.zeros(0, dtype=np.int64)
-    n, gap_ns = (np.concatenate([one[column] for one in runs]) for column in (1, 2))
-    return len(n), gap_ns[(n == 2) & (gap_ns <= COPIES_WITHIN_NS)]  # noqa: PLR2004
-
-
-def _at(run: Run, which: Bools) -> Run:
-    key, n, gap_ns = run
-    return key[which], n[which], gap_ns[which]
+    if is_explained and not any(map(len, gaps_of_alone_ns)):
+        return Copies()
+    return _copies(len(every.key), gap_ns)
 
 
 class Counted(NamedTuple):
@@ -116,12 +129,13 @@ class Counted(NamedTuple):
 
 
 def _runs(seen: Sights) -> Run:
-    """Keys, how often each was seen, and the time from the first to the second sight."""
     order = np.lexsort((seen.t_ns, seen.key))
     key, start, n = np.unique(seen.key[order], return_index=True, return_counts=True)
     t_ns = seen.t_ns[order]
     second = np.minimum(start + 1, max(len(t_ns) - 1, 0))
-    return key, n, t_ns[second] - t_ns[start]
+    first = order[start]
+    way = np.where(seen.is_toward[first], seen.pair[first], ~seen.pair[first])
+    return Run(key, n, t_ns[second] - t_ns[start], way)
 
 
 def _copies(n_packets: int, gap_ns: Ints) -> Copies:

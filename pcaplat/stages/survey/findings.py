@@ -112,7 +112,7 @@ def _of_more(
     if not sample.n_more:
         return few
     seen = [sample.all_seen_at(point) for point in points]
-    relations, _ = relate(unique_sights(seen))
+    relations, _ = relate(with_rhythm(seen, unique_sights(seen)))
     return all_forward(relations) if is_one_way else relations
 
 

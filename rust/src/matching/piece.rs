@@ -39,9 +39,9 @@ impl Piece {
         }
     }
 
-    /// It begins where a copy of an earlier one would be.
+    /// It lies where a copy of an earlier one would be, and nowhere else.
     pub(super) fn may_be_copy(&self) -> bool {
-        self.copied > 0.0
+        self.copied > 0.0 && self.sights.len() == 1
     }
 
     /// Says what became of the packet.
@@ -52,9 +52,7 @@ impl Piece {
             }
             sights if self.has_doubtful_end => sink.unfinished(sights, direction, folded),
             // a copy that was not told goes nowhere, and is lost nowhere
-            [alone] if self.may_be_copy() => {
-                sink.unfinished(std::slice::from_ref(alone), direction, folded);
-            }
+            sights if self.may_be_copy() => sink.unfinished(sights, direction, folded),
             sights => sink.trajectory(sights, direction, folded),
         }
     }
