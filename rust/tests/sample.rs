@@ -113,11 +113,21 @@ fn every_point_selects_the_same_packets() {
 #[test]
 fn every_point_selects_the_same_further_packets() {
     let all = packets(0..40_000);
-    let captures = Captures::new("further", &[(9999, all.clone()), (9999, all)]);
+    let seventh = packets((0..40_000).filter(|number| number % 7 == 0));
+    let captures = Captures::new(
+        "further",
+        &[(9999, all.clone()), (9999, all), (9999, seventh.clone())],
+    );
     let (sample, _) = captures.sample(1000, 1);
     let of = |rows: &[Row]| -> BTreeSet<u64> { rows.iter().map(|row| row.identity.key).collect() };
     let (few, more) = (of(&sample.rows[0]), of(&sample.more[0]));
     assert_eq!(more, of(&sample.more[1]));
+    let alone = Captures::new("further-alone", &[(9999, seventh)]);
+    let all_there = of(&alone.sample(100_000, 1).0.rows[0]);
+    let common: BTreeSet<u64> = more.intersection(&all_there).copied().collect();
+    assert!(!common.is_empty());
+    let third = of(&sample.more[2]);
+    assert_eq!(third, common, "what the third point saw of the further");
     assert!(few.is_disjoint(&more), "none is there twice");
     let n_all = few.len() + more.len();
     assert!((1000..4000).contains(&n_all), "{n_all}");
