@@ -57,3 +57,72 @@ impl Piece {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sight;
+    use super::*;
+
+    /// What a sink was told, by points.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Told {
+        Trajectory(Vec<u16>),
+        Unfinished(Vec<u16>),
+        Ambiguous(u16),
+    }
+
+    impl Sink for Vec<Told> {
+        fn trajectory(&mut self, sights: &[Sight], _: Direction, _: &Folded) {
+            self.push(Told::Trajectory(points(sights)));
+        }
+
+        fn unfinished(&mut self, sights: &[Sight], _: Direction, _: &Folded) {
+            self.push(Told::Unfinished(points(sights)));
+        }
+
+        fn ambiguous(&mut self, sight: &Sight, _: Direction, _: &Folded) {
+            self.push(Told::Ambiguous(sight.point));
+        }
+    }
+
+    fn points(sights: &[Sight]) -> Vec<u16> {
+        sights.iter().map(|one| one.point).collect()
+    }
+
+    fn told(piece: &Piece) -> Told {
+        let mut all = Vec::new();
+        piece.hand_to(&mut all, Direction::Forward, &Folded::default());
+        assert_eq!(all.len(), 1, "a piece is told once");
+        all.remove(0)
+    }
+
+    fn piece(n_sights: u16) -> Piece {
+        Piece::new((0..n_sights).map(|point| sight(1, point, 0)).collect())
+    }
+
+    #[test]
+    fn what_may_be_a_copy_is_lost_nowhere() {
+        let copied = |n_sights| Piece {
+            copied: 1e-6,
+            ..piece(n_sights)
+        };
+        assert_eq!(told(&piece(1)), Told::Trajectory(vec![0]));
+        assert_eq!(told(&copied(1)), Told::Unfinished(vec![0]));
+        // what goes on is a packet, wherever it began
+        assert_eq!(told(&copied(2)), Told::Trajectory(vec![0, 1]));
+    }
+
+    #[test]
+    fn what_ends_in_doubt_is_lost_nowhere() {
+        let in_doubt = |n_sights, has_doubtful_start| Piece {
+            has_doubtful_start,
+            has_doubtful_end: !has_doubtful_start,
+            copied: 1e-6,
+            ..piece(n_sights)
+        };
+        assert_eq!(told(&in_doubt(1, true)), Told::Ambiguous(0));
+        assert_eq!(told(&in_doubt(1, false)), Told::Ambiguous(0));
+        assert_eq!(told(&in_doubt(2, true)), Told::Trajectory(vec![0, 1]));
+        assert_eq!(told(&in_doubt(2, false)), Told::Unfinished(vec![0, 1]));
+    }
+}
