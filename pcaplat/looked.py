@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,9 +21,6 @@ from pcaplat.order_doubts import warn_of_stamp_order, warn_of_unsorted
 from pcaplat.path import Division, Ints, Point, Warn
 from pcaplat.place_doubts import warn_of_offload, warn_of_tunnels
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
-
-NUMBER_BYTES = 8
-"""Of a value in a column of the sample."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +124,11 @@ def look(job: Job) -> Looked:
     facts = sampled["facts"]
     names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
     packets, more = sampled["packets"], sampled["more"]
+    n_more = len(np.frombuffer(more["key"], "<i8"))
     packets = {name: column + more[name] for name, column in packets.items()}
     divisions, part = divide(packets, sampled["flows"], names, interfaces)
     points, point_of = find_points(job.captures, facts, divisions)
-    sample = Sample.of(packets, sampled["flows"], divisions, part, sampled["fragmented"])
+    sample = Sample.of(packets, sampled["flows"], divisions, part, sampled["fragmented"], n_more)
     return Looked(
         job=job.ordered(points),
         sampled=sampled,
@@ -138,7 +136,7 @@ def look(job: Job) -> Looked:
         point_of=point_of,
         divisions=divisions,
         names=names,
-        sample=replace(sample, n_more=len(more["key"]) // NUMBER_BYTES),
+        sample=sample,
     )
 
 

@@ -82,6 +82,7 @@ class Sample:
         divisions: Sequence[Division | None] = (),
         part: Ints | None = None,
         fragmented: Sequence[tuple[int, int]] = (),
+        n_more: int = 0,
     ) -> "Sample":
         """Read the columns that an engine's `sample` gives, without copying them.
 
@@ -91,6 +92,7 @@ class Sample:
             divisions: How each file is divided.
             part: The part of its file that saw each packet; by default its interface.
             fragmented: Address pairs with packets in fragments, and bytes in the shortest of those.
+            n_more: How many of the packets, at their end, are further ones.
         """
         columns = {name: np.frombuffer(column, dtype="<i8") for name, column in packets.items()}
         columns |= {name: columns[name] != 0 for name in FLAGS}
@@ -103,6 +105,7 @@ class Sample:
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
             began | {"interface": at},
             fragmented,
+            n_more,
         )
 
     def seen_at(self, point: Point) -> Sights:

@@ -1,0 +1,97 @@
+"""The first reading: its sample holds few packets, and behind them those that it has more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pcaplat.captures import parse_captures
+from pcaplat.job import Job, Options
+from pcaplat.looked import Looked, look
+from pcaplat.spill import Spill
+from tests.conftest import ROOT
+from tests.simulator import run
+from tests.simulator.effects import scenario
+
+if TYPE_CHECKING:
+    from pcaplat.path import Ints, Point
+
+N_FEW = 100
+"""So many packets of a file, and once more as many further ones; a level keeps half to twice it."""
+
+EVERYTHING = 10**6
+
+
+def _options() -> Options:
+    return Options(
+        path=None,
+        same_clock=(),
+        clock_accuracy=(),
+        reference=None,
+        bpf=None,
+        bpf_outer=None,
+        start=None,
+        end=None,
+        sample=1,
+        window_ns=None,
+        vxlan_ports=(),
+        decode=(),
+        slowest=0,
+        keep_rows=False,
+        keep_crossings=False,
+        strict=False,
+        engine="local",
+    )
+
+
+def _looked(monkeypatch: pytest.MonkeyPatch, files: list[str], n_packets: int) -> Looked:
+    monkeypatch.setattr("pcaplat.job.SAMPLE_PACKETS", n_packets)
+    with Spill() as spill:
+        return look(Job(parse_captures(files, Path(spill.name)), _options(), spill, None))
+
+
+def _keys(looked: Looked, name: str, file: int) -> list[int]:
+    """Those of one file's packets, of what the engine gave."""
+    given = looked.sampled[name]
+    key, of = (np.frombuffer(given[column], "<i8") for column in ("key", "file"))
+    return sorted(key[of == file].tolist())
+
+
+def _sorted(keys: list[Ints]) -> list[int]:
+    return sorted(np.concatenate(keys).tolist())
+
+
+def _points_of(looked: Looked, file: int) -> list[Point]:
+    return [point for point in looked.points if point.sources[0][0] == file]
+
+
+@pytest.mark.parametrize("name", ["plain", "divided"])
+def test_few_packets_stand_before_those_that_there_are_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    if name == "divided":
+        files = [str(file) for file in run(scenario("any capture", 600)).save(tmp_path)]
+    else:
+        files = [str(file) for file in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
+    looked, whole = (_looked(monkeypatch, files, n) for n in (N_FEW, EVERYTHING))
+    assert any(looked.divisions) == (name == "divided")
+    n_more = len(looked.sampled["more"]["key"]) // 8
+    assert whole.sample.n_more == 0
+    assert looked.sample.n_more == n_more > len(files) * N_FEW // 4
+    for file in range(len(files)):
+        points, few = _points_of(looked, file), _keys(looked, "packets", file)
+        assert _sorted([looked.sample.seen_at(point).key for point in points]) == few
+        both = sorted(few + _keys(looked, "more", file))
+        assert _sorted([looked.sample.all_seen_at(point).key for point in points]) == both
+    assert [point.name for point in looked.points] == [point.name for point in whole.points]
+    chosen = np.unique(looked.sample.packets.key)
+    for point in looked.points:
+        found, there = looked.sample.all_seen_at(point), whole.sample.seen_at(point)
+        expected = there.at(np.isin(there.key, chosen))
+        # each with its own time, and at the point that saw it
+        found, expected = (one.at(np.lexsort((one.t_ns, one.key))) for one in (found, expected))
+        assert found.key.tolist() == expected.key.tolist()
+        assert found.t_ns.tolist() == expected.t_ns.tolist()
