@@ -12,7 +12,6 @@ from pcaplat.captures import parse_captures
 from pcaplat.job import Job, Options
 from pcaplat.looked import Looked, look
 from pcaplat.spill import Spill
-from tests.conftest import ROOT
 from tests.simulator import run
 from tests.simulator.effects import scenario
 
@@ -68,16 +67,13 @@ def _points_of(looked: Looked, file: int) -> list[Point]:
     return [point for point in looked.points if point.sources[0][0] == file]
 
 
-@pytest.mark.parametrize("name", ["plain", "divided"])
+@pytest.mark.parametrize("effect", ["pure ACKs, loss", "any capture"])
 def test_few_packets_stand_before_those_that_there_are_more(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, effect: str
 ) -> None:
-    if name == "divided":
-        files = [str(file) for file in run(scenario("any capture", 600)).save(tmp_path)]
-    else:
-        files = [str(file) for file in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
+    files = [str(file) for file in run(scenario(effect, 600)).save(tmp_path)]
     looked, whole = (_looked(monkeypatch, files, n) for n in (N_FEW, EVERYTHING))
-    assert any(looked.divisions) == (name == "divided")
+    assert any(looked.divisions) == (effect == "any capture")
     n_more = len(looked.sampled["more"]["key"]) // 8
     assert whole.sample.n_more == 0
     assert looked.sample.n_more == n_more > len(files) * N_FEW // 4

@@ -149,7 +149,8 @@ pub struct FileFacts {
 pub struct Sample {
     /// Per file: its selected packets, in file order.
     pub rows: Vec<Vec<Row>>,
-    /// Per file: further ones, selected as those are, so that more neighbours are known of both.
+    /// Per file: further ones, selected as those are, so that more neighbours are known of both;
+    /// none where no file has a packet twice, for neighbours tell equal packets apart.
     pub more: Vec<Vec<Row>>,
     /// Per file: packets selected by their content alone.
     pub alike: Vec<Vec<Row>>,
@@ -278,6 +279,16 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
             .push(flows.into_iter().map(|(_, flow)| flow).collect());
         sample.facts.extend(one.facts);
     }
+    if !sample.rows.iter().map(Vec::as_slice).any(has_equal) {
+        sample.more.iter_mut().for_each(Vec::clear);
+    }
     sample.fragmented = fragmented.pairs();
     sample
+}
+
+/// Whether a packet is there twice.
+fn has_equal(rows: &[Row]) -> bool {
+    let mut keys: Vec<_> = rows.iter().map(|row| row.identity.key).collect();
+    keys.sort_unstable();
+    !keys.is_sorted_by(|one, next| one < next)
 }

@@ -112,7 +112,8 @@ fn every_point_selects_the_same_packets() {
 
 #[test]
 fn every_point_selects_the_same_further_packets() {
-    let all = packets(0..40_000);
+    let mut all = packets(0..40_000);
+    all.extend(packets(0..400));
     let seventh = packets((0..40_000).filter(|number| number % 7 == 0));
     let captures = Captures::new(
         "further",
@@ -133,6 +134,14 @@ fn every_point_selects_the_same_further_packets() {
     assert!((1000..4000).contains(&n_all), "{n_all}");
     let (whole, _) = captures.sample(100_000, 1);
     assert!(whole.more.iter().all(Vec::is_empty), "there are no further");
+}
+
+#[test]
+fn where_no_packet_equals_another_there_are_no_further() {
+    let captures = Captures::new("unequal", &[(9999, packets(0..40_000))]);
+    let (sample, _) = captures.sample(1000, 1);
+    assert!(sample.level < u64::MAX, "not all were selected");
+    assert!(sample.more.iter().all(Vec::is_empty));
 }
 
 #[test]

@@ -8,6 +8,8 @@ import numpy as np
 from pcaplat.path import Bools, Ends, Ints
 from pcaplat.stages.survey.sights import Sights, among
 
+FAR_NS = np.iinfo(np.int64).max
+
 BLOCK = 101
 """Neighbours in time whose median stands for all of them."""
 
@@ -127,22 +129,27 @@ def _apart_by_way(d_ns: Ints, ways: Sequence[Ints], apart_ns: Ints) -> Ints:
 
 def _to_company(d_ns: Ints) -> Ints:
     """How far off the third nearest difference among the neighbours in time is."""
-    found = np.full(len(d_ns), np.iinfo(np.int64).max)
-    block = _blocks(_block_lengths([len(d_ns)]))
-    by = np.lexsort((d_ns, block))
+    lengths = _block_lengths([len(d_ns)])
+    blocks, is_filled = _in_rows(d_ns, lengths)
+    by = np.argsort(blocks, axis=1, kind="stable")
+    ordered = np.take_along_axis(blocks, by, axis=1)
     # of every few that are next to each other: each has the others no farther than the ends
-    first = np.flatnonzero(block[COMPANY:] == block[:-COMPANY])
-    width_ns = d_ns[by[first + COMPANY]] - d_ns[by[first]]
+    width_ns = ordered[:, COMPANY:] - ordered[:, :-COMPANY]
+    width_ns[~is_filled[:, COMPANY:]] = FAR_NS
+    nearest_ns = np.full_like(blocks, FAR_NS)
     for place in range(COMPANY + 1):
-        rows = by[first + place]
-        found[rows] = np.minimum(found[rows], width_ns)
-    return found
+        part = nearest_ns[:, place : place + width_ns.shape[1]]
+        np.minimum(part, width_ns, out=part)
+    found = np.empty_like(blocks)
+    np.put_along_axis(found, by, nearest_ns, axis=1)
+    return np.asarray(found[is_filled])
 
 
 def _joined(near: Sights, far: Sights) -> Shared:
     i = np.flatnonzero(among(near.key, far.key))
-    i = i[np.argsort(near.t_ns[i], kind="stable")]
     j = np.searchsorted(far.key, near.key[i])
+    by = np.argsort(near.t_ns[i], kind="stable")
+    i, j = i[by], j[by]
     is_numbered = near.copy_tag[i] != 0
     return Shared(
         t_ns=near.t_ns[i],
@@ -164,13 +171,16 @@ def _medians(values: Ints, n_of: Sequence[int]) -> Ints:
         n_of: How many each group has.
     """
     lengths = _block_lengths(n_of)
-    ordered = values[np.lexsort((values, _blocks(lengths)))]
-    middle = np.cumsum(lengths) - lengths + lengths // 2
-    return np.repeat(ordered[middle], lengths)
+    ordered = np.sort(_in_rows(values, lengths)[0], axis=1)
+    return np.repeat(ordered[np.arange(len(lengths)), lengths // 2], lengths)
 
 
-def _blocks(lengths: Ints) -> Ints:
-    return np.repeat(np.arange(len(lengths)), lengths)
+def _in_rows(values: Ints, lengths: Ints) -> tuple[Ints, Bools]:
+    """Stand blocks of values below each other, filled up with what sorts behind them."""
+    is_filled = np.arange(lengths.max()) < lengths[:, None]
+    rows = np.full(is_filled.shape, FAR_NS)
+    rows[is_filled] = values
+    return rows, is_filled
 
 
 def _block_lengths(n_of: Sequence[int]) -> Ints:

@@ -58,8 +58,10 @@ def _ways(unique: Sequence[Sights]) -> set[Way]:
     keys, n = np.unique(np.concatenate([one.key for one in unique]), return_counts=True)
     ways: set[Way] = set()
     for one in unique:
-        both = one.at(among(one.key, keys[n > 1]))
-        ways.update(zip(both.pair.tolist(), both.is_toward.tolist(), strict=True))
+        both = among(one.key, keys[n > 1])
+        for toward in (False, True):
+            pairs = np.unique(one.pair[both & (one.is_toward == toward)])
+            ways.update((pair, toward) for pair in pairs.tolist())
     return ways
 
 
@@ -89,8 +91,9 @@ def _untold(seen: Sequence[Sights], told: set[Way]) -> Iterator[tuple[Way, list[
 
 
 def _is_untold(one: Sights, told: set[Way]) -> Bools:
-    ends = zip(one.pair.tolist(), one.is_toward.tolist(), strict=True)
-    return np.array([way not in told for way in ends], np.bool_)
+    pairs = one.pairs.tolist()
+    is_untold = np.array([[(pair, way) not in told for pair in pairs] for way in (0, 1)], np.bool_)
+    return np.asarray(is_untold[one.is_toward.astype(int), np.searchsorted(one.pairs, one.pair)])
 
 
 def _is_alike(here_ns: Ints, there_ns: Ints) -> bool:

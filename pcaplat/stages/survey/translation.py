@@ -86,13 +86,13 @@ def suspect(
     ways = [_seen(sampled["packets"], "bare", points, divisions, part)]
     if part is None:
         ways.append(_seen(sampled["alike"], "content", points))
-    for seen in ways:
+    for seen in filter(_may_cross, ways):
         unique = unique_sights(seen)
         relations, tail_ns = relate(unique)
         crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
         n = sum(_n_crossing(unique, *ends) for ends in crossing)
         found.append((n, relations, tail_ns))
-    n, relations, tail_ns = max(found, key=lambda one: one[0])
+    n, relations, tail_ns = max(found, key=lambda one: one[0], default=(0, {}, 0))
     if not n:
         return None
     window_ns = min(MOST_WINDOW_NS, LEAST_WINDOW_NS + TAILS * tail_ns)
@@ -111,6 +111,13 @@ def _seen(
     sample = Sample.of(columns, NO_FLOWS, divisions, part)
     of_points = [sample.seen_at(point) for point in points]
     return [seen.at(seen.is_directed) for seen in of_points]
+
+
+def _may_cross(seen: Sequence[Sights]) -> bool:
+    """Tell, at little cost, whether anything was seen in two flows."""
+    key, flow = (np.concatenate([getattr(one, name) for one in seen]) for name in ("key", "flow"))
+    by = np.argsort(key)
+    return bool(np.any((np.diff(key[by]) == 0) & (np.diff(flow[by]) != 0)))
 
 
 def _n_crossing(unique: Sequence[Sights], near: int, far: int) -> int:
