@@ -13,14 +13,19 @@ BEHIND = re.compile(r"\battend\(|\bcontained\(|\bcount\(py,")
 READ_NOTHING = {
     "__arrow_c_stream__": "hands over Batches, whose next() is contained",
     "__len__": "a count",
+    "beta_cdf": "numbers of our own",
+    "beta_quantile": "numbers of our own",
     "check": "an error that was kept",
     "damage": "what was kept",
     "decode": "one frame of a developer's own; pyo3 makes an exception of a panic",
     "formats": "names",
+    "gamma_quantile": "numbers of our own",
     "is_full": "a flag",
     "left_out": "a count",
     "new": "starts what is contained, or keeps options",
     "sessions": "what was kept",
+    "student_cdf": "numbers of our own",
+    "student_quantile": "numbers of our own",
 }
 """What Python can call that does not itself read a stranger's bytes, and why that is so."""
 

@@ -6,7 +6,7 @@
 //! of its stream it carries, [`says`] what it asks or answers; [`sample`] selects the same few packets everywhere for the survey;
 //! [`matching`] joins the frames with equal numbers, as a [`plan`] from the survey says;
 //! [`attribute`] takes the clocks' share out of what was measured between clocks, [`blocks`] keep it
-//! block by block of time; [`packets`] is the
+//! block by block of time; [`distributions`] are what intervals are made of; [`packets`] is the
 //! table of all frames, [`merged`] the file of all frames. [`instant`] does all arithmetic on time
 //! stamps, [`cursor`] all indexing into bytes, [`hashed`] keeps what is known by a hash, [`filter`]
 //! alone calls foreign code, [`py`] alone knows Python.
@@ -14,6 +14,7 @@
 pub mod attribute;
 pub mod blocks;
 pub mod cursor;
+pub mod distributions;
 mod erf;
 pub mod error;
 mod fields;

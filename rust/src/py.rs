@@ -8,6 +8,7 @@
 
 mod attend;
 mod attributed;
+mod distributed;
 mod formats;
 mod frame;
 mod matched;
@@ -161,6 +162,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::beta_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::beta_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::student_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::student_quantile, module)?)?;
     module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;
     Ok(())
 }
