@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import gammaincinv  # type: ignore[import-untyped]
+from pcaplat import _native
 
 CONFIDENCE = 0.95
 MOST_INCOMPLETE = 0.75
@@ -57,8 +57,8 @@ def false_matches(decoys: Mapping[str, Any]) -> FalseMatches:
         weights = _weights(n_incomplete / n if n else 0.0, cut)
         expected[ends] = scale * sum(w * k for w, k in zip(weights, counts, strict=True))
     n_hit, total = decoys["n_hit"], sum(expected.values())
-    if n_hit:  # chi-squared of 2 (n + 1), halved; to import scipy.stats takes half a second
-        n_upper = total / n_hit * float(gammaincinv(n_hit + 1, CONFIDENCE))
+    if n_hit:  # Poisson's upper limit (Garwood 1936)
+        n_upper = total / n_hit * _native.gamma_quantile(n_hit + 1, CONFIDENCE)
     else:
         most = max(((n_incomplete + 3) / max(n, 3)) for n, n_incomplete in decoys["packets"])
         n_upper = 3 * min(1.0, most) ** 2 / (tried or 1.0)

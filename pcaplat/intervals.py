@@ -8,11 +8,12 @@ here takes plain arrays; what they hold is the caller's affair. Why so: docs/sta
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, inf, isinf, sqrt
+from math import ceil, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit  # type: ignore[import-untyped]
+
+from pcaplat import _native
 
 Floats = NDArray[np.float64]
 
@@ -75,20 +76,20 @@ class Estimate:
 
 
 def t_quantile(share: float, df: float) -> float:
-    """Quantile of Student's t.
+    """Quantile of Student's t; of the normal distribution for infinite `df`.
 
     Example:
         >>> round(t_quantile(0.975, 10), 3), round(t_quantile(0.95, float("inf")), 3)
         (2.228, 1.645)
     """
-    return float(ndtri(share) if isinf(df) else stdtrit(df, share))
+    return _native.student_quantile(df, share)
 
 
 def t_tail(distance: float, se: float, df: float) -> float:
     """Chance that an error of this standard error exceeds a distance."""
     if se == 0:
         return 0.0 if distance > 0 else 1.0
-    return float(ndtr(-distance / se) if isinf(df) else stdtr(df, -distance / se))
+    return _native.student_cdf(df, -distance / se)
 
 
 def across(values: Sequence[float], bias: float = 0.0) -> Estimate:

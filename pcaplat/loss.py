@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from scipy.special import betainc, betaincinv  # type: ignore[import-untyped]
-
+from pcaplat import _native
 from pcaplat.intervals import Estimate, t_quantile
 
 TAIL = 0.975
@@ -46,8 +45,8 @@ class LossEstimate:
         """Give the interval that holds the truth with this confidence."""
         tail = (1 - confidence) / 2
         k, n = self._worth
-        lo = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
-        hi = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
+        lo = 0.0 if k == 0 else _native.beta_quantile(k, n - k + 1, tail)
+        hi = 1.0 if k == n else _native.beta_quantile(k + 1, n - k, 1 - tail)
         if self.runs is None:
             return lo, hi
         low, high = self.runs.interval(confidence)
@@ -70,7 +69,7 @@ class LossEstimate:
         elif k == n:
             alone = 1.0 if limit <= 1 else 0.0
         else:
-            alone = float(betainc(n - k, k + 1, 1 - min(limit, 1.0)))
+            alone = _native.beta_cdf(n - k, k + 1, 1 - min(limit, 1.0))
         return alone if self.runs is None else max(alone, self.runs.p_not_below(limit))
 
     def p_not_above(self, limit: float) -> float:
@@ -78,7 +77,7 @@ class LossEstimate:
         if limit < 0:
             return 0.0
         k, n = self._worth
-        alone = float(betainc(k, n - k + 1, min(limit, 1.0))) if k else 1.0
+        alone = _native.beta_cdf(k, n - k + 1, min(limit, 1.0)) if k else 1.0
         return alone if self.runs is None else max(alone, self.runs.p_not_above(limit))
 
     def normal(self) -> Estimate:

@@ -85,8 +85,8 @@ MAY_IMPORT = {
     "identity_doubts": {"captures", "doubts", "path", "units"},
     "figures": {"asked", "bursts", "cost_figures", "intervals", "rate_figures"}
     | {"quantile_readings", "readings", "scenario", "systematic"},
-    "intervals": set(),
-    "loss": {"intervals"},
+    "intervals": {"_native"},
+    "loss": {"_native", "intervals"},
     "lints": {
         *("capture_facts", "captures", "doubts", "job", "looked", "path", "points", "spill"),
         *("stages", "errors"),
@@ -98,7 +98,7 @@ MAY_IMPORT = {
     "place_doubts": {"captures", "doubts", "path", "points", "units"},
     "systematic": {"blocks", "declared", "scenario", "units"},
     "declared": {"errors", "units"},
-    "false_matches": set(),
+    "false_matches": {"_native"},
     "match_table": {"captures", "clocks", "path", "spill"},
     "order_doubts": {"captures", "doubts", "late_stamps", "path", "units"},
     "odd_runs": {"figures", "intervals", "readings", "scenario"},

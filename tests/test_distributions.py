@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from math import inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
@@ -163,3 +165,18 @@ def test_the_ends_have_limits_and_what_is_undefined_is_nan() -> None:
         assert isnan(_native.student_quantile(1, strange))
     assert isnan(_native.beta_cdf(1, 1, nan))
     assert isnan(_native.student_cdf(1, nan))
+
+
+EVERYTHING = """
+import importlib, pkgutil, sys, pcaplat
+for module in pkgutil.walk_packages(pcaplat.__path__, "pcaplat."):
+    importlib.import_module(module.name)
+print("pcaplat.loss" in sys.modules, "scipy" in sys.modules)
+"""
+
+
+def test_the_program_does_without_scipy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

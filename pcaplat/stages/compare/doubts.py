@@ -1,13 +1,13 @@
 """What may mislead about runs that are compared."""
 
 from collections.abc import Iterable, Iterator
+from math import inf
 
 import numpy as np
-from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from pcaplat.blocks import joined
 from pcaplat.figures import Figure
-from pcaplat.intervals import Floats
+from pcaplat.intervals import Floats, t_tail
 from pcaplat.odd_runs import odd_run_of
 from pcaplat.path import Warn
 from pcaplat.scenario import MeasuredRun, Scenario
@@ -81,4 +81,4 @@ def _differ_p(some: Floats, others: Floats) -> float:
     ranks = np.argsort(np.argsort(np.concatenate([some, others]))) + 1.0
     u = float(ranks[:n].sum()) - n * (n + 1) / 2
     z = (u - n * m / 2) / np.sqrt(n * m * (n + m + 1) / 12)
-    return float(2 * ndtr(-abs(z)))
+    return 2 * t_tail(abs(float(z)), 1.0, inf)
