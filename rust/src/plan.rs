@@ -129,7 +129,7 @@ pub struct Plan {
     pub is_short: Vec<bool>,
     /// Blocks of time.
     pub blocks: Grid,
-    /// The same one in so many requests is paired with its response.
+    /// The same one in so many requests, a power of two, is paired with its response.
     pub paired_one_in: u32,
 }
 
@@ -155,6 +155,16 @@ impl Plan {
         let of_file = self.point_of.get(file);
         let point = of_file.and_then(|of| of.get(part as usize));
         (part, point.copied().flatten())
+    }
+
+    /// Whether the requests of this key are paired with their responses.
+    #[must_use]
+    #[inline]
+    pub fn is_paired(&self, key: u64) -> bool {
+        /// Neither the bits that choose a partition nor those of a map.
+        const CHOICE_BITS: u32 = 20;
+        let others = self.paired_one_in.saturating_sub(1);
+        key >> CHOICE_BITS & u64::from(others) == 0
     }
 
     /// Raw time as reference time, if the packet goes in `direction`.

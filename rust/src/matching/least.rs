@@ -23,11 +23,14 @@ impl Least {
     /// Keeps the lesser of two in the slot, which counts both.
     pub(super) fn join(self, slot: &mut Option<Self>) {
         let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns, one.frames);
-        let n = self.n + slot.map_or(0, |least| least.n);
-        let least = slot
-            .filter(|least| order(least) <= order(&self))
-            .unwrap_or(self);
-        *slot = Some(Self { n, ..least });
+        match slot {
+            Some(least) if order(least) <= order(&self) => least.n += self.n,
+            Some(least) => {
+                let n = least.n + self.n;
+                *least = Self { n, ..self };
+            }
+            None => *slot = Some(self),
+        }
     }
 }
 

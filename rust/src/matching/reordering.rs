@@ -49,14 +49,14 @@ struct Newest {
 /// start with the byte, and those that end with it.
 pub(super) type Reordered = [u64; 3];
 
-/// Pairs that are sorted at once.
-const BATCH: usize = 1 << 15;
+/// Pairs that are sorted at once, while they are still in the cache.
+const BATCH: usize = 1 << 13;
 /// Pairs that may wait: beyond, order is worth less than memory.
-const MOST: usize = 64 * BATCH;
+const MOST: usize = 1 << 21;
 /// Packets of a flow that are farther apart are no neighbours.
 const MOST_APART_NS: i64 = 1_000_000_000;
 /// Flows that may be remembered without a look at their age.
-const FEW_FLOWS: usize = BATCH;
+const FEW_FLOWS: usize = 1 << 15;
 
 impl Default for Reordering {
     fn default() -> Self {

@@ -88,14 +88,11 @@ impl Timestamps {
     /// Values are known by flow and who showed them; `None` where others stand for it.
     #[inline]
     fn key(&self, nearest: &Sight, shows: Direction, value: u32) -> Option<u64> {
-        /// Neither the bits that choose a partition nor those of the map.
-        const CHOICE_BITS: u32 = 20;
         let key = fold(
             nearest.flow,
             two(u32::from(shows == Direction::Reverse), value),
         );
-        let n = u64::from(self.plan.paired_one_in.max(1));
-        (value != 0 && (n == 1 || (key >> CHOICE_BITS).is_multiple_of(n))).then_some(key)
+        (value != 0 && self.plan.is_paired(key)).then_some(key)
     }
 
     fn opened(&mut self, key: u64, at_ns: i64, counter: &mut Counter) -> &mut Open {

@@ -202,13 +202,10 @@ impl Trips {
     /// Requests are known by flow, direction and number; `None` where others stand for it.
     #[inline]
     fn key(&self, nearest: &Sight, asker: Direction, number: u32) -> Option<u64> {
-        /// Neither the bits that choose a partition nor those of the map.
-        const CHOICE_BITS: u32 = 20;
         let is_echo = matches!(nearest.says.part, Part::EchoRequest | Part::EchoReply);
         let asker = u32::from(is_echo) << 1 | u32::from(asker == Direction::Reverse);
         let key = fold(nearest.flow, two(asker, number));
-        let n = u64::from(self.plan.paired_one_in.max(1));
-        (n == 1 || (key >> CHOICE_BITS).is_multiple_of(n)).then_some(key)
+        self.plan.is_paired(key).then_some(key)
     }
 
     /// The transaction of a key; one that is long over is closed first.
