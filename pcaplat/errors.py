@@ -265,12 +265,15 @@ class EvidenceError(PcaplatError):
         return EvidenceError("; ".join([str(self), *reasons]))
 
     @classmethod
-    def nothing_matched(cls, points: list[str]) -> "EvidenceError":
-        """Say that no segment could be measured."""
-        return cls(
-            f"no packet could be followed between neighbouring points ({', '.join(points)}); try "
-            "a larger --window, a wider --from and --to, or give the order with --path"
-        )
+    def nothing_matched(cls, points: list[str], n_by: dict[str, int]) -> "EvidenceError":
+        """Say that no segment could be measured, and whether that is for equal packets."""
+        what = f"no packet could be followed between neighbouring points ({', '.join(points)})"
+        advice = "try a larger --window, a wider --from and --to, or give the order with --path"
+        n_equal, n_frames = n_by["ambiguous"], sum(n_by.values())
+        if 2 * n_equal > n_frames:
+            what += f": {n_equal:,} of {n_frames:,} frames equal others that are near"
+            advice = "capture whole packets, or with --filter those that are numbered or differ"
+        return cls(f"{what}; {advice}")
 
     @classmethod
     def no_trials(cls, n_frames: int) -> "EvidenceError":

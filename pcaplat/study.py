@@ -199,7 +199,7 @@ def _merge(job: Job) -> Result:
         )
     ]
     if not any(segment.n for segment in segments):
-        raise EvidenceError.nothing_matched([point.name for point in points])
+        raise EvidenceError.nothing_matched([one.name for one in points], _n_by_status(matched))
     files = Found(points, point_of, divisions, names, dict(matched["parts"]))
     document = summarize(
         findings,
