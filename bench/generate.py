@@ -37,6 +37,7 @@ SEGMENT_NS = (
 )  # per segment: the floor, and the mean of what comes on top
 CLOCKS = ((0, 0.0), (1_200_000, 3e-6), (-800_000, -2e-6))  # per point: offset in ns, drift
 CHUNK = 1 << 15
+UNDER_WAY = 3  # packets of a flow's other direction, so many of the latest, are not heard yet
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Traffic:
     forward: npt.NDArray[np.bool_]
     size_class: Ints
     turn: Ints  # the how-manieth packet of its flow and direction
+    heard: Ints  # so many of the other direction had been heard
 
 
 def main() -> None:
@@ -82,10 +84,12 @@ def send(random: np.random.Generator, n_packets: int) -> Traffic:
     flow = random.integers(0, N_FLOWS, n_packets)
     forward = random.random(n_packets) < FORWARD_SHARE
     forward[np.unique(flow, return_index=True)[1]] = True
-    lane, turn = flow * 2 + forward, np.zeros(n_packets, np.int64)
-    for number in range(N_FLOWS * 2):
-        mine = lane == number
-        turn[mine] = np.arange(mine.sum())
+    turn, heard = np.zeros(n_packets, np.int64), np.zeros(n_packets, np.int64)
+    for number in range(N_FLOWS):
+        mine = np.flatnonzero(flow == number)
+        n_there, n_back = np.cumsum(forward[mine]), np.cumsum(~forward[mine])
+        turn[mine] = np.where(forward[mine], n_there, n_back) - 1
+        heard[mine] = np.maximum(np.where(forward[mine], n_back, n_there) - UNDER_WAY, 0)
     gaps_ns = random.exponential(MEAN_GAP_NS, n_packets).astype(np.int64) + 100
     return Traffic(
         START_NS + np.cumsum(gaps_ns),
@@ -93,6 +97,7 @@ def send(random: np.random.Generator, n_packets: int) -> Traffic:
         forward,
         random.choice(len(SHARES), n_packets, p=SHARES),
         turn,
+        heard,
     )
 
 
@@ -159,7 +164,8 @@ def inner_frames(random: np.random.Generator, traffic: Traffic) -> list[Bytes]:
 
 def _class_frames(random: np.random.Generator, traffic: Traffic, number: int) -> Bytes:
     mine = np.flatnonzero(traffic.size_class == number)
-    flow, forward, turn = traffic.flow[mine], traffic.forward[mine], traffic.turn[mine]
+    flow, forward = traffic.flow[mine], traffic.forward[mine]
+    turn, heard = traffic.turn[mine], traffic.heard[mine]
     payload_bytes = PAYLOAD_BYTES[number]
     rows = np.zeros((len(mine), 14 + 20 + 32 + payload_bytes), np.uint8)
     put(rows, 0, np.where(forward, 0x020000000202, 0x020000000101) << 16, ">u8")
@@ -174,21 +180,23 @@ def _class_frames(random: np.random.Generator, traffic: Traffic, number: int) ->
     put(rows, 34, np.where(forward, client, server), ">u2")
     put(rows, 36, np.where(forward, server, client), ">u2")
     rows[:, 66:] = random.integers(0, 256, (len(mine), payload_bytes), np.uint8)
-    _put_tcp(rows, turn, forward, payload_bytes)
+    _put_tcp(rows, turn, heard, forward, payload_bytes)
     _put_udp(rows, is_udp, random)
     return rows
 
 
-def _put_tcp(rows: Bytes, turn: Ints, forward: npt.NDArray[np.bool_], payload_bytes: int) -> None:
+def _put_tcp(
+    rows: Bytes, turn: Ints, heard: Ints, forward: npt.NDArray[np.bool_], payload_bytes: int
+) -> None:
     put(rows, 38, turn * 200 + 1_000_000, ">u4")
-    put(rows, 42, turn * 190 + 2_000_000, ">u4")
+    put(rows, 42, heard * 200 + 1_000_000, ">u4")
     put(rows, 46, 0x80, ">u1")
     opens = forward & (turn == 0)
     put(rows, 47, np.where(opens, 0x02, 0x18 if payload_bytes else 0x10), ">u1")
     put(rows, 48, 502, ">u2")
     put(rows, 54, 0x0101080A, ">u4")  # no-op, no-op, timestamps (RFC 7323)
     put(rows, 58, turn + 77_000, ">u4")
-    put(rows, 62, turn + 55_000, ">u4")
+    put(rows, 62, heard + 77_000, ">u4")
 
 
 def _put_udp(rows: Bytes, is_udp: npt.NDArray[np.bool_], random: np.random.Generator) -> None:
