@@ -53,7 +53,8 @@ pub fn student_cdf(df: f64, t: f64) -> f64 {
         return f64::NAN;
     }
     if df.is_infinite() {
-        return cumnor(t).0;
+        // of what is infinite it says NaN
+        return cumnor(t.clamp(-1e9, 1e9)).0;
     }
     let square = t * t;
     let (within, without) = (1.0 / (1.0 + square / df), 1.0 / (1.0 + df / square));
