@@ -150,7 +150,7 @@ pub struct Sample {
     /// Per file: its selected packets, in file order.
     pub rows: Vec<Vec<Row>>,
     /// Per file: further ones, selected as those are, so that more neighbours are known of both;
-    /// none where no file has a packet twice, for neighbours tell equal packets apart.
+    /// none where no file's sample has a packet twice, for neighbours tell equal packets apart.
     pub more: Vec<Vec<Row>>,
     /// Per file: packets selected by their content alone.
     pub alike: Vec<Vec<Row>>,
@@ -286,9 +286,9 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
     sample
 }
 
-/// Whether a packet is there twice.
+/// Whether a packet is there twice, as on both sides of a translator in one file.
 fn has_equal(rows: &[Row]) -> bool {
-    let mut keys: Vec<_> = rows.iter().map(|row| row.identity.key).collect();
+    let mut keys: Vec<_> = rows.iter().map(|row| row.identity.bare_or_key()).collect();
     keys.sort_unstable();
     !keys.is_sorted_by(|one, next| one < next)
 }
