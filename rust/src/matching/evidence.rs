@@ -4,7 +4,7 @@ use super::Sight;
 use crate::identity::class;
 use crate::plan::Plan;
 use crate::range::Range;
-use crate::wire::{Packet, layer_name};
+use crate::wire::{Packet, is_opaque};
 
 /// How a sight was joined to the one before it; the numbers are those of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,9 +33,6 @@ pub(super) struct Evidence {
     traits: u8,
 }
 
-/// Layers behind which nothing can be read.
-const ENCRYPTED: [&str; 2] = ["esp", "wireguard"];
-
 impl Evidence {
     /// The snap length left too little to recognise packets of its class by.
     pub(super) const SHORT: u8 = 1;
@@ -52,7 +49,7 @@ impl Evidence {
     pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64, range: Range) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));
-        let is_opaque = last.is_some_and(|id| ENCRYPTED.contains(&layer_name(*id)));
+        let is_opaque = last.is_some_and(|id| is_opaque(*id));
         let is_short = plan.is_short.get(class(packet)) == Some(&true);
         let is_fragment = packet.fragment != 0 && range.length().is_none();
         let traits = [

@@ -22,18 +22,16 @@ impl Rows {
 
     /// Keeps two sights of one packet, with its trajectory.
     pub(super) fn keep(&mut self, up: &Sight, down: &Sight, direction: Direction, first: &Sight) {
-        let evidence = code(up, down, down.evidence.by);
         let id = first.frame.packed();
-        self.write((up, down), direction, Kind::Packet, id, evidence);
+        self.write((up, down), direction, Kind::Packet, id, down.evidence.by);
     }
 
     /// Keeps two packets that carry the same bytes. They have no trajectory: what stands for it is
     /// negative, and puts them in the order of the upstream frames.
     pub(super) fn keep_cut(&mut self, cut: &Cut<'_>) {
         let order = i64::MIN.saturating_add(cut.up.frame.packed());
-        let evidence = code(cut.up, cut.down, By::Bytes);
         let ends = (cut.up, cut.down);
-        self.write(ends, cut.direction, cut.kind, order, evidence);
+        self.write(ends, cut.direction, cut.kind, order, By::Bytes);
     }
 
     fn write(
@@ -42,7 +40,7 @@ impl Rows {
         direction: Direction,
         kind: Kind,
         id: i64,
-        evidence: i64,
+        by: By,
     ) {
         let Some(spill) = &mut self.0 else { return };
         let is_reverse = i64::from(direction == Direction::Reverse);
@@ -50,6 +48,7 @@ impl Rows {
         let points = i64::from(up.point) | i64::from(down.point) << 16 | what;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let frames = [up, down].map(|sight| sight.frame.packed());
+        let evidence = code(up, down, by);
         let row: [i64; VALUES] = [points, frames[0], frames[1], up.t_ns, raw_ns, id, evidence];
         spill.write(row);
     }

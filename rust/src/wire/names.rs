@@ -1,6 +1,6 @@
 //! Layers by id and by name.
 
-use super::{LAYERS, Layer, MAX_LAYERS, Packet};
+use super::{LAYERS, Layer, MAX_LAYERS, Packet, esp, wireguard};
 use crate::error::{Error, Result};
 
 #[inline]
@@ -12,6 +12,14 @@ pub(super) fn layer(id: u8) -> Option<&'static Layer> {
 #[must_use]
 pub fn layer_name(id: u8) -> &'static str {
     layer(id).map_or("", |layer| layer.name)
+}
+
+/// Whether nothing can be read behind a layer: it is encrypted.
+#[must_use]
+#[inline]
+pub fn is_opaque(id: u8) -> bool {
+    let is = |one: &Layer| layer(id).is_some_and(|layer| std::ptr::eq(layer, one));
+    is(&esp::LAYER) || is(&wireguard::LAYER)
 }
 
 /// The names of a packet's layers, outermost first: `ethernet/ipv4/udp/vxlan/ethernet/ipv4/tcp`.
@@ -69,6 +77,13 @@ mod tests {
         for (id, layer) in (1..).zip(LAYERS) {
             assert_eq!(id_of(layer.name).ok(), Some(id), "{}", layer.name);
         }
+    }
+
+    #[test]
+    fn what_is_encrypted_is_opaque() {
+        let all = (0..=u8::MAX).filter(|id| is_opaque(*id));
+        let names: Vec<&str> = all.map(layer_name).collect();
+        assert_eq!(names, ["esp", "wireguard"]);
     }
 
     #[test]
