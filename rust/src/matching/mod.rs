@@ -19,6 +19,7 @@ mod direction;
 mod ends;
 mod evidence;
 mod flow;
+mod half;
 mod least;
 mod leftovers;
 mod link_loss;

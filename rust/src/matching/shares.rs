@@ -1,7 +1,7 @@
 //! What paired requests and responses say: each segment's share of the round trip, and the whole of
 //! it as the path's ends saw it.
 
-use super::Sight;
+use super::half::Half;
 use super::spill::Spill;
 use crate::attribute::Counted;
 use crate::error::Result;
@@ -40,48 +40,6 @@ pub const KINDS: [&str; 7] = [
     "udp-turn",
     "tcp-timestamp",
 ];
-
-/// One packet of a transaction, as far as it was seen.
-#[derive(Clone, Debug)]
-pub(super) struct Half {
-    pub(super) direction: Direction,
-    /// Reference time, were it to go forward, where it was nearest the path's first point.
-    pub(super) aligned_ns: i64,
-    /// Point and capture time of each sight, from the path's first point on.
-    seen: Vec<(u16, i64)>,
-}
-
-/// When that was at a point, were the packet to go forward: requests and responses are compared by it.
-pub(super) fn reference_ns(plan: &Plan, point: u16, t_ns: i64) -> i64 {
-    plan.aligned_ns(Direction::Forward, point, t_ns)
-}
-
-impl Half {
-    pub(super) fn new(plan: &Plan, sights: &[Sight], direction: Direction) -> Self {
-        let mut seen: Vec<_> = sights.iter().map(|one| (one.point, one.t_ns)).collect();
-        if direction == Direction::Reverse {
-            seen.reverse();
-        }
-        let nearest = seen.first();
-        let aligned_ns = nearest.map_or(0, |(point, t_ns)| reference_ns(plan, *point, *t_ns));
-        Self {
-            direction,
-            aligned_ns,
-            seen,
-        }
-    }
-
-    /// When a point saw it.
-    fn at(&self, point: u16) -> Option<i64> {
-        let found = self.seen.iter().find(|(of, _)| *of == point);
-        found.map(|(_, t_ns)| *t_ns)
-    }
-
-    /// The point nearest the path's first.
-    pub(super) fn nearest(&self) -> Option<u16> {
-        self.seen.first().map(|(point, _)| *point)
-    }
-}
 
 /// What all pairs of all kinds came to.
 #[derive(Debug, Default)]
@@ -166,11 +124,7 @@ impl Counter {
 
     /// Counts a request and its response.
     pub(super) fn count(&mut self, kind: Kind, request: &Half, response: &Half) {
-        let common = request.seen.iter().find_map(|(point, asked_ns)| {
-            let answered_ns = response.at(*point)?;
-            Some(answered_ns.saturating_sub(*asked_ns))
-        });
-        if common.is_some_and(|took_ns| took_ns < 0) {
+        if request.took_ns(response).is_some_and(|ns| ns < 0) {
             return self.leave_out(kind);
         }
         let (to, back) = match request.direction {

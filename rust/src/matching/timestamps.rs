@@ -2,13 +2,13 @@
 //! echoes it (RFC 7323 §3; K. Nichols, pping). What is sent again has another value, or is left out.
 
 use super::Sight;
-use super::shares::{Counter, Half, Kind};
-use super::trips::Packet;
+use super::half::{Half, Packet};
+use super::shares::{Counter, Kind};
 use crate::hashed::HashedMap;
 use crate::identity::{fold, two};
 use crate::plan::{Direction, Plan};
 use crate::range::Range;
-use crate::says::Part;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// An echo comes within this. Less than the time in which the kept bits of the fastest clocks, one
@@ -27,9 +27,9 @@ pub(super) struct Timestamps {
 /// A value that was shown, or echoed.
 struct Open {
     since_ns: i64,
-    /// The first packet that shows it, and whether that is answered at once.
-    shown: Option<(Half, bool)>,
-    echo: Option<Half>,
+    /// The first packet that shows it.
+    shown: Option<Rc<Half>>,
+    echo: Option<Rc<Half>>,
     /// Bytes that show it, from the first of them on: apart from each other, in any order.
     sent: Vec<(i64, i64)>,
     sent_from: u32,
@@ -48,36 +48,32 @@ impl Timestamps {
 
     /// Takes a segment, as it was nearest the path's first point.
     #[inline]
-    pub(super) fn note(
-        &mut self,
-        nearest: &Sight,
-        (sights, direction, is_ambiguous): Packet<'_>,
-        counter: &mut Counter,
-    ) {
+    pub(super) fn note(&mut self, nearest: &Sight, packet: &mut Packet<'_>, counter: &mut Counter) {
         if nearest.says.shown() == 0 {
             return;
         }
+        let direction = packet.direction;
         let shown = self.key(nearest, direction, nearest.says.shown());
         let echoed = self.key(nearest, direction.turned(), nearest.says.echoed());
         if shown.is_none() && echoed.is_none() {
             return;
         }
-        let half = Half::new(&self.plan, sights, direction);
+        let Some(half) = packet.half(&self.plan) else {
+            return;
+        };
         let at_ns = half.aligned_ns;
         if let Some(key) = shown {
             let open = self.opened(key, at_ns, counter);
-            open.is_spoilt |= is_ambiguous;
+            open.is_spoilt |= packet.is_ambiguous;
             open.send(nearest.range);
-            let known_ns = open.shown.as_ref().map(|(one, _)| one.aligned_ns);
+            let known_ns = open.shown.as_ref().map(|one| one.aligned_ns);
             if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
-                // what only acknowledges is echoed whenever there is something to say
-                let asks = nearest.says.part != Part::Segment || nearest.range.has_bytes();
-                open.shown = Some((half.clone(), asks));
+                open.shown = Some(Rc::clone(&half));
             }
         }
         if let Some(key) = echoed {
             let open = self.opened(key, at_ns, counter);
-            open.is_spoilt |= is_ambiguous;
+            open.is_spoilt |= packet.is_ambiguous;
             let known_ns = open.echo.as_ref().map(|one| one.aligned_ns);
             if known_ns.is_none_or(|known_ns| at_ns < known_ns) {
                 open.echo = Some(half);
@@ -150,9 +146,13 @@ impl Open {
     }
 
     fn close(self, counter: &mut Counter) {
-        let (Some((shown, true)), Some(echo)) = (self.shown, self.echo) else {
+        let (Some(shown), Some(echo)) = (self.shown, self.echo) else {
             return;
         };
+        // what only acknowledges is echoed whenever there is something to say
+        if shown.only_acknowledges() {
+            return;
+        }
         if self.is_spoilt {
             counter.leave_out(Kind::Timestamp);
         } else {

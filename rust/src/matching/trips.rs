@@ -6,7 +6,8 @@
 //! (see [`super::turns`]). Where there is much traffic, some of the numbers stand for all.
 
 use super::Sight;
-use super::shares::{Counter, Half, Kind, Shares, reference_ns};
+use super::half::{Half, Packet, reference_ns};
+use super::shares::{Counter, Kind, Shares};
 use super::timestamps::Timestamps;
 use super::turns::Turns;
 use crate::error::Result;
@@ -15,6 +16,7 @@ use crate::identity::{fold, two};
 use crate::plan::{Direction, Plan};
 use crate::says::Part;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// An answer comes within this; what is sent again, too.
@@ -47,26 +49,12 @@ struct Asker {
 struct Open {
     flow: u64,
     since_ns: i64,
-    request: Option<Request>,
+    request: Option<Rc<Half>>,
     /// The first that answers, and that of them which brings the earliest bytes.
-    first: Option<Answer>,
-    reply: Option<Answer>,
+    first: Option<Rc<Half>>,
+    reply: Option<Rc<Half>>,
     /// One half was sent again, or may be of another packet.
     is_spoilt: bool,
-}
-
-struct Request {
-    half: Half,
-    part: Part,
-    /// What it acknowledges: where a response to it starts.
-    heard: u32,
-}
-
-struct Answer {
-    half: Half,
-    part: Part,
-    /// Where its bytes start.
-    start: u32,
 }
 
 impl Trips {
@@ -82,31 +70,29 @@ impl Trips {
         })
     }
 
-    /// Takes a packet, sender to receiver. All it says is taken from where it was nearest the path's
-    /// first point, so that requests and responses are compared where they are known alike.
+    /// Takes a packet, sender to receiver.
     #[inline]
     pub(super) fn note(&mut self, sights: &[Sight], direction: Direction, is_ambiguous: bool) {
-        let nearest = match direction {
-            Direction::Forward => sights.first(),
-            Direction::Reverse => sights.last(),
+        let mut packet = Packet::new(sights, direction, is_ambiguous);
+        let Some(nearest) = packet.nearest() else {
+            return;
         };
-        let Some(nearest) = nearest else { return };
         let says = nearest.says;
-        let packet = (sights, direction, is_ambiguous);
+        let packet = &mut packet;
         match says.part {
             Part::None => {}
             Part::Opening | Part::Accepting | Part::Segment => self.segment(nearest, packet),
             Part::EchoRequest | Part::Query => self.ask(nearest, says.number, packet),
             Part::EchoReply | Part::Response => self.answer(nearest, says.number, packet),
             Part::Datagram => {
-                let half = || Half::new(&self.plan, sights, direction);
-                let at_ns = reference_ns(&self.plan, nearest.point, nearest.t_ns);
+                let at_ns = reference_ns(&self.plan, nearest);
+                let half = || packet.half(&self.plan);
                 self.turns.push(nearest, at_ns, half, is_ambiguous);
             }
         }
     }
 
-    fn segment(&mut self, nearest: &Sight, packet: Packet<'_>) {
+    fn segment(&mut self, nearest: &Sight, packet: &mut Packet<'_>) {
         self.timestamps.note(nearest, packet, &mut self.counter);
         let asks = match nearest.says.part {
             Part::Opening => true,
@@ -114,7 +100,7 @@ impl Trips {
             _ => false,
         };
         if asks && let Some(end) = nearest.range.end() {
-            self.note_asker(nearest, packet.1);
+            self.note_asker(nearest, packet.direction);
             self.ask(nearest, end, packet);
         }
         if nearest.says.part != Part::Opening {
@@ -145,56 +131,41 @@ impl Trips {
         }
     }
 
-    fn ask(&mut self, nearest: &Sight, number: u32, (sights, direction, is_ambiguous): Packet<'_>) {
-        let Some(key) = self.key(nearest, direction, number) else {
+    fn ask(&mut self, nearest: &Sight, number: u32, packet: &mut Packet<'_>) {
+        let Some(key) = self.key(nearest, packet.direction, number) else {
             return;
         };
-        let half = Half::new(&self.plan, sights, direction);
+        let Some(half) = packet.half(&self.plan) else {
+            return;
+        };
         let open = self.opened(key, nearest.flow, half.aligned_ns);
-        open.is_spoilt |= is_ambiguous || open.request.is_some();
-        open.request.get_or_insert(Request {
-            half,
-            part: nearest.says.part,
-            heard: nearest.says.number,
-        });
+        open.is_spoilt |= packet.is_ambiguous || open.request.is_some();
+        open.request.get_or_insert(half);
     }
 
-    fn answer(
-        &mut self,
-        nearest: &Sight,
-        number: u32,
-        (sights, direction, is_ambiguous): Packet<'_>,
-    ) {
-        let Some(key) = self.key(nearest, direction.turned(), number) else {
+    fn answer(&mut self, nearest: &Sight, number: u32, packet: &mut Packet<'_>) {
+        let Some(key) = self.key(nearest, packet.direction.turned(), number) else {
             return;
         };
-        let half = Half::new(&self.plan, sights, direction);
+        let Some(half) = packet.half(&self.plan) else {
+            return;
+        };
         let at_ns = half.aligned_ns;
         let open = self.opened(key, nearest.flow, at_ns);
-        let (part, start) = (nearest.says.part, nearest.range.start());
-        let answer = || Answer {
-            half: half.clone(),
-            part,
-            start,
-        };
-        // pure acknowledgments come again without being sent again
-        let is_reply = part != Part::Segment || nearest.range.has_bytes();
-        open.is_spoilt |= is_ambiguous;
-        if open
-            .first
-            .as_ref()
-            .is_none_or(|one| at_ns < one.half.aligned_ns)
-        {
-            open.first = Some(answer());
+        open.is_spoilt |= packet.is_ambiguous;
+        let first = open.first.as_ref();
+        if first.is_none_or(|one| at_ns < one.aligned_ns) {
+            open.first = Some(Rc::clone(&half));
         }
-        if is_reply {
+        // pure acknowledgments come again without being sent again
+        if !half.only_acknowledges() {
             let known = open.reply.as_ref().map(|one| {
-                let ahead = one.start.wrapping_sub(start).cast_signed();
-                (ahead, one.half.aligned_ns)
+                let ahead = one.range.start().wrapping_sub(half.range.start());
+                (ahead.cast_signed(), one.aligned_ns)
             });
             open.is_spoilt |= known.is_some_and(|(ahead, _)| ahead == 0);
             if known.is_none_or(|(ahead, since_ns)| (ahead, since_ns) > (0, at_ns)) {
-                open.reply = Some(answer());
+                open.reply = Some(half);
             }
         }
     }
@@ -245,9 +216,6 @@ impl Trips {
     }
 }
 
-/// Sights, direction, and whether it may be another packet.
-pub(super) type Packet<'a> = (&'a [Sight], Direction, bool);
-
 impl Open {
     fn at(flow: u64, since_ns: i64) -> Self {
         Self {
@@ -266,14 +234,14 @@ impl Open {
         };
         let is_asked = askers
             .get(&self.flow)
-            .is_none_or(|asker| asker.direction == request.half.direction);
+            .is_none_or(|asker| asker.direction == request.direction);
         let heard = request.heard;
         let reply = self
             .reply
-            .filter(|one| one.part == Part::Segment && one.start == heard);
+            .filter(|one| one.part == Part::Segment && one.range.start() == heard);
         let is_reply_first = reply
             .as_ref()
-            .is_some_and(|one| one.half.aligned_ns <= first.half.aligned_ns);
+            .is_some_and(|one| one.aligned_ns <= first.aligned_ns);
         let (kind, answer) = match (request.part, reply) {
             (Part::Opening, _) if first.part == Part::Accepting => (Kind::Handshake, first),
             (Part::EchoRequest, _) => (Kind::Echo, first),
@@ -287,7 +255,7 @@ impl Open {
         if self.is_spoilt {
             counter.leave_out(kind);
         } else {
-            counter.count(kind, &request.half, &answer.half);
+            counter.count(kind, &request, &answer);
         }
     }
 }

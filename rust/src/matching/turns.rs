@@ -2,10 +2,12 @@
 //! other direction.
 
 use super::Sight;
-use super::shares::{Counter, Half, Kind};
+use super::half::Half;
+use super::shares::{Counter, Kind};
 use crate::hashed::HashedMap;
 use crate::identity::fold;
 use crate::plan::Direction;
+use std::rc::Rc;
 
 /// Datagrams that are put in order at once.
 const BATCH: usize = 1 << 14;
@@ -29,7 +31,7 @@ pub(super) struct Turns {
 
 struct Waiting {
     flow: u64,
-    half: Half,
+    half: Rc<Half>,
     is_ambiguous: bool,
 }
 
@@ -44,7 +46,7 @@ struct Flow {
 
 struct Run {
     /// The datagram, if it is the only one, and no other.
-    only: Option<Half>,
+    only: Option<Rc<Half>>,
     direction: Direction,
     at_ns: i64,
 }
@@ -65,16 +67,16 @@ impl Turns {
         &mut self,
         nearest: &Sight,
         at_ns: i64,
-        half: impl FnOnce() -> Half,
+        half: impl FnOnce() -> Option<Rc<Half>>,
         is_ambiguous: bool,
     ) {
         let chosen = fold(0, span(at_ns).cast_unsigned());
         if self.one_in == 1 || (chosen >> 20).is_multiple_of(u64::from(self.one_in)) {
-            self.waiting.push(Waiting {
+            self.waiting.extend(half().map(|half| Waiting {
                 flow: nearest.flow,
-                half: half(),
+                half,
                 is_ambiguous,
-            });
+            }));
         }
     }
 

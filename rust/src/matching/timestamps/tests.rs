@@ -1,7 +1,7 @@
 use super::super::shares::Shares;
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
-use crate::says::Says;
+use crate::says::{Part, Says};
 use Direction::{Forward, Reverse};
 
 const POINTS: u16 = 3;
@@ -29,12 +29,9 @@ fn shares(segments: &[Segment]) -> Shares {
     let mut counter = Counter::new(Arc::clone(&plan), &std::env::temp_dir(), 0).unwrap();
     let mut timestamps = Timestamps::new(&plan);
     for (direction, sights, is_ambiguous) in segments {
-        let nearest = match direction {
-            Forward => sights.first(),
-            Reverse => sights.last(),
-        };
-        let packet = (&sights[..], *direction, *is_ambiguous);
-        timestamps.note(nearest.unwrap(), packet, &mut counter);
+        let mut packet = Packet::new(sights, *direction, *is_ambiguous);
+        let nearest = packet.nearest().unwrap();
+        timestamps.note(nearest, &mut packet, &mut counter);
     }
     timestamps.settle(i64::MAX, &mut counter);
     counter.finish().unwrap()
@@ -143,7 +140,8 @@ fn long_runs_keep_little() {
     for number in 1..100_000_u32 {
         let at_ns = i64::from(number) * MS;
         let (_, sights, _) = segment(Forward, at_ns, (100 * number, 50), (number, 3));
-        timestamps.note(&sights[0], (&sights, Forward, false), &mut counter);
+        let mut packet = Packet::new(&sights, Forward, false);
+        timestamps.note(&sights[0], &mut packet, &mut counter);
         timestamps.settle(at_ns, &mut counter);
     }
     assert!(timestamps.open.len() <= FEW_OPEN + 1);

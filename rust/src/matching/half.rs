@@ -1,0 +1,107 @@
+//! Packets that may be one half of a transaction: a request, or its response.
+
+use super::Sight;
+use crate::plan::{Direction, Plan};
+use crate::range::Range;
+use crate::says::Part;
+use std::rc::Rc;
+
+/// A packet, sender to receiver.
+pub(super) struct Packet<'a> {
+    sights: &'a [Sight],
+    pub(super) direction: Direction,
+    /// It may be another packet.
+    pub(super) is_ambiguous: bool,
+    /// Made when it is first asked for: most packets are no half of anything.
+    half: Option<Rc<Half>>,
+}
+
+impl<'a> Packet<'a> {
+    pub(super) fn new(sights: &'a [Sight], direction: Direction, is_ambiguous: bool) -> Self {
+        Self {
+            sights,
+            direction,
+            is_ambiguous,
+            half: None,
+        }
+    }
+
+    /// The sight nearest the path's first point. All that a packet says is taken from there, so that
+    /// requests and responses are compared where they are known alike.
+    #[inline]
+    pub(super) fn nearest(&self) -> Option<&'a Sight> {
+        match self.direction {
+            Direction::Forward => self.sights.first(),
+            Direction::Reverse => self.sights.last(),
+        }
+    }
+
+    /// The half that it is, one for all who ask.
+    pub(super) fn half(&mut self, plan: &Plan) -> Option<Rc<Half>> {
+        if self.half.is_none() {
+            let nearest = self.nearest()?;
+            let mut seen: Vec<_> = self
+                .sights
+                .iter()
+                .map(|one| (one.point, one.t_ns))
+                .collect();
+            if self.direction == Direction::Reverse {
+                seen.reverse();
+            }
+            self.half = Some(Rc::new(Half {
+                direction: self.direction,
+                part: nearest.says.part,
+                heard: nearest.says.number,
+                range: nearest.range,
+                aligned_ns: reference_ns(plan, nearest),
+                seen: seen.into(),
+            }));
+        }
+        self.half.clone()
+    }
+}
+
+/// When a sight was, were its packet to go forward: requests and responses are compared by it.
+pub(super) fn reference_ns(plan: &Plan, sight: &Sight) -> i64 {
+    plan.aligned_ns(Direction::Forward, sight.point, sight.t_ns)
+}
+
+/// One packet of a transaction, as far as it was seen.
+#[derive(Debug)]
+pub(super) struct Half {
+    pub(super) direction: Direction,
+    pub(super) part: Part,
+    /// What it acknowledges: where a response to it starts.
+    pub(super) heard: u32,
+    pub(super) range: Range,
+    /// Reference time, where it was nearest the path's first point.
+    pub(super) aligned_ns: i64,
+    /// Point and capture time of each sight, from the path's first point on.
+    seen: Box<[(u16, i64)]>,
+}
+
+impl Half {
+    /// When a point saw it.
+    pub(super) fn at(&self, point: u16) -> Option<i64> {
+        let found = self.seen.iter().find(|(of, _)| *of == point);
+        found.map(|(_, t_ns)| *t_ns)
+    }
+
+    /// The point nearest the path's first.
+    pub(super) fn nearest(&self) -> Option<u16> {
+        self.seen.first().map(|(point, _)| *point)
+    }
+
+    /// It acknowledges, and carries nothing.
+    pub(super) fn only_acknowledges(&self) -> bool {
+        self.part == Part::Segment && !self.range.has_bytes()
+    }
+
+    /// How long after it another came, at the first point that saw both.
+    pub(super) fn took_ns(&self, other: &Self) -> Option<i64> {
+        self.seen.iter().find_map(|(point, from_ns)| {
+            let to_ns = other.at(*point)?;
+            Some(to_ns.saturating_sub(*from_ns))
+        })
+    }
+}
