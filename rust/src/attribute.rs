@@ -142,7 +142,7 @@ struct Spilled<'a> {
 
 impl<'a> Spilled<'a> {
     fn open(path: &'a Path) -> Result<Self> {
-        const BUFFER_BYTES: usize = 1 << 18;
+        const BUFFER_BYTES: usize = 1 << 16;
         match File::open(path) {
             Ok(file) => Ok(Self {
                 path,

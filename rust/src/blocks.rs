@@ -13,7 +13,7 @@ const BIN_BITS: u32 = 18;
 const HALF_BINS: i32 = 1 << (BIN_BITS - 1);
 
 /// Codes that are put in order at once.
-const BATCH: usize = 1 << 15;
+const BATCH: usize = 1 << 13;
 
 /// When the first block begins, on the path's first clock, and how long each is.
 #[derive(Clone, Copy, Debug, Default)]

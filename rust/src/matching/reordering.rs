@@ -50,7 +50,7 @@ struct Newest {
 pub(super) type Reordered = [u64; 3];
 
 /// Pairs that are sorted at once, while they are still in the cache.
-const BATCH: usize = 1 << 13;
+const BATCH: usize = 1 << 12;
 /// Pairs that may wait: beyond, order is worth less than memory.
 const MOST: usize = 1 << 21;
 /// Packets of a flow that are farther apart are no neighbours.
