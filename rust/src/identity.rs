@@ -95,6 +95,20 @@ pub fn cut_bytes(packet: &Packet) -> Option<u32> {
 /// The identity of a decoded packet, given the common prefixes of this set of captures.
 #[must_use]
 pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
+    let known = recognise(packet, bytes, prefixes);
+    if packet.ip_version == 0 {
+        return known;
+    }
+    Identity {
+        range: Range::of(packet, bytes),
+        says: Says::of(packet, bytes),
+        ..known
+    }
+}
+
+/// The same without its range and what it says, which the matching alone asks for.
+#[must_use]
+pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
     let prefix = prefixes.get(class(packet)).map_or(0, |n| *n as usize);
     let transport = packet.transport(bytes);
     let transport = transport.get(..prefix).unwrap_or(transport);
@@ -184,8 +198,8 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         toward: ends.toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
-        range: Range::of(packet, bytes),
-        says: Says::of(packet, bytes),
+        range: Range::NONE,
+        says: Says::NOTHING,
         bare: about.unwrap_or(bare),
     }
 }

@@ -7,6 +7,7 @@ mod follow;
 use crate::error::{Error, Result};
 use crate::file::{Capture, Damage, Frame};
 use crate::fragments::Fragments;
+use crate::identity::recognise;
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::panics::contained;
@@ -117,7 +118,8 @@ impl Rows {
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
     ) -> bool {
-        let (seen, whole) = reading.see(
+        let (seen, whole) = reading.see_by(
+            recognise,
             frame,
             &mut self.stamper,
             &mut self.packet,

@@ -1,5 +1,9 @@
 //! What all passes over a capture share: which frames count, and how they become packets.
 
+mod progress;
+
+pub use progress::Progress;
+
 use crate::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::filter::Filter;
@@ -11,7 +15,7 @@ use crate::translation::Translations;
 use crate::wire::{Decoder, Packet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How frames are read: shared by all threads of a pass.
 pub struct Reading {
@@ -30,6 +34,9 @@ pub struct Reading {
     /// Whose times frames have.
     pub times: Times,
 }
+
+/// How a packet is identified: [`identify`] or [`crate::identity::recognise`].
+pub type Identify = fn(&Packet, &[u8], &Prefixes) -> Identity;
 
 /// What a pass makes of one frame.
 pub enum Seen {
@@ -127,27 +134,48 @@ impl Reading {
         packet: &mut Packet,
         fragments: &'a mut Fragments,
     ) -> (Seen, Frame<'a>) {
+        self.see_by(identify, frame, stamper, packet, fragments)
+    }
+
+    /// The same for who asks less than the matching, and so [`crate::identity::recognise`]s packets alone.
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
+    pub fn see_by<'a, 'f: 'a>(
+        &self,
+        how: Identify,
+        frame: &mut Frame<'f>,
+        stamper: &mut Stamper,
+        packet: &mut Packet,
+        fragments: &'a mut Fragments,
+    ) -> (Seen, Frame<'a>) {
         self.decoder.decode_frame(frame, packet);
         let time = stamper.stamp(frame, packet, &self.decoder);
         if !packet.is_in_parts() {
-            return (self.judge(frame, frame, packet, time), *frame);
+            return (self.judge(how, frame, frame, packet, time), *frame);
         }
         let decode = |whole: &Frame<'_>, packet: &mut Packet| {
             self.decoder.decode_frame(whole, packet);
         };
         match fragments.take(frame, packet, decode) {
-            Taken::Own => (self.judge(frame, frame, packet, time), *frame),
+            Taken::Own => (self.judge(how, frame, frame, packet, time), *frame),
             Taken::Part => (self.judge_part(frame, packet), *frame),
             Taken::Whole => {
                 let whole = fragments.whole(frame);
-                (self.judge(frame, &whole, packet, time), whole)
+                (self.judge(how, frame, &whole, packet, time), whole)
             }
         }
     }
 
     #[expect(clippy::inline_always, reason = "likewise")]
     #[inline(always)]
-    fn judge(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet, time: Stamped) -> Seen {
+    fn judge(
+        &self,
+        how: Identify,
+        frame: &Frame<'_>,
+        whole: &Frame<'_>,
+        packet: &Packet,
+        time: Stamped,
+    ) -> Seen {
         if !self.wants(frame, whole, packet) {
             return Seen::Excluded;
         }
@@ -160,7 +188,7 @@ impl Reading {
                 _ => Seen::Untimed,
             };
         }
-        let identity = identify(packet, whole.bytes, &self.prefixes);
+        let identity = how(packet, whole.bytes, &self.prefixes);
         if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
             return Seen::Unsampled;
         }
@@ -193,37 +221,6 @@ impl Reading {
                 .filter_outer
                 .as_ref()
                 .is_none_or(|filter| filter.passes_outer(frame))
-    }
-}
-
-/// How far a pass has come, and whether it should go on; shared with the thread that waits for it.
-#[derive(Debug, Default)]
-pub struct Progress {
-    n_bytes: AtomicU64,
-    is_cancelled: AtomicBool,
-}
-
-impl Progress {
-    /// Bytes read of all files so far.
-    #[must_use]
-    pub fn n_bytes(&self) -> u64 {
-        self.n_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Counts bytes read.
-    pub fn advance(&self, n_bytes: u64) {
-        self.n_bytes.fetch_add(n_bytes, Ordering::Relaxed);
-    }
-
-    /// Asks all threads of the pass to stop.
-    pub fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody asked to stop.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.is_cancelled.load(Ordering::Relaxed)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::file::Frame;
 use crate::fragments::Fragments;
 use crate::hashed::{AlreadyHashed, HashedMap};
-use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes};
+use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::stamp::{FileStamps, Stamper};
 use crate::translation::Kind;
@@ -57,7 +57,8 @@ pub(super) fn select(
     let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
     let mut stamper = reading.stamper(file);
     let capture = read_frames(path, progress, |frame| {
-        let (mut seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
+        let (mut seen, whole) =
+            reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
         reading.translate(file, frame, &mut seen);
         selection.count(frame, &packet, &seen);
         // all of them: the prefix decides which ones are of the sample

@@ -8,7 +8,7 @@ use super::{Bare, Kind, PlaceOf, Translations};
 use crate::error::{Error, Result};
 use crate::file::Frame;
 use crate::fragments::Fragments;
-use crate::identity::{Identity, word};
+use crate::identity::{Identity, recognise, word};
 use crate::plan::Centre;
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::vantage::{Division, part_of};
@@ -147,7 +147,8 @@ impl<'a> Watch<'a> {
         let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
         let mut stamper = reading.stamper(self.file);
         let read = read_frames(path, progress, |frame| {
-            let (seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
+            let (seen, whole) =
+                reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
             if let Seen::Packet(identity) = seen {
                 self.take(&whole, &packet, &identity);
             }
