@@ -6,6 +6,7 @@
 mod checksums;
 mod dialogue;
 mod facts;
+mod few;
 mod fragmented;
 mod hidden;
 mod mirror;
@@ -15,6 +16,7 @@ mod selection;
 
 pub use checksums::Checksums;
 pub use dialogue::Dialogue;
+pub use few::Row;
 use fragmented::Fragmented;
 pub use hidden::Hidden;
 pub use mirror::{Gap, Mirrored, Mirrors};
@@ -24,29 +26,11 @@ pub use queue::{Queue, RATES};
 use crate::error::Result;
 use crate::file::Damage;
 use crate::fragments::Tally;
-use crate::identity::{Identity, Prefixes, WHOLE};
+use crate::identity::{Prefixes, WHOLE};
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
-use crate::vantage::Vantage;
 use selection::{Selection, select};
 use std::path::PathBuf;
-
-/// One selected packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// What it is recognised by.
-    pub identity: Identity,
-    /// See [`crate::identity::copy_tag`].
-    pub copy_tag: u32,
-    /// Where within the file it was seen.
-    pub vantage: Vantage,
-    /// Frame number.
-    pub frame: u64,
-    /// The file's time.
-    pub t_ns: i64,
-    /// Bytes of the TCP segment, header included; 0 for anything else.
-    pub tcp_bytes: u32,
-}
 
 /// How a selected flow began at one file's interface.
 #[derive(Clone, Copy, Debug)]
@@ -288,7 +272,7 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
 
 /// Whether a packet is there twice, as on both sides of a translator in one file.
 fn has_equal(rows: &[Row]) -> bool {
-    let mut keys: Vec<_> = rows.iter().map(|row| row.identity.bare_or_key()).collect();
+    let mut keys: Vec<_> = rows.iter().map(|row| row.bare).collect();
     keys.sort_unstable();
     !keys.is_sorted_by(|one, next| one < next)
 }

@@ -77,7 +77,7 @@ impl Drop for Captures {
 }
 
 fn keys(sample: &Sample) -> Vec<BTreeSet<u64>> {
-    let of = |rows: &Vec<_>| rows.iter().map(|row: &Row| row.identity.key).collect();
+    let of = |rows: &Vec<_>| rows.iter().map(|row: &Row| row.key).collect();
     sample.rows.iter().map(of).collect()
 }
 
@@ -120,7 +120,7 @@ fn every_point_selects_the_same_further_packets() {
         &[(9999, all.clone()), (9999, all), (9999, seventh.clone())],
     );
     let (sample, _) = captures.sample(1000, 1);
-    let of = |rows: &[Row]| -> BTreeSet<u64> { rows.iter().map(|row| row.identity.key).collect() };
+    let of = |rows: &[Row]| -> BTreeSet<u64> { rows.iter().map(|row| row.key).collect() };
     let (few, more) = (of(&sample.rows[0]), of(&sample.more[0]));
     assert_eq!(more, of(&sample.more[1]));
     let alone = Captures::new("further-alone", &[(9999, seventh)]);

@@ -35,11 +35,11 @@ fn columns_dict<'py, T>(
     columns: &[Column<T>],
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
+    let of_file = files.iter().enumerate();
+    let rows = of_file.flat_map(|(file, rows)| rows.iter().map(move |row| (file, row)));
+    let rows: Vec<(usize, &T)> = rows.collect();
     for (name, value) in columns {
-        let of_file = |(file, rows): (usize, &Vec<T>)| -> Vec<i64> {
-            rows.iter().map(|row| value(file, row)).collect()
-        };
-        let values = files.iter().enumerate().flat_map(of_file);
+        let values = rows.iter().map(|(file, row)| value(*file, row));
         dict.set_item(*name, numbers(py, values))?;
     }
     Ok(dict)
@@ -52,16 +52,14 @@ fn index(file: usize) -> i64 {
 fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, PyDict>> {
     let columns: [Column<Row>; 25] = [
         ("file", |file, _| index(file)),
-        ("key", |_, row| row.identity.key.cast_signed()),
-        ("bare", |_, row| row.identity.bare_or_key().cast_signed()),
-        ("content", |_, row| row.identity.bare.content.cast_signed()),
-        ("leg", |_, row| {
-            row.identity.bare.numbered_leg().cast_signed()
-        }),
-        ("pair", |_, row| row.identity.pair.cast_signed()),
-        ("flow", |_, row| row.identity.flow.cast_signed()),
-        ("is_toward", |_, row| row.identity.toward.into()),
-        ("is_directed", |_, row| row.identity.directed.into()),
+        ("key", |_, row| row.key.cast_signed()),
+        ("bare", |_, row| row.bare.cast_signed()),
+        ("content", |_, row| row.content.cast_signed()),
+        ("leg", |_, row| row.leg.cast_signed()),
+        ("pair", |_, row| row.pair.cast_signed()),
+        ("flow", |_, row| row.flow.cast_signed()),
+        ("is_toward", |_, row| row.toward.into()),
+        ("is_directed", |_, row| row.directed.into()),
         ("copy_tag", |_, row| row.copy_tag.into()),
         ("t_ns", |_, row| row.t_ns),
         ("tcp_bytes", |_, row| row.tcp_bytes.into()),

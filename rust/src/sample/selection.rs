@@ -1,10 +1,11 @@
 //! The same few packets, and the facts, of one file.
 
+use super::few::Few;
 use super::{Dialogue, FileFacts, Flow, Fragmented, InterfaceFacts, Row, StampFacts};
 use crate::error::Result;
 use crate::file::Frame;
 use crate::fragments::Fragments;
-use crate::hashed::{AlreadyHashed, HashedMap};
+use crate::hashed::AlreadyHashed;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
 use crate::reading::{Progress, Reading, Seen, read_frames};
 use crate::stamp::{FileStamps, Stamper};
@@ -26,6 +27,7 @@ const MORE_TIMES: usize = 2;
 pub(super) struct Selection {
     limit: usize,
     pub(super) flow_level: u64,
+    is_translated: bool,
     pub(super) few: Few,
     /// Selected as those are, up to a higher level.
     pub(super) more: Few,
@@ -36,14 +38,6 @@ pub(super) struct Selection {
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
     pub(super) facts: Option<FileFacts>,
-}
-
-/// Packets whose rank is at most a level; the level falls until they fit.
-pub(super) struct Few {
-    limit: usize,
-    rank: fn(&Identity) -> u64,
-    pub(super) level: u64,
-    pub(super) rows: Vec<Row>,
 }
 
 /// Reads a file and selects.
@@ -66,7 +60,7 @@ pub(super) fn select(
             selection.shorten_prefix(&packet);
         }
         if let Seen::Packet(identity) = seen {
-            selection.consider(&whole, &packet, identity);
+            selection.consider(&whole, &packet, &identity);
         }
         Ok(())
     })?;
@@ -86,16 +80,17 @@ pub(super) fn select(
 impl Selection {
     fn new(limit: usize, is_translated: bool) -> Self {
         let rank = if is_translated {
-            |identity: &Identity| identity.key
+            |row: &Row| row.key
         } else {
-            Identity::bare_or_key
+            |row: &Row| row.bare
         };
         Self {
             limit,
             flow_level: u64::MAX,
+            is_translated,
             few: Few::by(limit, rank),
             more: Few::by(limit * MORE_TIMES, rank),
-            alike: Few::by(limit / ALIKE_SHARE, |identity| identity.bare.content),
+            alike: Few::by(limit / ALIKE_SHARE, |row| row.content),
             flows: HashMap::default(),
             fragmented: Fragmented::default(),
             prefixes: WHOLE,
@@ -164,37 +159,31 @@ impl Selection {
         }
     }
 
-    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: Identity) {
-        let row = LazyCell::new(|| Row {
-            identity,
-            copy_tag: copy_tag(packet, frame.bytes),
-            vantage: Vantage::of(frame, packet),
-            frame: frame.number,
-            t_ns: frame.time_ns(),
-            tcp_bytes: if packet.protocol == TCP {
-                packet.transport_wire_bytes
-            } else {
-                0
-            },
-        });
-        self.few.consider(&identity, || *row);
-        self.more.consider(&identity, || *row);
-        self.fragmented.note(packet, &identity);
+    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let rank = if self.is_translated {
+            identity.key
+        } else {
+            identity.bare_or_key()
+        };
+        let row = LazyCell::new(|| Row::of(frame, packet, identity));
+        self.few.consider(rank, || *row);
+        self.more.consider(rank, || *row);
+        if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
+            self.alike.consider(identity.bare.content, || *row);
+        }
+        self.fragmented.note(packet, identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
         if let Some(facts) = slot.and_then(Option::as_mut) {
             facts.hidden.note(packet, frame.bytes);
             facts.checksums.note(packet, frame.bytes, identity.toward);
             if identity.directed {
-                facts.queue.note(frame, &identity);
+                facts.queue.note(frame, identity);
             }
-        }
-        if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
-            self.alike.consider(&identity, || *row);
         }
         // an error opens no flow
         let is_said = identity.directed && identity.bare.kind != Kind::Error;
         if is_said && identity.flow <= self.flow_level {
-            self.note_flow(frame, packet, &identity);
+            self.note_flow(frame, packet, identity);
         }
     }
 
@@ -226,55 +215,25 @@ impl Selection {
     }
 }
 
-impl Few {
-    fn by(limit: usize, rank: fn(&Identity) -> u64) -> Self {
+impl Row {
+    fn of(frame: &Frame<'_>, packet: &Packet, identity: &Identity) -> Self {
         Self {
-            limit,
-            rank,
-            level: u64::MAX,
-            rows: Vec::new(),
-        }
-    }
-
-    #[inline]
-    fn consider(&mut self, identity: &Identity, row: impl FnOnce() -> Row) {
-        if (self.rank)(identity) <= self.level {
-            self.rows.push(row());
-            if self.rows.len() >= 2 * self.limit.max(1) {
-                self.thin();
-            }
-        }
-    }
-
-    /// Keeps what is at most a level, one's own or lower.
-    pub(super) fn at_most(mut self, level: u64) -> Vec<Row> {
-        let rank = self.rank;
-        self.rows.retain(|row| rank(&row.identity) <= level);
-        self.rows
-    }
-
-    /// Keeps what is above one level, and at most another.
-    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<Row> {
-        let rank = self.rank;
-        self.rows.retain(|row| rank(&row.identity) > low);
-        self.at_most(high)
-    }
-
-    /// Lowers the level until the rows fit. Keys that repeat without end cannot be thinned by level:
-    /// a few of each are enough to know that they repeat.
-    fn thin(&mut self) {
-        const ENOUGH_REPEATS: u32 = 16;
-        let rank = self.rank;
-        let mut n_of_key: HashedMap<u32> = HashedMap::default();
-        self.rows.retain(|row| {
-            let n = n_of_key.entry(rank(&row.identity)).or_default();
-            *n += 1;
-            *n <= ENOUGH_REPEATS
-        });
-        while self.rows.len() > self.limit && self.level > 0 {
-            self.level /= 2;
-            let level = self.level;
-            self.rows.retain(|row| rank(&row.identity) <= level);
+            key: identity.key,
+            bare: identity.bare_or_key(),
+            content: identity.bare.content,
+            leg: identity.bare.numbered_leg(),
+            pair: identity.pair,
+            flow: identity.flow,
+            toward: identity.toward,
+            directed: identity.directed,
+            copy_tag: copy_tag(packet, frame.bytes),
+            vantage: Vantage::of(frame, packet),
+            t_ns: frame.time_ns(),
+            tcp_bytes: if packet.protocol == TCP {
+                packet.transport_wire_bytes
+            } else {
+                0
+            },
         }
     }
 }
