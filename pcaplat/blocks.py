@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pcaplat.bins import Bins
 from pcaplat.path import Findings, Floats, Ints
 from pcaplat.tables import Column, Table
 from pcaplat.time_range import Range
@@ -112,19 +113,12 @@ class Blocks:
 
     def histograms(self, length: int) -> tuple[Floats, Floats]:
         """Values, ascending, and how often each stands in every block of `length` fine ones."""
-        values, column = self._bins
-        n_blocks = len(self.n) // length
-        row = self.bin_of // length
-        keep = row < n_blocks
-        cell = row[keep] * len(values) + column[keep]
-        counts = np.bincount(cell, self.counts[keep], n_blocks * len(values))
-        return values, np.asarray(counts, np.float64).reshape(n_blocks, len(values))
+        return self.bins.values, self.bins.joined(length, 0, len(self.bins.values) - 1)
 
     @cached_property
-    def _bins(self) -> tuple[Floats, Ints]:
-        """Values of all bins, ascending, and which of them each occupied bin has."""
-        values, column = np.unique(self.middles_ns, return_inverse=True)
-        return values, column.astype(np.int64)
+    def bins(self) -> Bins:
+        """The histograms of all blocks over the same values."""
+        return Bins.of(len(self.n), self.bin_of, self.middles_ns, self.counts)
 
 
 @dataclass(frozen=True)

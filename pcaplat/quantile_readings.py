@@ -9,6 +9,7 @@ from math import sqrt
 
 import numpy as np
 
+from pcaplat.bins import Bins
 from pcaplat.blocks import Blocks, joined
 from pcaplat.intervals import Blocking, Estimate, Floats, blocking
 from pcaplat.readings import TRIMMED_AWAY, Reading, gated, resampled_error
@@ -30,12 +31,13 @@ BIN_ERROR = 2.0**-11
 
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     """Quantile of one direction's latencies."""
-    value = float(quantiles(*blocks.histograms(len(blocks.n)), share)[0])
+    bins = blocks.bins
+    value = float(quantiles(bins.values, bins.totals(len(blocks.n))[None], share)[0])
     n = blocks.n_all
     worth = worth_of_quantile(blocks, value, share)
     if worth is None:
         return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
-    values, counts = _nearby(*blocks.histograms(worth.blocks.length), share)
+    values, counts = _nearby(bins, worth.blocks.length, share)
     reached = np.cumsum(counts, axis=1)
     # the value is the middle of a bin
     bias += abs(value) * BIN_ERROR
@@ -84,9 +86,7 @@ def worth_of_quantile(blocks: Blocks, value: float, share: float) -> Worth | Non
     Returns:
         None where there are too few blocks.
     """
-    below = np.bincount(
-        blocks.bin_of, blocks.counts * (blocks.middles_ns <= value), minlength=len(blocks.n)
-    )
+    below = blocks.bins.below(int(np.searchsorted(blocks.bins.values, value, side="right")))
     n = blocks.n_all
     influence = (below - below.sum() / n * blocks.n) / n
     of_share, of_mean = blocking(influence), blocking(blocks.influence())
@@ -102,22 +102,21 @@ def worth_of_quantile(blocks: Blocks, value: float, share: float) -> Worth | Non
     return Worth(n_effective, chosen, se / spread if spread else 1.0)
 
 
-def _nearby(values: Floats, counts: Floats, share: float) -> tuple[Floats, Floats]:
-    """Leave out bins that no resampled quantile reaches; their counts go to the ends.
+def _nearby(bins: Bins, length: int, share: float) -> tuple[Floats, Floats]:
+    """Give the bins that resampled quantiles reach, in blocks of `length` fine ones.
 
-    By how much the blocks' shares below the quantile scatter, with room to spare.
+    By how much the blocks' shares below the quantile scatter, with room to spare; the counts of all
+    others go to the ends.
     """
-    reached = np.cumsum(counts.sum(axis=0))
+    reached = np.cumsum(bins.totals(bins.n_blocks // length * length))
     n = reached[-1]
     at = int(np.searchsorted(reached, np.ceil(share * n)))
-    off = counts[:, : at + 1].sum(axis=1) - reached[at] / n * counts.sum(axis=1)
+    below, everything = (joined(bins.below(end), length) for end in (at + 1, len(bins.values)))
+    off = below - reached[at] / n * everything
     reach = REACH * sqrt(float(off @ off)) + 1
     first = int(np.searchsorted(reached, share * n - reach))
-    last = min(int(np.searchsorted(reached, share * n + reach)), len(values) - 1)
-    kept = counts[:, first : last + 1].copy()
-    kept[:, 0] += counts[:, :first].sum(axis=1)
-    kept[:, -1] += counts[:, last + 1 :].sum(axis=1)
-    return values[first : last + 1], kept
+    last = min(int(np.searchsorted(reached, share * n + reach)), len(bins.values) - 1)
+    return bins.values[first : last + 1], bins.joined(length, first, last)
 
 
 def quantiles(values: Floats, counts: Floats, share: float) -> Floats:

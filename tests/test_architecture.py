@@ -36,7 +36,8 @@ MAY_IMPORT = {
         "study",
         "trials",
     },
-    "blocks": {"path", "tables", "time_range"},
+    "bins": {"path"},
+    "blocks": {"bins", "path", "tables", "time_range"},
     "breakdowns": {
         *("blocks", "breakdowns", "bursts", "columns", "errors", "intervals", "match_table"),
         *("path", "readings", "scenario", "spill", "systematic", "tables", "units"),
@@ -113,7 +114,7 @@ MAY_IMPORT = {
     "points": {"captures", "declared", "errors", "points", "printable"},
     "published": {"errors", "published"},
     "readings": {"blocks", "intervals", "loss", "path", "scenario"},
-    "quantile_readings": {"blocks", "intervals", "readings"},
+    "quantile_readings": {"bins", "blocks", "intervals", "readings"},
     "rate_figures": {"asked", "blocks", "rates", "readings", "scenario"},
     "rates": {"path"},
     "result": {
