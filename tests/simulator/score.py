@@ -98,6 +98,10 @@ class Score:
         is_shared = (truth.seen[piece, point[row]] == down[row]) & (
             truth.seen[piece, at_point[row]] == up[row]
         )
+        # what the network doubled goes its own way from there
+        is_double = truth.outcome.journey.pieces["copy_of"] >= 0
+        first = members[truth.joined("start")[down] + shift[point]]
+        is_shared |= is_double[piece] & (first[row] == piece)
         return np.bincount(row, is_shared, len(up)).astype(np.int64)
 
     def intervals_ns(self) -> list[tuple[float, float, int]]:
