@@ -6,9 +6,6 @@ use crate::vantage::Vantage;
 /// Of ranks that repeat without end so many are kept.
 const ENOUGH_REPEATS: u8 = 16;
 
-/// Room for so many rows is laid out at once; it costs nothing until rows are there.
-const ROOM: usize = 1 << 16;
-
 /// One selected packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -52,7 +49,7 @@ impl Few {
             limit,
             rank,
             level: u64::MAX,
-            rows: Vec::with_capacity(ROOM.min(2 * limit)),
+            rows: Vec::new(),
         }
     }
 

@@ -2,12 +2,11 @@
 //! what is encrypted.
 
 use crate::identity::UDP;
-use crate::wire::{Packet, layer_name};
+use crate::wire::{Packet, is_encrypted};
 
 /// As many ports are told apart.
 const MAX_PORTS: usize = 4;
 const UDP_BYTES: usize = 8;
-const ENCRYPTED: [&str; 3] = ["esp", "wireguard", "macsec"];
 /// IPv4, IPv6, ARP, a VLAN tag.
 const INNER_TYPES: [[u8; 2]; 4] = [[8, 0], [0x86, 0xdd], [8, 6], [0x81, 0]];
 
@@ -29,7 +28,7 @@ impl Hidden {
             *n += 1;
         }
         let last = packet.layers.get(packet.n_layers.wrapping_sub(1));
-        self.n_encrypted += u64::from(last.is_some_and(|id| ENCRYPTED.contains(&layer_name(*id))));
+        self.n_encrypted += u64::from(last.is_some_and(|id| is_encrypted(*id)));
         if packet.protocol != UDP || packet.fragment != 0 {
             return;
         }

@@ -20,7 +20,7 @@ pub(crate) mod vectors;
 use crate::cursor::{Cursor, Short};
 pub use decoder::Decoder;
 pub use links::why_unread;
-pub use names::{is_opaque, layer_name, layer_path};
+pub use names::{is_encrypted, is_opaque, layer_name, layer_path};
 pub use packet::{Carrier, MAX_LAYERS, Packet, Reason, Stop};
 pub use parent::{Parent, parse_decode};
 

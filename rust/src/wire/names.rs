@@ -1,6 +1,6 @@
 //! Layers by id and by name.
 
-use super::{LAYERS, Layer, MAX_LAYERS, Packet, esp, wireguard};
+use super::{LAYERS, Layer, MAX_LAYERS, Packet, esp, macsec, wireguard};
 use crate::error::{Error, Result};
 
 #[inline]
@@ -18,8 +18,19 @@ pub fn layer_name(id: u8) -> &'static str {
 #[must_use]
 #[inline]
 pub fn is_opaque(id: u8) -> bool {
-    let is = |one: &Layer| layer(id).is_some_and(|layer| std::ptr::eq(layer, one));
-    is(&esp::LAYER) || is(&wireguard::LAYER)
+    is_any(id, [&esp::LAYER, &wireguard::LAYER])
+}
+
+/// Whether a layer is encrypted, be it a link's, whose data are what the frame carries.
+#[must_use]
+#[inline]
+pub fn is_encrypted(id: u8) -> bool {
+    is_opaque(id) || is_any(id, [&macsec::LAYER])
+}
+
+#[inline]
+fn is_any<const N: usize>(id: u8, of: [&Layer; N]) -> bool {
+    layer(id).is_some_and(|layer| of.iter().any(|one| std::ptr::eq(layer, *one)))
 }
 
 /// The names of a packet's layers, outermost first: `ethernet/ipv4/udp/vxlan/ethernet/ipv4/tcp`.
@@ -81,9 +92,12 @@ mod tests {
 
     #[test]
     fn what_is_encrypted_is_opaque() {
-        let all = (0..=u8::MAX).filter(|id| is_opaque(*id));
-        let names: Vec<&str> = all.map(layer_name).collect();
-        assert_eq!(names, ["esp", "wireguard"]);
+        let names = |is_one: fn(u8) -> bool| -> Vec<&str> {
+            let all = (0..=u8::MAX).filter(|id| is_one(*id));
+            all.map(layer_name).collect()
+        };
+        assert_eq!(names(is_opaque), ["esp", "wireguard"]);
+        assert_eq!(names(is_encrypted), ["esp", "macsec", "wireguard"]);
     }
 
     #[test]
