@@ -67,6 +67,8 @@ class Bins:
             last likewise. Blocks left over at the end are left out.
         """
         n_rows, n_columns = self.n_blocks // length, last + 1 - first
+        if not n_columns:
+            return np.zeros((n_rows, 0))
         starts, ends = self._before(first), self._before(last + 1)
         before, behind = self.below(first), self.below(len(self.values)) - self.below(last + 1)
         n_fine = n_rows * length

@@ -51,3 +51,11 @@ def test_bins_that_stand_twice_add_up(order: int) -> None:
     block, value = np.array([0, 1, 1, 0, 1])[::order], np.array([3.0, 3, 5, 3, 5])[::order]
     bins = Bins.of(2, block, value, np.array([1, 2, 3, 4, 5])[::order])
     np.testing.assert_array_equal(bins.joined(1, 0, 1), [[5, 0], [2, 8]])
+
+
+def test_blocks_without_a_bin_have_an_empty_table() -> None:
+    nothing = np.zeros(0, np.int64)
+    bins = Bins.of(6, nothing, np.zeros(0), nothing)
+    assert bins.joined(2, 0, -1).shape == (3, 0)
+    assert bins.totals(6).shape == (0,)
+    np.testing.assert_array_equal(bins.below(0), np.zeros(6))

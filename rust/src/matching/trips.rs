@@ -73,12 +73,11 @@ impl Trips {
     /// Takes a packet, sender to receiver.
     #[inline]
     pub(super) fn note(&mut self, sights: &[Sight], direction: Direction, is_ambiguous: bool) {
-        let mut packet = Packet::new(sights, direction, is_ambiguous);
+        let packet = &mut Packet::new(sights, direction, is_ambiguous);
         let Some(nearest) = packet.nearest() else {
             return;
         };
         let says = nearest.says;
-        let packet = &mut packet;
         match says.part {
             Part::None => {}
             Part::Opening | Part::Accepting | Part::Segment => self.segment(nearest, packet),
