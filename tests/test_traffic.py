@@ -22,6 +22,7 @@ from pcaplat.traffic import SIZES
 from pcaplat.traffic.rows import COUNTED, block_rows
 from pcaplat.traffic.tables import TRAFFIC_TABLES
 from tests.conftest import ROOT
+from tests.frames_by_hand import ip, udp, write_pcap
 from tests.lab_merge import captures_of
 from tests.shelf import lab_set
 
@@ -225,6 +226,27 @@ def test_captures_that_end_before_others_begin_have_no_traffic(tmp_path: Path) -
     with merge([tmp_path / "one.pcap", tmp_path / "other.pcap"], same_clock=["all"]) as result:
         rows = result.traffic_rows["traffic"]
     assert sum(row["n_frames"] for row in rows) <= 4
+
+
+def test_a_capture_may_end_long_before_the_others(tmp_path: Path) -> None:
+    # the other's last rows are whole batches of which nothing is counted
+    n_shared, n_all = 1_000, 140_000
+    records = [
+        (number * 10_000, ip("192.0.2.1", "192.0.2.2", 17, number & 0xFFFF, 64, datagram(number)))
+        for number in range(n_all)
+    ]
+    write_pcap(tmp_path / "short.pcap", records[:n_shared])
+    write_pcap(tmp_path / "long.pcap", [(at_ns + 5_000, frame) for at_ns, frame in records])
+    files = [tmp_path / "short.pcap", tmp_path / "long.pcap"]
+    with merge(files, same_clock=["all"], traffic=True) as result:
+        write(result, tmp_path / "out")
+        rows = result.traffic_rows["traffic"]
+    assert [row["n_frames"] for row in rows] == [n_shared, n_shared]
+    assert pl.read_parquet(tmp_path / "out" / "traffic.parquet").height == len(rows)
+
+
+def datagram(number: int) -> bytes:
+    return udp((5_000, 6_000), number.to_bytes(8))
 
 
 @NEEDS_LAB

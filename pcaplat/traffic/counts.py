@@ -28,8 +28,9 @@ MOST_PARTS = 64
 def with_bytes(frames: pl.DataFrame) -> pl.DataFrame:
     """Add what of each frame is its outermost IP packet and its innermost payload."""
     # of a frame that was decoded, and of which no layer is IP, it is known that it carries none
-    is_none = ~_by_layers(frames, carries_ip) & (frames["status"] != "undecoded")
-    l2, udp = _by_layers(frames, l2_header_bytes), _by_layers(frames, udp_header_bytes)
+    is_none = ~_by_layers(frames, carries_ip, pl.Boolean) & (frames["status"] != "undecoded")
+    l2 = _by_layers(frames, l2_header_bytes, pl.Int64)
+    udp = _by_layers(frames, udp_header_bytes, pl.Int64)
     wire = pl.col("wire_bytes")
     is_other = pl.col("protocol").is_in([6, 17]).not_().fill_null(value=True)
     carried = pl.col("payload_bytes").fill_null((wire - udp).clip(0))
@@ -38,7 +39,7 @@ def with_bytes(frames: pl.DataFrame) -> pl.DataFrame:
         l3_bytes=pl.when(is_none).then(0).otherwise(wire - l2),
         # what is neither TCP nor UDP has no transport payload
         payload_bytes=pl.when(is_other).then(0).otherwise(carried),
-        is_ethernet=_by_layers(frames, is_ethernet),
+        is_ethernet=_by_layers(frames, is_ethernet, pl.Boolean),
     )
 
 
@@ -51,10 +52,16 @@ def _size_classes() -> dict[str, pl.Expr]:
     }
 
 
-def _by_layers(frames: pl.DataFrame, of: Callable[[str], int | bool | None]) -> pl.Series:
+def _by_layers(
+    frames: pl.DataFrame,
+    of: Callable[[str], int | bool | None],
+    # polars would infer Null where no frame is left, or none has a value
+    dtype: type[pl.DataType],
+) -> pl.Series:
     """Ask each kind of frame once."""
     kinds = frames["layers"].unique()
-    known = pl.DataFrame({"layers": kinds, "found": [of(kind) for kind in kinds]})
+    found = pl.Series("found", [of(kind) for kind in kinds], dtype=dtype)
+    known = pl.DataFrame([kinds, found])
     return frames.select("layers").join(known, on="layers", how="left", maintain_order="left")[
         "found"
     ]
