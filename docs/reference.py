@@ -12,17 +12,17 @@ from pathlib import Path
 from typer.main import get_command
 
 from pcaplat import _native, errors
-from pcaplat.blocks import BLOCKS
-from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.cli import COMMANDS, application
-from pcaplat.doubts import DOUBTS
+from pcaplat.diagnostics.catalogue import DOUBTS
+from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
 from pcaplat.published.quantities import METRICS, units_of
 from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
-from pcaplat.traffic.tables import TRAFFIC_TABLES
-from pcaplat.trips.tables import TRIP_TABLES
+from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
+from pcaplat.tables.exchanges import TRIP_TABLES
+from pcaplat.tables.traffic import TRAFFIC_TABLES
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -67,7 +67,7 @@ def command_line() -> Iterator[str]:
 
 def lint_codes() -> Iterator[str]:
     """Give what every finding and warning stands for."""
-    yield "# Codes of findings and warnings\n\nMade from `pcaplat/doubts.py`.\n"
+    yield "# Codes of findings and warnings\n\nMade from `pcaplat/diagnostics/catalogue.py`.\n"
     yield "| code | severity | meaning | touches | do |\n| --- | --- | --- | --- | --- |"
     for doubt in DOUBTS:
         cells = (f"`{doubt.code}`", doubt.severity, doubt.meaning, doubt.consequence, doubt.remedy)

@@ -8,24 +8,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pcaplat.audits import audit as audit
-    from pcaplat.benchmarks import rfc2544 as rfc2544
-    from pcaplat.comparisons import compare as compare
+    from pcaplat.auditing import audit as audit
+    from pcaplat.benchmarking import rfc2544 as rfc2544
+    from pcaplat.comparing import compare as compare
     from pcaplat.errors import EngineError as EngineError
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
     from pcaplat.errors import PcaplatError as PcaplatError
-    from pcaplat.lints import lint as lint
+    from pcaplat.linting import lint as lint
     from pcaplat.outputs import write as write
     from pcaplat.points import Profile as Profile
     from pcaplat.points import load_profile as load_profile
     from pcaplat.published import Published as Published
     from pcaplat.published import load_published as load_published
+    from pcaplat.run.merge import Result as Result
+    from pcaplat.run.merge import merge as merge
     from pcaplat.stages.read import follow as follow
     from pcaplat.stages.read import read as read
-    from pcaplat.study import Result as Result
-    from pcaplat.study import merge as merge
-    from pcaplat.verdicts import validate as validate
+    from pcaplat.validating import validate as validate
 
     __version__: str
 
@@ -36,17 +36,17 @@ HOMES = {
     "PcaplatError": "pcaplat.errors",
     "Profile": "pcaplat.points",
     "Published": "pcaplat.published",
-    "Result": "pcaplat.study",
-    "audit": "pcaplat.audits",
-    "compare": "pcaplat.comparisons",
+    "Result": "pcaplat.run.merge",
+    "audit": "pcaplat.auditing",
+    "compare": "pcaplat.comparing",
     "follow": "pcaplat.stages.read",
-    "lint": "pcaplat.lints",
+    "lint": "pcaplat.linting",
     "load_profile": "pcaplat.points",
     "load_published": "pcaplat.published",
-    "merge": "pcaplat.study",
+    "merge": "pcaplat.run.merge",
     "read": "pcaplat.stages.read",
-    "rfc2544": "pcaplat.benchmarks",
-    "validate": "pcaplat.verdicts",
+    "rfc2544": "pcaplat.benchmarking",
+    "validate": "pcaplat.validating",
     "write": "pcaplat.outputs",
 }
 

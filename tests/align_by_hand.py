@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.path import Centre, Findings, Floats, Ints, Point
+from pcaplat.model.centre import Centre
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Point
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pcaplat.model.arrays import Floats, Ints
 
 START_NS = 1_700_000_000_000_000_000
 N_BINS = 2048

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pcaplat.path import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints
 
 PRECISION_BITS = 11
 HALF = 1 << (PRECISION_BITS - 1)

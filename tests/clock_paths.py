@@ -13,7 +13,8 @@ from tests.align_by_hand import START_NS, findings_of, in_bins
 from tests.clock_scenarios import SECOND_NS
 
 if TYPE_CHECKING:
-    from pcaplat.path import Findings, Floats, Ints
+    from pcaplat.model.arrays import Floats, Ints
+    from pcaplat.model.path import Findings
 
 Setting = tuple[int, float, float]
 """A clock, when it was set, and by how much."""

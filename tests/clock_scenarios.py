@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.path import Findings, Floats, Ints
-from pcaplat.stages.survey.centres import fit_centre
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.stages.survey.delays.centres import fit_centre
 from tests.align_by_hand import N_BINS, START_NS, findings_of
+
+if TYPE_CHECKING:
+    from pcaplat.model.path import Findings
 
 SECOND_NS = 10**9
 RHO = 1e-6

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pcaplat.clocks import Clocks, Relation
+    from pcaplat.model.clocks import Clocks, Relation
     from tests.clock_paths import Event
 
 ROUNDING_NS = 2

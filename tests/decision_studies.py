@@ -16,15 +16,15 @@ import numpy as np
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 
 from pcaplat.published import parse_published
-from pcaplat.stages.validate import validate
+from pcaplat.validating.verdicts import validate
 from tests.conftest import ROOT
 from tests.scenario_by_hand import GAP_NS, START_NS, run_of, scenario_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pcaplat.metrics.runs import MeasuredRun
     from pcaplat.published.claims import Claim
-    from pcaplat.scenario import MeasuredRun
 
     Floats = NDArray[np.float64]
 

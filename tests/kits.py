@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 
 import pcaplat
-from pcaplat.comparisons import compare
+from pcaplat.comparing import compare
 from pcaplat.published import load_published
-from pcaplat.verdicts import validate
+from pcaplat.validating import validate
 from tests.conftest import ROOT
 from tests.shelf import SAMPLES
 

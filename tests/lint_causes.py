@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.lint_by_hand import (
@@ -24,6 +23,7 @@ from tests.stamps_by_hand import metamako
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 TAI_NS = 37_000_000_000
 MIDDLE_FRAME = 300

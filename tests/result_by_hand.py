@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from pcaplat.blocks import Blocks
+from pcaplat.model.blocks import Blocks
 from pcaplat.tables import MATCHES, PACKETS, SLOWEST
-from pcaplat.traffic.tables import TRAFFIC_TABLES
+from pcaplat.tables.traffic import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pcaplat.blocks import Key
-    from pcaplat.result import Result
+    from pcaplat.model.blocks import Key
+    from pcaplat.run.result import Result
     from pcaplat.traffic import Traffic
 
 T_NS = 1_763_640_000_000_000_001

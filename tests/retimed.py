@@ -13,7 +13,7 @@ from tests.oracle_decode import read_frames
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pcaplat.path import Ints
+    from pcaplat.model.arrays import Ints
 
 
 @dataclass(frozen=True)

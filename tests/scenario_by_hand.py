@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pcaplat.blocks import N_BLOCKS, Blocks
-from pcaplat.scenario import MeasuredRun, Scenario
+from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.model.blocks import N_BLOCKS, Blocks
 from tests.bins_by_hand import bin_of, middle_ns
 
 if TYPE_CHECKING:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.path import Bools, Ints, Point
+from pcaplat.model.points import Point
 from pcaplat.stages.survey import Sample, Sights
+
+if TYPE_CHECKING:
+    from pcaplat.model.arrays import Bools, Ints
 
 START_NS = 1_700_000_000_000_000_000
 N_PAIRS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pcaplat.clocks import Step
+from pcaplat.model.clocks import Step
 from pcaplat.stages.align import N_KNOTS, align
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.interval import bound_pair

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pcaplat.blocks import BlockTimes
+from pcaplat.model.blocks import BlockTimes
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute, clock_between
 from tests.align_by_hand import START_NS, TwoClocks, findings_of

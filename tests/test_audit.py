@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pcaplat.audits import audit
+from pcaplat.auditing import audit
 from pcaplat.cli import run
 from pcaplat.errors import ClaimError
 from pcaplat.outputs.audit import AUDIT_OUTPUTS

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pcaplat.blocks import BLOCKS, N_BLOCKS, block_rows, blocks_of_rows
+from pcaplat.model.blocks import BLOCKS, N_BLOCKS, block_rows, blocks_of_rows
 from pcaplat.outputs import write
-from pcaplat.scenario_files import saved_run
-from pcaplat.study import Result, merge
+from pcaplat.run.merge import Result, merge
+from pcaplat.study.sources import saved_run
 from tests.bins_by_hand import bin_of, middle_ns
 from tests.conftest import ROOT
 from tests.shelf import lab_set

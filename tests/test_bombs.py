@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import pcaplat
-from pcaplat.captures import COMPRESSED
-from pcaplat.lints import lint
+from pcaplat.linting import lint
+from pcaplat.model.captures import COMPRESSED
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import pcaplat
 from pcaplat.breakdowns import KINDS, parse_all
 from pcaplat.breakdowns.counting import bin_middles_ns
 from pcaplat.breakdowns.keys import FLOW, REST, Labels
-from pcaplat.breakdowns.tables import BREAKDOWN_TABLES, BY
 from pcaplat.cli import run as command
 from pcaplat.errors import OptionError
+from pcaplat.model.segments import Distribution
 from pcaplat.outputs import output, write
-from pcaplat.segments import Distribution
+from pcaplat.tables.breakdowns import BREAKDOWN_TABLES, BY
 from tests.conftest import ROOT
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, Tunnel, run
 from tests.simulator.transit import HEADER_BYTES

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.bursts import of_losses
-from pcaplat.effects import effect_of
-from pcaplat.figures import Figure
-from pcaplat.loss import LossEstimate
-from pcaplat.readings import Reading
-from pcaplat.study import merge
+from pcaplat.metrics.bursts import of_losses
+from pcaplat.metrics.contrasts import effect_of
+from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.means import Reading
+from pcaplat.run.merge import merge
+from pcaplat.statistics.loss_ratio import LossEstimate
 from tests.scenario_by_hand import FAR, NEAR, blocks_of, run_of, scenario_of
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pcaplat.blocks import Blocks
+    from pcaplat.model.blocks import Blocks
 
 N = 25_600
 SHARE = 0.01

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pcaplat.capture_facts import (
+from pcaplat.diagnostics.files import (
     capture_rows,
     refuse_damage,
     unseen_clock_rows,
     warn_of_files,
     warn_of_overlap,
 )
-from pcaplat.captures import Capture
-from pcaplat.declared import Stamping
 from pcaplat.errors import InputError
-from pcaplat.found_points import Found, find_points
+from pcaplat.model.captures import Capture
+from pcaplat.model.files_to_points import Found, find_points
+from pcaplat.model.stamping import Stamping
 from tests.captures_by_hand import Facts, facts, interface
 
 A = Capture("a.pcap", "a.pcap", "vm")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pcaplat.captures import (
+from pcaplat.errors import InputError
+from pcaplat.model.captures import (
     Capture,
     clock_domains,
     parse_captures,
@@ -17,14 +18,13 @@ from pcaplat.captures import (
     resolution_ns,
     stem,
 )
-from pcaplat.errors import InputError
-from pcaplat.found_points import find_points
+from pcaplat.model.files_to_points import find_points
 from tests.captures_by_hand import Facts, facts, interface
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pcaplat.path import Point
+    from pcaplat.model.points import Point
 
 
 class TestNames:

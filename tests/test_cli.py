@@ -28,15 +28,15 @@ def pcaplat(*arguments: str | Path, **options: Any) -> subprocess.CompletedProce
 
 
 class Merged:
-    """A stand-in for pcaplat.study that remembers how it was called."""
+    """A stand-in for pcaplat.run.merge that remembers how it was called."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.captures: list[str] = []
         self.options: dict[str, Any] = {}
         self.failure: BaseException | None = None
-        module = ModuleType("pcaplat.study")
+        module = ModuleType("pcaplat.run.merge")
         module.merge = self.merge  # type: ignore[attr-defined] # that is what a stand-in is
-        monkeypatch.setitem(sys.modules, "pcaplat.study", module)
+        monkeypatch.setitem(sys.modules, "pcaplat.run.merge", module)
 
     def merge(self, captures: list[str], **options: Any) -> ResultByHand:  # noqa: ANN401 - any
         self.captures, self.options = captures, options

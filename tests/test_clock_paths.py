@@ -21,7 +21,7 @@ from tests.clock_paths import (
 from tests.clock_studies import happened, inside_of_pair
 
 if TYPE_CHECKING:
-    from pcaplat.clocks import Relation
+    from pcaplat.model.clocks import Relation
 
 SMALL_NS = 3_000
 UNSEEN_NS = 20_000

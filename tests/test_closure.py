@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pcaplat import merge
-from pcaplat.closure import warn_of_open
+from pcaplat.diagnostics.triangles import warn_of_open
 from tests.align_by_hand import findings_of
 from tests.triangle_by_hand import TRAP, USUAL, triangle
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pcaplat.blocks import N_BLOCKS, Blocks
 from pcaplat.cli import run as run_command
-from pcaplat.comparisons import compare
-from pcaplat.effects import IN_A_ROW, UNORDERED, UNREPLICATED
+from pcaplat.comparing import compare
+from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.errors import EvidenceError
-from pcaplat.figures import Figure, Missing, read
-from pcaplat.intervals import difference_of_runs
+from pcaplat.metrics.contrasts import IN_A_ROW, UNORDERED, UNREPLICATED
+from pcaplat.metrics.latency import Figure, Missing, read
+from pcaplat.metrics.means import SCANT, Reading
+from pcaplat.metrics.runs import Scenario, oriented, trimmed
+from pcaplat.model.blocks import N_BLOCKS, Blocks
 from pcaplat.outputs import write
-from pcaplat.readings import SCANT, Reading
-from pcaplat.scenario import Scenario, oriented, trimmed
-from pcaplat.stages.compare import compare as compare_scenarios
-from pcaplat.study import merge
-from pcaplat.study_errors import StudyError
+from pcaplat.run.merge import merge
+from pcaplat.statistics.intervals import difference_of_runs
+from pcaplat.study.errors import StudyError
 from tests.conftest import ROOT
 from tests.scenario_by_hand import FAR, GAP_NS, NEAR, START_NS, run_of
 from tests.simulator import Clock, Link, Point, Traffic, run

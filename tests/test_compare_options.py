@@ -9,9 +9,9 @@ import pytest
 
 from pcaplat.cli import run
 from pcaplat.cli.merge import merging
-from pcaplat.comparisons import compare
+from pcaplat.comparing import compare
 from pcaplat.outputs import write
-from pcaplat.study import merge
+from pcaplat.run.merge import merge
 from tests.shelf import SAMPLES
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 
-from pcaplat.effects import effect_of
-from pcaplat.figures import Figure
+from pcaplat.metrics.contrasts import effect_of
+from pcaplat.metrics.latency import Figure
 from pcaplat.stages.summarize import add_intervals
 from tests.coverage_studies import SHAPES, SIZES, STATISTICS, Counts, Shape, study
 from tests.scenario_by_hand import run_of, scenario_of

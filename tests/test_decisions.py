@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pcaplat.published import parse_published
-from pcaplat.verdicts import validate
+from pcaplat.validating import validate
 from tests.decision_studies import (
     EFFECTS_US,
     KINDS,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import pcaplat
-from pcaplat.declared import parse_link_rate, parse_rate_bps, parse_stamped_at
 from pcaplat.errors import InputError, OptionError
-from pcaplat.scenario import MeasuredRun
-from pcaplat.systematic import between_scenarios, convention
+from pcaplat.metrics.bias import between_scenarios, convention
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.stamping import parse_link_rate, parse_rate_bps, parse_stamped_at
 from tests.frames_by_hand import UDP, ip, udp
 from tests.lint_by_hand import Packet, Place, Set, in_tunnel
 from tests.simulator import START_NS

@@ -172,7 +172,7 @@ EVERYTHING = """
 import importlib, pkgutil, sys, pcaplat
 for module in pkgutil.walk_packages(pcaplat.__path__, "pcaplat."):
     importlib.import_module(module.name)
-print("pcaplat.loss" in sys.modules, "scipy" in sys.modules)
+print("pcaplat.statistics.loss_ratio" in sys.modules, "scipy" in sys.modules)
 """
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pcaplat.odd_runs import odd_run
-from pcaplat.scenario import Scenario
-from pcaplat.stages.compare.doubts import doubts_of_runs
+from pcaplat.comparing.diagnostics import doubts_of_runs
+from pcaplat.metrics.outlier_runs import odd_run
+from pcaplat.metrics.runs import Scenario
 from tests.scenario_by_hand import run_of
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from pcaplat.comparisons import compare
-from pcaplat.effects import DRIFTING, IN_A_ROW
-from pcaplat.verdicts import validate
+from pcaplat.comparing import compare
+from pcaplat.metrics.contrasts import DRIFTING, IN_A_ROW
+from pcaplat.validating import validate
 from tests.kits import GOLDEN, STUDY, golden
 
 if TYPE_CHECKING:

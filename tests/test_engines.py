@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pcaplat import _native
-from pcaplat.captures import Capture
-from pcaplat.engines import ENGINES, engine
 from pcaplat.errors import EngineError
-from pcaplat.found_points import find_points
+from pcaplat.model.captures import Capture
+from pcaplat.model.files_to_points import find_points
+from pcaplat.run.engines import ENGINES, engine
 from pcaplat.stages.match import plan_matching
 from pcaplat.stages.survey import Sample, survey
 from tests.conftest import ROOT

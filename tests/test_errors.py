@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pcaplat import errors, study_errors
+from pcaplat import errors
 from pcaplat.errors import (
     ClaimError,
     EngineError,
@@ -17,6 +17,7 @@ from pcaplat.errors import (
     PointError,
     TableError,
 )
+from pcaplat.study import errors as study_errors
 
 
 def test_the_drawn_tree_is_the_tree() -> None:

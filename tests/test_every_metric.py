@@ -13,7 +13,7 @@ import pytest
 
 from pcaplat.published.quantities import METRICS, units_of
 from pcaplat.published.schema import claims_schema
-from pcaplat.verdicts import validate
+from pcaplat.validating import validate
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.path import Centre
+from pcaplat.model.centre import Centre
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, Truth, Tunnel, run
 from tests.test_recovery import SECOND_NS, merged, true_latencies_ns
 

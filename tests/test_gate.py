@@ -6,8 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from pcaplat.intervals import Blocking, Estimate
-from pcaplat.readings import (
+from pcaplat.metrics.means import (
     FEW,
     FEW_PACKETS,
     LEAST_SHARE,
@@ -21,6 +20,7 @@ from pcaplat.readings import (
     Reading,
     gated,
 )
+from pcaplat.statistics.intervals import Blocking, Estimate
 
 MANY = 10 * FEW_PACKETS
 

@@ -18,7 +18,7 @@ from pcaplat.outputs.benchmark import BENCHMARK_OUTPUTS
 from pcaplat.outputs.comparison import COMPARISON_OUTPUTS
 from pcaplat.outputs.lint import LINT_OUTPUTS
 from pcaplat.outputs.verdicts import VERDICT_OUTPUTS
-from pcaplat.printable import plain_name
+from pcaplat.text import plain_name
 from tests import hostile_names as hostile
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pcaplat.instruments.mistakes import InstrumentError
 from pcaplat.instruments.netperf import read_netperf
 from pcaplat.instruments.sar import read_sar
 from pcaplat.instruments.table import Mapping, read_esxtop, read_table
-from pcaplat.study_errors import StudyError
-from pcaplat.study_file import load_study
+from pcaplat.study.errors import StudyError
+from pcaplat.study.file import load_study
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.asked import Figure, Missing
-from pcaplat.comparisons import compare
-from pcaplat.cost_figures import OF_COST
+from pcaplat.comparing import compare
 from pcaplat.instruments import Samples
-from pcaplat.readings import Reading
-from pcaplat.verdicts import validate
+from pcaplat.metrics.cost import OF_COST
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.metric import Figure, Missing
+from pcaplat.validating import validate
 from tests.conftest import ROOT
 from tests.scenario_by_hand import START_NS
 from tests.test_rate_figures import LENGTH_NS, SIZE, rates, run
@@ -23,7 +23,7 @@ from tests.test_rate_figures import LENGTH_NS, SIZE, rates, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pcaplat.scenario import MeasuredRun
+    from pcaplat.metrics.runs import MeasuredRun
 
 SAMPLE = ROOT / "samples" / "instruments"
 SECOND = 1_000_000_000

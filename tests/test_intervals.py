@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from pcaplat.intervals import (
+from pcaplat.statistics.intervals import (
     Estimate,
     across,
     autocorrelation_time,
@@ -20,7 +20,7 @@ from pcaplat.intervals import (
     t_quantile,
     t_tail,
 )
-from pcaplat.loss import LossEstimate
+from pcaplat.statistics.loss_ratio import LossEstimate
 
 CHANCE = np.random.default_rng(5)
 

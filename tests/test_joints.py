@@ -14,7 +14,7 @@ from pcaplat.stages.survey import Sights, survey
 from tests.survey_by_hand import Walk, Watcher, point_of, sample_of
 
 if TYPE_CHECKING:
-    from pcaplat.path import Findings
+    from pcaplat.model.path import Findings
 
 MS = 1_000_000
 

@@ -14,8 +14,8 @@ import pytest
 
 from pcaplat import _native, lint, merge
 from pcaplat.cli import run
-from pcaplat.doubts import BY_CODE, DOUBTS, SEVERITIES
-from pcaplat.engines import local
+from pcaplat.diagnostics.catalogue import BY_CODE, DOUBTS, SEVERITIES
+from pcaplat.run.engines import local
 from tests import lint_by_hand as by_hand
 from tests.lint_cases import CASES
 from tests.shelf import CAPTURES

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pcaplat.stages.survey import survey
-from pcaplat.stages.survey.relations import shared
-from pcaplat.stages.survey.sights import unique_sights
+from pcaplat.stages.survey.delays.relations import shared
+from pcaplat.stages.survey.observations import unique_sights
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
 from tests.simulator.score import Score
 from tests.simulator.truth import Truth

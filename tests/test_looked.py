@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.captures import parse_captures
-from pcaplat.job import Job, Options
-from pcaplat.looked import Looked, look
-from pcaplat.spill import Spill
+from pcaplat.model.captures import parse_captures
+from pcaplat.run.folder import Spill
+from pcaplat.run.job import Job, Options
+from pcaplat.run.scan import Looked, look
 from tests.simulator import run
 from tests.simulator.effects import scenario
 
 if TYPE_CHECKING:
-    from pcaplat.path import Ints, Point
+    from pcaplat.model.arrays import Ints
+    from pcaplat.model.points import Point
 
 N_FEW = 100
 """So many packets of a file, and once more as many further ones; a level keeps half to twice it."""
@@ -47,7 +48,7 @@ def _options() -> Options:
 
 
 def _looked(monkeypatch: pytest.MonkeyPatch, files: list[str], n_packets: int) -> Looked:
-    monkeypatch.setattr("pcaplat.job.SAMPLE_PACKETS", n_packets)
+    monkeypatch.setattr("pcaplat.run.job.SAMPLE_PACKETS", n_packets)
     with Spill() as spill:
         return look(Job(parse_captures(files, Path(spill.name)), _options(), spill, None))
 

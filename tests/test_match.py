@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from pcaplat.path import Band, Centre, Findings
+from pcaplat.model.band import Band
+from pcaplat.model.centre import Centre
 from pcaplat.stages.match import measured_links, plan_matching, usual_window_ns
 from tests.align_by_hand import START_NS, findings_of
+
+if TYPE_CHECKING:
+    from pcaplat.model.path import Findings
 
 POINT_OF = [[0], [1], [2]]
 MS = 1_000_000

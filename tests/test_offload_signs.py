@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from pcaplat import lint
-from pcaplat.captures import Capture
-from pcaplat.order_doubts import warn_of_stamp_order
-from pcaplat.place_doubts import warn_of_offload
+from pcaplat.diagnostics.placement import warn_of_offload
+from pcaplat.diagnostics.stamp_order import warn_of_stamp_order
+from pcaplat.model.captures import Capture
 from tests.captures_by_hand import facts, interface
 from tests.frames_by_hand import TCP, UDP, checksum, ip
 from tests.lint_by_hand import FAR, NEAR, Packet, Set, in_tunnel, pcap

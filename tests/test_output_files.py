@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
 from pcaplat.errors import OutputError
 from pcaplat.outputs import FILES, check_directory, output, write
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
+from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
 from tests.result_by_hand import ResultByHand, as_result, document
 
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {

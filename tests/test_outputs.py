@@ -9,8 +9,8 @@ import pytest
 
 from pcaplat.outputs import SHOWN, output
 from pcaplat.outputs.text.path import draw_path
-from pcaplat.printable import printable
 from pcaplat.tables import SEGMENTS
+from pcaplat.text import printable
 from tests.result_by_hand import POINTS, ResultByHand, as_result, document, slowest
 
 HOSTILE = "=1+\x1b[31mred\x07\n|<b>"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pcaplat.stages.survey import Sample, survey
-from pcaplat.stages.survey.overtaking import Overtaken, overtaken, together
+from pcaplat.stages.survey.delays.overtaking import Overtaken, overtaken, together
 from tests.survey_by_hand import Walk, Watcher
 
 N = 20_000

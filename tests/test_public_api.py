@@ -35,7 +35,7 @@ def test_importing_the_door_imports_nothing_heavy() -> None:
 
 
 def test_a_merge_whose_rows_are_not_asked_for_imports_no_data_frames() -> None:
-    code = "import pcaplat.study, sys; print(sorted({'polars', 'pyarrow'} & set(sys.modules)))"
+    code = "import pcaplat.run.merge, sys; print(sorted({'polars', 'pyarrow'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

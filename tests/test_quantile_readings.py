@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.quantile_readings import of_quantile
+from pcaplat.metrics.quantiles import of_quantile
 from tests.scenario_by_hand import blocks_of
 
 if TYPE_CHECKING:
-    from pcaplat.readings import Reading
+    from pcaplat.metrics.means import Reading
 
 N, SHARE = 2_800, 0.99
 BIN = 2.0**-10

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pcaplat.effects import effect_of
-from pcaplat.figures import Figure, Missing, read
-from pcaplat.rate_figures import OF_TRAFFIC, other_frames
-from pcaplat.rates import Rates, rates_of
-from pcaplat.readings import Reading
-from pcaplat.scenario import MeasuredRun, Scenario, oriented, trimmed
+from pcaplat.metrics.contrasts import effect_of
+from pcaplat.metrics.latency import Figure, Missing, read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
+from pcaplat.metrics.traffic import OF_TRAFFIC, other_frames
+from pcaplat.metrics.traffic_blocks import Rates, rates_of
 from tests.scenario_by_hand import FAR, NEAR, run_of
 
 N_BLOCKS, LENGTH_NS = 256, 10_000_000

@@ -14,7 +14,8 @@ from scapy.utils import rdpcap
 
 import pcaplat
 from pcaplat.errors import InputError
-from pcaplat.tables import DETAILS, PACKETS, Table
+from pcaplat.tables import DETAILS, PACKETS
+from pcaplat.tables.columns import Table
 from tests.conftest import ROOT
 from tests.frames_by_hand import UDP, ip, udp, vxlan, write_pcap
 

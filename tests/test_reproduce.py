@@ -12,8 +12,8 @@ import pytest
 from pcaplat.points import load_profile
 from pcaplat.points.placing import place_captures
 from pcaplat.published import load_published, published_names
-from pcaplat.study_file import load_study
-from pcaplat.verdicts import validate
+from pcaplat.study.file import load_study
+from pcaplat.validating import validate
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.kits import KITS, PAGES, TABLE, TABLE_PAGE, Kit, table
 from tests.shelf import lab_set

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from typer import BadParameter
 
-from pcaplat.benchmarks import rfc2544
+from pcaplat.benchmarking import rfc2544
+from pcaplat.benchmarking.requirements import ETHERNET_BYTES, Asked, requirements_of
+from pcaplat.benchmarking.splitting import find_trials
+from pcaplat.benchmarking.summing import pdr_name
 from pcaplat.cli import run
 from pcaplat.cli.rfc2544 import tolerance_of
 from pcaplat.errors import EvidenceError, OptionError
 from pcaplat.outputs import write
-from pcaplat.study import merge
-from pcaplat.trials.requirements import ETHERNET_BYTES, Asked, requirements_of
-from pcaplat.trials.splitting import find_trials
-from pcaplat.trials.summing import pdr_name
+from pcaplat.run.merge import merge
 from tests.conftest import ROOT
 from tests.trials_by_hand import Planned, truth_of, write_trials
 

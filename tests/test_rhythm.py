@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat.stages.survey.rhythm import with_rhythm
-from pcaplat.stages.survey.sights import unique_sights
+from pcaplat.stages.survey.observations import unique_sights
+from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.split_by_hand import START_NS
 from tests.survey_by_hand import sights

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat.breakdowns.tables import ROUND_TRIPS_BY
+from pcaplat.tables.breakdowns import ROUND_TRIPS_BY
 from tests.dialogues import ACK, START_NS, TCP, Dialogues, tcp
 
 if TYPE_CHECKING:

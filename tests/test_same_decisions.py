@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pcaplat import lints, study
+from pcaplat import linting as lints
+from pcaplat.run import merge as study
 from pcaplat.stages.align import align
 from tests.simulator import run
 from tests.simulator.effects import EFFECTS, base, together, traffic

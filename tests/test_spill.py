@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pcaplat.spill import LEAST_AGE_S, LOCK, Spill
+from pcaplat.run.folder import LEAST_AGE_S, LOCK, Spill
 
-OWNER = "from pcaplat.spill import Spill; spill = Spill(); print(spill.name, flush=True); input()"
+OWNER = (
+    "from pcaplat.run.folder import Spill; spill = Spill(); print(spill.name, flush=True); input()"
+)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 import pcaplat
 from pcaplat.cli import run
-from pcaplat.engines import local
+from pcaplat.run.engines import local
 from pcaplat.stages.read import batches_of
 from tests.conftest import ROOT, until_it_waits
 

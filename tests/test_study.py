@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat import study
 from pcaplat.errors import EvidenceError, InputError
+from pcaplat.run import merge as study
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.simulator import (
     START_NS,

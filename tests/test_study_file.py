@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pcaplat.cli import run as run_command
-from pcaplat.comparisons import compare
-from pcaplat.scenario_files import Reading
-from pcaplat.studies import scenario_at, study_at
-from pcaplat.study_errors import StudyError
-from pcaplat.study_file import is_study, load_study
+from pcaplat.comparing import compare
+from pcaplat.study.errors import StudyError
+from pcaplat.study.file import is_study, load_study
+from pcaplat.study.scenarios import scenario_at, study_at
+from pcaplat.study.sources import Reading
 from tests.conftest import ROOT
 from tests.simulator import Link, Point, Scenario, Traffic, run
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pcaplat.clocks import Relation
-from pcaplat.path import Findings, Floats, Warn
-from pcaplat.segments import Distribution, Segment
+from pcaplat.model.clocks import Relation
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.segments import Distribution, Segment
 from pcaplat.stages.align import align
 from pcaplat.stages.summarize import (
     add_intervals,
@@ -20,14 +20,16 @@ from pcaplat.stages.summarize import (
     summarize,
     warning_rows,
 )
-from pcaplat.stages.summarize.doubts import doubts_of_segments
+from pcaplat.stages.summarize.diagnostics import doubts_of_segments
 from pcaplat.stages.summarize.rows import clock_rows, round_trip_rows, segment_rows
 from pcaplat.tables import CLOCKS, ROUND_TRIPS, SEGMENTS
 from tests.align_by_hand import START_NS, TwoClocks, findings_of
 from tests.scenario_by_hand import FAR, NEAR, run_of
 
 if TYPE_CHECKING:
-    from pcaplat.blocks import Blocks, Key
+    from pcaplat.model.arrays import Floats
+    from pcaplat.model.blocks import Blocks, Key
+    from pcaplat.model.path import Findings
 
 NONE = np.zeros(0, np.int64)
 EMPTY: Floats = np.zeros(0)

@@ -16,7 +16,7 @@ from pcaplat.stages.survey import survey
 from tests.survey_by_hand import START_NS, Walk, Watcher, point_of, sample_of, sights
 
 if TYPE_CHECKING:
-    from pcaplat.path import Findings
+    from pcaplat.model.path import Findings
 
 SECOND_NS = 10**9
 OFFSETS_NS = {

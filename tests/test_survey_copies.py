@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.path import Copies
+from pcaplat.model.band import Copies
 from pcaplat.stages.survey.copies import find_copies
-from pcaplat.stages.survey.sights import Sights
+from pcaplat.stages.survey.observations import Sights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

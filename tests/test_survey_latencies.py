@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pcaplat.path import Centre
+from pcaplat.model.centre import Centre
 from pcaplat.stages.survey import survey
-from pcaplat.stages.survey.centres import band_of, fit_centre, follow
+from pcaplat.stages.survey.delays.centres import band_of, fit_centre, follow
 from tests.survey_by_hand import START_NS, Walk, Watcher
 
 T_NS = START_NS + np.arange(3000, dtype=np.int64) * 1_000_000

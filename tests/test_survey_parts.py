@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
-from pcaplat.path import Ints, Point
+from pcaplat.model.points import Point
 from pcaplat.stages.survey import survey
-from pcaplat.stages.survey.links import find_edges
+from pcaplat.stages.survey.delays.relations import relate, share_anything, shared
+from pcaplat.stages.survey.observations import unique_sights
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
-from pcaplat.stages.survey.openers import count_openers
-from pcaplat.stages.survey.relations import relate, share_anything, shared
-from pcaplat.stages.survey.sights import unique_sights
+from pcaplat.stages.survey.path_order.flow_openers import count_openers
+from pcaplat.stages.survey.path_order.links import find_edges
 from tests.survey_by_hand import START_NS, Walk, Watcher, point_of, sample_of, sights
+
+if TYPE_CHECKING:
+    from pcaplat.model.arrays import Ints
 
 MS = 1_000_000
 

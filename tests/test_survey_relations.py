@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pcaplat.stages.survey import Sights
-from pcaplat.stages.survey.relations import (
+from pcaplat.stages.survey.delays.relations import (
     BLOCK,
     COMPANY,
     ENOUGH_OF_WAY,
@@ -20,7 +20,7 @@ from pcaplat.stages.survey.relations import (
 from tests.survey_by_hand import START_NS
 
 if TYPE_CHECKING:
-    from pcaplat.path import Ints
+    from pcaplat.model.arrays import Ints
 
 FAR_OFF_NS = 2**62
 """Clocks may be apart by more than anybody would think of."""

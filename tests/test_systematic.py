@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pcaplat.asked import Figure
-from pcaplat.blocks import Blocks
-from pcaplat.figures import read
-from pcaplat.readings import Reading
-from pcaplat.scenario import MeasuredRun
-from pcaplat.segments import Distribution
-from pcaplat.stages.summarize.trips import Resampling
-from pcaplat.systematic import drift_ns
-from pcaplat.trips import Share, Trips, Wait, all_kinds
+from pcaplat.metrics.bias import drift_ns
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.metric import Figure
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.blocks import Blocks
+from pcaplat.model.exchanges import Share, Trips, Wait, all_kinds
+from pcaplat.model.segments import Distribution
+from pcaplat.stages.summarize.exchanges import Resampling
 
 SECOND_NS = 10**9
 N_BLOCKS, LENGTH_NS = 256, 10_000_000

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from pcaplat.errors import TableError
-from pcaplat.tables import MATCHES, PACKETS, TABLES, Table
+from pcaplat.tables import MATCHES, PACKETS, TABLES
+from pcaplat.tables.columns import Table
 from tests.result_by_hand import packet
 
 

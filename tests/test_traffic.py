@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from pcaplat.comparing.rates import rate_rows
+from pcaplat.metrics.runs import Scenario
 from pcaplat.outputs import write
-from pcaplat.scenario import Scenario
-from pcaplat.scenario_files import measured, saved_run
-from pcaplat.stages.compare.rates import rate_rows
-from pcaplat.study import merge
-from pcaplat.traffic import SIZES
+from pcaplat.run.merge import merge
+from pcaplat.study.sources import measured, saved_run
+from pcaplat.tables.traffic import SIZES, TRAFFIC_TABLES
 from pcaplat.traffic.rows import COUNTED, block_rows
-from pcaplat.traffic.tables import TRAFFIC_TABLES
 from tests.conftest import ROOT
 from tests.frames_by_hand import ip, udp, write_pcap
 from tests.lab_merge import captures_of

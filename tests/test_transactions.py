@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pcaplat.study import merge
+from pcaplat.run.merge import merge
 from pcaplat.traffic.transactions import most_at_once
 from tests.lab_merge import captures_of
 from tests.shelf import lab_set

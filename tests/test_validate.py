@@ -6,18 +6,18 @@ from math import inf, isfinite, nan
 import numpy as np
 import pytest
 
-from pcaplat.cost_figures import OF_COST
-from pcaplat.effects import RUNS, UNREPLICATED, Effect
-from pcaplat.figures import MEASURED, Figure, Missing, read
-from pcaplat.intervals import Estimate
-from pcaplat.loss import LossEstimate
+from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, Effect
+from pcaplat.metrics.cost import OF_COST
+from pcaplat.metrics.latency import MEASURED, Figure, Missing, read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.runs import Scenario
+from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.published import load_published, parse_published, published_names
 from pcaplat.published.claims import Claim
-from pcaplat.rate_figures import OF_TRAFFIC
-from pcaplat.readings import Reading
-from pcaplat.scenario import Scenario
-from pcaplat.stages.validate import validate
-from pcaplat.stages.validate.rule import Verdict, bounds_of, decide
+from pcaplat.statistics.intervals import Estimate
+from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.validating.rule import Verdict, bounds_of, decide
+from pcaplat.validating.verdicts import validate
 from tests.scenario_by_hand import FAR, NEAR, run_of, scenario_of
 from tests.test_rate_figures import rates
 

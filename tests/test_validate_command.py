@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pcaplat.cli import run as run_command
-from pcaplat.effects import UNREPLICATED
-from pcaplat.study_errors import StudyError
-from pcaplat.verdicts import validate as validate_files
+from pcaplat.metrics.contrasts import UNREPLICATED
+from pcaplat.study.errors import StudyError
+from pcaplat.validating import validate as validate_files
 from tests.conftest import ROOT
 from tests.simulator import Link, Point, Traffic, run
 from tests.simulator import Scenario as Path_

@@ -13,7 +13,7 @@ from pcaplat.units import parse_duration_ns
 
 Row = dict[str, Any]
 Breakdowns = dict[str, list[Row]]
-"""Rows of pcaplat.breakdowns.tables, by the tables' names."""
+"""Rows of pcaplat.tables.breakdowns, by the tables' names."""
 
 KINDS = ("flow", "size", "dscp", "tunnel", "first", "window")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from pcaplat.path import Ints
+from pcaplat.model.arrays import Ints
 
 PRECISION_BITS = 11
 """Of a latency, as rust/src/histogram.rs keeps them: off by at most 2^-11 of itself."""

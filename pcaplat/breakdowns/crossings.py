@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import BlockTimes
-from pcaplat.match_table import MatchTable
-from pcaplat.path import Ends, Ints
-from pcaplat.spill import CROSSING, Rows, arrivals, ends, rows_as_spilled, weights
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.match_table import MatchTable
+from pcaplat.model.points import Ends
+from pcaplat.model.spilled_rows import CROSSING, Rows, arrivals, ends, rows_as_spilled, weights
 
 NOT_SEEN = -1
 """Instead of the frame that a lost packet has not at the far end of its way."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pcaplat.match_table import NUMBER_BITS
-from pcaplat.path import Ints
+from pcaplat.model.arrays import Ints
+from pcaplat.model.match_table import NUMBER_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,9 +6,9 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS, Blocks
-from pcaplat.path import Floats
-from pcaplat.readings import Reading, of_sums
+from pcaplat.metrics.means import Reading, of_sums
+from pcaplat.model.arrays import Floats
+from pcaplat.model.blocks import N_BLOCKS, Blocks
 
 SUMS = ("n", "x", "xx", "y", "xy", "yy")
 LINK = ["link", "way"]

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from pcaplat.breakdowns.counting import CELL, Sums
-from pcaplat.path import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints
 
 AS_SEEN = ("first", "window")
 """What is told of the packet itself: where it was seen changes nothing."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS
 from pcaplat.breakdowns import Asked, Breakdowns
 from pcaplat.breakdowns.counting import Counts, Sums
 from pcaplat.breakdowns.crossings import Crossings
@@ -28,8 +27,9 @@ from pcaplat.breakdowns.losses import AS_SEEN, NearKeys, lost_sums, without_near
 from pcaplat.breakdowns.round_trips import BOTH_WAYS, round_trip_rows
 from pcaplat.breakdowns.rows import Broken, fit_rows, rows_of
 from pcaplat.errors import OptionError
-from pcaplat.path import Ints
-from pcaplat.scenario import MeasuredRun
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import N_BLOCKS
 from pcaplat.units import format_ns
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from pcaplat.breakdowns.rows import (
     columns_of_key,
     told,
 )
-from pcaplat.intervals import LEAST_BLOCKS, SHORT_BLOCK
-from pcaplat.readings import NOT_ASKED, TOO_FEW, of_means
-from pcaplat.systematic import drift_ns, waiting_ns
+from pcaplat.metrics.bias import drift_ns, waiting_ns
+from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, of_means
+from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK
 
 BOTH_WAYS = ("flow", "tunnel", "window")
 CELL = ["link", "key"]

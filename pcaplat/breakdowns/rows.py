@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.breakdowns import Row
 from pcaplat.breakdowns.counting import CELL, COUNTED, Counts, Sums
 from pcaplat.breakdowns.keys import FIRST, FLOW, LATER, MOST_KEYS, NO_KEY, REST, Label
 from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.breakdowns.losses import apportioned, lost_cells
-from pcaplat.bursts import loss_ratio
-from pcaplat.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
-from pcaplat.readings import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
-from pcaplat.scenario import MeasuredRun
-from pcaplat.systematic import waiting_ns
+from pcaplat.metrics.bias import waiting_ns
+from pcaplat.metrics.bursts import loss_ratio
+from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
+from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.units import format_ns
 
 MOST_RESAMPLED = 1_000

@@ -20,7 +20,7 @@ import typer
 
 from pcaplat.errors import OutputError, PcaplatError
 from pcaplat.outputs import told_of
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -188,7 +188,7 @@ def refuse_replacing(files: Iterable[Path], captures: Sequence[str]) -> None:
     Raises:
         OutputError: One of the files is one.
     """
-    from pcaplat.captures import is_given
+    from pcaplat.model.captures import is_given
 
     for file in files:
         if is_given(file, captures):

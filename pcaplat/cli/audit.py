@@ -22,7 +22,7 @@ def command(
     quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
 ) -> None:
     """Recompute published tables from their own raw numbers, cell by cell."""
-    from pcaplat.audits import audit
+    from pcaplat.auditing import audit
     from pcaplat.outputs.audit import audit_output
 
     document = audit(tables or ())

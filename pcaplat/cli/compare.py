@@ -53,7 +53,7 @@ def command(
 ) -> None:
     """Take the difference of two scenarios, run by run where there are five runs or more."""
     prepare(output_dir, overwrite=overwrite)
-    from pcaplat.comparisons import compare
+    from pcaplat.comparing import compare
     from pcaplat.outputs.comparison import comparison_output, save_comparison
 
     document = compare(

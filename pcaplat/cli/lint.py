@@ -27,7 +27,7 @@ def command(
     no_progress: NoProgress = False,
 ) -> None:
     """Say what in captures will mislead, before you measure."""
-    from pcaplat.lints import lint
+    from pcaplat.linting import lint
     from pcaplat.outputs.lint import lint_output
 
     known = signature(lint).parameters.keys()
@@ -47,7 +47,7 @@ def _jobs(
     """Give what to check: the captures, or each run of a study file, with its name."""
     if not is_study(captures):
         return [("", captures, options)]
-    from pcaplat.studies import runs_at
+    from pcaplat.study.scenarios import runs_at
 
     return [
         (f"{scenario}/{run.name}", run.captures, own)

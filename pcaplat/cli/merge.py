@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from pcaplat.cli import need_standard_output, note, progress_bar, refuse_replacing, standard_output
-from pcaplat.declared import parse_clock_accuracy, parse_link_rate, parse_stamped_at
 from pcaplat.errors import InputError, OptionError
+from pcaplat.model.stamping import parse_clock_accuracy, parse_link_rate, parse_stamped_at
 from pcaplat.outputs import RESULTS, check_directory, output, replaced, write
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 Captures = Annotated[
     list[str],
@@ -223,7 +223,7 @@ def _jobs(
     """Give what to merge: the captures, or each run of a study file, and its folder's name."""
     if not is_study(captures):
         return [("", captures, options)]
-    from pcaplat.studies import runs_at
+    from pcaplat.study.scenarios import runs_at
 
     where = captures[0]
     found = runs_at(where, options)
@@ -246,7 +246,7 @@ def is_study(captures: Sequence[str]) -> bool:
 
 
 def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":
-    from pcaplat.study import merge
+    from pcaplat.run.merge import merge
 
     return merge(captures, **options)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from pcaplat.cli import standard_output
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -38,7 +38,7 @@ def command(
     share = tolerance_of(tolerance)
     if options.get("sample", 1) > 1:
         raise OptionError("--sample: a sample of the packets has no rate; leave it out")
-    from pcaplat.benchmarks import rfc2544
+    from pcaplat.benchmarking import rfc2544
     from pcaplat.outputs.benchmark import benchmark_output, save_benchmark
 
     document = rfc2544(captures, tolerance=share, options=options)

@@ -9,7 +9,7 @@ from typer import Argument, Exit, Option
 from pcaplat.cli import OK, standard_output
 from pcaplat.cli.compare import WarmUp, prepare, warm_up_of
 from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
-from pcaplat.study_errors import StudyError
+from pcaplat.study.errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3
 
@@ -50,7 +50,7 @@ def command(
     del quiet
     prepare(output_dir, overwrite=overwrite)
     from pcaplat.outputs.verdicts import save_verdicts, verdict_output
-    from pcaplat.verdicts import validate
+    from pcaplat.validating import validate
 
     document = validate(
         claims,

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 from pcaplat.errors import OutputError
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 OUTPUTS = {
     "table": "console",

@@ -20,7 +20,7 @@ from pcaplat.outputs.text.traffic import show_traffic
 from pcaplat.outputs.text.translations import show_translations
 from pcaplat.outputs.text.trips import show_round_trips
 from pcaplat.outputs.text.unmatched import false_matches, lines_of_reasons
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import (
     format_count,
     format_frac,
@@ -32,7 +32,7 @@ from pcaplat.units import (
 )
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 Row = dict[str, Any]
 WIDTH_OF_A_PIPE = 100

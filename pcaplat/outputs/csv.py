@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from pcaplat.printable import plain_name
 from pcaplat.tables import PACKETS, SEGMENTS
+from pcaplat.text import plain_name
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 """How a formula begins in a spreadsheet, signs of full width too (OWASP, CSV Injection)."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 NOT_ASCII = re.compile(r"[^\n\x20-\x7e]+")
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from pcaplat.outputs.text.breakdowns import top_rows
 from pcaplat.outputs.text.budget import lines_of_budget
 from pcaplat.outputs.text.checks import line_of_order, lines_of_checks
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac, format_in, format_offset, format_ppm, unit_for
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 Row = dict[str, Any]
 MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")

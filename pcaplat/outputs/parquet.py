@@ -7,14 +7,15 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pcaplat.blocks import BLOCKS, block_rows
-from pcaplat.breakdowns.tables import BREAKDOWN_TABLES
-from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS, Table
-from pcaplat.traffic.tables import TRAFFIC_TABLES
-from pcaplat.trips.tables import TRIP_TABLES
+from pcaplat.model.blocks import BLOCKS, block_rows
+from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
+from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
+from pcaplat.tables.columns import Table
+from pcaplat.tables.exchanges import TRIP_TABLES
+from pcaplat.tables.traffic import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 N_ROWS_PER_GROUP = 500_000
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pcaplat.study import Result
+    from pcaplat.run.merge import Result
 
 
 def save(result: "Result", directory: Path) -> None:

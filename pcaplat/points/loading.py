@@ -12,7 +12,7 @@ from pcaplat.errors import PointError
 from pcaplat.points.patterns import overlap
 from pcaplat.points.records import check_keys, near, record, values_of
 from pcaplat.points.schema import CARRIERS, Point, Profile
-from pcaplat.printable import plain_name
+from pcaplat.text import plain_name
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
 MERGED = {"sources": dict, "defaults": dict, "kinds": dict, "pitfalls": list, "documented": list}

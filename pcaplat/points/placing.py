@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pcaplat.captures import stem
-from pcaplat.declared import Stamping
 from pcaplat.errors import PointError
+from pcaplat.model.captures import stem
+from pcaplat.model.stamping import Stamping
 from pcaplat.points.order import one_way_pairs, path_of, rank_of
 from pcaplat.points.patterns import find
 from pcaplat.points.schema import Point, Profile

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from pcaplat import _native
-from pcaplat.blocks import Blocks, BlockTimes
-from pcaplat.clocks import Clocks, Relation
-from pcaplat.path import Centre, Ends, Findings
-from pcaplat.segments import Distribution, Segment
-from pcaplat.trips import Share, Trips, Wait
+from pcaplat.model.blocks import Blocks, BlockTimes
+from pcaplat.model.centre import Centre
+from pcaplat.model.clocks import Clocks, Relation
+from pcaplat.model.exchanges import Share, Trips, Wait
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
+from pcaplat.model.segments import Distribution, Segment
 
 CUT = ("first-byte", "last-byte")
 """Classes of what was cut and joined on the way: the byte that is timed."""

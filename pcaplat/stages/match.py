@@ -10,9 +10,11 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 
 from collections.abc import Mapping, Sequence
 
-from pcaplat.blocks import BlockTimes
-from pcaplat.path import Band, Division, Ends, Findings, NativeBand, Point, questions_of
-from pcaplat.time_range import Range
+from pcaplat.model.band import Band, NativeBand
+from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Division, Ends, Point, questions_of
+from pcaplat.model.time_range import Range
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""

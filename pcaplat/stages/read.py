@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from pcaplat import _native
-from pcaplat.printable import plain_name
+from pcaplat.text import plain_name
 
 if TYPE_CHECKING:
     import pyarrow as pa

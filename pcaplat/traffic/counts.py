@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS
-from pcaplat.path import Ints
-from pcaplat.traffic import SIZES
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.tables.traffic import SIZES
 from pcaplat.traffic.headers import (
     FCS_BYTES,
     carries_ip,

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS
-from pcaplat.path import Ends, Findings, Ints
-from pcaplat.spill import rows_as_spilled
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
+from pcaplat.model.spilled_rows import rows_as_spilled
 from pcaplat.traffic import Row, Traffic
 from pcaplat.traffic.connections import Connections
 from pcaplat.traffic.counts import WAYS, Counts, with_bytes

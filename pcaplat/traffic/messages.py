@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from pcaplat.path import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints
 
 SIDES = ("a", "b")
 FAR_BYTES = 1 << 24

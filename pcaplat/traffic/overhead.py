@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pcaplat.match_table import NUMBER_BITS
-from pcaplat.path import Ends, Findings, Ints
-from pcaplat.spill import KINDS, Rows, ends, kinds
+from pcaplat.model.arrays import Ints
+from pcaplat.model.match_table import NUMBER_BITS
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
+from pcaplat.model.spilled_rows import KINDS, Rows, ends, kinds
 from pcaplat.traffic.counts import WAYS
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 

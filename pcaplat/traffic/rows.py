@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from pcaplat.blocks import N_BLOCKS
-from pcaplat.path import Ints
-from pcaplat.traffic import SIZES, Row
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.tables.traffic import SIZES
+from pcaplat.traffic import Row
 from pcaplat.traffic.counts import WAYS, series
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 from pcaplat.traffic.transactions import most_at_once

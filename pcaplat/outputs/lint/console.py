@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pcaplat.outputs.terminal import page
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 INDENT = (0, 0, 0, 2)
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}

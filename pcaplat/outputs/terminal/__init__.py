@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 WIDTH_OF_A_PIPE = 100
 INDENT = (0, 0, 1, 2)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac, format_in, format_ns, format_number, unit_for
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac, format_in, unit_for
 
 Document = Mapping[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_in
 
 ARROWS = {"forward": "→", "reverse": "←"}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_amount, format_count, format_frac, format_ns, format_number
 
 if TYPE_CHECKING:

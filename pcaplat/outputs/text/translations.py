@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pcaplat.outputs.text.fields import GAP, Field, optional, print_table
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
 Row = dict[str, Any]

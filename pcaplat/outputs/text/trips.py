@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pcaplat.outputs.text.fields import KEPT, Field, optional, print_table
 from pcaplat.outputs.text.path import ARROWS, whole_rows
-from pcaplat.printable import printable
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_in, unit_for
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pcaplat.printable import printable
-from pcaplat.reasons import MEANINGS
+from pcaplat.model.reasons import MEANINGS
+from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac
 
 MUCH_FRAC = 0.01

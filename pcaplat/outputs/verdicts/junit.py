@@ -3,7 +3,7 @@
 from typing import Any, TextIO
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from pcaplat.printable import printable
+from pcaplat.text import printable
 
 MARKS = {"refuted": "failure", "undecided": "skipped"}
 

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.clocks import Clocks
-from pcaplat.path import Findings, Ints
+from pcaplat.model.arrays import Ints
+from pcaplat.model.clocks import Clocks
+from pcaplat.model.path import Findings
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import Bounds, all_bounds, packets_by_knot
-from pcaplat.stages.align.doubts import doubts_of_clocks
+from pcaplat.stages.align.diagnostics import doubts_of_clocks
 from pcaplat.stages.align.interval import bound_all, close
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import steps_of_clocks, with_steps

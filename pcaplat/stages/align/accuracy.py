@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pcaplat.path import Ends, Findings, Floats, Warn
+from pcaplat.model.arrays import Floats
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.interval import close
 from pcaplat.units import format_ns

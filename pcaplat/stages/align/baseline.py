@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pcaplat.path import Floats
+from pcaplat.model.arrays import Floats
 from pcaplat.stages.align.windows import AROUND, Windows, differences, medians, usual
 
 LEAST_DRIFT = 1e-6

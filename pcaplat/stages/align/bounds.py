@@ -5,7 +5,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pcaplat.path import Ends, Findings, Floats, Ints
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
 
 PLACES = ("up_file", "up_frame", "down_file", "down_frame")
 

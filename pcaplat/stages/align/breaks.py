@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from pcaplat.path import Bools, Ends, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.bounds import Bounds
 
 MOST_SLEW = 6e-4

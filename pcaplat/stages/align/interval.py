@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.clocks import Step
-from pcaplat.path import Bools, Ends, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.clocks import Step
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.baseline import Baseline, fit_baseline
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.windows import Both, windows_of

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.clocks import Step
-from pcaplat.path import Floats
+from pcaplat.model.arrays import Floats
+from pcaplat.model.clocks import Step
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.breaks import Break, find_breaks
 from pcaplat.stages.align.windows import (

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pcaplat.clocks import MOST_DRIFT_PPM, Drift
-from pcaplat.path import Ends, Floats
+from pcaplat.model.arrays import Floats
+from pcaplat.model.clocks import MOST_DRIFT_PPM, Drift
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.bounds import Bounds
 
 FEWEST = 3

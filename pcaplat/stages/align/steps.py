@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.clocks import Step
-from pcaplat.path import Ends, Findings, Ints
+from pcaplat.model.arrays import Ints
+from pcaplat.model.clocks import Step
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.bounds import Bounds
 from pcaplat.stages.align.jumps import Jump, find_jumps, find_unclear, hidden_ns, noise_ns
 

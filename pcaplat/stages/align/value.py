@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.clocks import Step
-from pcaplat.path import Ends, Findings, Floats, Ints
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.clocks import Step
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
 from pcaplat.stages.align.baseline import fit_drift
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.path import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints
 
 PACKETS = 120
 """Packets of both directions that a window needs for its least latencies to be steady."""

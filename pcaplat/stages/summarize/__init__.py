@@ -10,13 +10,15 @@ in which every clock cancels (RFC 2681 §2.7.1).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pcaplat.blocks import Blocks, Key
-from pcaplat.clocks import Clocks
-from pcaplat.false_matches import FalseMatches
-from pcaplat.path import Findings, Warn
-from pcaplat.segments import Segment
+from pcaplat.model.blocks import Blocks, Key
+from pcaplat.model.clocks import Clocks
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.false_matches import FalseMatches
+from pcaplat.model.path import Findings
+from pcaplat.model.segments import Segment
 from pcaplat.stages.summarize.budget import error_budget, sum_check
-from pcaplat.stages.summarize.doubts import doubts_of_segments
+from pcaplat.stages.summarize.diagnostics import doubts_of_segments
+from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals
 from pcaplat.stages.summarize.rows import (
     clock_rows,
@@ -28,7 +30,6 @@ from pcaplat.stages.summarize.rows import (
     segment_rows,
 )
 from pcaplat.stages.summarize.translations import translation_rows
-from pcaplat.stages.summarize.trips import add_round_trips, transaction_check
 
 __all__ = [
     "add_intervals",

@@ -8,13 +8,13 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pcaplat.asked import Figure
-from pcaplat.blocks import Blocks, Key
-from pcaplat.figures import read
-from pcaplat.intervals import CONFIDENCE
-from pcaplat.readings import Reading
-from pcaplat.scenario import MeasuredRun
-from pcaplat.systematic import convention, drift_ns
+from pcaplat.metrics.bias import convention, drift_ns
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.metric import Figure
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.blocks import Blocks, Key
+from pcaplat.statistics.intervals import CONFIDENCE
 
 Row = dict[str, Any]
 

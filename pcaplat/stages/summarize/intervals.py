@@ -1,18 +1,19 @@
 """Intervals: 95 % of every figure of the summary, where the packets let one be told.
 
-The figures and their validity gate are those that scenarios are compared by (pcaplat.figures,
-pcaplat.readings). What a gate does not let through is null, and the row says why.
+The figures and their validity gate are those that scenarios are compared by
+(pcaplat.metrics.latency, pcaplat.metrics.means). What a gate does not let through is null, and the
+row says why.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from pcaplat.asked import Figure, Given, Missing
-from pcaplat.blocks import Blocks, Key
-from pcaplat.figures import read
-from pcaplat.intervals import CONFIDENCE
-from pcaplat.readings import NOT_ASKED, Reading
-from pcaplat.scenario import MeasuredRun
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import NOT_ASKED, Reading
+from pcaplat.metrics.metric import Figure, Given, Missing
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.blocks import Blocks, Key
+from pcaplat.statistics.intervals import CONFIDENCE
 
 Row = dict[str, Any]
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.clocks import MOST_DRIFT_PPM, Clocks, Relation
-from pcaplat.false_matches import FalseMatches
-from pcaplat.path import Findings, Point
-from pcaplat.reasons import reason_rows
-from pcaplat.segments import Segment
+from pcaplat.model.clocks import MOST_DRIFT_PPM, Clocks, Relation
+from pcaplat.model.false_matches import FalseMatches
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Point
+from pcaplat.model.reasons import reason_rows
+from pcaplat.model.segments import Segment
 
 Row = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pcaplat.path import Findings
+from pcaplat.model.path import Findings
 
 ROUND = 1 << 32
 """TCP sequence numbers are counted modulo this (RFC 9293 §3.4)."""

@@ -10,10 +10,10 @@ See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.coverage import doubts_of_doubles
+from pcaplat.stages.survey.delays.min_delays import sampled_least
 from pcaplat.stages.survey.findings import survey
-from pcaplat.stages.survey.least import sampled_least
-from pcaplat.stages.survey.sights import Sample, Sights
-from pcaplat.stages.survey.splitting import divide
+from pcaplat.stages.survey.observations import Sample, Sights
+from pcaplat.stages.survey.points_in_file.split import divide
 from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
 __all__ = [

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pcaplat.path import Bools, Copies, Ints
-from pcaplat.stages.survey.latencies import of_side
-from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights, among
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.band import Copies
+from pcaplat.stages.survey.delays.latencies import of_side
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Sights, among
 
 ENOUGH = 20
 """Copies below which their delay is not known."""

@@ -1,13 +1,19 @@
 """What a point saw only a part of: one direction, a shorter time, or packets more than once."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.doubts import doubt
-from pcaplat.path import Copies, Findings, Ints, Warn
-from pcaplat.stages.survey.sights import COPIES_WITHIN_NS, Sights
+from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.model.arrays import Ints
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.path import Findings
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Sights
 from pcaplat.units import format_count, format_frac, format_ns
+
+if TYPE_CHECKING:
+    from pcaplat.model.band import Copies
 
 ENOUGH_PACKETS = 10
 """Sampled packets that must be missing before it is said that something is."""

@@ -4,21 +4,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
-from pcaplat.path import Findings, Point
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Point
 from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.coverage import doubts_of_coverage
-from pcaplat.stages.survey.direction import declared_path, from_first, placed, tied_by_name
-from pcaplat.stages.survey.doubts import doubts_of_copies, doubts_of_path, reasons_of, together
-from pcaplat.stages.survey.evidence import evidence_of
-from pcaplat.stages.survey.latencies import fit_bands, fit_centres
-from pcaplat.stages.survey.links import find_edges
+from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
+from pcaplat.stages.survey.delays.overtaking import with_order
+from pcaplat.stages.survey.delays.relations import Relations, components, relate
+from pcaplat.stages.survey.diagnostics import doubts_of_copies, doubts_of_path, reasons_of, together
+from pcaplat.stages.survey.observations import Sample, unique_sights
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
-from pcaplat.stages.survey.order import Order, order_points
-from pcaplat.stages.survey.overtaking import with_order
-from pcaplat.stages.survey.relations import Relations, components, relate
-from pcaplat.stages.survey.rhythm import with_rhythm
-from pcaplat.stages.survey.sights import Sample, unique_sights
-from pcaplat.stages.survey.steps import all_forward, are_steps, doubts_of_steps, sights_forward
+from pcaplat.stages.survey.path_order.direction import (
+    declared_path,
+    from_first,
+    placed,
+    tied_by_name,
+)
+from pcaplat.stages.survey.path_order.evidence import evidence_of
+from pcaplat.stages.survey.path_order.links import find_edges
+from pcaplat.stages.survey.path_order.order import Order, order_points
+from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
+from pcaplat.stages.survey.path_order.steps import (
+    all_forward,
+    are_steps,
+    doubts_of_steps,
+    sights_forward,
+)
 
 
 def survey(

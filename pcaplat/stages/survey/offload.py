@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pcaplat.path import Bools, Ends, Ints, Point, Warn
-from pcaplat.stages.survey.sights import Sights, among
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.points import Ends, Point
+from pcaplat.stages.survey.observations import Sights, among
 
 USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""

@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.path import NO_OFFSET, Bools, Centre, Division, Ints, Point
-from pcaplat.stages.survey.centres import follow
-from pcaplat.stages.survey.relations import (
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.centre import NO_OFFSET, Centre
+from pcaplat.model.points import Division, Point
+from pcaplat.stages.survey.delays.centres import follow
+from pcaplat.stages.survey.delays.relations import (
     Relations,
     between,
     components,
     relate,
     spanning_steps,
 )
-from pcaplat.stages.survey.repeats import Repeats
-from pcaplat.stages.survey.sights import Sample, Sights, among, unique_sights
+from pcaplat.stages.survey.observations import Sample, Sights, among, unique_sights
+from pcaplat.stages.survey.points_in_file.repeats import Repeats
 
 ENOUGH_CROSSINGS = 2
 """Packets that change their flow between two points; fewer teach nothing."""

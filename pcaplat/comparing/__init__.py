@@ -1,0 +1,62 @@
+"""Comparing: two scenarios in, what the second one costs out."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+from pcaplat.comparing.comparison import compare as compare_scenarios
+from pcaplat.statistics.intervals import CONFIDENCE
+from pcaplat.study.errors import StudyError
+from pcaplat.study.file import is_study
+from pcaplat.study.scenarios import scenario_at, study_at
+from pcaplat.study.sources import Reading, Source
+
+
+def compare(
+    baseline: Source | Sequence[Source],
+    treatment: Source | Sequence[Source] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    warm_up_ns: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Take the difference of two scenarios, with its interval.
+
+    Args:
+        baseline: A folder of captures (one run), a folder of such folders (one run each), a folder
+            that `merge -o` wrote, "study.toml:SCENARIO", a result of `merge` made with its rows, a
+            list of captures (one run), or a list of any other of these (one run each).
+        treatment: Likewise; not needed for a study file of two scenarios, baseline first.
+        confidence: Of every interval.
+        warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
+        options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
+
+    Returns:
+        The document `pcaplat.comparison/1` (docs/stages/compare.md).
+
+    Raises:
+        InputError: What was given cannot be used.
+        EvidenceError: No segment was measured in both.
+
+    Assumes:
+        The same points have the same names in both.
+
+    Example:
+        >>> document = compare("samples/l2", "samples/vxlan")
+        >>> document["replication"], document["round_trips"][-1]["far"]
+        ('within-run', 'host2-vm')
+    """
+    if not 0 < confidence < 1:
+        raise StudyError.no_confidence(confidence)
+    reading = Reading(options or {}, warm_up_ns)
+    sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
+    both = [scenario_at(source, reading) for source in sources]
+    return compare_scenarios(both[0], both[1], confidence=confidence)
+
+
+def _both_of(source: Source | Sequence[Source]) -> list[Source | Sequence[Source]]:
+    where = fspath(source) if isinstance(source, str | PathLike) else "one result"
+    names = study_at(where).names if is_study(where) else []
+    if len(names) != len(("baseline", "treatment")):
+        raise StudyError.two_scenarios(where, names)
+    return [f"{where}:{name}" for name in names]

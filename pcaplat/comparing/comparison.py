@@ -1,0 +1,146 @@
+"""Compare: two scenarios become the difference, with its interval.
+
+    baseline, treatment → comparison
+
+The headline is the difference of the means of the two-way contribution: it needs no common clock,
+and means add up along a path. Beside it stand the Hodges–Lehmann shift, the curve of quantile
+differences of the one-way latencies, and loss. See docs/stages/compare.md.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pcaplat.comparing.curve import quantile_curve
+from pcaplat.comparing.diagnostics import doubts_of_runs
+from pcaplat.comparing.rates import rate_rows
+from pcaplat.comparing.shift import shift_of
+from pcaplat.errors import EvidenceError
+from pcaplat.metrics.bias import between_scenarios
+from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, WITHIN, Effect, difference_of
+from pcaplat.metrics.cross_checks import witness_rows, witness_warnings
+from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.runs import LEAST_RUNS, Scenario
+from pcaplat.model.blocks import Key
+from pcaplat.statistics.intervals import CONFIDENCE
+
+SCHEMA = "pcaplat.comparison/1"
+
+Row = dict[str, Any]
+
+
+def compare(
+    baseline: Scenario, treatment: Scenario, *, confidence: float = CONFIDENCE
+) -> dict[str, Any]:
+    """Take the difference of two scenarios.
+
+    Args:
+        baseline: What is compared with.
+        treatment: What is compared.
+        confidence: Of every interval.
+
+    Returns:
+        The document `pcaplat.comparison/1`; what has no interval says why.
+
+    Raises:
+        EvidenceError: No segment was measured in both.
+    """
+    keys = _common(baseline, treatment)
+    pairs = list(dict.fromkeys(key[:2] for key in keys))
+    is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
+    both = (baseline, treatment)
+    effects = [difference_of(*both, Figure("two-way-contribution", ends=ends)) for ends in pairs]
+    document: Row = {
+        "schema": SCHEMA,
+        "baseline": {"name": baseline.name, "n_runs": baseline.n_runs},
+        "treatment": {"name": treatment.name, "n_runs": treatment.n_runs},
+        "replication": RUNS if is_replicated else WITHIN,
+        "round_trips": [
+            _ends(ends) | _means(effect, confidence) | shift_of(*both, ends, confidence)
+            for ends, effect in zip(pairs, effects, strict=True)
+        ],
+        "segments": [_segment(*both, key, confidence) for key in keys],
+        "rates": [
+            *(_losses(*both, ends, confidence) for ends in pairs),
+            *rate_rows(*both, confidence),
+        ],
+    }
+    document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
+    witnesses = witness_rows(both)
+    document["witnesses"] = witnesses
+    warnings = _warnings(both, effects, is_replicated=is_replicated)
+    document["warnings"] = [*warnings, *witness_warnings(witnesses)]
+    return document
+
+
+def _common(baseline: Scenario, treatment: Scenario) -> list[Key]:
+    """Segments and directions that every run of both has, in path order, the whole path last."""
+    runs = [*baseline.runs, *treatment.runs]
+    keys = [key for key in baseline.runs[0].segments if all(key in run.segments for run in runs)]
+    if not keys:
+        raise EvidenceError.nothing_to_compare(
+            (baseline.name, baseline.runs[0].path), (treatment.name, treatment.runs[0].path)
+        )
+    return keys
+
+
+def _ends(ends: tuple[str, str]) -> Row:
+    return {"near": ends[0], "far": ends[1]}
+
+
+def _means(effect: Effect, confidence: float) -> Row:
+    lo, hi = (None, None) if effect.estimate is None else effect.estimate.interval(confidence)
+    return {
+        "delta_mean_ns": effect.value,
+        "lo_ns": lo,
+        "hi_ns": hi,
+        "confidence": confidence,
+        "baseline_mean_ns": effect.baseline,
+        "treatment_mean_ns": effect.treatment,
+        "n": effect.n,
+        "n_effective": round(effect.n_effective, 1),
+        "reason": effect.why or None,
+    }
+
+
+def _segment(baseline: Scenario, treatment: Scenario, key: Key, confidence: float) -> Row:
+    ends, direction = key[:2], key[2]
+    figure = Figure("one-way-latency", ends=ends, direction=direction)
+    effect = difference_of(baseline, treatment, figure)
+    row = _ends(ends) | {"direction": direction} | _means(effect, confidence)
+    return row | {"quantiles": quantile_curve(baseline, treatment, key, confidence)}
+
+
+def _losses(
+    baseline: Scenario, treatment: Scenario, ends: tuple[str, str], confidence: float
+) -> Row:
+    effect = difference_of(baseline, treatment, Figure("loss-ratio", ends=ends))
+    lo, hi = (None, None) if effect.estimate is None else effect.estimate.interval(confidence)
+    row: Row = {"metric": "loss-ratio", "point": None} | _ends(ends)
+    for name, scenario, value in (
+        ("baseline", baseline, effect.baseline),
+        ("treatment", treatment, effect.treatment),
+    ):
+        row |= {name: value, f"{name}_n": _total(scenario, ends, "n")}
+        row |= {f"{name}_n_lost": _total(scenario, ends, "n_lost")}
+    return row | {"delta_frac": effect.value, "lo_frac": lo, "hi_frac": hi}
+
+
+def _total(scenario: Scenario, ends: tuple[str, str], column: str) -> int:
+    return sum(
+        int(row[column])
+        for run in scenario.runs
+        for key, row in run.segments.items()
+        if key[:2] == ends
+    )
+
+
+def _warnings(
+    both: tuple[Scenario, Scenario], effects: Iterable[Effect], *, is_replicated: bool
+) -> list[Row]:
+    notes = dict.fromkeys(note for effect in effects for note in effect.notes)
+    if not is_replicated:
+        notes.setdefault(UNREPLICATED)
+    rows = [{"code": "replication", "point": None, "text": note} for note in notes]
+    return rows + [
+        {"code": warn.code, "point": warn.point, "text": warn.text} for warn in doubts_of_runs(both)
+    ]

@@ -1,0 +1,126 @@
+"""What the captures leave of the packets to recognise them by, where that is not enough."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.model.captures import Capture, stem
+from pcaplat.model.diagnostic import Warn
+from pcaplat.units import format_count, format_instant
+
+ENOUGH_BYTES = {
+    "TCP over IPv4": 12,
+    "UDP over IPv4": 16,
+    "ICMP": 8,
+    "other protocols over IPv4": 8,
+    "TCP over IPv6": 12,
+    "UDP over IPv6": 16,
+    "ICMPv6": 8,
+    "other protocols over IPv6": 8,
+    "frames without IP": 28,
+}
+"""Layer-4 bytes, by class of packets in the core's order: TCP's sequence and acknowledgment, some
+of UDP's payload, ICMP's and IPsec's sequence numbers, the addresses of ARP."""
+
+PORT_BYTES = 4
+"""Of both ports; frames without IP have none."""
+
+
+def short_classes(prefixes: Sequence[int]) -> list[bool]:
+    """Say by class of packets whether too little of it was captured everywhere."""
+    return [left < enough for left, enough in zip(prefixes, ENOUGH_BYTES.values(), strict=True)]
+
+
+MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
+LARGER = "a larger MTU underneath, or a smaller one inside, spares the network this"
+ALIKE = "those that look alike so far are ambiguous at every point"
+
+
+def warn_of_packets(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+    """Say which packets could not be read, or not as far as they are recognised by."""
+    return [*_warn_of_fragments(captures, facts), *_warn_of_short_identities(captures, facts)]
+
+
+def warn_of_translations(left_out: tuple[int, int] | None) -> list[Warn]:
+    """Say that there were more translated flows than are kept.
+
+    Args:
+        left_out: The packets of those beyond, and when the first was seen; None if there are none.
+    """
+    if left_out is None:
+        return []
+    n, from_ns = left_out
+    text = (
+        f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
+        "addresses elsewhere, of more pairs of flows than are kept"
+    )
+    return [doubt("translations-left-out", None, text)]
+
+
+def _warn_of_short_identities(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say of which packets too little was captured at some point to be sure which is which."""
+    found = []
+    for at, (kind, enough) in enumerate(ENOUGH_BYTES.items()):
+        left = min(of_file["prefixes"][at] for of_file in facts)
+        if left < enough:
+            short = [
+                capture
+                for capture, of_file in zip(captures, facts, strict=True)
+                if of_file["prefixes"][at] == left
+            ]
+            points = list(dict.fromkeys(one.point or stem(one.name) for one in short))
+            only = points[0] if len(points) == 1 else None
+            file = short[0].name if len(short) == 1 else None
+            text = _of_class(kind, left, ", ".join(points))
+            remedy = f"{MORE}, or leave that point out"
+            found.append(Warn("short-identity", only, text, ALIKE, remedy, file))
+    for capture, of_file in zip(captures, facts, strict=True):
+        n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
+        if n_cut:
+            text = (
+                f"{capture.name}: {format_count(n_cut)} frames are cut before their innermost IP "
+                "header ends, so that nothing tells what they carry"
+            )
+            point = capture.point or stem(capture.name)
+            found.append(Warn("short-identity", point, text, "", MORE, capture.name))
+    return found
+
+
+def _of_class(kind: str, left: int, points: str) -> str:
+    is_ip = kind != "frames without IP"
+    what = "behind the IP header" if is_ip else "behind the link header"
+    lost = ", not even the ports" if is_ip and left < PORT_BYTES else ""
+    return f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}"
+
+
+def _warn_of_fragments(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Warn]:
+    """Say where tunnel packets came in fragments, and how many of them could not be read."""
+    found = []
+    for capture, of_file in zip(captures, facts, strict=True):
+        point, seen = capture.point or stem(capture.name), of_file["fragments"]
+        if seen["n_whole"] or seen["n_unfinished"] or seen["n_contradictory"]:
+            text, remedy = f"{capture.name}: {_of_fragments(seen)}", LARGER
+            found.append(Warn("outer-fragments", point, text, "", remedy, capture.name))
+    return found
+
+
+def _of_fragments(seen: Mapping[str, int]) -> str:
+    failed = [
+        f"{format_count(seen[name])} {why}"
+        for name, why in (
+            ("n_unfinished", "of which fragments are missing"),
+            ("n_contradictory", "whose fragments contradict each other"),
+        )
+        if seen[name]
+    ]
+    text = (
+        f"{format_count(seen['n_whole'])} tunnel packets were put together from fragments, and "
+        "have the time of the last one"
+    )
+    if failed:
+        text += f"; not read: {', '.join(failed)}, so what is inside counts as not seen there"
+    return text

@@ -1,0 +1,36 @@
+"""Whether three points agree on which frames are one packet (docs/stages/match.md)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.path import Findings
+from pcaplat.units import format_count, format_frac
+
+ENOUGH = 3
+LEAST_FRAC = 0.001
+"""Twice what a single pair of equal packets may be false by (rust/src/matching/posterior.rs)."""
+
+
+def warn_of_open(
+    findings: Findings, decoys: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[Warn]:
+    """Say at which points equal packets join other frames than they do without the point.
+
+    Args:
+        findings: What the survey found.
+        decoys: The core's dictionary `decoys`.
+        names: Paths of the files.
+    """
+    for (up, middle, down), n, n_open, frames in decoys["closed"]:
+        if n_open >= ENOUGH and n_open > LEAST_FRAC * n:
+            left, right, through = (f"{Path(names[f]).name} frame {at}" for f, at in frames)
+            text = (
+                f"of {format_count(n)} equal packets that were matched again from "
+                f"{findings.name(up)} to {findings.name(down)} without "
+                f"{findings.name(middle)}, {format_count(n_open)} ({format_frac(n_open / n)}) join "
+                f"other frames than through it: {left} and {right}, but {through} through it"
+            )
+            yield doubt("open-triangle", findings.name(middle), text)

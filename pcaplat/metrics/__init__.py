@@ -1,0 +1,1 @@
+"""Figures of runs: what comparisons are made of and claims are about."""

@@ -1,0 +1,183 @@
+"""Effects: a figure of a scenario, or the difference of two, with what its interval rests on.
+
+With five runs a scenario or more the run is the unit of replication, for packets of one run share
+whatever that run had of its own. With fewer, the interval is that within the runs, and run-to-run
+variance is unknown: `notes` says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pcaplat.metrics.latency import Figure, Missing, read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.runs import LEAST_RUNS, Scenario
+from pcaplat.statistics.intervals import (
+    Estimate,
+    Order,
+    across,
+    difference,
+    difference_of_runs,
+    pooled,
+    relative_change,
+)
+from pcaplat.statistics.loss_ratio import LossEstimate
+
+RUNS, WITHIN = "runs", "within-run"
+UNREPLICATED = "fewer than five runs a scenario: run-to-run variance is unknown"
+DRIFTING = "runs change with time; a line over their order is taken out"
+IN_A_ROW = (
+    "the runs of one scenario were not interleaved with the other's, so a change with time could "
+    "look like the effect; a line over their order is taken out, and the interval is wider for it"
+)
+UNORDERED = "the runs' times tell no order, so a change with time is not ruled out"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What came out. Where nothing may be decided by it, `why` says what is missing.
+
+    Without an estimate there is no interval at all.
+    """
+
+    estimate: Estimate | LossEstimate | None = None
+    value: float | None = None
+    baseline: float | None = None
+    treatment: float | None = None
+    n_runs: int = 0
+    replication: str = WITHIN
+    n: int = 0
+    n_effective: float = 0.0
+    values: Sequence[float] = field(default=())
+    notes: Sequence[str] = field(default=())
+    why: str = ""
+
+
+def effect_of(scenario: Scenario, figure: Figure) -> Effect:
+    """Take a figure of one scenario."""
+    readings = [read(run, figure) for run in scenario.runs]
+    missing = [one for one in readings if isinstance(one, Missing)]
+    if missing:
+        return Effect(why=missing[0].why, n_runs=scenario.n_runs)
+    return _of_readings([one for one in readings if isinstance(one, Reading)])
+
+
+def _of_readings(readings: Sequence[Reading]) -> Effect:
+    n_runs = len(readings)
+    is_replicated = n_runs >= LEAST_RUNS
+    values = [one.value for one in readings]
+    doubts = dict.fromkeys(one.note for one in readings if one.note)
+    notes = () if is_replicated else (UNREPLICATED, *doubts)
+    why = next((one.why for one in readings if one.why), "")
+    estimate = _replicated(readings) if is_replicated else _within(readings)
+    return Effect(
+        estimate=estimate,
+        value=sum(values) / n_runs if estimate is None else estimate.value,
+        n_runs=n_runs,
+        replication=RUNS if is_replicated else WITHIN,
+        n=sum(one.n for one in readings),
+        n_effective=sum(one.n_effective for one in readings),
+        values=values,
+        notes=notes,
+        why="" if is_replicated else why,
+    )
+
+
+def _replicated(readings: Sequence[Reading]) -> Estimate | LossEstimate:
+    runs = across([one.value for one in readings], max(one.bias for one in readings))
+    losses = _losses(readings)
+    return runs if losses is None else replace(losses, runs=runs)
+
+
+def _within(readings: Sequence[Reading]) -> Estimate | LossEstimate | None:
+    losses = _losses(readings)
+    if losses is not None:
+        several = len(readings) > 1
+        return replace(losses, runs=across([one.value for one in readings])) if several else losses
+    found = [one.within for one in readings if isinstance(one.within, Estimate)]
+    return pooled(found) if len(found) == len(readings) else None
+
+
+def _losses(readings: Sequence[Reading]) -> LossEstimate | None:
+    found = [one.within for one in readings if isinstance(one.within, LossEstimate)]
+    if not found:
+        return None
+    n_lost, n = sum(one.n_lost for one in found), sum(one.n for one in found)
+    # variances of counts add up
+    clustered = sum(one.n_lost * one.clustering for one in found)
+    clustering = clustered / n_lost if n_lost else max(one.clustering for one in found)
+    df = min(one.df for one in found)
+    return LossEstimate(n_lost, n, clustering=clustering, df=df)
+
+
+def difference_of(
+    baseline: Scenario, treatment: Scenario, figure: Figure, *, is_relative: bool = False
+) -> Effect:
+    """Take treatment − baseline of a figure; or that as a share of the baseline's."""
+    sides = effect_of(treatment, figure), effect_of(baseline, figure)
+    missing = [one for one in sides if one.value is None]
+    if missing:
+        return replace(missing[0], n_runs=min(one.n_runs for one in sides))
+    after, before = sides
+    is_replicated = all(one.replication == RUNS for one in sides)
+    both = Effect(
+        baseline=before.value,
+        treatment=after.value,
+        n_runs=min(one.n_runs for one in sides),
+        replication=RUNS if is_replicated else WITHIN,
+        n=min(one.n for one in sides),
+        n_effective=min(one.n_effective for one in sides),
+        notes=() if is_replicated else tuple(dict.fromkeys([*before.notes, *after.notes])),
+        why="" if is_replicated else after.why or before.why,
+    )
+    starts = ([run.start_ns for run in treatment.runs], [run.start_ns for run in baseline.runs])
+    estimate, notes = _difference(sides, starts, is_replicated=is_replicated)
+    both = replace(both, notes=(*both.notes, *notes))
+    if is_relative:
+        return _relative(both, estimate, sides)
+    value = (after.value or 0.0) - (before.value or 0.0)
+    found = value if estimate is None else estimate.value
+    return replace(both, estimate=estimate, value=found)
+
+
+def _difference(
+    sides: tuple[Effect, Effect], starts: tuple[list[int], list[int]], *, is_replicated: bool
+) -> tuple[Estimate | None, tuple[str, ...]]:
+    plain = _normal(sides)
+    if plain is None:
+        return None, ()
+    alone = difference(*plain)
+    if not is_replicated or isinstance(sides[0].estimate, LossEstimate):
+        return alone, ()
+    found, order = difference_of_runs(sides[0].values, sides[1].values, starts)
+    return replace(found, bias=alone.bias), _notes_on(order)
+
+
+def _normal(sides: tuple[Effect, Effect]) -> tuple[Estimate, Estimate] | None:
+    found = [
+        one.estimate.normal() if isinstance(one.estimate, LossEstimate) else one.estimate
+        for one in sides
+    ]
+    after, before = found
+    return None if after is None or before is None else (after, before)
+
+
+def _relative(both: Effect, effect: Estimate | None, sides: tuple[Effect, Effect]) -> Effect:
+    plain = _normal(sides)
+    if effect is None or plain is None:
+        before, after = both.baseline, both.treatment
+        if not before or after is None:
+            return both
+        return replace(both, value=(after - before) / abs(before))
+    change = relative_change(effect, plain[1])
+    if change is None:
+        why = "the baseline's figure may well be 0, so a change relative to it says nothing"
+        return replace(both, why=why)
+    return replace(both, estimate=change, value=change.value)
+
+
+def _notes_on(order: Order) -> tuple[str, ...]:
+    if order.is_interleaved is None:
+        return (UNORDERED,)
+    if not order.is_interleaved:
+        return (IN_A_ROW,)
+    return (DRIFTING,) if order.is_drifting else ()

@@ -1,0 +1,117 @@
+"""Second witnesses: what netperf and iperf3 say of a run, beside what its captures say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pcaplat.instruments import Witness
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import of_ratio
+from pcaplat.metrics.metric import Figure, Missing
+from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.statistics.intervals import CONFIDENCE, Estimate
+from pcaplat.units import format_amount, format_frac, format_ns
+
+SAME_SHARE = 0.01
+"""So much they may differ besides: their times do not begin and end together."""
+
+BUSY_SHARE = 0.1
+"""Of the busiest block: with less, a block is before or after the test."""
+
+COST = "captures cost about 0.5 µs a packet and point, if the other ran without them"
+Row = dict[str, Any]
+
+
+def witness_rows(scenarios: Sequence[Scenario]) -> list[Row]:
+    """Put each figure of another instrument beside that of the captures.
+
+    Returns:
+        Rows with `agrees`: None where the captures do not tell the figure, and `text` why.
+    """
+    return [
+        _row(scenario, run, witness)
+        for scenario in scenarios
+        for run in scenario.runs
+        for witness in run.witnesses
+    ]
+
+
+def witness_warnings(rows: Sequence[Row]) -> list[Row]:
+    """Give a warning for each that disagrees, both figures in it."""
+    return [
+        {"code": "witness-disagrees", "point": None, "text": row["text"]}
+        for row in rows
+        if row["agrees"] is False
+    ]
+
+
+def _row(scenario: Scenario, run: MeasuredRun, witness: Witness) -> Row:
+    row: Row = {
+        "scenario": scenario.name,
+        "run": run.name,
+        "instrument": witness.instrument,
+        "file": witness.where,
+        "metric": witness.metric,
+        "instrument_value": witness.value,
+    }
+    found = _seen(run, witness.metric)
+    if isinstance(found, Missing):
+        return row | {"captures_value": None, "half_width": None, "agrees": None, "text": found.why}
+    value, half = found
+    allowed = half + witness.digit + SAME_SHARE * max(value, witness.value)
+    agrees = abs(value - witness.value) <= allowed
+    if witness.metric == "rtt":
+        # TCP's round trip has both ends' stacks in it: only less than the path's own is wrong
+        agrees = witness.value + witness.digit >= value - half
+    apart = format_frac(abs(value - witness.value) / witness.value if witness.value else None)
+    theirs, ours = (_text(witness.metric, one) for one in (witness.value, value))
+    text = (
+        f"{scenario.name}/{run.name}: {witness.instrument} says {theirs} of {witness.metric}, the "
+        f"captures {ours} ({apart} apart)"
+    )
+    text += "" if agrees else f"; {COST}"
+    return row | {"captures_value": value, "half_width": half, "agrees": agrees, "text": text}
+
+
+def _seen(run: MeasuredRun, metric: str) -> tuple[float, float] | Missing:
+    """Give a figure of the captures and half its interval."""
+    if metric == "goodput":
+        return _goodput(run)
+    found = read(run, Figure(metric))
+    if isinstance(found, Missing):
+        return found
+    within = found.within
+    return found.value, 0.0 if within is None else within.half_width(CONFIDENCE)
+
+
+def _goodput(run: MeasuredRun) -> tuple[float, float] | Missing:
+    """Give the goodput of the busier direction, where packets come out, while the test went on."""
+    near, far = run.ends
+    rates = run.rates
+    places = ((far, "forward"), (near, "reverse"))
+    flows = [flow for place in places if rates and (flow := rates.flows.get(place))]
+    if not flows:
+        return Missing(f"{run.name}: no traffic was counted")
+    flow = max(flows, key=lambda one: int(one.counts["payload_bytes"].sum()))
+    counts = flow.counts["payload_bytes"]
+    busy = np.flatnonzero(counts > BUSY_SHARE * counts.max())
+    if not len(busy):
+        return Missing(f"{run.name}: no payload passed")
+    # the first and the last busy block may be busy in part
+    part = flow.part(int(busy[0]) + 1, max(int(busy[-1]), int(busy[0]) + 2))
+    bits = np.asarray(8 * part.counts["payload_bytes"], dtype=np.float64)
+    seconds = np.full(len(bits), part.length_ns / 1e9)
+    reading = of_ratio(bits, seconds, len(bits))
+    within = reading.within
+    half = within.half_width(CONFIDENCE) if isinstance(within, Estimate) else 0.0
+    return reading.value, half
+
+
+UNITS = {"transaction-rate": "tps", "goodput": "b/s"}
+
+
+def _text(metric: str, value: float) -> str:
+    if metric in UNITS:
+        return format_amount(value, UNITS[metric])
+    return format_frac(value) if metric == "loss-ratio" else format_ns(value)

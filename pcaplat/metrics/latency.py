@@ -1,0 +1,141 @@
+"""Figures of a run: the quantities that scenarios are compared by and claims are about.
+
+Terms as in RFC 5644 (segments), RFC 2681 (round trip), RFC 5481 (delay variation), RFC 7680 (loss).
+A figure that a run cannot give is `Missing`, with the reason: a value, no exception.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pcaplat.metrics.bias import drift_ns, waiting_ns
+from pcaplat.metrics.bursts import loss_ratio
+from pcaplat.metrics.cost import OF_COST
+from pcaplat.metrics.means import Reading, coarse_ns, of_means
+from pcaplat.metrics.metric import SHARES, Figure, Given, Missing
+from pcaplat.metrics.quantiles import of_quantile
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.metrics.traffic import OF_TRAFFIC
+from pcaplat.statistics.intervals import Estimate
+
+__all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]
+
+
+def read(run: MeasuredRun, figure: Figure) -> Given:
+    """Take a figure from a run; `MEASURED` names the metrics there are."""
+    return MEASURED[figure.metric](run, figure)
+
+
+def _ends(run: MeasuredRun, figure: Figure) -> tuple[str, str]:
+    near, far = figure.ends or run.ends
+    # a claim may name the ends the other way round
+    is_turned = any(key[:2] == (far, near) for key in run.segments)
+    return (far, near) if is_turned else (near, far)
+
+
+def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Missing:
+    if ends == run.ends or any(key[:2] == ends for key in run.segments):
+        return Missing(run.says(f"no packet crossed {where}"))
+    return _no_such_segment(run, ends)
+
+
+def _no_such_segment(run: MeasuredRun, ends: tuple[str, str]) -> Missing:
+    near, far = ends
+    unknown = [name for name in ends if name not in run.path]
+    if unknown:
+        points = ", ".join(run.path)
+        return Missing(f"there is no point {unknown[0]} in {run.name}; its points: {points}")
+    return Missing(f"{near} and {far} are no neighbours in {run.name}, nor the ends of its path")
+
+
+def two_way(run: MeasuredRun, figure: Figure) -> Given:
+    """Mean forward plus mean reverse: needs no common clock (RFC 2681 §2.7.1)."""
+    if figure.statistic != "mean":
+        return Missing(
+            f"the {figure.statistic} of a round trip needs every request paired with its response; "
+            "its mean does not"
+        )
+    ends = _ends(run, figure)
+    sides = [run.blocks.get((*ends, direction)) for direction in ("forward", "reverse")]
+    found = [side for side in sides if side is not None]
+    if len(found) < len(sides):
+        return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]} both ways")
+    off_ns = drift_ns(run, ends, found) + waiting_ns(run, ends)
+    return of_means(run, ends, found, clock_ns=off_ns)
+
+
+def one_way(run: MeasuredRun, figure: Figure) -> Given:
+    """One statistic of the one-way latency, and the clocks' half-width beside it."""
+    return _of_direction(run, figure, is_variation=False)
+
+
+def variation(run: MeasuredRun, figure: Figure) -> Given:
+    """Delay variation: above the least latency (RFC 5481 §4.2); needs no common clock."""
+    return _of_direction(run, figure, is_variation=True)
+
+
+def _of_direction(run: MeasuredRun, figure: Figure, *, is_variation: bool) -> Given:
+    ends, way = _ends(run, figure), figure.direction or "forward"
+    blocks, row = run.blocks.get((*ends, way)), run.segments.get((*ends, way))
+    if row is None or blocks is None:
+        return _not_crossed(run, ends, f"{ends[0]} → {ends[1]} {way}")
+    clock_ns = row["clock_half_width_ns"]
+    if clock_ns is None and not is_variation:
+        return Missing(
+            run.says(
+                f"the clocks of {ends[0]} and {ends[1]} cannot be related, so a one-way latency "
+                "cannot be told; capture both directions, or use clocks that are synchronised"
+            )
+        )
+    least_ns = blocks.least_ns if is_variation else 0.0
+    waiting = waiting_ns(run, ends)
+    off_ns = waiting if is_variation else clock_ns + waiting
+    if figure.statistic == "mean":
+        return of_means(run, ends, [blocks], least_ns, off_ns)
+    if figure.statistic in SHARES:
+        share = SHARES[figure.statistic]
+        reading = of_quantile(blocks, share, coarse_ns(run, ends, [blocks], is_single=True))
+        return _shifted(reading, least_ns, off_ns)
+    extreme_ns = float(row[f"{figure.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
+    if np.isnan(extreme_ns):
+        extreme_ns = float(blocks.middles_ns.max() if figure.statistic == "max" else least_ns)
+    why = "one run has one extreme, and no interval for it; five runs have"
+    return Reading(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
+
+
+def _shifted(reading: Reading, least_ns: float, bias: float) -> Reading:
+    value, total = reading.value - least_ns, reading.bias + bias
+    within = reading.within
+    if isinstance(within, Estimate):
+        within = replace(within, value=value, bias=total)
+    return replace(reading, value=value, within=within, bias=total)
+
+
+def lost(run: MeasuredRun, figure: Figure) -> Given:
+    """Loss ratio (RFC 7680), of both directions together unless one is asked for."""
+    ends = _ends(run, figure)
+    ways = [figure.direction] if figure.direction else ["forward", "reverse"]
+    rows = [run.segments[key] for way in ways if (key := (*ends, way)) in run.segments]
+    if not rows:
+        return _no_such_segment(run, ends)
+    n_lost = sum(row["n_lost"] for row in rows)
+    n = n_lost + sum(row["n"] for row in rows)
+    # results that an older version wrote have none
+    spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
+    spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
+    sides = [run.blocks.get((*ends, way)) for way in ways]
+    return loss_ratio(n_lost, n, spread, [side for side in sides if side is not None])
+
+
+MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+    "two-way-contribution": two_way,
+    "rtt": two_way,
+    "one-way-latency": one_way,
+    "delay-variation": variation,
+    "loss-ratio": lost,
+    **OF_TRAFFIC,
+    **OF_COST,
+}
+"""Every metric that is measured from captures, and what takes it from a run: a further metric is
+one line here, and a function."""

@@ -1,0 +1,230 @@
+"""Readings of one run: means and quantiles of its blocks, and how sure they are from it alone.
+
+The validity gates are here: how many independent packets an interval needs
+(docs/stages/compare.md).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite, sqrt
+
+import numpy as np
+
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.arrays import Ints
+from pcaplat.model.blocks import N_BLOCKS, Blocks, joined
+from pcaplat.statistics.intervals import Blocking, Estimate, Floats, blocking, resamples, spread_of
+from pcaplat.statistics.loss_ratio import LossEstimate
+
+LEAST_EFFECTIVE = 50
+"""Independent packets that a mean's interval needs; a median's too."""
+
+LEAST_SHARE = 0.6
+"""Of the packets needed: with fewer nothing is decided."""
+
+SURELY_ENOUGH = 1.5
+"""Times the packets needed; `SURE_TIMES` likewise. Runs that just suffice look better than they
+are, so with fewer, where neighbours are alike, an interval is made as much wider as they are fewer,
+by packets and by times (docs/decisions/0020)."""
+
+LEAST_TIMES, SURE_TIMES = 25, 75
+"""Autocorrelation times that a run must hold, and should: with fewer, they cannot be told from its
+blocks."""
+
+WIDEST = 4
+"""So much wider an interval becomes at most, and a guess always."""
+
+FEW_PACKETS = 2 * N_BLOCKS
+"""With fewer, how alike neighbours are is known too badly for an interval as it is."""
+
+FEW_FACTOR, FEW_ALIKE_FACTOR = 1.1, 1.5
+"""So much wider it is then; the latter where neighbours are alike."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A figure of one run: its value, and how sure it is from this run alone.
+
+    `within` is None where this run's packets are too few or too much alike: `why` says so, and
+    `note` what else to know. `n_effective` counts independent packets, `n_times` autocorrelation
+    times.
+    """
+
+    value: float
+    within: Estimate | LossEstimate | None
+    n: int
+    n_effective: float
+    bias: float
+    why: str = ""
+    note: str = ""
+    n_times: float = inf
+
+
+def of_means(
+    run: MeasuredRun,
+    points: Sequence[str],
+    sides: list[Blocks],
+    least_ns: float = 0.0,
+    clock_ns: float = 0.0,
+) -> Reading:
+    """Sum of the sides' means: of one direction, or of both.
+
+    Args:
+        run: What was measured.
+        points: Where it was: the ends of a segment.
+        sides: The blocks, one or both directions.
+        least_ns: What is taken off.
+        clock_ns: How far clocks may shift it.
+    """
+    value = sum(side.mean_ns for side in sides) - least_ns
+    n = min(side.n_all for side in sides)
+    bias = clock_ns + coarse_ns(run, points, sides)
+    influence = np.sum([side.influence() for side in sides], axis=0)
+    columns = [column for side in sides for column in (side.sum_ns, side.n)]
+
+    def means(*sums: Floats) -> Floats:
+        each = [total / count for total, count in zip(sums[::2], sums[1::2], strict=True)]
+        return np.asarray(np.sum(each, axis=0))
+
+    alone = sqrt(sum(side.variance / side.n_all for side in sides))
+    return of_sums(Reading(value, None, n, n, bias), alone, influence, columns, means)
+
+
+def of_sums(
+    reading: Reading,
+    alone: float,
+    influence: Floats,
+    columns: Sequence[Floats | Ints],
+    statistic: Callable[..., Floats],
+) -> Reading:
+    """Figure that is made of sums over blocks of time.
+
+    Args:
+        reading: Of all blocks, without an interval yet.
+        alone: Its standard error, were packets independent.
+        influence: What each block adds to its error; sums to 0.
+        columns: What is summed, block by block.
+        statistic: Makes the figure of the columns' sums.
+    """
+    blocks = blocking(influence)
+    if blocks is None:
+        return replace(reading, n_effective=0.0, why=TRIMMED_AWAY)
+    joint = [joined(column, blocks.length) for column in columns]
+
+    def resampled(weights: Floats) -> Floats:
+        return statistic(*(weights @ column for column in joint))
+
+    se, df = resampled_error(resampled, len(influence) // blocks.length)
+    se = max(se, blocks.se)
+    n_effective = reading.n * min(1.0, (alone / se) ** 2) if se else float(reading.n)
+    within = Estimate(reading.value, se, df, reading.bias)
+    reading = replace(reading, within=within, n_effective=n_effective)
+    return gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
+
+
+def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
+    """Ratio of two sums over blocks of time: a rate, or a mean size.
+
+    Args:
+        parts: What is counted in each block.
+        wholes: What it is counted by: seconds, frames.
+        n: Frames.
+    """
+    total = float(wholes.sum())
+    value = float(parts.sum()) / total
+    blocks = blocking((parts - value * wholes) / total)
+    if blocks is None:
+        return Reading(value, None, n, 0.0, 0.0, TRIMMED_AWAY)
+    length = blocks.length
+
+    def ratios(weights: Floats) -> Floats:
+        return np.asarray((weights @ joined(parts, length)) / (weights @ joined(wholes, length)))
+
+    n_blocks = len(parts) // length
+    se, df = resampled_error(ratios, n_blocks)
+    se = max(se, blocks.se)
+    reading = Reading(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
+    # what never changes is known however little of it there is
+    return gated(reading, blocks, inf) if se else reading
+
+
+def resampled_error(statistic: Callable[[Floats], Floats], n_blocks: int) -> tuple[float, float]:
+    """Give the standard error of a statistic, blocks resampled, and its degrees of freedom."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = statistic(resamples(n_blocks))
+    return spread_of(values, n_blocks), n_blocks - 1
+
+
+def gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
+    """Widen an interval where packets hardly suffice, and say where they do not.
+
+    There is no other gate: a summary, a comparison and a verdict are equally sure of a figure.
+
+    Args:
+        reading: With the interval as it was resampled.
+        blocks: What was resampled.
+        enough: Independent packets, by those that are needed; infinite: they do not limit it.
+    """
+    reading = replace(reading, n_times=blocks.n_times)
+    within = reading.within
+    if not isinstance(within, Estimate) or not isfinite(within.se):
+        return replace(reading, within=None, n_effective=0.0, why=TOO_FEW)
+    is_alike = isfinite(blocks.n_times)
+    if enough < LEAST_SHARE:
+        return _wider(reading, within, WIDEST, SCANT, TOO_ALIKE)
+    if blocks.n_times < LEAST_TIMES:
+        return _wider(reading, within, WIDEST, SCANT, TOO_SLOW)
+    factor = _doubtful(enough, blocks.n_times) if is_alike else 1.0
+    if reading.n < FEW_PACKETS and isfinite(enough):
+        factor *= FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR
+        return _wider(reading, within, min(factor, WIDEST), FEW)
+    if factor > 1 or enough < 1:
+        return _wider(reading, within, min(factor, WIDEST), APPROXIMATE)
+    return reading
+
+
+def _doubtful(enough: float, n_times: float) -> float:
+    """How much wider for how little is known of neighbours that are alike."""
+    return max(1.0, SURELY_ENOUGH / enough) * max(1.0, SURE_TIMES / n_times)
+
+
+def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: str = "") -> Reading:
+    return replace(reading, within=replace(within, se=within.se * factor), note=note, why=why)
+
+
+NOT_ASKED = "not asked for: --no-intervals"
+SCANT = "where neighbours are very much alike the interval is a guess, and made four times as wide"
+APPROXIMATE = (
+    "the packets hardly suffice: the interval is approximate, and wider where neighbours are alike"
+)
+FEW = "with so few packets, how alike neighbours are can hardly be told: the interval is wider"
+TOO_ALIKE = (
+    "too little data: neighbours are so much alike, or drift so much, that the packets are worth "
+    "too few independent ones; capture for longer, or one kind of traffic (--filter)"
+)
+TOO_SLOW = (
+    "too little data: it changes so slowly that the run holds fewer than twenty-five times of its "
+    "likeness; capture for longer"
+)
+TOO_FEW = (
+    "too little data: packets are too few to tell how alike neighbours are; capture for longer"
+)
+TRIMMED_AWAY = (
+    "too little is left of the run to tell how alike neighbours are; leave less out with --warm-up"
+)
+
+
+def coarse_ns(
+    run: MeasuredRun, points: Sequence[str], sides: list[Blocks], *, is_single: bool = False
+) -> float:
+    """Bound what coarse stamps may do to a mean: nothing, where latencies scatter enough.
+
+    A mean over stamps of 1 µs is right if the phases of the packets are spread over a µs; where
+    latencies scatter by less than half of that, traffic may keep step with the stamps. A quantile
+    (`is_single`) is off by a stamp in any case.
+    """
+    steps_ns = [run.resolution_ns(point) for point in points]
+    step_ns = max(steps_ns)
+    rounding = step_ns**2 / 6
+    scatters = all(side.variance - rounding > (step_ns / 2) ** 2 for side in sides)
+    return sum(steps_ns) if step_ns and (is_single or not scatters) else 0.0

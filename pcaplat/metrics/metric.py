@@ -1,0 +1,32 @@
+"""What is asked of a run, and the answer that there is none."""
+
+from dataclasses import dataclass
+
+from pcaplat.metrics.means import Reading
+
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is asked of a run: a metric, one statistic of it, and where.
+
+    Without `ends` the whole path; a metric of one way without `direction` takes both ways
+    together where it can (loss), else forward. `unit`, where a metric may be in several: its base.
+    """
+
+    metric: str
+    statistic: str = "mean"
+    ends: tuple[str, str] | None = None
+    direction: str | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A run that cannot give a figure: why, and what would."""
+
+    why: str
+
+
+Given = Reading | Missing

@@ -1,0 +1,54 @@
+"""One run that is unlike the others of its scenario: a reboot, a backup, a cable."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from pcaplat.metrics.latency import Figure, read
+from pcaplat.metrics.means import Reading
+from pcaplat.metrics.runs import LEAST_RUNS, Scenario
+from pcaplat.statistics.intervals import t_tail
+
+ODD_LEVEL = 0.01
+"""So often a run is named where none is odd and runs scatter normally."""
+
+
+def odd_run(values: Sequence[float]) -> int | None:
+    """Find the one value that lies outside what the others scatter by.
+
+    Each is judged by the mean and scatter of the others (the externally studentised residual,
+    Grubbs 1969), by Bonferroni over all of them. Two odd ones hide each other.
+
+    Args:
+        values: One a run, five or more.
+
+    Returns:
+        Its place; None if there is none.
+
+    Example:
+        >>> odd_run([9.1, 9.3, 9.0, 14.2, 9.2, 9.1]), odd_run([9.1, 9.3, 9.0, 9.4, 9.2])
+        (3, None)
+    """
+    n = len(values)
+    if n < LEAST_RUNS:
+        return None
+    found = np.asarray(values, dtype=np.float64)
+    at = int(np.argmax(np.abs(found - found.mean())))
+    others = np.delete(found, at)
+    error = float(others.std(ddof=1)) * sqrt(1 + 1 / (n - 1))
+    p = 2 * t_tail(abs(float(found[at] - others.mean())), error, n - 2)
+    return at if n * p < ODD_LEVEL else None
+
+
+def odd_run_of(scenario: Scenario, figure: Figure) -> str | None:
+    """Name the run of a scenario whose figure is unlike that of its other runs."""
+    readings = [read(run, figure) for run in scenario.runs]
+    values = [one.value for one in readings if isinstance(one, Reading)]
+    at = odd_run(values) if len(values) == len(readings) else None
+    if at is None:
+        return None
+    return (
+        f"{scenario.name}: {scenario.runs[at].name} is unlike its other {len(values) - 1} runs; "
+        "look for what else happened then, and repeat it rather than leave it out"
+    )

@@ -1,0 +1,234 @@
+"""Figures of traffic: rates, sizes, transactions and overhead of a run.
+
+A rate is taken where packets come out: at the far end forward, at the near end in reverse. A frame
+size where they go in. Terms as in RFC 1242 and RFC 2285: a rate at which frames are lost is a
+forwarding rate, and no throughput.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from pcaplat.metrics.means import Reading, of_ratio
+from pcaplat.metrics.metric import SHARES, Figure, Given, Missing
+from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.metrics.traffic_blocks import Flow, Rates, Row
+from pcaplat.model.blocks import N_BLOCKS
+
+FCS_BYTES = 4
+LINE_BYTES = 24
+"""FCS, preamble and least gap."""
+
+RATES: dict[str, tuple[str, int, int]] = {
+    "packet-rate": ("n_frames", 1, 0),
+    "throughput-l1": ("frame_bytes", 8, LINE_BYTES),
+    "throughput-l2": ("frame_bytes", 8, FCS_BYTES),
+    "throughput-l3": ("l3_bytes", 8, 0),
+    "goodput": ("payload_bytes", 8, 0),
+}
+"""Each rate: what is counted, how many units one is, and the bytes a frame has besides."""
+
+OF_THE_LINE = ("throughput-l1", "throughput-l2")
+GAPS = {"throughput-l3": "n_l3_unknown", "goodput": "n_payload_unknown"}
+UNCOUNTED = (
+    "the traffic of {name} was not counted, for only a sample of its packets was taken, or an "
+    "earlier version wrote it; merge its captures again, whole"
+)
+
+
+def rate(run: MeasuredRun, figure: Figure) -> Given:
+    """Give frames or bits a second, where packets come out."""
+    found = _place(run, figure, is_out=True)
+    if isinstance(found, Missing):
+        return found
+    flow, row = found
+    if figure.statistic != "mean":
+        return Missing(f"the {figure.statistic} of a rate depends on how long it is taken over")
+    if figure.metric in OF_THE_LINE and row["l2_bps"] is None:
+        return Missing(f"{row['point']} was not captured as Ethernet, so its line is not known")
+    gap = GAPS.get(figure.metric)
+    if gap and row[gap]:
+        what = "an IP packet" if figure.metric == "throughput-l3" else "a payload"
+        return Missing(f"{row[gap]} frames at {row['point']} are not known to carry {what}")
+    column, factor, besides = RATES[figure.metric]
+    counts = factor * (flow.counts[column] + besides * flow.counts["n_frames"])
+    seconds = np.full(len(counts), flow.length_ns / 1e9)
+    reading = of_ratio(counts.astype(np.float64), seconds, int(flow.counts["n_frames"].sum()))
+    return replace(reading, note="; ".join(filter(None, (reading.note, _lossy(run, figure)))))
+
+
+def _lossy(run: MeasuredRun, figure: Figure) -> str:
+    """Name a rate at which frames were lost as what it is."""
+    row = run.segments.get((*(figure.ends or run.ends), figure.direction or "forward"))
+    if row is None or not row["n_lost"]:
+        return ""
+    percent = 100 * row["n_lost"] / (row["n"] + row["n_lost"])
+    return (
+        f"{row['n_lost']} frames were lost, so this is PDR({percent:.2g} %), the rate at that "
+        "loss, and no throughput (RFC 1242 §3.17)"
+    )
+
+
+def frame_size(run: MeasuredRun, figure: Figure) -> Given:
+    """Give a statistic of frame sizes with FCS, as RFC 2544 counts them, where packets go in."""
+    found = _place(run, figure, is_out=False)
+    if isinstance(found, Missing):
+        return found
+    flow, row = found
+    if row["l2_bps"] is None:
+        return Missing(f"{row['point']} was not captured as Ethernet, so its frames are not known")
+    n_frames = int(flow.counts["n_frames"].sum())
+    if figure.statistic == "mean":
+        n = flow.counts["n_frames"].astype(np.float64)
+        return of_ratio(flow.counts["frame_bytes"] + FCS_BYTES * n, n, n_frames)
+    value = _statistic(run.rates.sizes if run.rates else (), row, figure.statistic) + FCS_BYTES
+    why = f"one run has one {figure.statistic}, and no interval for it; five runs have"
+    return Reading(value, None, n_frames, n_frames, 0.0, why)
+
+
+def _statistic(sizes: Sequence[Row], row: Row, statistic: str) -> float:
+    place = (row["point"], row["direction"])
+    mine = [one for one in sizes if (one["point"], one["direction"]) == place]
+    values = np.array([one["frame_bytes"] for one in mine])
+    counts = np.array([one["n_frames"] for one in mine])
+    if statistic in {"min", "max"}:
+        return float(values.min() if statistic == "min" else values.max())
+    order = np.argsort(values)
+    reached = np.cumsum(counts[order])
+    at = np.searchsorted(reached, ceil(SHARES[statistic] * reached[-1]))
+    return float(values[order][at])
+
+
+def overhead(run: MeasuredRun, figure: Figure) -> Given:
+    """Give the bytes that frames are longer at the far end than at the near end."""
+    if run.rates is None:
+        return Missing(UNCOUNTED.format(name=run.name))
+    way = figure.direction or "forward"
+    ends = figure.ends or run.ends
+    rows = [row for row in run.rates.overhead if row["direction"] == way]
+    chosen, sign = _along(rows, ends, run)
+    if not chosen:
+        return Missing(f"{run.name}: no packet was seen at both ends of {ends[0]} → {ends[1]}")
+    n = min(row["n"] for row in chosen)
+    column = {"mean": "mean_bytes", "p50": "usual_bytes"}.get(figure.statistic)
+    column = column or f"{figure.statistic}_bytes"
+    if len(chosen) > 1 and column != "mean_bytes":
+        return Missing("only means add up along a path; name a segment")
+    if column not in chosen[0]:
+        return Missing(f"the {figure.statistic} of the overhead is not measured")
+    value = sign * sum(row[column] for row in chosen)
+    is_constant = all(row["min_bytes"] == row["max_bytes"] for row in chosen)
+    if is_constant:
+        # every packet says the same
+        ones = np.ones(N_BLOCKS)
+        return of_ratio(value * ones, ones, n)
+    why = "packets of this run grow by different sizes; five runs have an interval for their mean"
+    return Reading(value, None, n, n, 0.0, why)
+
+
+def _along(rows: list[Row], ends: tuple[str, str], run: MeasuredRun) -> tuple[list[Row], int]:
+    """Find the segments between two points, and whether they are named the other way round."""
+    for turned, sign in ((ends, 1), (ends[::-1], -1)):
+        direct = [row for row in rows if (row["near"], row["far"]) == turned]
+        if direct:
+            return direct, sign
+    steps = [(edge["near"], edge["far"]) for edge in run.document["edges"]]
+    if ends == run.ends and len(steps) == len(run.path) - 1:
+        found = [row for step in steps for row in rows if (row["near"], row["far"]) == step]
+        return (found if len(found) == len(steps) else []), 1
+    return [], 1
+
+
+def transaction_rate(run: MeasuredRun, figure: Figure) -> Given:
+    """Transactions a second of all connections together, nearest the client."""
+    return _of_transactions(run, figure, lambda rows: sum(row["rate_tps"] or 0.0 for row in rows))
+
+
+def transaction_time(run: MeasuredRun, figure: Figure) -> Given:
+    """Mean time of a transaction, as seen at the point nearest the client."""
+
+    def mean_ns(rows: list[Row]) -> float:
+        n = sum(row["n_transactions"] for row in rows)
+        total_ns = sum((row["mean_ns"] or 0.0) * row["n_transactions"] for row in rows)
+        return float(total_ns / n)
+
+    return _of_transactions(run, figure, mean_ns)
+
+
+def _of_transactions(run: MeasuredRun, figure: Figure, take: Callable[[list[Row]], float]) -> Given:
+    if run.rates is None:
+        return Missing(UNCOUNTED.format(name=run.name))
+    if figure.statistic != "mean":
+        return Missing(f"the {figure.statistic} of transactions is not measured; their mean is")
+    # forward leaves the end that opens most flows
+    point = (figure.ends or run.ends)[0]
+    rows = [
+        row
+        for row in run.rates.transactions
+        if row["point"] == point and row["kind"] in {"rr", "crr"} and row["rate_tps"]
+    ]
+    kinds = sorted({(row["kind"], row["protocol"]) for row in rows})
+    if not kinds:
+        return Missing(f"{run.name}: no transactions (rr or crr) are recognised at {point}")
+    if len(kinds) > 1:
+        named = ", ".join(f"{kind} of IP protocol {number}" for kind, number in kinds)
+        return Missing(f"{run.name}: transactions of several kinds ({named}); --filter takes one")
+    n = sum(row["n_transactions"] for row in rows)
+    why = "one run has one transaction rate, and no interval for it; five runs have"
+    return Reading(float(take(rows)), None, n, n, 0.0, why)
+
+
+def _place(run: MeasuredRun, figure: Figure, *, is_out: bool) -> tuple[Flow, Row] | Missing:
+    """Find what passed the point that a figure is taken at."""
+    rates: Rates | None = run.rates
+    if rates is None:
+        return Missing(UNCOUNTED.format(name=run.name))
+    way = figure.direction or "forward"
+    near, far = figure.ends or run.ends
+    point = far if (way == "forward") == is_out else near
+    flow, row = rates.flows.get((point, way)), rates.row((point, way))
+    if flow is None or row is None or not flow.counts["n_frames"].sum():
+        return Missing(f"{run.name}: no packet was seen at {point} going {way}")
+    return flow, row
+
+
+OF_TRAFFIC: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+    **dict.fromkeys(RATES, rate),
+    "frame-size": frame_size,
+    "encapsulation-overhead": overhead,
+    "transaction-rate": transaction_rate,
+    "transaction-time": transaction_time,
+}
+"""Every metric that the traffic of a run gives."""
+
+
+def other_frames(run: MeasuredRun, figure: Figure, frame_bytes: list[int]) -> str:
+    """Say that a run's frames are not those that a claim is about; empty where they may be.
+
+    Args:
+        run: What was measured.
+        figure: What is asked of it.
+        frame_bytes: Sizes with FCS that the claim is about.
+    """
+    # a rate is one of the frames that come out, which a tunnel on the way makes longer or shorter
+    found = _place(run, figure, is_out=figure.metric in RATES)
+    if isinstance(found, Missing) or run.rates is None:
+        return ""
+    place = (found[1]["point"], found[1]["direction"])
+    rows = [row for row in run.rates.sizes if (row["point"], row["direction"]) == place]
+    n = sum(row["n_frames"] for row in rows)
+    n_meant = sum(row["n_frames"] for row in rows if row["frame_bytes"] + FCS_BYTES in frame_bytes)
+    if n_meant >= LEAST_SHARE * n:
+        return ""
+    asked = ", ".join(map(str, frame_bytes))
+    return (
+        f"{run.name}: {100 * n_meant / n:.0f} % of the frames at {place[0]} have the claim's size "
+        f"({asked} bytes with FCS), their median {found[1]['p50_frame_bytes'] + FCS_BYTES} bytes; "
+        "take traffic of that size, or --filter"
+    )
+
+
+LEAST_SHARE = 0.9
+"""Of the frames, that must have a size that the claim is about."""

@@ -1,0 +1,47 @@
+"""Where latencies lie about the usual offset, and how often a point sees a packet twice."""
+
+from dataclasses import dataclass
+
+from pcaplat.model.points import Ends
+
+NativeBand = tuple[int, int, list[float], tuple[float, float, float, float, float], Ends]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the residuals about the centre lie, for one pair of points and direction.
+
+    `outside_frac` of them lie outside, `far_frac` by more than half of its width; `reach_ns` are
+    the least and the greatest that are to be expected of any packet; `order_kept` is 0 where
+    packets of a flow overtake each other as often as residuals alone would have it, and towards 1
+    where they do not.
+    """
+
+    lo_ns: int
+    hi_ns: int
+    density: list[float]
+    lost_frac: float = 0.0
+    phantom_frac: float = 0.0
+    outside_frac: float = 0.0
+    far_frac: float = 0.0
+    reach_ns: Ends = (0, 0)
+    order_kept: float = 0.0
+
+    def native(self) -> NativeBand:
+        """As the core takes it."""
+        rare = (self.lost_frac, self.phantom_frac, self.outside_frac, self.far_frac)
+        shares = (*rare, self.order_kept)
+        return self.lo_ns, self.hi_ns, self.density, shares, self.reach_ns
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How often a point sees a packet twice, and how much later."""
+
+    copied_frac: float = 0.0
+    lo_ns: int = 0
+    hi_ns: int = 0
+
+    def native(self) -> tuple[float, int, int]:
+        """As the core takes it."""
+        return self.copied_frac, self.lo_ns, self.hi_ns

@@ -1,0 +1,229 @@
+"""Latencies of a run, block by block of time: what comparing runs and judging claims needs.
+
+The time of a run is cut into equal blocks. For each segment and direction, every block keeps
+count, sum and sum of squares (exact) and a histogram; losses and clocks stay in the summary. The
+core counts them (rust/src/blocks.rs).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.histogram import Bins
+from pcaplat.model.path import Findings
+from pcaplat.model.time_range import Range
+from pcaplat.tables.columns import Column, Table
+
+N_BLOCKS = 256
+"""Fine blocks of a run (rust/src/blocks.rs): a few make one that is long against the likeness of
+neighbours."""
+
+BLOCKS = Table(
+    "blocks",
+    "latencies of each segment and direction, one row per block of time: what compare and validate "
+    "need",
+    (
+        Column("near", "String", "the end nearer the path's first point"),
+        Column("far", "String", "the end nearer the path's last point"),
+        Column("direction", "String", "forward (as the path is written) or reverse"),
+        Column("block", "Int64", "number of the block, from 0; the whole time has 256"),
+        Column(
+            "start_ns", "Int64", "when it begins, by the path's first clock", unit="ns since 1970"
+        ),
+        Column("length_ns", "Int64", "how long it is", unit="ns"),
+        Column("n", "Int64", "packets that set out in it"),
+        Column("sum_ns", "Int64", "sum of their latencies, exact", unit="ns"),
+        Column("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
+        Column("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
+        Column("counts", "Counts", "packets in each of these bins"),
+        Column("n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True),
+    ),
+)
+
+Key = tuple[str, str, str]
+"""Near point, far point, direction."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One segment and direction, over equal blocks of time from `start_ns` on.
+
+    `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
+    middle of the bin, and how many latencies lie in it. `n_lost` are packets that were last seen in
+    the block; None where an earlier version wrote it.
+    """
+
+    start_ns: int
+    length_ns: int
+    n: Ints
+    sum_ns: Ints
+    sum_of_squares: Floats
+    bin_of: Ints
+    middles_ns: Floats
+    counts: Ints
+    n_lost: Ints | None = None
+
+    @classmethod
+    def of_moments(cls, n: Ints, sum_ns: Ints, sum_of_squares: Floats) -> "Blocks":
+        """Give what a mean needs, without times and histograms."""
+        no_bins = np.zeros(0, np.int64)
+        return cls(0, 1, n, sum_ns, sum_of_squares, no_bins, np.zeros(0), no_bins)
+
+    @cached_property
+    def n_all(self) -> int:
+        """Latencies of all blocks."""
+        return int(self.n.sum())
+
+    @cached_property
+    def mean_ns(self) -> float:
+        """Mean; the sum is exact."""
+        return int(self.sum_ns.sum()) / self.n_all
+
+    @cached_property
+    def variance(self) -> float:
+        """Variance, ns²."""
+        return max(float(self.sum_of_squares.sum()) / self.n_all - self.mean_ns**2, 0.0)
+
+    @cached_property
+    def least_ns(self) -> float:
+        """The smallest latency, to the width of a bin."""
+        return float(self.middles_ns.min())
+
+    def part(self, first: int, end: int) -> "Blocks":
+        """Give the blocks from `first` up to, but not with, `end`."""
+        keep = (self.bin_of >= first) & (self.bin_of < end)
+        return Blocks(
+            self.start_ns + first * self.length_ns,
+            self.length_ns,
+            self.n[first:end],
+            self.sum_ns[first:end],
+            self.sum_of_squares[first:end],
+            self.bin_of[keep] - first,
+            self.middles_ns[keep],
+            self.counts[keep],
+            None if self.n_lost is None else self.n_lost[first:end],
+        )
+
+    def influence(self) -> Floats:
+        """What each block adds to the error of the mean; sums to 0."""
+        return np.asarray((self.sum_ns - self.mean_ns * self.n) / self.n_all)
+
+    def histograms(self, length: int) -> tuple[Floats, Floats]:
+        """Values, ascending, and how often each stands in every block of `length` fine ones."""
+        return self.bins.values, self.bins.joined(length, 0, len(self.bins.values) - 1)
+
+    @cached_property
+    def bins(self) -> Bins:
+        """The histograms of all blocks over the same values."""
+        return Bins.of(len(self.n), self.bin_of, self.middles_ns, self.counts)
+
+
+@dataclass(frozen=True)
+class BlockTimes:
+    """First and last instant of what is counted, on the path's first clock."""
+
+    start_ns: int
+    end_ns: int
+
+    @classmethod
+    def of(cls, findings: Findings, range_ns: Range) -> "BlockTimes":
+        """Take the time that all points cover, or what was asked for of it."""
+        start_ns, end_ns = findings.cover(findings.components[0])
+        low, high = range_ns
+        return cls(
+            start_ns if low is None else max(low, start_ns),
+            end_ns if high is None else min(high, end_ns),
+        )
+
+    @property
+    def length_ns(self) -> int:
+        """Length of a block."""
+        return max(1, -(-(self.end_ns - self.start_ns) // N_BLOCKS))
+
+    @property
+    def native(self) -> tuple[int, int]:
+        """Begin of the first block, and length, as the core takes them."""
+        return self.start_ns, self.length_ns
+
+    def blocks(self, counted: Mapping[str, bytes], n_lost: Sequence[int] = ()) -> Blocks | None:
+        """Take what the core counted; None if that is nothing. `n_lost` is empty where none was."""
+        if not counted["n"]:
+            return None
+
+        def numbers(name: str, kind: str) -> Any:  # noqa: ANN401 - of either kind
+            return np.frombuffer(counted[name], kind)
+
+        return Blocks(
+            *self.native,
+            numbers("n", "<i8"),
+            numbers("sum_ns", "<i8"),
+            numbers("sum_of_squares", "<f8"),
+            numbers("bin_of", "<i8"),
+            numbers("middles_ns", "<f8"),
+            numbers("counts", "<i8"),
+            np.array(n_lost or [0] * N_BLOCKS, dtype=np.int64),
+        )
+
+
+def joined(values: Floats | Ints, length: int) -> Floats:
+    """Add up `length` neighbours each; what is left over at the end is left out."""
+    n = len(values) // length
+    return np.asarray(values[: n * length].reshape(n, length).sum(axis=1), dtype=np.float64)
+
+
+def block_rows(all_blocks: Mapping[Key, Blocks]) -> list[dict[str, Any]]:
+    """Write blocks as rows of BLOCKS; empty blocks too, for they are time."""
+    return [
+        row
+        for (near, far, direction), blocks in all_blocks.items()
+        for row in _rows({"near": near, "far": far, "direction": direction}, blocks)
+    ]
+
+
+def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
+    edges = np.searchsorted(blocks.bin_of, np.arange(len(blocks.n) + 1))
+    for at, n in enumerate(blocks.n.tolist()):
+        bins = slice(edges[at], edges[at + 1])
+        yield names | {
+            "block": at,
+            "start_ns": blocks.start_ns + at * blocks.length_ns,
+            "length_ns": blocks.length_ns,
+            "n": n,
+            "sum_ns": int(blocks.sum_ns[at]),
+            "sum_of_squares": float(blocks.sum_of_squares[at]),
+            "middles_ns": blocks.middles_ns[bins].tolist(),
+            "counts": blocks.counts[bins].tolist(),
+            "n_lost": None if blocks.n_lost is None else int(blocks.n_lost[at]),
+        }
+
+
+def blocks_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Blocks]:
+    """Read what `block_rows` wrote."""
+    by_key: dict[Key, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_key.setdefault((row["near"], row["far"], row["direction"]), []).append(row)
+    return {key: _of_rows(sorted(some, key=lambda r: r["block"])) for key, some in by_key.items()}
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
+    def column(name: str, kind: type) -> Any:  # noqa: ANN401 - of either kind
+        return np.array([row[name] for row in rows], dtype=kind)
+
+    def flat(name: str, kind: type) -> Any:  # noqa: ANN401 - likewise
+        return np.array([value for row in rows for value in row[name]], dtype=kind)
+
+    return Blocks(
+        rows[0]["start_ns"],
+        rows[0]["length_ns"],
+        column("n", np.int64),
+        column("sum_ns", np.int64),
+        column("sum_of_squares", np.float64),
+        np.repeat(np.arange(len(rows)), [len(row["counts"]) for row in rows]),
+        flat("middles_ns", np.float64),
+        flat("counts", np.int64),
+        None if rows[0].get("n_lost") is None else column("n_lost", np.int64),
+    )

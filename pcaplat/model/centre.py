@@ -1,0 +1,68 @@
+"""The usual offset between two points over time, as the survey follows it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.model.arrays import Ints
+
+Knots = tuple[list[int], list[int], float]
+"""Times, offsets at them, and the slope outside, as the core takes a centre."""
+
+
+@dataclass(frozen=True)
+class Centre:
+    """An offset over raw time: linear between knots, of one slope outside."""
+
+    t_ns: Ints
+    offset_ns: Ints
+    slope: float
+
+    def at(self, t_ns: Ints) -> Ints:
+        """Offset at raw times; differences are taken in integers before floats touch them."""
+        if len(self.t_ns) == 0:
+            return np.zeros(len(t_ns), dtype=np.int64)
+        t0, c0 = self.t_ns[0], self.offset_ns[0]
+        x = (t_ns - t0).astype(np.float64)
+        knots = (self.t_ns - t0).astype(np.float64)
+        rise = np.interp(x, knots, (self.offset_ns - c0).astype(np.float64))
+        rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
+        return np.asarray(c0 + np.rint(rise).astype(np.int64))
+
+    def raw(self, aligned_ns: Ints) -> Ints:
+        """Raw times at which the time without the offset is `aligned_ns`."""
+        raw_ns = aligned_ns + (self.offset_ns[0] if len(self.offset_ns) else 0)
+        # the offset's slope is that of clocks, far below 1: three steps leave no nanosecond
+        for _ in range(3):
+            raw_ns = aligned_ns + self.at(raw_ns)
+        return np.asarray(raw_ns)
+
+    def doubtful(self) -> Ints:
+        """Times without the offset in which the clock was set back, first and last, one a row.
+
+        There the offset falls faster than time goes by: the clock said some times twice, and of
+        packets that have one of them nobody knows which is meant. The knots around may be of both.
+        """
+        falls_ns = np.abs(np.diff(self.offset_ns))
+        at = np.flatnonzero(falls_ns > np.diff(self.t_ns))
+        knots_ns = self.t_ns - self.offset_ns
+        around = np.clip(at[:, None] + np.arange(-1, 3), 0, len(knots_ns) - 1)
+        first_ns, last_ns = knots_ns[around].min(axis=1), knots_ns[around].max(axis=1)
+        return np.stack([first_ns - falls_ns[at], last_ns + falls_ns[at]], 1)
+
+    def native(self) -> Knots:
+        """Knots, offsets and slope as the core takes them."""
+        return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
+
+
+def in_order(t_ns: Ints) -> Ints:
+    """Times that a clock says, made to ascend.
+
+    A clock that was set back says some times twice: half of them count as before, half as after.
+    """
+    up, down = np.maximum.accumulate(t_ns), np.minimum.accumulate(t_ns[::-1])[::-1]
+    return np.asarray(down + (up - down) // 2)
+
+
+NO_OFFSET = Centre(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
+"""The centre of the reference point itself."""

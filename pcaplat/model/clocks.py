@@ -1,0 +1,201 @@
+"""Clocks: how the points' clocks relate, as intervals over time.
+
+Alignment makes these values; attribution and the results use them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.centre import Centre, in_order
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.points import Ends
+
+MOST_DRIFT_PPM = 10_000
+"""No clock drifts so fast: where packets leave more open, they say nothing of the drift."""
+
+Drift = tuple[float, float]
+"""How fast an offset grows, and how far that may be off, ppm."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A clock was set by `size_ns`, between packets that only the one and the other explain."""
+
+    before_ns: int
+    after_ns: int
+    size_ns: int
+
+    @property
+    def t_ns(self) -> int:
+        """When, as far as can be told."""
+        return self.before_ns + (self.after_ns - self.before_ns + 1) // 2
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A far clock against a near one: an interval over time, and the value that was taken in it.
+
+    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`. `value_ns`,
+    `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of clocks that
+    are years apart. `n` packets stand for each time `t_ns` on the path's first clock. Steps are in
+    all three; `without_steps` has them as if no clock had been set, for step-free differences.
+    """
+
+    kind: str
+    base_ns: int
+    t_ns: Ints
+    value_ns: Floats
+    lo_ns: Floats
+    hi_ns: Floats
+    drift_ppm: float | None
+    drift_half_width_ppm: float | None
+    n: Floats
+    steps: Sequence[Step] = ()
+    without_steps: tuple[Floats, Floats, Floats] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the offset is known, not only its drift."""
+        return self.kind in {"same-clock", "bounded"}
+
+    @property
+    def offset_ns(self) -> Ints:
+        """The whole offset, in integers."""
+        return self.base_ns + np.rint(self.value_ns).astype(np.int64)
+
+    @property
+    def step_free(self) -> tuple[Floats, Floats, Floats]:
+        """Value, least and most as if no clock had been set."""
+        return self.without_steps or (self.value_ns, self.lo_ns, self.hi_ns)
+
+    @property
+    def step_free_ns(self) -> Ints:
+        """The whole offset as if no clock had been set: what step-free differences are taken by."""
+        return self.base_ns + np.rint(self.step_free[0]).astype(np.int64)
+
+    @property
+    def half_width_ns(self) -> float | None:
+        """How far the truth may be from the value, over the packets that were matched."""
+        if self.kind == "same-clock":
+            return 0.0
+        if self.kind != "bounded":
+            return None
+        width = np.maximum(self.hi_ns - self.value_ns, self.value_ns - self.lo_ns)
+        return float(np.average(width, weights=self.n))
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """All clocks of a run: relations between points, and each point's offset over time.
+
+    `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
+    `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
+    related to others the point at the root of its group.
+    """
+
+    knots_ns: Ints
+    domain: Sequence[int]
+    base_ns: Sequence[int]
+    upper_ns: Floats
+    value_ns: Floats
+    n: Floats
+    one_way_ppm: Mapping[Ends, Drift | None]
+    related: Mapping[int, int]
+    is_raw: frozenset[Ends]
+    steps: Mapping[int, Sequence[Step]]
+    warnings: list[Warn]
+
+    @property
+    def middle(self) -> int:
+        """Which knot stands for the middle of the common time, before a step if one is there."""
+        middle_ns = self.knots_ns[0] + (self.knots_ns[-1] - self.knots_ns[0]) // 2
+        return int(np.searchsorted(self.knots_ns, middle_ns, side="right")) - 1
+
+    def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
+        """The same at other times, with steps in other places: between knots it is linear."""
+        x = (knots_ns - self.knots_ns[0]).astype(np.float64)
+        known = (self.knots_ns - self.knots_ns[0]).astype(np.float64)
+
+        def at(column: Floats) -> Floats:
+            is_known = np.all(np.isfinite(column))
+            return np.asarray(np.interp(x, known, column) if is_known else column[place])
+
+        place = np.clip(np.searchsorted(known, x), 0, len(known) - 1)
+        return replace(
+            self,
+            knots_ns=knots_ns,
+            upper_ns=np.apply_along_axis(at, 0, self.upper_ns),
+            value_ns=np.apply_along_axis(at, 0, self.value_ns),
+            n=np.where(np.isin(x, known), self.n[place], self.n.min()),
+            steps=steps,
+        )
+
+    def relation(self, near: int, far: int) -> Relation:
+        """Relate the far point's clock to the near point's."""
+        a, b = self.domain[near], self.domain[far]
+        zero = np.zeros(len(self.knots_ns))
+        if a == b:
+            return Relation("same-clock", 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+        if self.related.get(a) != self.related.get(b) or a not in self.related:
+            return self._one_way(a, b)
+        hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
+        value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
+        drift, width = _drift(self.knots_ns, value, lo, hi)
+        steps = self._steps(a, b)
+        least, set_ns, most = set_by(steps, self.knots_ns)
+        # a pair may have been put on either side of a step that is not sure
+        free = (value, lo - (most - least), hi + (most - least))
+        base_ns = self.base_ns[b] - self.base_ns[a]
+        found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
+        return Relation("bounded", base_ns, self.knots_ns, *found)
+
+    def _steps(self, a: int, b: int) -> list[Step]:
+        """Steps of the second clock against the first: a step of the first shows negated."""
+        mirrored = [replace(step, size_ns=-step.size_ns) for step in self.steps.get(a, ())]
+        return sorted([*mirrored, *self.steps.get(b, ())], key=lambda step: step.t_ns)
+
+    def root(self, point: int) -> int:
+        """Give the point whose clock the times of a point's component are given in."""
+        return self.related.get(self.domain[point], point)
+
+    def _one_way(self, a: int, b: int) -> Relation:
+        empty = np.full(len(self.knots_ns), np.nan)
+        kind = "one-way" if (a, b) in self.one_way_ppm else "none"
+        drift, width = self.one_way_ppm.get((a, b)) or (None, None)
+        return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
+
+
+def set_by(steps: Sequence[Step], t_ns: Ints) -> tuple[Floats, Floats, Floats]:
+    """Give how far steps have set a clock at each time: at least, as far as is known, at most, ns.
+
+    While a step may have been or not, both may be.
+    """
+    least, known, most = (np.zeros(len(t_ns)) for _ in range(3))
+    for step in steps:
+        is_set = t_ns >= step.t_ns
+        is_open = (t_ns > step.before_ns) & (t_ns < step.after_ns)
+        known += np.where(is_set, step.size_ns, 0)
+        least += np.where(is_open, min(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
+        most += np.where(is_open, max(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
+    return least, known, most
+
+
+def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:
+    """Mean drift, steps left out, ppm, and its half-width from the interval's ends."""
+    span_ns = float(max(int(knots_ns[-1] - knots_ns[0]), 1))
+    drift = (value[-1] - value[0]) / span_ns
+    most, least = (hi[-1] - lo[0]) / span_ns, (lo[-1] - hi[0]) / span_ns
+    return float(drift * 1e6), float(max(most - drift, drift - least) * 1e6)
+
+
+def offset_centre(clocks: Clocks, point: int, reference: int) -> Centre | None:
+    """Give a point's offset against the reference over its own raw time."""
+    relation = clocks.relation(reference, point)
+    if not relation.is_known:
+        return None
+    # the knots are times of the component's first clock, whatever the reference is
+    raw_ns = relation.t_ns + clocks.relation(clocks.root(point), point).offset_ns
+    return Centre(in_order(raw_ns), relation.offset_ns, (relation.drift_ppm or 0.0) * 1e-6)

@@ -1,0 +1,24 @@
+"""One thing that may mislead, as a value."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Warn:
+    """One thing that may mislead: its code (pcaplat.diagnostics.catalogue), where, what to do.
+
+    `evidence` has what was seen, frames and counts; `consequence` says which figure it touches.
+    Either of the last two may be empty where the sentence before says it already.
+    """
+
+    code: str
+    point: str | None
+    evidence: str
+    consequence: str = ""
+    remedy: str = ""
+    file: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it in one sentence."""
+        return "; ".join(filter(None, (self.evidence, self.consequence, self.remedy)))

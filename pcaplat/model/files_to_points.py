@@ -1,0 +1,154 @@
+"""The capture points that files hold: their names, and which part of which file is which."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pcaplat.errors import InputError
+from pcaplat.model.captures import Capture, is_decoded, point_names, resolution_ns
+from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
+from pcaplat.model.points import Division, Point
+from pcaplat.text import plain_name
+
+PointOf = Sequence[Sequence[int | None]]
+"""Per file and part of it, the point."""
+
+
+MAX_POINTS = 512
+"""Points are compared in pairs; a hostile file describes tens of thousands of interfaces."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The points, which part of which file is which, and how many frames each part has.
+
+    `names` has the point that each file was given for: frames of a divided file that are of none
+    of its points are named so. `n_frames` has of every divided file, by part, the frames, and
+    those that were not decoded.
+    """
+
+    points: Sequence[Point]
+    point_of: PointOf
+    divisions: Sequence[Division | None]
+    names: Sequence[str]
+    n_frames: Mapping[int, Sequence[Sequence[int]]]
+
+    def rows(
+        self, file: int, interfaces: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, Mapping[str, Any], Sequence[int]]]:
+        """Give the point of each part of a file, its interface, frames and undecoded frames."""
+        division, at = self.divisions[file], self.point_of[file]
+        for one in interfaces:
+            parts = _parts_of(division, one["interface"])
+            n_frames = {one["interface"]: [one["n_frames"], one["n_undecoded"]]}
+            if division is not None:
+                n_frames = {part: list(n) for part, n in enumerate(self.n_frames[file])}
+            for part in dict.fromkeys((*parts, one["interface"])):
+                point = at[part]
+                name = self.names[file] if point is None else self.points[point].name
+                if part in parts or n_frames[part][0]:
+                    yield name, one, n_frames[part]
+
+
+def interfaces_of(of_file: Mapping[str, Any]) -> list[int]:
+    """Give the interfaces of a file."""
+    return [one["interface"] for one in of_file["interfaces"]]
+
+
+def find_points(
+    captures: Sequence[Capture],
+    facts: Sequence[Mapping[str, Any]],
+    divisions: Sequence[Division | None] | None = None,
+) -> tuple[list[Point], list[list[int | None]]]:
+    """Tell which points there are, and for each file and part of it which one it is of.
+
+    A file that holds one point has its name; of several each is `STEM/LABEL`. Several files given
+    for one point are consecutive files of one capture.
+
+    Args:
+        captures: The files.
+        facts: What reading told of each.
+        divisions: How each is divided; None where its parts are its interfaces.
+
+    Raises:
+        InputError: More points than are compared; give fewer captures or interfaces.
+    """
+    sources: dict[str, list[tuple[int, int]]] = {}
+    seen: dict[str, list[Mapping[str, Any]]] = {}
+    rest: set[str] = set()
+    point_of: list[list[int | None]] = []
+    known = divisions or [None] * len(captures)
+    rows = zip(point_names(captures), facts, known, strict=True)
+    for file, (name, of_file, division) in enumerate(rows):
+        interfaces = of_file["interfaces"]
+        n_parts = 1 + max((one["interface"] for one in interfaces), default=-1)
+        point_of.append([None] * (division.n_parts if division else n_parts))
+        for one in interfaces:
+            label = plain_name(one["name"] or f"if{one['interface']}")
+            base = () if len(interfaces) == 1 else (label,)
+            for part, own in _parts_of(division, one["interface"]).items():
+                full = "/".join(filter(None, (name, "-".join(filter(None, (*base, own))))))
+                sources.setdefault(full, []).append((file, part))
+                if division and division.parts.get(part, (0, "x"))[1] == "":
+                    rest.add(full)
+                seen.setdefault(full, []).append(one)
+    _refuse_too_many(sources, captures)
+    points = [
+        _point(name, tuple(sources[name]), seen[name], is_rest=name in rest) for name in sources
+    ]
+    for i, point in enumerate(points):
+        for file, part in point.sources:
+            point_of[file][part] = i
+    return points, point_of
+
+
+def _refuse_too_many(
+    sources: Mapping[str, Sequence[tuple[int, int]]], captures: Sequence[Capture]
+) -> None:
+    if len(sources) <= MAX_POINTS:
+        return
+    of_file = Counter(file for parts in sources.values() for file in {at for at, _ in parts})
+    [(largest, n_of_file)] = of_file.most_common(1)
+    name = captures[largest].name
+    raise InputError.too_many_points(len(sources), MAX_POINTS, name, n_of_file)
+
+
+def _parts_of(division: Division | None, interface: int) -> dict[int, str]:
+    """Parts of an interface, with their labels; an interface that is not divided is one."""
+    parts = division.parts_of(interface) if division else {}
+    return parts or {interface: ""}
+
+
+def _point(
+    name: str,
+    sources: tuple[tuple[int, int], ...],
+    interfaces: Sequence[Mapping[str, Any]],
+    *,
+    is_rest: bool,
+) -> Point:
+    return Point(
+        name=name,
+        sources=sources,
+        resolution_ns=max(resolution_ns(one) for one in interfaces),
+        first_t_ns=min(one["first_t_ns"] for one in interfaces),
+        last_t_ns=max(one["last_t_ns"] for one in interfaces),
+        disorder_ns=max(one["disorder_ns"] for one in interfaces),
+        n_frames=sum(one["n_frames"] for one in interfaces),
+        n_undecoded=sum(one["n_undecoded"] for one in interfaces),
+        is_decoded=any(is_decoded(one) for one in interfaces),
+        snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
+        is_rest=is_rest,
+        late_ns=max(late_ns(one) for one in interfaces),
+        mirror_wait_ns=max(mirror_wait_ns(one) or 0 for one in interfaces),
+        n_mirrored=sum(n for one in interfaces for _, n, _, _ in one["mirrors"]),
+        mirror_gaps=_mirror_gaps(interfaces),
+    )
+
+
+def _mirror_gaps(
+    interfaces: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[int, int, int], ...] | None:
+    """Give the gaps of all sessions, in order of time; None where none numbers its frames."""
+    sessions = [gaps for one in interfaces for _, _, _, gaps in one["mirrors"]]
+    return tuple(sorted(gap for gaps in sessions for gap in gaps)) if sessions else None

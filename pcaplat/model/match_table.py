@@ -1,0 +1,102 @@
+"""The matches table: from spilled pairs of frames to its columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.captures import Capture
+from pcaplat.model.clocks import Clocks, Relation
+from pcaplat.model.path import Findings
+from pcaplat.model.spilled_rows import IDENTITIES, KINDS, MATCHED_BY, Rows, ends, evidence, kinds
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBER_BITS = 44
+"""Of a frame's id (rust/src/matching/mod.rs); the bits above are its file."""
+
+
+@dataclass(frozen=True)
+class MatchTable:
+    """What turns pairs into rows: names, and how the clocks relate."""
+
+    captures: Sequence[Capture]
+    findings: Findings
+    clocks: Clocks
+
+    def columns(self, rows: Rows) -> "dict[str, pa.Array]":
+        """Give the columns of some pairs (pcaplat.tables.MATCHES) as Arrow arrays."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+        def words(known: Sequence[str], index: Ints) -> "pa.Array":
+            return pa.array(known, pa.string()).take(pa.array(index))
+
+        names = [point.name for point in self.findings.points]
+        files = [capture.name for capture in self.captures]
+        number = (1 << NUMBER_BITS) - 1
+        up, down, is_reverse = ends(rows["points"])
+        trajectory = np.ascontiguousarray(rows["trajectory"])
+        by, identity, posterior = evidence(rows)
+        # NaN stands for an unknown latency, null in the table
+        latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self.latencies(rows))
+        return {
+            "up_point": words(names, up),
+            "up_file": words(files, rows["up"] >> NUMBER_BITS),
+            "up_frame": pa.array(rows["up"] & number),
+            "down_point": words(names, down),
+            "down_file": words(files, rows["down"] >> NUMBER_BITS),
+            "down_frame": pa.array(rows["down"] & number),
+            "direction": words(("forward", "reverse"), (is_reverse != 0).astype(np.int64)),
+            "kind": words(KINDS, kinds(rows["points"])),
+            "latency_ns": latency,
+            "latency_lo_ns": lo,
+            "latency_hi_ns": hi,
+            # what was cut or joined has none; a negative number orders its rows
+            "trajectory_id": pa.array(trajectory, mask=trajectory < 0),
+            "matched_by": words(MATCHED_BY, by),
+            "probability": pa.array(posterior, mask=np.isnan(posterior)),
+            "identity": words(IDENTITIES, identity),
+        }
+
+    def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Latency of each pair, and what clocks and resolutions leave open; NaN if unknown."""
+        latency, lo, hi = (np.full(len(rows), np.nan) for _ in range(3))
+        for code in np.unique(rows["points"]):
+            at = rows["points"] == code
+            up, down, is_reverse = (int(part) for part in ends(code))
+            near, far = (down, up) if is_reverse else (up, down)
+            relation = self.clocks.relation(near, far)
+            if not relation.is_known:
+                continue
+            value, least, most = self._clock_share(
+                rows[at], near, relation, is_reverse=is_reverse != 0
+            )
+            exact = rows["raw_ns"][at] - (-relation.base_ns if is_reverse else relation.base_ns)
+            latency[at] = exact - np.rint(value)
+            lo[at] = exact - most - self.findings.points[up].cut_ns
+            hi[at] = exact - least + self.findings.points[down].cut_ns
+        is_overlap = kinds(rows["points"]) == KINDS.index("overlap")
+        for column in (latency, lo, hi):
+            column[is_overlap] = np.nan
+        return latency, lo, hi
+
+    def _clock_share(
+        self, rows: Rows, near: int, relation: Relation, *, is_reverse: bool
+    ) -> tuple[Floats, Floats, Floats]:
+        """What of each difference is the clocks', beside their base: value, least, most."""
+        t_ns = rows["t_ns"] + (rows["raw_ns"] if is_reverse else 0)
+        knots = self.findings.centres[0][near].raw(relation.t_ns)
+        value, lo, hi = (
+            _between(knots, edge, t_ns, relation.drift_ppm or 0.0) for edge in relation.step_free
+        )
+        return (-value, -hi, -lo) if is_reverse else (value, lo, hi)
+
+
+def _between(knots: Ints, values: Floats, t_ns: Ints, slope_ppm: float) -> Floats:
+    """Linear between the knots, of one slope outside."""
+    x, at = (t_ns - knots[0]).astype(np.float64), (knots - knots[0]).astype(np.float64)
+    beyond = np.minimum(x, 0) + np.maximum(x - at[-1], 0)
+    return np.asarray(np.interp(x, at, values) + slope_ppm * 1e-6 * beyond)

@@ -1,0 +1,90 @@
+"""Segments: what was measured of each, before it is summed up in numbers.
+
+Attribution makes these values; the summary uses them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pcaplat.model.blocks import Blocks
+from pcaplat.model.clocks import Relation
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Latencies of one segment and direction: exact extremes and moments, and a histogram.
+
+    `middles_ns` are the middles of the occupied bins, ascending; a value differs from its bin's by
+    at most 2^-11 of itself (rust/src/histogram.rs).
+    """
+
+    n: int
+    sum_ns: int
+    sum_of_squares: float
+    min_ns: int
+    max_ns: int
+    middles_ns: Sequence[float]
+    counts: Sequence[int]
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean; the sum is exact."""
+        return self.sum_ns / self.n
+
+    @property
+    def variance(self) -> float:
+        """Variance, ns²."""
+        return max(self.sum_of_squares / self.n - self.mean_ns**2, 0.0)
+
+    def n_below(self, limit_ns: float) -> int:
+        """How many latencies are less than a limit, to the width of a bin."""
+        return sum(n for at, n in zip(self.middles_ns, self.counts, strict=True) if at < limit_ns)
+
+    def quantile_ns(self, share: float) -> float:
+        """Value that `share` of the latencies do not exceed (inverse of the distribution)."""
+        rank = np.ceil(share * self.n)
+        at = int(np.searchsorted(np.cumsum(self.counts), rank))
+        middle = self.middles_ns[min(at, len(self.middles_ns) - 1)]
+        return float(min(max(middle, self.min_ns), self.max_ns))
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One segment and direction, as measured, of packets or of one kind of cut and joined ones.
+
+    The bytes are those of TCP payload, of packets left whole, cut and joined together. `blocks` are
+    the latencies block by block of time, `variation` the size of the difference of each from that
+    of the packet before it in its flow (IPDV, RFC 5481); both of whole packets.
+    """
+
+    near: int
+    far: int
+    is_reverse: bool
+    n: int
+    n_lost: int
+    n_duplicated: int
+    n_reordered: int
+    relation: Relation
+    distribution: Distribution | None
+    kind: str = "packet"
+    matched_bytes: int = 0
+    lost_bytes: int = 0
+    blocks: Blocks | None = None
+    variation: Distribution | None = None
+    lost_spread: float = 1.0
+    """How many times the variance of as many independent losses `n_lost` has."""
+    early: str = ""
+    """The frames of the packet that arrived earliest before it left, if one did."""
+    is_split: bool = False
+    """One of its ends stamps what it receives and what it sends by different clocks."""
+
+    def split(self) -> "Segment":
+        """Give what is left of it then: counts, and variation within a direction."""
+        return replace(self, blocks=None, is_split=True)
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether the distribution is of latencies, not only of their variation."""
+        return self.relation.is_known

@@ -1,0 +1,71 @@
+"""Engines: where the jobs that touch every frame run.
+
+An engine has three functions, and this is the index of engines. The stages between the jobs are
+pure and run wherever the caller is.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
+
+from pcaplat import _native
+from pcaplat.errors import EngineError
+
+Tell = Callable[[int], None]
+"""Called a few times a second with the bytes read so far."""
+
+Knots = tuple[Sequence[int], Sequence[int], float]
+"""Times, offsets at them, and the slope outside."""
+
+ENGINES = {"local": "local"}
+"""Name of each engine, and its module."""
+
+
+class Engine(Protocol):
+    """What an engine can do. All give the same on every engine."""
+
+    def sample(
+        self, files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+    ) -> dict[str, Any]:
+        """Select the same packets of all files, and state the facts about each file."""
+
+    def learn(
+        self,
+        files: Sequence[str],
+        settings: _native.Settings,
+        beforehand: dict[str, Any],
+        tell: Tell | None,
+    ) -> _native.Learned:
+        """Learn which flows of a point are known by other addresses at another.
+
+        Args:
+            files: The captures.
+            settings: How they are read.
+            beforehand: The point of each part of a file, how files are divided, the usual
+                differences of the points' stamps, and a window.
+            tell: Told how far the reading is.
+        """
+
+    def match(  # noqa: PLR0913 - what is kept is named
+        self,
+        files: Sequence[str],
+        settings: _native.Settings,
+        plan: dict[str, Any],
+        directory: str,
+        *,
+        keep_rows: bool,
+        keep_crossings: bool = False,
+        tell: Tell | None,
+    ) -> dict[str, Any]:
+        """Match all frames as planned; what is too large to return goes into `directory`."""
+
+
+def engine(name: str) -> Engine:
+    """Give an engine by name.
+
+    Raises:
+        EngineError: There is none of that name.
+    """
+    if name not in ENGINES:
+        raise EngineError(f"there is no engine {name!r}; there are: {', '.join(ENGINES)}")
+    return cast("Engine", importlib.import_module(f"pcaplat.run.engines.{ENGINES[name]}"))

@@ -1,0 +1,39 @@
+"""The local engine: threads of this machine, in bounded memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pcaplat import _native
+from pcaplat.run.engines import Tell
+
+
+def sample(
+    files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+) -> dict[str, Any]:
+    """See `Engine.sample`."""
+    return _native.sample(list(files), settings, limit, tell)
+
+
+def learn(
+    files: Sequence[str],
+    settings: _native.Settings,
+    beforehand: dict[str, Any],
+    tell: Tell | None,
+) -> _native.Learned:
+    """See `Engine.learn`."""
+    return _native.learn(list(files), settings, **beforehand, tell=tell)
+
+
+def match(  # noqa: PLR0913 - what is kept is named
+    files: Sequence[str],
+    settings: _native.Settings,
+    plan: dict[str, Any],
+    directory: str,
+    *,
+    keep_rows: bool,
+    keep_crossings: bool = False,
+    tell: Tell | None,
+) -> dict[str, Any]:
+    """See `Engine.match`."""
+    kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
+    return _native.match_files(list(files), settings, plan, directory, **kept, tell=tell)

@@ -1,0 +1,302 @@
+"""The result of a merge: the summary as it is, the large tables when they are asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pcaplat import _native, tables
+from pcaplat.breakdowns import Asked, Breakdowns, parse_by
+from pcaplat.errors import InputError
+from pcaplat.model.blocks import Blocks, BlockTimes, Key
+from pcaplat.model.captures import Capture
+from pcaplat.model.centre import Knots
+from pcaplat.model.clocks import Clocks, offset_centre
+from pcaplat.model.match_table import MatchTable
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Division, Ends, Question, questions_of
+from pcaplat.model.spilled_rows import Rows, rows_in_order
+from pcaplat.run.folder import Spill, scan_holding
+from pcaplat.stages.read import batches_of
+from pcaplat.tables.breakdowns import BY
+from pcaplat.tables.traffic import TRAFFIC
+from pcaplat.traffic import Traffic
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+
+BATCH_ROWS = 1 << 16
+
+Origin = tuple[str, str, list[str], list[Knots | None], list[Question] | None]
+"""A file of the packets table, as the core takes it."""
+
+MergeFile = tuple[int, str, int | None, list[Question] | None]
+"""A file, which part of it is meant (None: all of it), and how it is divided."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run leaves behind besides its summary."""
+
+    captures: Sequence[Capture]
+    settings: _native.Settings
+    findings: Findings
+    clocks: Clocks
+    reference: int
+    point_of: Sequence[Sequence[int | None]]
+    divisions: Sequence[Division | None]
+    names: Sequence[str]
+    rows: Sequence[str]
+    crossings: tuple[Sequence[str], Sequence[str]]
+    spill: Spill
+    n_slowest: int
+    links: Sequence[Ends]
+    times: BlockTimes
+    blocks: Mapping[Key, Blocks]
+    is_resampled: bool
+
+    def origins(self) -> list[Origin]:
+        """Per file its path, name and division, and per part its point and that point's clock.
+
+        Where a clock cannot be related there is none, so there is no aligned time either. Frames
+        that are of no point of their file are of its clock.
+        """
+        clocks = {
+            point: centre.native()
+            for point in self.findings.along
+            if (centre := offset_centre(self.clocks, point, self.reference))
+        }
+        origins = []
+        files = zip(self.captures, self.names, self.divisions, self.point_of, strict=True)
+        for capture, name, division, of_file in files:
+            of_part = list(of_file) or [None]
+            points = [name if point is None else self.findings.name(point) for point in of_part]
+            known = [None if point is None else clocks.get(point) for point in of_part]
+            of_file_clock = next(filter(None, known), None)
+            known = [one or (of_file_clock if division else None) for one in known]
+            questions = questions_of(division)
+            origins.append((capture.path, capture.name, points, known, questions))
+        return origins
+
+    def files_of(self, sources: Sequence[Ends]) -> list[MergeFile]:
+        """Say which frames of which files are a point's."""
+        files: list[MergeFile] = []
+        for file, part in sources:
+            division = self.divisions[file]
+            is_whole = division is None and len(self.point_of[file]) == 1
+            only = None if is_whole else part
+            files.append((file, self.captures[file].path, only, questions_of(division)))
+        return files
+
+    def points_in(self, name: str) -> list[int]:
+        """Give the points of the files that were given for one."""
+        files = zip(self.names, self.point_of, strict=True)
+        return [point for own, at in files if own == name for point in at if point is not None]
+
+    def rest_of(self, name: str) -> list[MergeFile]:
+        """Say which frames of divided files are of none of their points."""
+        sources = [
+            (file, part)
+            for file, (own, at) in enumerate(zip(self.names, self.point_of, strict=True))
+            for part, point in enumerate(at)
+            if own == name and point is None
+        ]
+        return self.files_of(sources)
+
+
+class Result:
+    """What a merge found.
+
+    `document` is summary.json. The large tables are made when they are first asked for, from files
+    in a temporary folder that goes with the result, or with `close`, or at the end of a `with`.
+
+    Example:
+        >>> import pcaplat
+        >>> with pcaplat.merge(sorted(Path("samples/vxlan").glob("*.pcap"))) as result:
+        ...     result.matches.select("direction").collect()["direction"].n_unique()
+        2
+    """
+
+    def __init__(self, document: dict[str, Any], run: Run) -> None:
+        self.document = document
+        self._run = run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the temporary files; the large tables are gone then."""
+        self._run.spill.cleanup()
+
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """The segments: one row per segment, direction and class (pcaplat.tables.SEGMENTS)."""
+        return tables.SEGMENTS.frame(self.document["segments"])
+
+    @cached_property
+    def clocks(self) -> "pl.DataFrame":
+        """One row per point (pcaplat.tables.CLOCKS)."""
+        return tables.CLOCKS.frame(self.document["clocks"])
+
+    @cached_property
+    def round_trips(self) -> "pl.DataFrame":
+        """One row per segment crossed both ways (pcaplat.tables.ROUND_TRIPS)."""
+        return tables.ROUND_TRIPS.frame(self.document["round_trips"])
+
+    @cached_property
+    def translations(self) -> "pl.DataFrame":
+        """One row per flow whose addresses change on the way (pcaplat.tables.TRANSLATIONS)."""
+        return tables.TRANSLATIONS.frame(self.document["translations"])
+
+    @cached_property
+    def packets(self) -> "pl.LazyFrame":
+        """One row per captured frame (pcaplat.tables.PACKETS)."""
+        return self._scan("packets", self.packet_batches())
+
+    @cached_property
+    def matches(self) -> "pl.LazyFrame":
+        """One row per pair of frames that carry the same packet (pcaplat.tables.MATCHES)."""
+        return self._scan("matches", self.match_batches())
+
+    def _scan(self, name: str, batches: "Iterator[pa.RecordBatch]") -> "pl.LazyFrame":
+        import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+        path = Path(self._run.spill.name) / f"{name}.parquet"
+        schema = getattr(tables, name.upper()).arrow_schema()
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            for batch in batches:
+                writer.write_batch(batch.cast(schema))
+        return scan_holding(path, self._run.spill)
+
+    def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
+        """Give the packets table batch by batch, in the order of files and frames.
+
+        Args:
+            details: With the further columns of pcaplat.tables.DETAILS.
+        """
+        self._need_rows()
+        run = self._run
+        stream = _native.PacketStream(
+            run.origins(),
+            run.settings,
+            outcomes_in=run.spill.name,
+            batch_rows=BATCH_ROWS,
+            details=details,
+        )
+        yield from batches_of(stream)
+
+    def match_batches(self) -> "Iterator[pa.RecordBatch]":
+        """Give the matches table batch by batch, by trajectory, each from its sender on."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+        self._need_rows()
+        run = self._run
+        schema = tables.MATCHES.arrow_schema()
+        table = MatchTable(run.captures, run.findings, run.clocks)
+        for rows in self._rows():
+            for start in range(0, len(rows), BATCH_ROWS):
+                columns = table.columns(rows[start : start + BATCH_ROWS])
+                yield pa.RecordBatch.from_pydict(columns, schema=schema)
+
+    @cached_property
+    def traffic(self) -> "pl.DataFrame":
+        """Rates of each point and direction (pcaplat.tables.traffic.TRAFFIC)."""
+        return TRAFFIC.frame(self.traffic_rows["traffic"])
+
+    @cached_property
+    def traffic_rows(self) -> Traffic:
+        """Rows of all tables of pcaplat.tables.traffic, by name; counted when first asked for."""
+        from pcaplat.traffic.measuring import Measuring, Span  # noqa: PLC0415 - needs polars
+
+        self._need_rows()
+        run = self._run
+        times = run.times
+        return Measuring(
+            run.findings,
+            [capture.name for capture in run.captures],
+            run.links,
+            run.rows,
+            Span(times.start_ns, times.end_ns, times.length_ns),
+        ).measure(self.packet_batches(details=True))
+
+    def with_traffic(self) -> Self:
+        """Count the traffic, and take it into the summary."""
+        rows = self.traffic_rows
+        self.document |= {name: rows[name] for name in ("traffic", "transactions", "overhead")}
+        return self
+
+    def by(self, what: str) -> "pl.DataFrame":
+        """Break every figure down by flow, size, dscp, tunnel, first or window=1s."""
+        asked = parse_by(what)
+        return BY[asked.kind].frame(self.breakdowns([asked])[f"by_{asked.kind}"])
+
+    def breakdowns(self, asked: Sequence[Asked]) -> Breakdowns:
+        """Rows of the tables of pcaplat.tables.breakdowns, by name; counted anew every time."""
+        from pcaplat.breakdowns.crossings import Crossings  # noqa: PLC0415 - needs polars
+        from pcaplat.breakdowns.measuring import Measuring  # noqa: PLC0415 - likewise
+
+        self._need_rows()
+        run = self._run
+        if not run.crossings[0]:
+            raise InputError.rows_not_kept("by=[...]")
+        table = MatchTable(run.captures, run.findings, run.clocks)
+        found = Crossings(table, run.links, *run.crossings, run.times)
+        batches = partial(self.packet_batches, details=True)
+        return Measuring(found, self.document, run.is_resampled).measure(asked, batches)
+
+    @property
+    def blocks(self) -> Mapping[Key, Blocks]:
+        """Latencies of each segment and direction, by blocks of time (pcaplat.model.blocks)."""
+        return self._run.blocks
+
+    def _rows(self) -> "Iterator[Rows]":
+        """Give all pairs by trajectory."""
+        self._need_rows()
+        run = self._run
+        yield from rows_in_order(run.rows, run.findings.places, run.spill.name)
+
+    def _need_rows(self) -> None:
+        if not self._run.rows:
+            raise InputError.rows_not_kept()
+
+    @cached_property
+    def slowest(self) -> "pl.DataFrame | None":
+        """The slowest packets of each segment (pcaplat.tables.SLOWEST); None if not asked for."""
+        if not self._run.n_slowest:
+            return None
+        from pcaplat.run.slowest import find_slowest  # noqa: PLC0415 - needs polars
+
+        return find_slowest(self.matches, self.packets, self.document, self._run.n_slowest)
+
+    def write_merged(self, path: Path) -> None:
+        """Write every frame of every capture, in aligned time order, into one pcapng file."""
+        run = self._run
+        points = []
+        for i, point in enumerate(run.findings.points):
+            points.append((point.name, run.files_of(point.sources), self._knots(i)))
+        order = {name: at for at, name in enumerate(self.document["path"])}
+        points.sort(key=lambda one: order.get(one[0], len(order)))
+        captured = {row["point"] for row in self.document["captures"]}
+        for name in captured - {point.name for point in run.findings.points}:
+            points += [(name, run.rest_of(name), self._knots(i)) for i in run.points_in(name)[:1]]
+        _native.write_merged(points, run.settings, path)
+
+    def write_unmatched(self, name: str, path: Path) -> None:
+        """Write the frames of a point that were matched nowhere, as they were captured."""
+        self._need_rows()
+        run = self._run
+        point = next(point for point in run.findings.points if point.name == name)
+        one = (name, run.files_of(point.sources), [(0, 0)])
+        _native.write_merged([one], run.settings, path, unmatched_in=run.spill.name)
+
+    def _knots(self, point: int) -> list[tuple[int, int]]:
+        """A clock that cannot be bounded: as if its usual difference were all clock."""
+        usual = self._run.findings.centres[0][point]
+        centre = offset_centre(self._run.clocks, point, self._run.reference) or usual
+        return list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))

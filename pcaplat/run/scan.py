@@ -1,0 +1,159 @@
+"""What the first reading of the captures found: points, clocks, the survey's sample, and doubts.
+
+`merge` goes on from here to match every packet; `lint` stays with the sample.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pcaplat.diagnostics.carriers import warn_of_carriers, warn_of_mixed_links
+from pcaplat.diagnostics.dialogues import Split, find_splits, warn_of_splits, warn_of_unseen
+from pcaplat.diagnostics.files import interface_of, warn_of_files, warn_of_overlap
+from pcaplat.diagnostics.identities import warn_of_packets, warn_of_translations
+from pcaplat.diagnostics.placement import warn_of_offload, warn_of_tunnels
+from pcaplat.diagnostics.stamp_order import warn_of_stamp_order, warn_of_unsorted
+from pcaplat.model.arrays import Ints
+from pcaplat.model.captures import clock_domains, point_names
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.files_to_points import find_points, interfaces_of
+from pcaplat.model.points import Division, Point
+from pcaplat.run.job import Job, Places, PointOf
+from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The captures after their first reading.
+
+    `sampled` is what the engine brought home, `facts` of each file; `point_of`, `divisions` and
+    `names` tell which part of which file is which point; `domains` has the clock of each point.
+    """
+
+    job: Job
+    sampled: dict[str, Any]
+    points: Sequence[Point]
+    point_of: PointOf
+    divisions: Sequence[Division | None]
+    names: Sequence[str]
+    sample: Sample
+
+    @property
+    def facts(self) -> Sequence[Mapping[str, Any]]:
+        """What reading told of each file."""
+        found: Sequence[Mapping[str, Any]] = self.sampled["facts"]
+        return found
+
+    @property
+    def domains(self) -> list[int]:
+        """The clock of each point; one whose stamps are of two clocks shares its with no other."""
+        found = clock_domains(self.points, self.job.options.same_clock)
+        own = {point: len(found) + at for at, point in enumerate(sorted(self.split_points))}
+        mixed = [own.get(point, domain) for point, domain in enumerate(found)]
+        dense = {domain: at for at, domain in enumerate(sorted(set(mixed)))}
+        return [dense[domain] for domain in mixed]
+
+    @cached_property
+    def split_points(self) -> frozenset[int]:
+        """Points whose received and sent frames have stamps of different clocks."""
+        places = {(one.file, one.interface) for one in self.splits}
+        return frozenset(
+            number
+            for number, point in enumerate(self.points)
+            for file, part in point.sources
+            if (file, interface_of(self.divisions[file], part)) in places
+        )
+
+    def trusted(self, least: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+        """Leave out what bounds no clock: differences to points that have two.
+
+        Args:
+            least: The least raw differences, each of the points `up` and `down`.
+        """
+        return [one for one in least if not {one["up"], one["down"]} & self.split_points]
+
+    @cached_property
+    def flows(self) -> dict[str, Ints]:
+        """Flows of the sample: columns, as rust/src/py/sampled.rs names them."""
+        columns = self.sampled["flows"].items()
+        return {name: np.frombuffer(column, dtype="<i8") for name, column in columns}
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """Where received and sent frames have stamps of different clocks."""
+        return find_splits(self.flows)
+
+    @property
+    def warnings(self) -> list[Warn]:
+        """What is doubtful about the files themselves."""
+        captures, facts = self.job.captures, self.facts
+        return [
+            *self.job.warnings,
+            *warn_of_files(captures, facts, self.job.stamp_names),
+            *warn_of_packets(captures, facts),
+            *warn_of_translations(self.job.translations_left_out),
+            *warn_of_stamp_order(captures, facts),
+            *warn_of_splits(captures, self.splits),
+            *self._unseen(),
+            *warn_of_carriers(captures, facts),
+            *warn_of_tunnels(captures, facts, self.job.options.placing),
+            *warn_of_overlap(captures, facts, self.points, self.divisions),
+        ]
+
+    @property
+    def notes(self) -> list[Warn]:
+        """What touches no figure, and misleads only who reads the captures by eye."""
+        captures, facts = self.job.captures, self.facts
+        return [
+            *warn_of_unsorted(captures, facts),
+            *warn_of_mixed_links(captures, facts),
+            *warn_of_offload(captures, facts, self.sampled["packets"]),
+        ]
+
+    def _unseen(self) -> list[Warn]:
+        """What is missing because nobody asked for it is no drop."""
+        options = self.job.options
+        is_whole = options.sample == 1 and options.bpf is None and options.bpf_outer is None
+        return warn_of_unseen(self.job.captures, self.flows) if is_whole else []
+
+
+def look(job: Job) -> Looked:
+    """Read all captures once, or again where addresses are translated, and find their points."""
+    job, sampled = _sampled(job)
+    facts = sampled["facts"]
+    names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+    packets, more = sampled["packets"], sampled["more"]
+    n_more = len(np.frombuffer(more["key"], "<i8"))
+    packets = {name: column + more[name] for name, column in packets.items()}
+    divisions, part = divide(packets, sampled["flows"], names, interfaces)
+    points, point_of = find_points(job.captures, facts, divisions)
+    sample = Sample.of(packets, sampled["flows"], divisions, part, sampled["fragmented"], n_more)
+    return Looked(
+        job=job.ordered(points),
+        sampled=sampled,
+        points=points,
+        point_of=point_of,
+        divisions=divisions,
+        names=names,
+        sample=sample,
+    )
+
+
+def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
+    """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
+    sampled = job.sample()
+    facts, packets = sampled["facts"], hidden_repeats(sampled["packets"])
+    divisions, part = None, None
+    if packets is not None:
+        names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+        divisions, part = divide(packets, sampled["flows"], names, interfaces)
+    places, place_of = find_points(job.captures, facts, divisions)
+    suspicion = suspect(sampled, places, divisions or (), part)
+    if suspicion is None:
+        return job, sampled
+    seen_by = Places([place.name for place in places], place_of, divisions)
+    known = job.translated(sampled, seen_by, suspicion.centres, suspicion.window_ns)
+    return (job, sampled) if known is job else (known, known.sample())

@@ -1,0 +1,259 @@
+"""Spilled pairs as if no clock had been set, and the steps of the clocks in their place.
+
+    clocks + spilled pairs → the pairs without steps, clocks whose steps lie between two packets
+
+Alignment knows a step to the times between which it must be. Here every pair of frames is put on
+one side of it, by the time at the point whose clock was not set: pairs in a row change sides once,
+where it leaves their latencies least unlike.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.clocks import Clocks, Step, offset_centre
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
+from pcaplat.model.spilled_rows import ROW, ends
+from pcaplat.stages.align.steps import with_steps
+from pcaplat.stages.attribute import clock_between
+
+PAIR = np.dtype([("t_ns", "<i8"), ("raw_ns", "<i8")])
+"""A spilled pair of one link and direction, as rust/src/matching/tally.rs writes it."""
+
+CHUNK = 1 << 20
+"""Pairs that are looked at at once."""
+
+AROUND_NS = 50_000_000
+"""Pairs so far from where a step must be tell what is usual there."""
+
+ROUNDS = 4
+"""Where sides and what is usual are found from each other, so many times."""
+
+Records = np.ndarray[tuple[int], np.dtype[np.void]]
+Setting = tuple[Ends, int, int]
+"""Upstream and downstream point, the clock that was set, and which of its steps."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """From which time on, at the other point, pairs come after a step; the pairs on either side."""
+
+    from_ns: int
+    last_before_ns: int
+    first_after_ns: int
+    is_sure: bool
+
+
+def without_steps(
+    clocks: Clocks,
+    findings: Findings,
+    links: Sequence[Ends],
+    matched: Mapping[str, Any],
+) -> Clocks:
+    """Take the steps of clocks out of all spilled pairs, in their files.
+
+    Args:
+        clocks: How the clocks relate.
+        findings: What the survey found.
+        links: The segments (near, far).
+        matched: What the core counted: `links`, each forward and reverse with its files, `spills`,
+            and the files of all pairs, `rows` and `crossed`.
+
+    Returns:
+        The clocks, with their steps where pairs say.
+    """
+    if not clocks.steps:
+        return clocks
+    # crossings begin as rows do
+    rows = [*matched["rows"], *matched["crossed"]]
+    files = [*_files(links, matched["links"], rows), *_of_trips(links, matched["trips"])]
+    steps = Steps(clocks, findings)
+    near: dict[Setting, list[Records]] = {}
+    for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
+        for setting, found in steps.near(pairs, ends_of):
+            near.setdefault(setting, []).append(found)
+    places = {setting: steps.place(setting, np.concatenate(of)) for setting, of in near.items()}
+    known = {setting: place for setting, place in places.items() if place}
+    for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
+        pairs["raw_ns"] -= steps.share(pairs, ends_of, known)
+    placed = steps.placed(known)
+    return clocks.at_knots(with_steps(clocks.knots_ns, placed), placed)
+
+
+File = tuple[str, "Ends | None"]
+
+
+def _files(
+    links: Sequence[Ends], measured: Sequence[Sequence[Mapping[str, Any]]], rows: Sequence[str]
+) -> Iterator[File]:
+    """All files of pairs, with the points that one is about if it is about two only."""
+    for (near, far), both in zip(links, measured, strict=True):
+        for up_down, counts in zip(((near, far), (far, near)), both, strict=True):
+            for kind in (counts, counts["first-byte"], counts["last-byte"]):
+                yield from ((path, up_down) for path in kind["spills"])
+    yield from ((path, None) for path in rows)
+
+
+def _of_trips(links: Sequence[Ends], trips: Mapping[str, Any]) -> Iterator[File]:
+    """The files of requests and responses: packets forward, and packets in reverse."""
+    for (near, far), (forward, reverse, _) in zip(links, trips["spills"], strict=True):
+        yield from ((path, (near, far)) for path in forward)
+        yield from ((path, (far, near)) for path in reverse)
+
+
+def _chunks(file: File) -> Iterator[tuple[Records, Ints]]:
+    """Pairs that can be written to, and the points of each: upstream, downstream."""
+    path, up_down = file
+    kind = ROW if up_down is None else PAIR
+    if not Path(path).stat().st_size:
+        return
+    pairs = np.memmap(path, dtype=kind, mode="r+")
+    for start in range(0, len(pairs), CHUNK):
+        chunk = pairs[start : start + CHUNK]
+        if up_down is None:
+            up, down, _ = ends(chunk["points"])
+            yield chunk, np.stack([up, down])
+        else:
+            yield chunk, np.broadcast_to(np.array(up_down)[:, None], (2, len(chunk)))
+    pairs.flush()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of all clocks, as pairs of frames show them."""
+
+    clocks: Clocks
+    findings: Findings
+
+    def near(self, pairs: Records, points: Ints) -> Iterator[tuple[Setting, Records]]:
+        """Give the pairs about each step, by the points they are of."""
+        for up_down, mine in _by_points(points):
+            for setting, step in self._of(up_down):
+                x = self._other_ns(setting, pairs)
+                start, end = self._reach(setting, step, AROUND_NS)
+                about = mine & (x >= start) & (x <= end)
+                if about.any():
+                    found = np.empty(int(about.sum()), PAIR)
+                    found["t_ns"], found["raw_ns"] = pairs["t_ns"][about], pairs["raw_ns"][about]
+                    yield setting, found
+
+    def share(self, pairs: Records, points: Ints, places: Mapping[Setting, Place]) -> Ints:
+        """How much of each difference the steps make."""
+        total = np.zeros(len(pairs), np.int64)
+        for up_down, mine in _by_points(points):
+            for setting, step in self._of(up_down):
+                place = places.get(setting)
+                at_ns = self._raw(setting, step.t_ns)
+                is_after = self._other_ns(setting, pairs) >= (place.from_ns if place else at_ns)
+                total += np.where(mine & is_after, self._size(setting, step), 0)
+        return total
+
+    def place(self, setting: Setting, pairs: Records) -> Place | None:
+        """Where the pairs change sides: there their latencies are least unlike."""
+        step = self.clocks.steps[setting[1]][setting[2]]
+        pairs = pairs[np.argsort(self._other_ns(setting, pairs), kind="stable")]
+        x, latency = self._other_ns(setting, pairs), self._latencies(setting, pairs)
+        first, last = np.searchsorted(x, self._reach(setting, step, 0), side="right").tolist()
+        if not 0 < first <= last < len(x):
+            return None
+        size = float(self._size(setting, step))
+        start = int(np.clip(np.searchsorted(x, self._raw(setting, step.t_ns)), first, last))
+        at, is_sure = _change(latency, size, (first, last), start)
+        return Place(
+            int(x[at - 1] + (x[at] - x[at - 1] + 1) // 2), int(x[at - 1]), int(x[at]), is_sure
+        )
+
+    def placed(self, places: Mapping[Setting, Place]) -> dict[int, list[Step]]:
+        """The steps, each between the last pair before it and the first after it."""
+        return {
+            clock: [self._placed(clock, number, places) for number in range(len(of))]
+            for clock, of in self.clocks.steps.items()
+        }
+
+    def _placed(self, clock: int, number: int, places: Mapping[Setting, Place]) -> Step:
+        step = self.clocks.steps[clock][number]
+        mine = {key: one for key, one in places.items() if key[1:] == (clock, number)}
+        if not mine or not all(one.is_sure for one in mine.values()):
+            return step
+        before = max(self._aligned(key, one.last_before_ns) for key, one in mine.items())
+        after = min(self._aligned(key, one.first_after_ns) for key, one in mine.items())
+        return replace(step, before_ns=min(before, after), after_ns=max(before, after))
+
+    def _of(self, up_down: Ends) -> Iterator[tuple[Setting, Step]]:
+        """The steps that show between two points; both of one clock show none."""
+        domains = {self.clocks.domain[point] for point in up_down}
+        for clock in domains if len(domains) > 1 else ():
+            for number, step in enumerate(self.clocks.steps.get(clock, ())):
+                yield (up_down, clock, number), step
+
+    def _size(self, setting: Setting, step: Step) -> int:
+        """By how much a step changes the difference downstream − upstream."""
+        (_, down), clock, _ = setting
+        return step.size_ns if self.clocks.domain[down] == clock else -step.size_ns
+
+    def _other(self, setting: Setting) -> int:
+        """The point whose clock was not set."""
+        (up, down), clock, _ = setting
+        return up if self.clocks.domain[down] == clock else down
+
+    def _other_ns(self, setting: Setting, pairs: Records) -> Ints:
+        is_up = self._other(setting) == setting[0][0]
+        return np.asarray(pairs["t_ns"] + (0 if is_up else pairs["raw_ns"]))
+
+    def _latencies(self, setting: Setting, pairs: Records) -> Floats:
+        """As if no clock had been set but this one now: those after the step are off by it."""
+        up, down = setting[0]
+        raw_ns = pairs["raw_ns"].copy()
+        for other, step in self._of(setting[0]):
+            if other != setting:
+                is_after = self._other_ns(other, pairs) >= self._raw(other, step.t_ns)
+                raw_ns -= np.where(is_after, self._size(other, step), 0)
+        is_reverse = self.findings.places[up] > self.findings.places[down]
+        near, far = (down, up) if is_reverse else (up, down)
+        clock = clock_between(self.findings, self.clocks.relation(near, far), near, far)
+        if is_reverse:
+            return (raw_ns + clock.at(pairs["t_ns"] + pairs["raw_ns"])).astype(np.float64)
+        return (raw_ns - clock.at(pairs["t_ns"])).astype(np.float64)
+
+    def _reach(self, setting: Setting, step: Step, more_ns: int) -> Ends:
+        """Between which times, at the other point, a step must be, and so much more."""
+        before, after = step.before_ns - more_ns, step.after_ns + more_ns
+        return self._raw(setting, before), self._raw(setting, after)
+
+    def _raw(self, setting: Setting, t_ns: int) -> int:
+        """A time on the clock of the point that was not set."""
+        other = self._other(setting)
+        relation = self.clocks.relation(self.clocks.root(other), other)
+        x = (relation.t_ns - relation.t_ns[0]).astype(np.float64)
+        beside = relation.offset_ns - relation.base_ns
+        return t_ns + relation.base_ns + round(float(np.interp(t_ns - relation.t_ns[0], x, beside)))
+
+    def _aligned(self, setting: Setting, raw_ns: int) -> int:
+        other = self._other(setting)
+        centre = offset_centre(self.clocks, other, self.clocks.root(other))
+        return raw_ns - (int(centre.at(np.array([raw_ns]))[0]) if centre else 0)
+
+
+def _by_points(points: Ints) -> Iterator[tuple[Ends, Bools]]:
+    """Rows by their two points."""
+    for up, down in np.unique(points, axis=1).T.tolist():
+        yield (up, down), (points[0] == up) & (points[1] == down)
+
+
+def _change(latency: Floats, size: float, within: Ends, at: int) -> tuple[int, bool]:
+    """Which row is the first after a step, and whether the rows on either side leave no doubt."""
+    first, last = within
+    for _ in range(ROUNDS):
+        usual = float(np.median(np.concatenate([latency[:at], latency[at:] - size])))
+        # how much better a row fits after the step than before it, summed up to each row
+        better = np.abs(latency - usual) - np.abs(latency - size - usual)
+        cost = np.concatenate([[0.0], np.cumsum(better)])[first : last + 1]
+        at = first + int(np.argmin(cost))
+    is_sure = better[at - 1] < -abs(size) / 2 and better[at] > abs(size) / 2
+    return at, bool(is_sure)

@@ -1,0 +1,117 @@
+"""What may mislead about the clocks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats
+from pcaplat.model.clocks import Step
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.path import Findings
+from pcaplat.model.points import Ends
+from pcaplat.units import format_ns
+
+SECOND_NS = 1_000_000_000
+HOUR_NS = 3600 * SECOND_NS
+DAY_NS = 24 * HOUR_NS
+
+TAI_AHEAD_NS = (36 * SECOND_NS, 37 * SECOND_NS)
+"""TAI − UTC: 37 s since 2017, 36 s before (IERS Bulletin C)."""
+
+NEAR_TAI_NS = 100_000_000
+NEAR_HOUR_NS = 2 * SECOND_NS
+
+
+def doubts_of_clocks(
+    findings: Findings,
+    domains: Sequence[int],
+    upper: Floats,
+    is_raw: frozenset[Ends],
+    steps: Mapping[int, Sequence[Step]],
+) -> list[Warn]:
+    """Say which clocks are far apart, were set, contradict each other, or pass for equal."""
+    return [
+        *_apart(findings, domains),
+        *_stepped(findings, domains, steps),
+        *_contradicted(findings, domains, upper),
+        *_raw(findings, is_raw),
+    ]
+
+
+def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Warn]:
+    """Offsets that have a name: against the clock in the middle, of one component."""
+    for component in findings.components:
+        offset_ns = {}
+        for point in component:
+            raw_ns = findings.points[point].first_t_ns
+            offset_ns[point] = raw_ns - findings.aligned(point, raw_ns)
+        middle = sorted(component, key=lambda point: offset_ns[point])[(len(component) - 1) // 2]
+        by_domain: dict[int, list[int]] = {}
+        for point in component:
+            by_domain.setdefault(domains[point], []).append(point)
+        for points in by_domain.values():
+            apart_ns = offset_ns[points[0]] - offset_ns[middle]
+            reason = _name_of(apart_ns)
+            if reason:
+                names = ", ".join(findings.name(point) for point in points)
+                text = (
+                    f"the clock of {names} is {format_ns(abs(apart_ns))} "
+                    f"{'ahead of' if apart_ns > 0 else 'behind'} that of {findings.name(middle)}: "
+                    f"{reason}"
+                )
+                consequence = "latencies allow for it, but compare no times by eye"
+                yield Warn("clock-offset", None, text, consequence)
+
+
+def _name_of(offset_ns: int) -> str | None:
+    """What an offset looks like, if it looks like anything."""
+    size_ns = abs(offset_ns)
+    if any(abs(size_ns - tai_ns) <= NEAR_TAI_NS for tai_ns in TAI_AHEAD_NS):
+        return "TAI against UTC, as where one card is set by PTP and the other clock by NTP"
+    n_hours = round(size_ns / HOUR_NS)
+    if 0 < n_hours <= DAY_NS // HOUR_NS and abs(size_ns - n_hours * HOUR_NS) <= NEAR_HOUR_NS:
+        return "whole hours, as where a time zone was taken for UTC"
+    return "set apart, or captured at different times" if size_ns > DAY_NS else None
+
+
+def _stepped(
+    findings: Findings, domains: Sequence[int], steps: Mapping[int, Sequence[Step]]
+) -> Iterator[Warn]:
+    start_ns, _ = findings.cover(findings.components[0])
+    for clock, of in steps.items():
+        points = [point for point in findings.along if domains[point] == clock]
+        names = ", ".join(findings.name(point) for point in points)
+        for step in of:
+            text = (
+                f"the clock of {names} was set by {format_ns(step.size_ns)}, "
+                f"{format_ns(step.t_ns - start_ns)} after all points began (to "
+                f"± {format_ns((step.after_ns - step.before_ns) / 2)})"
+            )
+            consequence = (
+                "latencies follow it, but packets within that time may be off by the step: leave "
+                "it out with --from or --to where they matter"
+            )
+            yield Warn("clock-step", findings.name(points[0]), text, consequence)
+
+
+def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> Iterator[Warn]:
+    least_ns = np.diagonal(upper, axis1=1, axis2=2).min(axis=0)
+    names = [findings.name(point) for point in findings.along if least_ns[domains[point]] < 0]
+    if names:
+        text = (
+            f"packets at {', '.join(names)} contradict each other: some would arrive before they "
+            f"left, by up to {format_ns(-float(least_ns.min()))}"
+        )
+        remedy = "did a clock step, or is --same-clock or --path wrong?"
+        yield Warn("clock-contradiction", None, text, "", remedy)
+
+
+def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Warn]:
+    if is_raw:
+        ends = sorted(is_raw, key=lambda ends: findings.along.index(ends[0]))
+        names = ", ".join(f"{findings.name(near)}–{findings.name(far)}" for near, far in ends)
+        text = (
+            f"equal clocks fit the packets between {names} but are not declared: raw differences "
+            "are shown there, with the interval beside them"
+        )
+        yield Warn("raw-difference", None, text, "", "declare --same-clock if it is so")

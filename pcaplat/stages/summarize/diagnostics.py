@@ -1,0 +1,60 @@
+"""What may mislead about the segments' latencies."""
+
+from collections.abc import Iterator, Sequence
+
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.path import Findings
+from pcaplat.model.segments import Segment
+from pcaplat.units import format_count, format_frac, format_ns
+
+COARSE_SHARE = 0.1
+"""Stamps coarser than this share of a median blur it."""
+
+
+def doubts_of_segments(findings: Findings, segments: Sequence[Segment]) -> list[Warn]:
+    """Say which latencies cannot be, and which the stamps are too coarse for."""
+    return [*_negative(findings, segments), *_coarse(findings, segments)]
+
+
+def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
+    """Points that share a clock cannot see a packet arrive before it left."""
+    early = []
+    for one in segments:
+        if one.relation.kind == "same-clock" and one.distribution is not None:
+            up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
+            n = one.distribution.n_below(-findings.points[down].cut_ns)
+            early_ns = -one.distribution.min_ns
+            if n:
+                early.append(
+                    f"{findings.name(up)} → {findings.name(down)} {format_count(n)} "
+                    f"({format_frac(n / one.n)}, by up to {format_ns(early_ns)}{one.early})"
+                )
+    if early:
+        text = (
+            "packets arrive before they left, though both points share a clock: "
+            f"{', '.join(early)}; take back --same-clock for these points, or check the order "
+            "with --path"
+        )
+        yield Warn("negative-latency", None, text)
+
+
+def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
+    """Quantiles of what is hardly longer than a stamp's last digit are those of the digit."""
+    blurred: dict[float, dict[str, float]] = {}
+    for one in segments:
+        if one.distribution is None or not one.is_absolute:
+            continue
+        median_ns = abs(one.distribution.quantile_ns(0.5))
+        for point in (one.near, one.far):
+            resolution_ns = findings.points[point].resolution_ns
+            if resolution_ns > max(1.0, COARSE_SHARE * median_ns):
+                names = blurred.setdefault(resolution_ns, {})
+                name = findings.name(point)
+                names[name] = min(median_ns, names.get(name, median_ns))
+    for resolution_ns, names in blurred.items():
+        text = (
+            f"stamps of {format_ns(resolution_ns)} at {', '.join(names)} are coarse beside a "
+            f"median latency of {format_ns(min(names.values()))}; rely on means, not on "
+            "quantiles, or capture nanoseconds (tcpdump --time-stamp-precision=nano)"
+        )
+        yield Warn("coarse-resolution", None, text)

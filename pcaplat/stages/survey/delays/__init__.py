@@ -1,0 +1,1 @@
+"""How points relate: usual offsets, bands about them, least delays."""

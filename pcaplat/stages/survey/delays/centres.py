@@ -1,0 +1,165 @@
+"""Where latencies lie: the usual raw difference over time, and the band around it.
+
+A centre holds clock offset, drift and usual delay in one, so matching needs no clock model, and a
+clock error cannot become a matching error.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.band import Band
+from pcaplat.model.centre import Centre, in_order
+
+BLOCK = 31
+"""Neighbours in time whose median is one knot."""
+
+MOST_KNOTS = 512
+"""Knots of a centre; with more packets a knot stands for more of them."""
+
+FEWEST_FOR_SLOPE = 8
+"""Packets below which a slope is chance."""
+
+MOST_SLOPE = 0.01
+"""No clock drifts by so much: it is a queue that fills."""
+
+JUMP = 20
+"""A clock that is set moves the level between two knots by so many times what is usual."""
+
+LEAST_JUMP_NS = 50_000
+"""What moves it by less may be a queue, and widens no band by much."""
+
+DENSITY_BINS = 1024
+"""Bins of a band's density."""
+
+LEAST_ALIKE = 32
+"""Packets, neighbours by their residuals, that have one density at least."""
+
+MOST_DENSITIES = 128
+"""More packets than so many times that share a density by more of them."""
+
+
+def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
+    """Medians of blocks of neighbours in time; a slope only where it explains the spread.
+
+    Args:
+        t_ns: Raw times, ascending.
+        d_ns: Raw differences at them.
+    """
+    n_blocks = int(np.clip(len(t_ns) // BLOCK, 1, MOST_KNOTS))
+    t0, d0 = t_ns[0], d_ns[0]
+    x, y = (t_ns - t0).astype(np.float64), (d_ns - d0).astype(np.float64)
+    slope = _slope(x, y)
+    rest = y - slope * x
+    block = np.arange(len(x)) * n_blocks // len(x)
+    knots = _medians(x, block)
+    levels = _medians(rest, block)
+    for at, level in _sides(x, rest, block, levels):
+        knots, levels = np.append(knots, at), np.append(levels, level)
+    by = np.argsort(knots, kind="stable")
+    whole_knots = np.rint(knots[by]).astype(np.int64)
+    _, keep = np.unique(whole_knots, return_index=True)
+    offsets = d0 + np.rint(levels[by] + slope * knots[by]).astype(np.int64)
+    return Centre(t0 + whole_knots[keep], offsets[keep], slope)
+
+
+def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[float, float]]:
+    """Knots on either side of where the level jumps: a clock was set, and nothing lies between."""
+    rises = np.abs(np.diff(levels))
+    spread = float(np.median(np.abs(rest - levels[block])))
+    usual = float(np.median(rises)) if len(rises) else 0.0
+    is_jump = rises > max(JUMP * max(usual, spread), LEAST_JUMP_NS)
+    for i in np.flatnonzero(is_jump).tolist():
+        start, end = np.searchsorted(block, (i, i + 2)).tolist()
+        # how much nearer each packet is to the level after, summed up to each of them
+        nearer = np.abs(rest[start:end] - levels[i]) - np.abs(rest[start:end] - levels[i + 1])
+        at = start + int(np.argmin(np.cumsum(nearer))) + 1
+        if at < end:
+            yield float(x[at - 1]), float(levels[i])
+            yield float(x[at]), float(levels[i + 1])
+
+
+def _medians(values: Floats, block: Ints) -> Floats:
+    """Median of each block; blocks ascend from 0."""
+    values = values[np.lexsort((values, block))]
+    n = np.bincount(block)
+    start = np.cumsum(n) - n
+    return np.asarray((values[start + (n - 1) // 2] + values[start + n // 2]) / 2)
+
+
+def _slope(x: Floats, y: Floats) -> float:
+    """Theil-Sen slope over quarters of the time; 0 unless it clearly shrinks the spread.
+
+    A step of the clock lies in a third of those only, so it is no slope.
+    """
+    if len(x) < FEWEST_FOR_SLOPE or x[-1] <= x[0]:
+        return 0.0
+    few = np.linspace(0, len(x) - 1, min(len(x), 2000)).astype(np.int64)
+    x, y = x[few], y[few]
+    quarter = len(x) // 4
+    run = x[quarter:] - x[:-quarter]
+    slopes = (y[quarter:] - y[:-quarter])[run > 0] / run[run > 0]
+    slope = float(np.median(slopes)) if len(slopes) else 0.0
+    if abs(slope) > MOST_SLOPE:
+        return 0.0
+    rest = y - slope * x
+    spread = np.median(np.abs(y - np.median(y)))
+    return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0
+
+
+def follow(near: Centre, t_ns: Ints, d_ns: Ints) -> Centre:
+    """Centre of a second point, by packets seen at both.
+
+    The near clock is taken out first, so that its steps are no steps of the second.
+
+    Args:
+        near: The centre of the near point.
+        t_ns: Raw times there, at least one.
+        d_ns: Raw differences at them.
+    """
+    offset_ns = near.at(t_ns)
+    at_ns = t_ns - offset_ns
+    by = np.argsort(at_ns, kind="stable")
+    found = fit_centre(at_ns[by], (d_ns + offset_ns)[by])
+    return Centre(in_order(found.t_ns + found.offset_ns), found.offset_ns, found.slope)
+
+
+def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = None) -> Band:
+    """The band: the middle 99 %, widened by half its width and what stamps leave open.
+
+    Packets near the setting of a clock are left out where they are not most: they would make it as
+    wide as the step, for all of the time.
+    """
+    usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
+    usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
+    lo, hi = (int(edge) for edge in np.quantile(usual_ns, (0.005, 0.995)))
+    more = (hi - lo) // 2 + 300 + 2 * resolution_ns
+    lo, hi = lo - more, hi + more
+    reach_ns = (min(lo, int(usual_ns.min()) - more), max(hi, int(usual_ns.max()) + more))
+    half = (hi - lo) // 2
+    n_outside, n_far = (
+        int(np.sum((usual_ns < lo - by) | (usual_ns > hi + by))) for by in (0, half)
+    )
+    density = _density(usual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
+    # what none of few packets did, one of more may do
+    outside_frac = (n_outside + 0.5) / (len(usual_ns) + 1)
+    rare = {"outside_frac": outside_frac, "far_frac": n_far / len(usual_ns)}
+    return Band(lo, hi, density.tolist(), **rare, reach_ns=reach_ns)
+
+
+def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
+    """Density in equal bins, relative to a uniform one: as fine as there are packets to tell."""
+    n = len(residual_ns)
+    n_alike = min(n, max(LEAST_ALIKE, n // MOST_DENSITIES))
+    knots_ns = np.sort(residual_ns)[n_alike // 2 :: n_alike]
+    # other packets than these may be somewhat faster, or slower
+    least, most = residual_ns.min(), residual_ns.max()
+    first, last = 2 * least - knots_ns[:1] - resolution_ns, 2 * most - knots_ns[-1:] + resolution_ns
+    knots_ns = np.concatenate([first, knots_ns, last])
+    below = np.linspace(0, 1, len(knots_ns))
+    blur_ns = resolution_ns * np.linspace(-1, 1, 5)
+    share = np.mean([np.diff(np.interp(edges_ns - by, knots_ns, below)) for by in blur_ns], axis=0)
+    # what 1 of 10,000 packets did is possible, not impossible
+    smooth = share + 0.5 / (n + 1) / DENSITY_BINS
+    return np.asarray(smooth / smooth.sum() * DENSITY_BINS)

@@ -1,0 +1,134 @@
+"""Where latencies lie, for all points and both directions: centres and bands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeVar
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.band import Band
+from pcaplat.model.centre import NO_OFFSET, Centre
+from pcaplat.model.points import Ends, Point
+from pcaplat.stages.survey.delays.centres import band_of, follow
+from pcaplat.stages.survey.delays.relations import Relations, Shared, between, spanning_steps
+from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.offload import find_torn, whole_everywhere
+from pcaplat.stages.survey.path_order.orient import ways
+
+Packets = TypeVar("Packets", Shared, Sights)
+
+
+def fit_centres(
+    relations: Relations,
+    components: Sequence[list[int]],
+    toward: Mapping[int, bool],
+    n_points: int,
+) -> tuple[list[Centre], list[Centre]]:
+    """Give each point's usual difference to its component's first, forward and reverse."""
+    sides = ([NO_OFFSET] * n_points, [NO_OFFSET] * n_points)
+    for component in components:
+        for known, new in spanning_steps(relations, component):
+            both = between(relations, known, new)
+            for side, centres in enumerate(sides):
+                centres[new] = _beyond(centres[known], both, toward, side)
+    return sides
+
+
+def fit_bands(
+    relations: Relations,
+    components: Sequence[list[int]],
+    centres: tuple[list[Centre], list[Centre]],
+    toward: Mapping[int, bool],
+    seen: Sequence[tuple[Sights, Sights]],
+    points: Sequence[Point],
+) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
+    """Give the band of every pair of points, upstream first, forward and reverse.
+
+    `seen` is what each point saw, and what it saw once.
+    """
+    # what is unique by its rhythm has keys of its own
+    keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
+    sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
+    bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
+    doubtful_ns = [doubtful(some) for some in centres]
+    n_seen: tuple[dict[Ends, int], dict[Ends, int]] = ({}, {})
+    for near, far in (ends for component in components for ends in combinations(component, 2)):
+        resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
+        is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
+        for side, (up, down) in enumerate(((near, far), (far, near))):
+            both = of_side(between(relations, up, down), toward, side)
+            if len(both):
+                of_ends = centres[side][up], centres[side][down]
+                residual_ns = residuals(both, of_ends)
+                is_doubtful = passed_in(both, of_ends[0], doubtful_ns[side])
+                band = band_of(residual_ns, resolution_ns, is_doubtful)
+                ups, downs = sides[side][up], sides[side][down]
+                bands[side][up, down] = replace(
+                    band,
+                    lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
+                    phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
+                )
+                n_seen[side][up, down] = len(both)
+    first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
+    return first, second
+
+
+def _as_elsewhere(bands: dict[Ends, Band], n_seen: Mapping[Ends, int]) -> dict[Ends, Band]:
+    """What is rare is not seen often enough at one pair of points: the others count too."""
+    n_far = sum(band.far_frac * n_seen[ends] for ends, band in bands.items())
+    far_frac = (n_far + 0.5) / (sum(n_seen.values()) + 1)
+    return {
+        ends: replace(band, far_frac=(band.far_frac + far_frac) / 2) for ends, band in bands.items()
+    }
+
+
+def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
+    """Give what went one way, 0 forward and 1 in reverse; all of it where nothing has a way."""
+    if not np.any(both.is_directed):
+        return both
+    is_known, is_forward = ways(both, toward)
+    is_way = is_forward if side == 0 else is_known & ~is_forward
+    return both.at(both.is_directed & is_way)
+
+
+def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
+    """Centre of the next point; by the other direction's packets where this was not seen."""
+    for choice in (of_side(both, toward, side), of_side(both, toward, 1 - side), both):
+        if len(choice):
+            return follow(known, choice.t_ns, choice.d_ns)
+    return known
+
+
+def residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
+    """How much later than usual each packet arrived."""
+    up, down = centres
+    return both.d_ns - (down.at(both.t_ns + both.d_ns) - up.at(both.t_ns))
+
+
+def doubtful(centres: Sequence[Centre]) -> Ints:
+    """Rows of when some clock was being set: from, to."""
+    return np.concatenate([one.doubtful() for one in centres])
+
+
+def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
+    """Which packets passed while some clock was being set."""
+    at_ns = both.t_ns - up.at(both.t_ns)
+    first_ns, last_ns = doubtful_ns.T
+    is_in = (at_ns[:, None] >= first_ns) & (at_ns[:, None] <= last_ns)
+    return np.asarray(is_in.any(axis=1))
+
+
+def _missing(here: Sights, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:
+    """Share of the flows' common packets that were seen here, once, and never there.
+
+    Where TCP is cut or joined between, its data is not missing there, but in other packets: of what
+    can be neither, few packets may be left, so that none missing says little.
+    """
+    is_common = among(here.pair, pairs_there) & here.is_directed
+    if is_torn:
+        is_common &= whole_everywhere(here)
+    common = here.key[is_common]
+    n_missing = len(common) - int(among(common, keys_there).sum())
+    return (n_missing + 0.5) / (len(common) + 1) if is_torn else n_missing / max(len(common), 1)

@@ -1,0 +1,64 @@
+"""What the sample alone says of the clocks, in the form that alignment takes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pcaplat.model.path import N_BINS, Findings
+from pcaplat.model.points import Ends
+from pcaplat.stages.survey.delays.latencies import of_side
+from pcaplat.stages.survey.delays.relations import Shared, between, relate
+from pcaplat.stages.survey.observations import Sample, unique_sights
+
+Least = Mapping[str, object]
+
+
+def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) -> list[Least]:
+    """Give the least raw differences of the sampled packets between clocks, as matching does.
+
+    Of neighbours, and of the path's ends, for what is between other points waited in more queues;
+    of each bin of time the least, for one packet says more than those that waited longer.
+
+    Args:
+        sample: The same packets of every point.
+        findings: What the survey found in them.
+        domains: Clock domain of each point.
+
+    Returns:
+        Per pair of points and direction `up`, `down`, and the columns `aligned_ns`, `up_ns`,
+        `raw_ns`, `n`, as matching gives them of every packet.
+    """
+    relations, _ = relate(unique_sights([sample.seen_at(point) for point in findings.points]))
+    whole = (findings.components[0][0], findings.components[0][-1])
+    found = list[Least]()
+    for near, far in dict.fromkeys([*findings.edges, whole]):
+        for side, (up, down) in enumerate(((near, far), (far, near))):
+            both = of_side(between(relations, up, down), findings.toward_is_forward, side)
+            both = both.at(both.is_directed)
+            if len(both) and domains[up] != domains[down]:
+                found.append(_least(findings, side, (up, down), both))
+    return found
+
+
+def _least(findings: Findings, side: int, up_down: Ends, both: Shared) -> Least:
+    """Keep the least of each bin."""
+    up, down = up_down
+    centres, (start_ns, length_ns) = findings.centres[side], findings.bins
+    aligned_ns = both.t_ns - centres[up].at(both.t_ns)
+    # the first bin has what came less than a bin before it too, as it has in the core
+    is_in = aligned_ns > start_ns - length_ns
+    both, aligned_ns = both.at(is_in), aligned_ns[is_in]
+    arrived_ns = both.t_ns + both.d_ns
+    residual_ns = arrived_ns - centres[down].at(arrived_ns) - aligned_ns
+    of_bin = np.clip((aligned_ns - start_ns) // length_ns, 0, N_BINS - 1)
+    order = np.lexsort((aligned_ns, both.d_ns, residual_ns, of_bin))
+    _, first, n = np.unique(of_bin[order], return_index=True, return_counts=True)
+    at = order[first]
+    return {
+        "up": up,
+        "down": down,
+        "aligned_ns": aligned_ns[at],
+        "up_ns": both.t_ns[at],
+        "raw_ns": both.d_ns[at],
+        "n": n,
+    }

@@ -1,0 +1,105 @@
+"""How far packets of one flow stay in order between two points."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pcaplat.model.arrays import Ints
+from pcaplat.model.band import Band
+from pcaplat.model.centre import Centre
+from pcaplat.model.points import Ends
+from pcaplat.stages.survey.delays.latencies import doubtful, of_side, passed_in, residuals
+from pcaplat.stages.survey.delays.relations import Relations, Shared, between
+
+PRIOR = 0.05
+"""Overtakings that are thought of anywhere besides those seen, and besides those to be expected."""
+
+
+class Overtaken(NamedTuple):
+    """Packets that arrived before the one of their flow that was sent before them.
+
+    `n_expected` is how many would have, were each one's delay a matter of its own. Queues keep the
+    order instead: a packet that is late holds up those behind it.
+    """
+
+    n: int = 0
+    n_expected: float = 0.0
+
+    def order_kept(self, elsewhere: "Overtaken") -> float:
+        """Give 0 if as many overtake as expected, or too few might; towards 1 the rarer it is.
+
+        What is seen elsewhere on the path counts as one packet that might have been overtaken.
+        """
+        usual = min(1.0, (elsewhere.n + PRIOR) / (elsewhere.n_expected + PRIOR))
+        return 1 - min(1.0, (self.n + usual) / (self.n_expected + 1))
+
+
+def overtaken(t_ns: Ints, residual_ns: Ints, flow: Ints) -> Overtaken:
+    """Count neighbours that are Type-P-Reordered (RFC 4737).
+
+    Args:
+        t_ns: When each packet left, ns on one scale.
+        residual_ns: How much later than usual each arrived.
+        flow: What each belongs to; packets of different flows may take different ways.
+    """
+    by = np.lexsort((t_ns, flow))
+    is_next = np.diff(flow[by]) == 0
+    gap_ns = np.diff(t_ns[by])[is_next]
+    gain_ns = -np.diff(residual_ns[by])[is_next]
+    shuffled = np.random.default_rng(0).permutation(residual_ns)
+    any_gain_ns = np.sort(residual_ns - shuffled)
+    n_below = np.searchsorted(any_gain_ns, gap_ns, "right")
+    n_expected = float(np.sum(1 - n_below / max(len(any_gain_ns), 1)))
+    return Overtaken(int(np.sum(gain_ns > gap_ns)), n_expected)
+
+
+def together(found: Iterable[Overtaken]) -> Overtaken:
+    """Add up."""
+    n, n_expected = np.sum([Overtaken(), *found], axis=0)
+    return Overtaken(int(n), float(n_expected))
+
+
+def with_order(
+    bands: tuple[dict[Ends, Band], dict[Ends, Band]],
+    relations: Relations,
+    centres: tuple[Sequence[Centre], Sequence[Centre]],
+    toward: Mapping[int, bool],
+) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
+    """Say of every band how far packets keep their order.
+
+    Args:
+        bands: Of every pair of points, upstream first, forward and reverse.
+        relations: What pairs of points share: the more neighbours of a flow are in it, the more
+            it tells.
+        centres: Of every point, forward and reverse.
+        toward: By address pair, whether the smaller address is at the path's first end.
+    """
+    first, second = (
+        _with_order(bands[side], relations, centres[side], toward, side) for side in (0, 1)
+    )
+    return first, second
+
+
+def _with_order(
+    bands: dict[Ends, Band],
+    relations: Relations,
+    centres: Sequence[Centre],
+    toward: Mapping[int, bool],
+    side: int,
+) -> dict[Ends, Band]:
+    doubtful_ns = doubtful(centres)
+    found = {}
+    for up, down in bands:
+        both = of_side(between(relations, up, down), toward, side)
+        found[up, down] = _overtaken(both, (centres[up], centres[down]), doubtful_ns)
+    path = together(found.values())
+    return {
+        ends: replace(band, order_kept=found[ends].order_kept(path)) for ends, band in bands.items()
+    }
+
+
+def _overtaken(both: Shared, centres: tuple[Centre, Centre], doubtful_ns: Ints) -> Overtaken:
+    sure = both.at(~passed_in(both, centres[0], doubtful_ns))
+    return overtaken(sure.t_ns, residuals(sure, centres), sure.flow)

@@ -1,0 +1,254 @@
+"""What two points share: packets that each saw once, with the difference of their raw stamps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.points import Ends
+from pcaplat.stages.survey.observations import Sights, among
+
+FAR_NS = np.iinfo(np.int64).max
+
+BLOCK = 101
+"""Neighbours in time whose median stands for all of them."""
+
+OUTLIER_NS = 1_000_000
+OUTLIER_DEVIATIONS = 30
+"""What is farther from its neighbours in time than both together is an outlier."""
+
+COMPANY = 3
+"""Unless so many of them are no farther from it: they go the other way."""
+
+ENOUGH_OF_WAY = 3
+"""So many packets of two addresses and one way have a median."""
+
+RELATED_WITHIN_NS = 10_000_000_000
+"""Differences of unicast packets that scatter more than this relate nothing."""
+
+REPEATED_WITHIN_NS = 1_000_000
+"""Differences of broadcasts, which repeat themselves, must agree within this."""
+
+ENOUGH_REPEATED = 5
+"""And that many must, for they come in bursts."""
+
+ALIKE_NS = 1_000_000_000
+"""Between clocks that agree to this, two do."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Packets that are unique at two points, in the first one's time order.
+
+    `d_ns` is the second point's raw time minus the first's, `n_hops` how much less TTL the second
+    saw. `is_strong`: unicast, or numbered (an IP identification), so that equal bytes are no
+    chance.
+    """
+
+    t_ns: Ints
+    d_ns: Ints
+    flow: Ints
+    pair: Ints
+    is_toward: Bools
+    is_directed: Bools
+    is_strong: Bools
+    n_hops: Ints
+
+    def at(self, index: Ints | Bools) -> "Shared":
+        """Take the rows of `index`."""
+        return Shared(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+
+    def __len__(self) -> int:
+        return len(self.t_ns)
+
+
+_NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
+
+Relations = dict[Ends, Shared]
+"""What pairs of points share, smaller index first; pairs that cannot be related are absent."""
+
+
+def relate(unique: Sequence[Sights]) -> tuple[Relations, int]:
+    """Give what each pair of points shares, and the longest tail of their differences, ns."""
+    relations: Relations = {}
+    tail_ns = 0
+    for near in range(len(unique)):
+        for far in range(near + 1, len(unique)):
+            both, own_tail_ns = shared(unique[near], unique[far])
+            if share_anything(both):
+                relations[near, far] = both
+                tail_ns = max(tail_ns, own_tail_ns)
+    return relations, tail_ns
+
+
+def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
+    """Join two points on the packets that are unique at both; keys ascend.
+
+    Returns:
+        What they share, less outliers in `d_ns`; and how far from the median of their neighbours
+        in time 99 % of all are, ns.
+    """
+    both = _joined(near, far)
+    if len(both) == 0:
+        return both, 0
+    apart_ns = np.abs(both.d_ns - _medians(both.d_ns, [len(both)]))
+    strong_ns = apart_ns[both.is_strong]
+    is_kept = _is_usual(apart_ns, apart_ns)
+    # what goes the other way lies elsewhere, by as much as both ways take
+    ways = _ways(both)
+    own_ns = _apart_by_way(both.d_ns, ways, apart_ns)
+    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(both.d_ns), own_ns)
+    for rows in ways:
+        is_kept[rows] |= both.is_directed[rows] & (not is_kept[rows].any())
+    return both.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+
+
+def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
+    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * np.median(spread_ns)
+    return np.asarray(away_ns <= limit_ns)
+
+
+def _ways(both: Shared) -> list[Ints]:
+    """Rows of the same addresses and the same way, each in order of time."""
+    by = np.lexsort((both.is_toward, both.pair))
+    ends = np.stack((both.pair[by], both.is_toward[by]))
+    is_new = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
+    return np.split(by, np.flatnonzero(is_new) + 1)
+
+
+def _apart_by_way(d_ns: Ints, ways: Sequence[Ints], apart_ns: Ints) -> Ints:
+    """How far from the median of neighbours that go the same way; of few, as far as from all."""
+    found = apart_ns.copy()
+    enough = [rows for rows in ways if len(rows) >= ENOUGH_OF_WAY]
+    if enough:
+        rows = np.concatenate(enough)
+        found[rows] = np.abs(d_ns[rows] - _medians(d_ns[rows], list(map(len, enough))))
+    return found
+
+
+def _to_company(d_ns: Ints) -> Ints:
+    """How far off the third nearest difference among the neighbours in time is."""
+    lengths = _block_lengths([len(d_ns)])
+    blocks, is_filled = _in_rows(d_ns, lengths)
+    by = np.argsort(blocks, axis=1, kind="stable")
+    ordered = np.take_along_axis(blocks, by, axis=1)
+    # of every few that are next to each other: each has the others no farther than the ends
+    width_ns = ordered[:, COMPANY:] - ordered[:, :-COMPANY]
+    width_ns[~is_filled[:, COMPANY:]] = FAR_NS
+    nearest_ns = np.full_like(blocks, FAR_NS)
+    for place in range(COMPANY + 1):
+        part = nearest_ns[:, place : place + width_ns.shape[1]]
+        np.minimum(part, width_ns, out=part)
+    found = np.empty_like(blocks)
+    np.put_along_axis(found, by, nearest_ns, axis=1)
+    return np.asarray(found[is_filled])
+
+
+def _joined(near: Sights, far: Sights) -> Shared:
+    i = np.flatnonzero(among(near.key, far.key))
+    j = np.searchsorted(far.key, near.key[i])
+    by = np.argsort(near.t_ns[i], kind="stable")
+    i, j = i[by], j[by]
+    is_numbered = near.copy_tag[i] != 0
+    return Shared(
+        t_ns=near.t_ns[i],
+        d_ns=far.t_ns[j] - near.t_ns[i],
+        flow=near.flow[i],
+        pair=near.pair[i],
+        is_toward=near.is_toward[i],
+        is_directed=near.is_directed[i],
+        is_strong=near.is_directed[i] | is_numbered,
+        n_hops=near.ttl[i] - far.ttl[j],
+    )
+
+
+def _medians(values: Ints, n_of: Sequence[int]) -> Ints:
+    """Give every value the median of its block of neighbours.
+
+    Args:
+        values: Of one group after the other.
+        n_of: How many each group has.
+    """
+    lengths = _block_lengths(n_of)
+    ordered = np.sort(_in_rows(values, lengths)[0], axis=1)
+    return np.repeat(ordered[np.arange(len(lengths)), lengths // 2], lengths)
+
+
+def _in_rows(values: Ints, lengths: Ints) -> tuple[Ints, Bools]:
+    """Stand blocks of values below each other, filled up with what sorts behind them."""
+    is_filled = np.arange(lengths.max()) < lengths[:, None]
+    rows = np.full(is_filled.shape, FAR_NS)
+    rows[is_filled] = values
+    return rows, is_filled
+
+
+def _block_lengths(n_of: Sequence[int]) -> Ints:
+    """Cut groups into blocks of neighbours, as equal as can be; the first are longer by one."""
+    n = np.array(n_of, np.int64)
+    n_blocks = np.maximum(1, n // BLOCK)
+    at = np.arange(n_blocks.sum()) - np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)
+    is_longer = at < np.repeat(n % n_blocks, n_blocks)
+    return np.asarray(np.repeat(n // n_blocks, n_blocks) + is_longer)
+
+
+def share_anything(both: Shared) -> bool:
+    """Tell whether two points can be related by what they share.
+
+    One unicast or numbered packet with equal bytes is enough. Broadcast and neighbour discovery
+    repeat themselves, and in bursts: two must agree within a millisecond between clocks that nearly
+    agree, between others several.
+    """
+    if np.any(both.is_strong):
+        scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
+        return bool(scatter_ns < RELATED_WITHIN_NS)
+    if len(both) < ENOUGH_REPEATED and np.any(np.abs(both.d_ns) > ALIKE_NS):
+        return False
+    return len(both) > 1 and int(np.ptp(both.d_ns)) <= REPEATED_WITHIN_NS
+
+
+def between(relations: Relations, up: int, down: int) -> Shared:
+    """Give what two points share, seen from the first; nothing if they are not related."""
+    if (up, down) in relations:
+        return relations[up, down]
+    if (down, up) not in relations:
+        return NOTHING_SHARED
+    both = relations[down, up]
+    return Shared(
+        both.t_ns + both.d_ns,
+        -both.d_ns,
+        both.flow,
+        both.pair,
+        both.is_toward,
+        both.is_directed,
+        both.is_strong,
+        -both.n_hops,
+    )
+
+
+def components(relations: Relations, n_points: int) -> list[list[int]]:
+    """Groups of points that share packets, largest first."""
+    group = {point: {point} for point in range(n_points)}
+    for near, far in relations:
+        merged = group[near] | group[far]
+        group |= dict.fromkeys(merged, merged)
+    found = {min(members): sorted(members) for members in group.values() if len(members) > 1}
+    return sorted(found.values(), key=lambda members: (-len(members), members))
+
+
+def spanning_steps(relations: Relations, along: list[int]) -> list[Ends]:
+    """Steps (known point, new point) that reach every point over the pairs that share most."""
+    n_shared = {frozenset(ends): len(both) for ends, both in relations.items()}
+    place = {point: at for at, point in enumerate(along)}
+
+    def merit(step: Ends) -> tuple[int, int, Ends]:
+        known, new = step
+        return n_shared.get(frozenset(step), 0), -abs(place[known] - place[new]), step
+
+    reached, steps = [along[0]], list[Ends]()
+    while len(reached) < len(along):
+        options = [(known, new) for known in reached for new in along if new not in reached]
+        steps.append(max(options, key=merit))
+        reached.append(steps[-1][1])
+    return steps

@@ -1,0 +1,196 @@
+"""What may mislead about the path found."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from pcaplat.model.diagnostic import Warn
+from pcaplat.model.points import Point
+from pcaplat.stages.survey.delays.relations import Relations
+from pcaplat.stages.survey.path_order.order import Order
+from pcaplat.stages.survey.path_order.orient import ENOUGH_TURNS
+from pcaplat.units import format_count, format_ns
+
+SHORT_SNAP_BYTES = 132
+"""A longer snap length leaves the headers of any usual tunnel."""
+
+ENOUGH_EQUAL = 3
+"""As many packets do not have equal stamps at two points by chance."""
+
+
+def doubts_of_path(
+    points: Sequence[Point],
+    orders: Sequence[Order],
+    components: Sequence[list[int]],
+    declared: Sequence[int] | None,
+    reasons: Mapping[int, str],
+) -> list[Warn]:
+    """Say which points are left out, and which places in the path are no measurement."""
+    return [
+        *_unrelated(points, components, reasons),
+        *_apart(points, components),
+        *(
+            doubt
+            for order, along in zip(orders, components, strict=True)
+            for doubt in _of_order(points, order, along, declared or ())
+        ),
+    ]
+
+
+def reasons_of(
+    points: Sequence[Point], n_sampled: Sequence[int], n_unique: Sequence[int]
+) -> dict[int, str]:
+    """Say of every point that cannot be related to any other why, if that is known.
+
+    Args:
+        points: The capture points.
+        n_sampled: Packets of each in the sample.
+        n_unique: Those of them that can be told from every other.
+    """
+    rows = enumerate(zip(points, n_sampled, n_unique, strict=True))
+    found = {i: _reason(point, n, unique) for i, (point, n, unique) in rows}
+    return {i: reason for i, reason in found.items() if reason}
+
+
+def _reason(point: Point, n_sampled: int, n_unique: int) -> str | None:
+    if n_unique:
+        return None
+    if n_sampled:
+        return (
+            "every packet there repeats itself to the byte, so that none can be told from the "
+            "others; capture other traffic with it"
+        )
+    if point.n_undecoded < point.n_frames:
+        return (
+            "no frame there is among the packets compared; is --filter, --filter-outer or "
+            "--sample too narrow?"
+        )
+    if not point.is_decoded:
+        return "the link type there is not decoded"
+    if 0 < point.snap_bytes <= SHORT_SNAP_BYTES:
+        return (
+            f"no frame there could be decoded, for the snap length of {point.snap_bytes} bytes "
+            "leaves too little of it; capture more (tcpdump -s 256)"
+        )
+    return "no frame there could be decoded to the innermost packet (pcaplat read shows layers)"
+
+
+def together(points: Sequence[Point], reasons: Mapping[int, str]) -> list[str]:
+    """Give each reason once, after the points it holds for."""
+    return [
+        f"{_names(points, [i for i, other in reasons.items() if other == reason])}: {reason}"
+        for reason in dict.fromkeys(reasons.values())
+    ]
+
+
+def _unrelated(
+    points: Sequence[Point], components: Sequence[list[int]], reasons: Mapping[int, str]
+) -> Iterator[Warn]:
+    related = {point for component in components for point in component}
+    for i, point in enumerate(points):
+        if i not in related and point.is_rest:
+            text = (
+                "holds what is of none of the points that the file was divided into, or of an "
+                "unknown one of them: it was seen once, and nothing else of its sender or network "
+                "was seen at two"
+            )
+            yield Warn("unplaced-frames", point.name, text, "it is compared with nothing")
+        elif i not in related:
+            why = (
+                reasons.get(i)
+                or _other_time(points, i, related)
+                or (
+                    "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
+                    "shows layers)?"
+                )
+            )
+            text = f"shares no packet with any other point and is left out: {why}"
+            yield Warn("unrelated-point", point.name, text)
+
+
+def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str | None:
+    """Say that a point captured at another time, by the files' own times."""
+    one, others = points[alone], [points[point] for point in related]
+    early_ns = min(other.first_t_ns for other in others) - one.last_t_ns
+    late_ns = one.first_t_ns - max(other.last_t_ns for other in others)
+    if early_ns > 0:
+        return f"by the files' own times it ended {format_ns(early_ns)} before the others began"
+    if late_ns > 0:
+        return f"by the files' own times it began {format_ns(late_ns)} after the others ended"
+    return None
+
+
+def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn]:
+    """Say which points may be one capture under two names."""
+    found = []
+    for ends, both in relations.items():
+        if len(both) >= ENOUGH_EQUAL and not np.any(both.d_ns):
+            text = (
+                f"{_names(points, ends)}: all {format_count(len(both))} packets compared have the "
+                "same stamp at both, to the last digit"
+            )
+            consequence = "if one is a copy of the other, the latency between them means nothing"
+            found.append(Warn("same-capture", None, text, consequence, "leave one out"))
+    return found
+
+
+def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Warn]:
+    if len(components) > 1:
+        groups = "; ".join(_names(points, component) for component in components)
+        text = (
+            f"the points fall into groups that share no packet ({groups}), and nothing between "
+            "the groups is measured"
+        )
+        remedy = "if one point was captured in two files by direction, name both alike (POINT=PATH)"
+        yield Warn("paths-apart", None, text, "", remedy)
+
+
+def _of_order(
+    points: Sequence[Point], order: Order, along: Sequence[int], declared: Sequence[int]
+) -> Iterator[Warn]:
+    most = max(order.n_turns.values(), default=0)
+    unsaid = [point for point in along if point not in declared]
+    is_timed = all(point in order.is_timed for point in unsaid)
+    assumed = [point for point in unsaid if point in order.is_assumed or not order.distance_ns]
+    if assumed:
+        rests_on = "raw time stamps or TTL" if order.is_known else "nothing but their names"
+        text = (
+            f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because "
+            "packets of one direction only were seen there"
+        )
+        yield Warn("order-assumed", None, text, "", "give the order with --path")
+    elif unsaid and not any(order.distance_ns.values()):
+        text = (
+            f"the place of {_names(points, unsaid)} in the path rests on nothing but their names, "
+            "because packets have the same stamps there"
+        )
+        yield Warn("order-assumed", None, text, "", "give the order with --path")
+    elif unsaid and most < ENOUGH_TURNS and not is_timed:
+        changes = "1 change" if most == 1 else f"{most} changes"
+        text = f"the order of {_names(points, along)} rests on {changes} of direction"
+        yield Warn("few-turns", None, text, "", "give it with --path")
+    yield from _contradicted(points, order, along)
+
+
+def _contradicted(points: Sequence[Point], order: Order, along: Sequence[int]) -> Iterator[Warn]:
+    """The declared path wins, but not silently."""
+    place = {point: at for at, point in enumerate(along)}
+    against = {
+        ends if distance > 0 else ends[::-1]: abs(distance)
+        for ends, distance in order.distance_ns.items()
+        if distance * (place[ends[1]] - place[ends[0]]) < 0 and order.n_turns[ends] >= ENOUGH_TURNS
+    }
+    floor_ns = {ends: 2 * sum(points[point].resolution_ns for point in ends) for ends in against}
+    against = {ends: far_ns for ends, far_ns in against.items() if far_ns > floor_ns[ends]}
+    if against and along != order.points:
+        first, then = max(against, key=lambda ends: against[ends])
+        text = (
+            f"--path puts {points[then].name} before {points[first].name}, but packets there and "
+            f"back say the opposite (two-way distance {format_ns(against[first, then])})"
+        )
+        remedy = "check which capture is which, or leave out --path"
+        yield Warn("path-contradicted", None, text, "", remedy)
+
+
+def _names(points: Sequence[Point], chosen: Sequence[int]) -> str:
+    return ", ".join(points[point].name for point in chosen)

@@ -1,0 +1,164 @@
+"""The survey's sample: what each point saw of the same few packets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.points import Division, Point
+
+COPIES_WITHIN_NS = 2_000_000
+"""Copies of a frame at one point lie within this (docs/stages/match.md)."""
+
+ANY_PART = -1
+"""Flows of divided files began somewhere in the file; its points share a clock."""
+
+FLAGS = ("is_toward", "is_directed")
+
+
+@dataclass(frozen=True)
+class Sights:
+    """Sampled packets of one point; equal indices belong together.
+
+    `pair` is the two addresses with direction ignored, `is_toward` whether the source is the
+    smaller one, `is_directed` whether the packet has a sender at one end of the path. `copy_tag`
+    is equal, and not 0, for frames that are equal to the byte and numbered. `tcp_bytes` is 0 for
+    anything but TCP.
+    """
+
+    key: Ints
+    flow: Ints
+    pair: Ints
+    is_toward: Bools
+    is_directed: Bools
+    copy_tag: Ints
+    t_ns: Ints
+    ttl: Ints
+    tcp_bytes: Ints
+
+    def at(self, index: Ints | Bools) -> "Sights":
+        """Take the rows of `index`."""
+        return Sights(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+
+    @cached_property
+    def pairs(self) -> Ints:
+        """Address pairs that were seen, ascending."""
+        return np.unique(self.pair)
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+def among(values: Ints, ascending: Ints) -> Bools:
+    """Tell which values are in a column that ascends; numpy's isin sorts what is sorted."""
+    if len(ascending) == 0:
+        return np.zeros(len(values), np.bool_)
+    at = np.searchsorted(ascending, values)
+    return np.asarray(ascending[np.minimum(at, len(ascending) - 1)] == values)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The same packets of every point, and how their flows began.
+
+    `source` has the file index of each packet, and the part of the file that saw it, as rows. The
+    last `n_more` packets are further ones, for what neighbours in a flow tell of each other.
+    `flows` are columns: file, interface, flow, pair, first_t_ns, is_first_toward, opens; where a
+    file is divided, the interface is `ANY_PART`. `fragmented` is that of `Findings`.
+    """
+
+    packets: Sights
+    source: Ints
+    flows: Mapping[str, Ints]
+    fragmented: Sequence[tuple[int, int]] = ()
+    n_more: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        packets: Mapping[str, bytes],
+        flows: Mapping[str, bytes],
+        divisions: Sequence[Division | None] = (),
+        part: Ints | None = None,
+        fragmented: Sequence[tuple[int, int]] = (),
+        n_more: int = 0,
+    ) -> "Sample":
+        """Read the columns that an engine's `sample` gives, without copying them.
+
+        Args:
+            packets: Selected packets.
+            flows: Selected flows.
+            divisions: How each file is divided.
+            part: The part of its file that saw each packet; by default its interface.
+            fragmented: Address pairs with packets in fragments, and bytes in the shortest of those.
+            n_more: How many of the packets, at their end, are further ones.
+        """
+        columns = {name: np.frombuffer(column, dtype="<i8") for name, column in packets.items()}
+        columns |= {name: columns[name] != 0 for name in FLAGS}
+        began = {name: np.frombuffer(column, dtype="<i8") for name, column in flows.items()}
+        at = began["interface"].copy()
+        divided = [file for file, division in enumerate(divisions) if division]
+        at[np.isin(began["file"], divided)] = ANY_PART
+        return cls(
+            Sights(**{one.name: columns[one.name] for one in fields(Sights)}),
+            np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
+            began | {"interface": at},
+            fragmented,
+            n_more,
+        )
+
+    def seen_at(self, point: Point) -> Sights:
+        """Give what one point saw, but for what there is more."""
+        rows = self._rows_of(point)
+        return self.packets.at(rows[: np.searchsorted(rows, len(self.packets) - self.n_more)])
+
+    def all_seen_at(self, point: Point) -> Sights:
+        """Give what one point saw, and what there is more."""
+        return self.packets.at(self._rows_of(point))
+
+    def _rows_of(self, point: Point) -> Ints:
+        mask = np.zeros(len(self.packets), dtype=np.bool_)
+        for file, part in point.sources:
+            mask |= (self.source[:, 0] == file) & (self.source[:, 1] == part)
+        return np.flatnonzero(mask)
+
+
+def unique_sights(points: list[Sights]) -> list[Sights]:
+    """Keep of every point the packets it saw once, copies folded into the first.
+
+    Same bytes soon after are a copy only where some point saw the packet once and none saw it far
+    apart, or where the frames are equal to the byte and numbered.
+
+    Returns:
+        Per point its unique packets, ascending by key.
+    """
+    owner = np.repeat(np.arange(len(points)), [len(one) for one in points])
+    key, t_ns, tag = (
+        np.concatenate([getattr(one, name) for one in points])
+        for name in ("key", "t_ns", "copy_tag")
+    )
+    order = np.lexsort((t_ns, owner, key))
+    rows = order[_unique_runs(key[order], owner[order], t_ns[order], tag[order])]
+    first = np.cumsum([0, *(len(one) for one in points)])
+    return [one.at(rows[owner[rows] == i] - first[i]) for i, one in enumerate(points)]
+
+
+def _unique_runs(key: Ints, owner: Ints, t_ns: Ints, tag: Ints) -> Ints:
+    """Where the runs of one key and point start that are one packet, given in that order."""
+    is_new_key = np.append(True, key[1:] != key[:-1])[: len(key)]
+    is_new = is_new_key | np.append(True, owner[1:] != owner[:-1])[: len(key)]
+    starts = np.flatnonzero(is_new)
+    n = np.diff(np.append(starts, len(key)))
+    is_close = is_new | (np.diff(t_ns, prepend=t_ns[:1]) <= COPIES_WITHIN_NS)
+    is_equal = is_new | ((tag == np.roll(tag, 1)) & (tag != 0))
+    all_close = np.logical_and.reduceat(is_close, starts)
+    all_equal = np.logical_and.reduceat(is_equal, starts)
+    key_starts = np.flatnonzero(is_new_key[starts])
+    seen_once = np.logical_or.reduceat(n == 1, key_starts)
+    never_far = np.logical_and.reduceat(all_close, key_starts)
+    n_points = np.diff(np.append(key_starts, len(n)))
+    is_one_packet = np.repeat(seen_once & never_far, n_points)
+    found: Ints = starts[(n == 1) | is_one_packet | (all_close & all_equal)]
+    return found

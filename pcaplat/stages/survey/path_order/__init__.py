@@ -1,0 +1,1 @@
+"""In which order packets pass the points, and what says so."""

@@ -1,0 +1,210 @@
+"""In what order packets pass the points."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pcaplat.model.points import Ends
+from pcaplat.stages.survey.delays.relations import Relations, Shared
+from pcaplat.stages.survey.path_order.orient import (
+    SYNCHRONISED_NS,
+    forward_mask,
+    orient,
+    turns,
+    usual_differences,
+)
+
+HOP_NS = 1000.0
+"""What stands for the distance of two points that only TTL tells apart."""
+
+Distances = dict[Ends, float]
+"""Two-way distances, ns: positive where the first of two points is nearer the path's first."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The points of one component along the path, and the directions of address pairs.
+
+    `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
+    direction only; `is_timed` those that were timed by a clock they share with another;
+    `is_known` tells whether anything says which point is before which. `n_agreeing` counts the
+    changes of direction that say of two points what most of them say.
+    """
+
+    points: list[int]
+    toward_is_forward: dict[int, bool]
+    distance_ns: Distances
+    n_turns: dict[Ends, int]
+    is_assumed: frozenset[int]
+    is_timed: frozenset[int]
+    is_known: bool
+    n_agreeing: dict[Ends, int]
+
+    def turned(self) -> "Order":
+        """Give the same order from the other end."""
+        return Order(
+            self.points[::-1],
+            {pair: not is_forward for pair, is_forward in self.toward_is_forward.items()},
+            {ends: -distance for ends, distance in self.distance_ns.items()},
+            self.n_turns,
+            self.is_assumed,
+            self.is_timed,
+            self.is_known,
+            self.n_agreeing,
+        )
+
+
+def order_points(
+    relations: Relations, points: Sequence[int], known: Mapping[int, bool], domains: Sequence[int]
+) -> Order:
+    """Order the points of one component, and orient its address pairs.
+
+    Args:
+        relations: For each pair of points, what they share.
+        points: The component.
+        known: Address pairs that other components oriented already.
+        domains: Clock domain of each point: points of one clock are ordered by time where packets
+            of one direction only were seen.
+
+    Returns:
+        The order. Which end is the first is arbitrary.
+    """
+    directed = {
+        ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
+    }
+    toward = orient(directed, known)
+    distance, n_turns, n_agreeing = _distances(directed, toward)
+    one_way = {ends: both for ends, both in directed.items() if ends not in distance}
+    timed = _timed_distances(one_way, toward, domains)
+    distance |= timed
+    is_in_time = _is_synchronised([directed[ends] for ends in n_agreeing], toward)
+    assumed = _assumed_distances(one_way, toward, is_in_time=is_in_time)
+    coordinate, is_assumed = _coordinates(points, distance, assumed)
+    along = _sorted_along(coordinate, assumed | distance)
+    is_known = bool(distance or assumed)
+    is_timed = frozenset(point for ends in timed for point in ends)
+    rests_on = (frozenset(is_assumed), is_timed, is_known)
+    return Order(along, toward, distance, n_turns, *rests_on, n_agreeing)
+
+
+def _distances(
+    directed: Mapping[Ends, Shared], toward: Mapping[int, bool]
+) -> tuple[Distances, dict[Ends, int], dict[Ends, int]]:
+    """Two-way distances over all address pairs, and over how many changes of direction.
+
+    And how many of them have the sign of the distance.
+    """
+    distance: Distances = {}
+    n_turns, n_agreeing = {}, {}
+    for ends, both in directed.items():
+        is_forward = forward_mask(both, toward)
+        values_ns, _ = turns(both, is_forward, np.zeros(len(both), np.int64))
+        n_turns[ends] = len(values_ns)
+        if len(values_ns):
+            # Below the resolution of the stamps the median is 0; the mean is not.
+            distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
+            n_agreeing[ends] = int((values_ns * np.sign(distance[ends]) > 0).sum())
+    return distance, n_turns, n_agreeing
+
+
+def _timed_distances(
+    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], domains: Sequence[int]
+) -> Distances:
+    """Where one direction was seen by points of one clock: twice what packets take."""
+    timed: Distances = {}
+    for (near, far), both in one_way.items():
+        forward, reverse = usual_differences(both, toward)
+        d_ns = forward if reverse is None else -reverse
+        if d_ns and domains[near] == domains[far]:
+            timed[near, far] = 2 * d_ns
+    return timed
+
+
+def _is_synchronised(measured: Iterable[Shared], toward: Mapping[int, bool]) -> bool:
+    """Whether the clocks of points that saw both directions may be equal: 0 is between the two."""
+    usual = [usual_differences(both, toward) for both in measured]
+    return all((forward or 0) * (reverse or 0) <= 0 for forward, reverse in usual)
+
+
+def _assumed_distances(
+    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], *, is_in_time: bool
+) -> Distances:
+    """Where one direction was seen: by TTL, else as if the clocks agreed, if they nearly do.
+
+    Where those do not that can be told, raw stamps of others say nothing.
+    """
+    assumed: Distances = {}
+    for ends, both in one_way.items():
+        forward, reverse = usual_differences(both, toward)
+        d_ns = forward if reverse is None else -reverse
+        n_hops = _hops(both, toward)
+        if n_hops:
+            assumed[ends] = n_hops * HOP_NS
+        elif is_in_time and d_ns is not None and abs(d_ns) < SYNCHRONISED_NS:
+            assumed[ends] = 2 * d_ns
+    return assumed
+
+
+def _hops(both: Shared, toward: Mapping[int, bool]) -> float:
+    """How many routers packets pass from the first point to the second, going forward."""
+    if len(both) == 0:
+        return 0.0
+    return float(np.median(np.where(forward_mask(both, toward), both.n_hops, -both.n_hops)))
+
+
+def _coordinates(
+    points: Sequence[int], distance: Distances, assumed: Distances
+) -> tuple[dict[int, float], set[int]]:
+    """Distance of every point from an end, over measured distances first, then assumed ones."""
+    start = max(distance, key=lambda ends: abs(distance[ends]))[0] if distance else points[0]
+    coordinate, is_assumed = {start: 0.0}, set[int]()
+    while rest := [point for point in points if point not in coordinate]:
+        found = _reached(rest, coordinate, distance)
+        if not found:
+            found = _reached(rest, coordinate, assumed)
+            # where nothing tells: between the ends, for those see most
+            middle = (min(coordinate.values()) + max(coordinate.values())) / 2
+            found = found or dict.fromkeys(rest, middle)
+            is_assumed |= found.keys()
+        coordinate |= found
+    return coordinate, is_assumed
+
+
+def _reached(
+    rest: Sequence[int], coordinate: Mapping[int, float], table: Distances
+) -> dict[int, float]:
+    """Coordinates of the points that have a distance to any that is placed."""
+    found = {}
+    for point in rest:
+        steps = [
+            at + table[known, point] for known, at in coordinate.items() if (known, point) in table
+        ]
+        steps += [
+            at - table[point, known] for known, at in coordinate.items() if (point, known) in table
+        ]
+        if steps:
+            found[point] = float(np.median(steps))
+    return found
+
+
+def _sorted_along(coordinate: Mapping[int, float], known: Distances) -> list[int]:
+    """Sort by coordinate; of two points, what they share themselves is the better witness.
+
+    Where captures see one direction each, many pairs share nothing, so the order is a partial one:
+    a point comes when none of those that are left is known to be before it. If what is known goes
+    round in a circle, next is the point that contradicts it least.
+    """
+    before: dict[int, dict[int, float]] = {point: {} for point in coordinate}
+    for (near, far), away_ns in known.items():
+        if away_ns:
+            first, then = (near, far) if away_ns > 0 else (far, near)
+            before[then][first] = abs(away_ns)
+    along = list[int]()
+    while before:
+        against = {point: max(those.values(), default=0.0) for point, those in before.items()}
+        along.append(min(before, key=lambda point: (against[point], coordinate[point], point)))
+        del before[along[-1]]
+        for those in before.values():
+            those.pop(along[-1], None)
+    return along

@@ -1,0 +1,148 @@
+"""Which way packets travel: address pairs are oriented alike, without any clock.
+
+Two-way distance (RFC 2681 §2.7.1, self-synchronisation): of two packets in opposite directions
+that pass two points one soon after the other, the differences of the raw stamps differ by the time
+both take between the points. The clocks' offset cancels, and drift counts only over the moment
+between the two.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.points import Ends
+from pcaplat.stages.survey.delays.relations import Shared
+from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.path_order.relays import Medians, next_joint, sense_of, signs
+
+ENOUGH_TURNS = 3
+"""Changes of direction below which an order is a guess."""
+
+SYNCHRONISED_NS = 10_000_000
+"""Raw differences below this are taken for latencies where nothing better is known."""
+
+
+def turns(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
+    """Two-way distances at the changes of direction within each group, and their groups, ns."""
+    by = np.lexsort((both.t_ns, group))
+    d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
+    changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
+    at = np.flatnonzero(changes) + 1
+    sign = np.where(forward[at], 1, -1)
+    return (d_ns[at] - d_ns[at - 1]) * sign, group[at]
+
+
+def medians_by(values: Ints, group: Ints) -> Medians:
+    """Groups, the median of each (the upper one of an even number), and its size."""
+    by = np.lexsort((values, group))
+    values, group = values[by], group[by]
+    names, starts, n = np.unique(group, return_index=True, return_counts=True)
+    return names, values[starts + n // 2], n
+
+
+def ways(both: Shared | Sights, toward: Mapping[int, bool]) -> tuple[Bools, Bools]:
+    """Tell which rows are of oriented address pairs, and which of those go forward."""
+    if not toward:
+        nothing = np.zeros(len(both), np.bool_)
+        return nothing, nothing
+    pairs, is_toward = (np.array(column) for column in zip(*sorted(toward.items()), strict=True))
+    at = np.minimum(np.searchsorted(pairs, both.pair), len(pairs) - 1)
+    is_known = np.asarray(pairs[at] == both.pair)
+    return is_known, is_known & (both.is_toward == is_toward[at])
+
+
+def forward_mask(both: Shared | Sights, toward: Mapping[int, bool]) -> Bools:
+    """Tell which rows go forward; their address pairs must be oriented."""
+    lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)
+    return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))
+
+
+def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
+    """Orient address pairs alike: whether packets from the smaller address go forward.
+
+    First by the points that are farthest apart, then by any whose sense the oriented pairs tell,
+    then beyond the points where those end; pairs that were seen in one direction only by how long
+    their packets take.
+
+    Args:
+        directed: For each pair of points, the unicast packets they share.
+        known: Address pairs that are oriented already.
+    """
+    senses = {ends: turns(both, both.is_toward, both.pair) for ends, both in directed.items()}
+    tables = {ends: medians_by(*sense) for ends, sense in senses.items() if len(sense[0])}
+    toward = dict(known)
+    if tables and not any(pair in toward for table in tables.values() for pair in table[0]):
+        farthest = max(tables, key=lambda ends: _reach(tables[ends]))
+        toward |= signs(tables[farthest], 1)
+    toward = _spread(tables, toward)
+    while joint := next_joint(tables, toward):
+        ends, sense = joint
+        toward = _spread(tables, signs(tables[ends], sense) | toward)
+    return _orient_rest(list(directed.values()), toward)
+
+
+def _reach(table: Medians) -> tuple[bool, int]:
+    """How far apart two points are, if enough turns say so."""
+    _, median_ns, n = table
+    return int(n.sum()) >= ENOUGH_TURNS, int(np.average(np.abs(median_ns), weights=n))
+
+
+def _spread(tables: Mapping[Ends, Medians], toward: dict[int, bool]) -> dict[int, bool]:
+    """Orient what was seen by two points together with what is oriented."""
+    n_before = -1
+    while len(toward) > n_before:
+        n_before = len(toward)
+        for table in tables.values():
+            if sense := sense_of(table, toward):
+                toward = signs(table, sense) | toward
+    return toward
+
+
+def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]:
+    """Orient what has no turns: where oriented pairs were seen too first, then where most was."""
+    while left:
+        pairs = np.array(sorted(toward), np.int64)
+        ready = [both for both in left if among(both.pair, pairs).any()]
+        for both in ready or [max(left, key=len)]:
+            toward |= _orient_one_way(both, toward)
+            left = [one for one in left if one is not both]
+    return toward
+
+
+def _orient_one_way(both: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
+    """Orient the address pairs that are left, by the latencies of the oriented ones."""
+    is_known = among(both.pair, np.array(sorted(toward), np.int64))
+    if np.all(is_known):
+        return {}
+    usual_ns = usual_differences(both.at(is_known), toward)
+    pairs, median_ns, _ = medians_by(both.d_ns[~is_known], both.pair[~is_known])
+    if usual_ns == (None, None):
+        usual_ns = float(median_ns[0]), None
+    _, first = np.unique(both.pair[~is_known], return_index=True)
+    is_toward = both.is_toward[~is_known][first].tolist()
+    return {
+        pair: _fits_forward(d_ns, usual_ns) == to
+        for pair, d_ns, to in zip(pairs.tolist(), median_ns.tolist(), is_toward, strict=True)
+    }
+
+
+def usual_differences(
+    both: Shared, toward: Mapping[int, bool]
+) -> tuple[float | None, float | None]:
+    """Median raw difference forward and reverse, ns; None where no packet went."""
+    is_forward = forward_mask(both, toward)
+    sides = (both.d_ns[is_forward], both.d_ns[~is_forward])
+    forward, reverse = (float(np.median(side)) if len(side) else None for side in sides)
+    return forward, reverse
+
+
+def _fits_forward(d_ns: int, usual_ns: tuple[float | None, float | None]) -> bool:
+    """Tell whether a difference is rather one of the forward direction."""
+    forward, reverse = usual_ns
+    if forward is not None and reverse is not None:
+        return abs(d_ns - forward) <= abs(d_ns - reverse)
+    known, is_forward = (forward, True) if forward is not None else (reverse or 0.0, False)
+    is_synchronised = max(abs(d_ns), abs(known)) < SYNCHRONISED_NS
+    is_opposite = is_synchronised and d_ns * known < 0
+    return is_forward != is_opposite

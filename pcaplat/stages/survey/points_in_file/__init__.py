@@ -1,0 +1,1 @@
+"""Several capture points in one file: by what its frames are divided."""

@@ -1,0 +1,1 @@
+"""Intervals: of means, quantiles and ratios, from what was counted."""

@@ -1,0 +1,90 @@
+"""Intervals of a loss ratio: losses are few, so nothing is normal about them."""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from pcaplat import _native
+from pcaplat.statistics.intervals import Estimate, t_quantile
+
+TAIL = 0.975
+
+
+@dataclass(frozen=True)
+class LossEstimate:
+    """`n_lost` of `n`, with Clopper and Pearson's interval.
+
+    Losses that come in bursts tell less than as many that come one by one: `clustering` is how many
+    of them are worth one (the variance of the ratio over blocks of time by that of independent
+    losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
+    Graubard 1998). `runs` is what the runs' scatter says, where there are enough: the wider of both
+    holds.
+    """
+
+    n_lost: int
+    n: int
+    runs: Estimate | None = None
+    clustering: float = 1.0
+    df: float = inf
+
+    @property
+    def value(self) -> float:
+        """The ratio."""
+        return self.n_lost / self.n
+
+    @property
+    def bias(self) -> float:
+        """Nothing systematic is known."""
+        return 0.0
+
+    def half_width(self, confidence: float) -> float:
+        """Half the interval's width."""
+        lo, hi = self.interval(confidence)
+        return (hi - lo) / 2
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Give the interval that holds the truth with this confidence."""
+        tail = (1 - confidence) / 2
+        k, n = self._worth
+        lo = 0.0 if k == 0 else _native.beta_quantile(k, n - k + 1, tail)
+        hi = 1.0 if k == n else _native.beta_quantile(k + 1, n - k, 1 - tail)
+        if self.runs is None:
+            return lo, hi
+        low, high = self.runs.interval(confidence)
+        return max(0.0, min(lo, low)), min(1.0, max(hi, high))
+
+    @property
+    def _worth(self) -> tuple[float, float]:
+        """How many independent losses of how many packets these are worth."""
+        if self.clustering <= 1:
+            return self.n_lost, self.n
+        # that they cluster so much is an estimate itself
+        known = (t_quantile(TAIL, inf) / t_quantile(TAIL, self.df)) ** 2
+        return self.n_lost * known / self.clustering, self.n * known / self.clustering
+
+    def p_not_below(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or more"."""
+        k, n = self._worth
+        if limit <= 0:
+            alone = 1.0
+        elif k == n:
+            alone = 1.0 if limit <= 1 else 0.0
+        else:
+            alone = _native.beta_cdf(n - k, k + 1, 1 - min(limit, 1.0))
+        return alone if self.runs is None else max(alone, self.runs.p_not_below(limit))
+
+    def p_not_above(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or less"."""
+        if limit < 0:
+            return 0.0
+        k, n = self._worth
+        alone = _native.beta_cdf(k, n - k + 1, min(limit, 1.0)) if k else 1.0
+        return alone if self.runs is None else max(alone, self.runs.p_not_above(limit))
+
+    def normal(self) -> Estimate:
+        """Give an estimate that differences can be taken of (Agresti and Caffo 2000)."""
+        k, n = self._worth
+        share = (k + 1) / (n + 2)
+        se = sqrt(share * (1 - share) / (n + 2))
+        if self.runs is not None and self.runs.se > se:
+            return self.runs
+        return Estimate(self.value, se, inf)

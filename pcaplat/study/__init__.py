@@ -1,0 +1,1 @@
+"""Study files: scenarios, runs, points, clocks and claims in one place."""

@@ -1,0 +1,151 @@
+"""Scenarios from what a user has: captures, folders of them, results that were written, Results."""
+
+import errno
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
+from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
+from pcaplat.model.blocks import blocks_of_rows
+from pcaplat.model.captures import CAPTURE, COMPRESSED
+from pcaplat.run.merge import Result, merge
+from pcaplat.study.errors import StudyError
+
+SUMMARY, BLOCKS = "summary.json", "blocks.parquet"
+CHOOSING = {
+    "bpf": "--filter",
+    "bpf_outer": "--filter-outer",
+    "start": "--from",
+    "end": "--to",
+    "sample": "--sample",
+}
+"""Options that choose packets: a result that is written has made its choice."""
+
+Source = str | PathLike[str] | Result
+"""A folder, a capture, or the result of a merge."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How captures become runs: options of `merge`, and how much of either end is left out."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    warm_up_ns: int | None = None
+
+    def scenario(self, name: str, runs: Sequence[MeasuredRun]) -> Scenario:
+        """Make one of runs, all seen the same way round, warm-up left out."""
+        turned = [oriented(run, runs[0]) for run in runs]
+        return Scenario(name, [trimmed(run, self.warm_up_ns) for run in turned])
+
+    def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
+        """Merge the captures of one run."""
+        with merge(captures, keep_crossings=False, **self.options) as result:
+            run = measured(name, result)
+        # the rate of a sample is not that of the traffic
+        return replace(run, rates=None) if self.options.get("sample", 1) > 1 else run
+
+
+def measured(name: str, result: Result) -> MeasuredRun:
+    """Take from a result what comparing needs."""
+    return MeasuredRun(name, result.document, result.blocks, rates_of(result.traffic_rows))
+
+
+def scenario_of(
+    source: Source | Sequence[Source], reading: Reading, name: str | None = None
+) -> Scenario:
+    """Make a scenario of a folder of captures, a folder of such folders, or results.
+
+    Raises:
+        InputError: There is nothing to measure there.
+    """
+    if isinstance(source, str | PathLike | Result):
+        found = runs_of(source, reading)
+        return reading.scenario(name or _name_of(source), found)
+    if not source:
+        raise StudyError.no_runs(name or "a scenario")
+    files = [fspath(one) for one in source if not isinstance(one, Result)]
+    if len(files) == len(source) and not any(Path(one).is_dir() for one in files):
+        run = reading.merged("captures", files)
+        return reading.scenario(name or run.name, [run])
+    several = [run for one in source for run in runs_of(one, reading)]
+    return reading.scenario(name or _name_of(source[0]), several)
+
+
+def _name_of(source: Source) -> str:
+    return "result" if isinstance(source, Result) else Path(fspath(source)).resolve().name
+
+
+def runs_of(source: Source, reading: Reading) -> list[MeasuredRun]:
+    """Give the runs of a folder, or the one of a result."""
+    if isinstance(source, Result):
+        return [measured("result", source)]
+    folder = Path(fspath(source))
+    if not folder.exists():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    if not folder.is_dir():
+        raise StudyError.no_scenario(str(folder))
+    if is_run(folder):
+        return [run_of(folder, reading)]
+    inner = sorted(one for one in folder.iterdir() if one.is_dir() and is_run(one))
+    if not inner:
+        raise StudyError.no_captures(str(folder), sorted(one.name for one in folder.iterdir()))
+    return [run_of(one, reading) for one in inner]
+
+
+def is_run(folder: Path) -> bool:
+    """Tell whether a folder holds one run: captures, or what `merge -o` wrote."""
+    return (folder / SUMMARY).exists() or bool(captures_in(folder))
+
+
+def captures_in(folder: Path) -> list[Path]:
+    """List the captures of a folder, by their names."""
+    return sorted(one for one in folder.iterdir() if one.is_file() and _is_capture(one))
+
+
+def _is_capture(file: Path) -> bool:
+    name = file.with_suffix("") if file.suffix in COMPRESSED else file
+    return name.suffix.lower() in CAPTURE
+
+
+def run_of(folder: Path, reading: Reading) -> MeasuredRun:
+    """Read or merge one run."""
+    if not (folder / SUMMARY).exists():
+        return reading.merged(folder.name, captures_in(folder))
+    asked = [option for name, option in CHOOSING.items() if name in reading.options]
+    if asked:
+        raise StudyError.chosen_already(str(folder), asked)
+    return saved_run(folder)
+
+
+def saved_run(folder: Path) -> MeasuredRun:
+    """Read what `merge -o` wrote.
+
+    Raises:
+        InputError: It lacks what comparing needs, or is no result.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+    if not (folder / BLOCKS).exists():
+        raise StudyError.not_written_whole(str(folder), BLOCKS)
+    try:
+        document = json.loads((folder / SUMMARY).read_text("utf-8"))
+        rows = pq.read_table(folder / BLOCKS).to_pylist()
+        rates = _saved_rates(folder)
+        return MeasuredRun(folder.name, document, blocks_of_rows(rows), rates)
+    except (ValueError, KeyError) as problem:
+        raise StudyError.unreadable_result(str(folder), str(problem)) from None
+
+
+def _saved_rates(folder: Path) -> Rates | None:
+    """Read the tables of traffic; what an earlier version wrote has none."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+    files = {name: folder / f"{name}.parquet" for name in RATE_TABLES}
+    if not all(file.exists() for file in files.values()):
+        return None
+    return rates_of({name: pq.read_table(file).to_pylist() for name, file in files.items()})

@@ -1,0 +1,31 @@
+"""The tables of a result: their columns, units and meaning; a module a group of tables."""
+
+from pcaplat.tables.results import (
+    CAPTURES,
+    CLOCKS,
+    DETAILS,
+    ERROR_BUDGET,
+    MATCHES,
+    PACKETS,
+    ROUND_TRIPS,
+    SEGMENTS,
+    SLOWEST,
+    TABLES,
+    TRANSLATIONS,
+    WARNINGS,
+)
+
+__all__ = [
+    "CAPTURES",
+    "CLOCKS",
+    "DETAILS",
+    "ERROR_BUDGET",
+    "MATCHES",
+    "PACKETS",
+    "ROUND_TRIPS",
+    "SEGMENTS",
+    "SLOWEST",
+    "TABLES",
+    "TRANSLATIONS",
+    "WARNINGS",
+]

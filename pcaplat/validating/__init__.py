@@ -1,0 +1,108 @@
+"""Judging: claims and what was measured in, verdicts out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any
+
+from pcaplat.errors import ClaimError
+from pcaplat.metrics.runs import UNNAMED, Scenario
+from pcaplat.published import load_published
+from pcaplat.published.claims import Claim
+from pcaplat.study.errors import StudyError
+from pcaplat.study.file import is_study
+from pcaplat.study.scenarios import scenario_at, study_at
+from pcaplat.study.sources import Reading, Source
+from pcaplat.validating.verdicts import validate as judge
+
+
+def validate(
+    claims: str | PathLike[str] | Sequence[str | PathLike[str]],
+    results: Source | Sequence[Source] | Mapping[str, Source | Sequence[Source]] | None = None,
+    *,
+    only: Sequence[str] = (),
+    warm_up_ns: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Judge claims by captures.
+
+    Args:
+        claims: A file of claims (docs/claims.md), one that ships by its name, or several; a study
+            file by itself names its own.
+        results: One scenario as `compare` takes it; or several by name; or a study file.
+        only: Ids of the claims to judge; all by default.
+        warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
+        options: Arguments of `merge` for captures.
+
+    Returns:
+        The document `pcaplat.verdicts/1` (docs/stages/validate.md).
+
+    Raises:
+        InputError: What was given cannot be used; ClaimError: a claim cannot be judged by captures.
+
+    Example:
+        >>> runs = {"l2": "samples/l2", "vxlan": "samples/vxlan"}
+        >>> document = validate("nsx-vxlan-dlr-latency", runs, only=["nsx-vxlan-rtt"])
+        >>> document["verdicts"][0]["verdict"]
+        'undecided'
+    """
+    reading = Reading(options or {}, warm_up_ns)
+    names = [fspath(one) for one in _listed(claims)]
+    if results is None:
+        names, results = _of_study(names)
+    chosen = chosen_claims(names, only)
+    return judge(chosen, _scenarios(results, chosen, reading))
+
+
+def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Any]:
+    return [claims] if isinstance(claims, str | PathLike) else list(claims)
+
+
+def _of_study(names: Sequence[str]) -> tuple[list[str], str]:
+    """Take claims and captures from the one study file that is given."""
+    if len(names) != 1 or not is_study(names[0]):
+        raise StudyError.nothing_to_judge(names)
+    study = study_at(names[0])
+    if not study.claims:
+        raise StudyError.without_claims(study.where)
+    return study.claims, study.where
+
+
+def chosen_claims(names: Sequence[str], only: Sequence[str] = ()) -> list[Claim]:
+    """Read claims, and keep those that are asked for by id.
+
+    Raises:
+        ClaimError: There is none, or none of an id.
+    """
+    claims = [claim for name in names for claim in load_published(name).claims]
+    known = [claim.id for claim in claims]
+    for wanted in only:
+        if wanted not in known:
+            raise ClaimError.unknown_claim(wanted, known)
+    chosen = [claim for claim in claims if not only or claim.id in only]
+    if not chosen:
+        raise ClaimError.no_claims(list(names))
+    return chosen
+
+
+def _scenarios(
+    results: Source | Sequence[Source] | Mapping[str, Source | Sequence[Source]],
+    claims: Sequence[Claim],
+    reading: Reading,
+) -> dict[str, Scenario]:
+    if isinstance(results, Mapping):
+        return {
+            name: replace(scenario_at(one, reading), name=name) for name, one in results.items()
+        }
+    if isinstance(results, str | PathLike) and is_study(fspath(results)):
+        study = study_at(fspath(results))
+        return {name: study.scenario(name, reading) for name in _wanted(claims, study.names)}
+    return {UNNAMED: scenario_at(results, reading)}
+
+
+def _wanted(claims: Sequence[Claim], names: Sequence[str]) -> list[str]:
+    """Scenarios that claims are about: others need not be merged."""
+    scopes = [claim.scope for claim in claims]
+    named = {name for scope in scopes for name in (scope.scenario, scope.treatment, scope.baseline)}
+    is_open = any(scope.kind != "difference" and not scope.scenario for scope in scopes)
+    return [name for name in names if is_open or name in named]
