@@ -9,7 +9,7 @@ HALF = 1 << (PRECISION_BITS - 1)
 
 
 def bin_of(values_ns: Ints) -> Ints:
-    """Give the bin of each value, as rust/src/histogram.rs has it.
+    """Give the bin of each value, as rust/src/base/histogram.rs has it.
 
     Example:
         >>> bin_of(np.array([5, -5, 2048, 4095]))

@@ -33,7 +33,7 @@ READ_NOTHING = {
 def called_by_python() -> dict[str, str]:
     """Name and body of every function that Python can call."""
     found: dict[str, str] = {}
-    for path in [RUST / "py.rs", *sorted((RUST / "py").glob("*.rs"))]:
+    for path in sorted((RUST / "py").glob("*.rs")):
         text = path.read_text("utf-8")
         for piece in re.split(r"(?m)^#\[pyfunction\]$", text)[1:]:
             found |= _functions(piece, "", 1)
@@ -53,7 +53,7 @@ def test_unsafe_code_is_in_one_file() -> None:
         for path in RUST.rglob("*.rs")
         if UNSAFE.search(path.read_text("utf-8"))
     }
-    assert named == {"filter.rs"}
+    assert named == {"reading/filter.rs"}
     assert 'unsafe_code = "deny"' in (ROOT / "rust" / "Cargo.toml").read_text("utf-8")
 
 
@@ -67,12 +67,12 @@ def test_whatever_reads_captures_is_behind_the_catch_of_panics() -> None:
 
 
 def test_batches_and_threads_are_contained() -> None:
-    for name in ("packets.rs", "packets/follow.rs", "py/attend.rs"):
+    for name in ("export/packets/mod.rs", "export/packets/follow.rs", "py/attend.rs"):
         assert "contained(" in (RUST / name).read_text("utf-8"), name
 
 
 def test_every_function_of_the_module_is_enumerated() -> None:
-    module = (RUST / "py.rs").read_text("utf-8")
+    module = (RUST / "py" / "mod.rs").read_text("utf-8")
     added = set(re.findall(r"wrap_pyfunction!\((?:\w+::)*(\w+),", module))
     assert added
     assert added <= set(called_by_python())

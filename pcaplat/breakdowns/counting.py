@@ -8,7 +8,7 @@ import polars as pl
 from pcaplat.model.arrays import Ints
 
 PRECISION_BITS = 11
-"""Of a latency, as rust/src/histogram.rs keeps them: off by at most 2^-11 of itself."""
+"""Of a latency, as rust/src/base/histogram.rs keeps them: off by at most 2^-11 of itself."""
 
 MOST_LOOSE_ROWS = 1 << 19
 """Counted apart before they are added up."""

@@ -26,7 +26,7 @@ REACH = 8
 """Standard errors beyond which no resampled quantile lies."""
 
 BIN_ERROR = 2.0**-11
-"""A bin's middle is off by that share at most (rust/src/histogram.rs)."""
+"""A bin's middle is off by that share at most (rust/src/base/histogram.rs)."""
 
 
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:

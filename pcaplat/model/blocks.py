@@ -2,7 +2,7 @@
 
 The time of a run is cut into equal blocks. For each segment and direction, every block keeps
 count, sum and sum of squares (exact) and a histogram; losses and clocks stay in the summary. The
-core counts them (rust/src/blocks.rs).
+core counts them (rust/src/base/blocks.rs).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ from pcaplat.model.time_range import Range
 from pcaplat.tables.columns import Column, Table
 
 N_BLOCKS = 256
-"""Fine blocks of a run (rust/src/blocks.rs): a few make one that is long against the likeness of
-neighbours."""
+"""Fine blocks of a run (rust/src/base/blocks.rs): a few make one that is long against the likeness
+of neighbours."""
 
 BLOCKS = Table(
     "blocks",

@@ -33,7 +33,7 @@ class OrderEvidence:
 
 
 N_BINS = 2048
-"""Time bins of least latencies (rust/src/plan.rs)."""
+"""Time bins of least latencies (rust/src/plan/mod.rs)."""
 
 
 @dataclass(frozen=True)

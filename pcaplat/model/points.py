@@ -9,7 +9,7 @@ Ends = tuple[int, int]
 
 
 Question = tuple[str, list[tuple[Ends, int]], int]
-"""A dimension (rust/src/vantage.rs), where each of its values leads (a part of the file, or below 0
+"""A dimension (rust/src/location/), where each of its values leads (a part of the file, or below 0
 a later question), and the part that has all other values."""
 
 

@@ -17,7 +17,7 @@ class Distribution:
     """Latencies of one segment and direction: exact extremes and moments, and a histogram.
 
     `middles_ns` are the middles of the occupied bins, ascending; a value differs from its bin's by
-    at most 2^-11 of itself (rust/src/histogram.rs).
+    at most 2^-11 of itself (rust/src/base/histogram.rs).
     """
 
     n: int

@@ -15,7 +15,7 @@ const INNER: &str = "0200000000020200000000010800450000401234400040061498\
                      0a0000010a0000029c409c411122334455667788801804006f430000\
                      0101080a000000010000000200000000000000000000dead";
 
-fn main() -> pcaplat_core::error::Result<()> {
+fn main() -> pcaplat_core::base::error::Result<()> {
     let decoder = Decoder::new(&[])?;
     for frame in [octets(INNER), [octets(OUTER), octets(INNER)].concat()] {
         // Different addresses, so that no frame is in the same cache line as the last.

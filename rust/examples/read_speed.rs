@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pcaplat_core::error::Result;
+use pcaplat_core::base::error::Result;
 use pcaplat_core::file::Capture;
 
 fn main() -> Result<()> {

@@ -1,11 +1,12 @@
 //! From spilled raw differences and a clock relation to latencies.
 
-use crate::blocks::{Blocks, Grid};
-use crate::error::{Error, Result};
-use crate::histogram::Histogram;
+use crate::base::blocks::Grid;
+use crate::base::error::{Error, Result};
+use crate::base::latencies::Counted;
+use crate::base::panics;
+use crate::base::piecewise::Centre;
 use crate::matching::shares::KINDS;
-use crate::panics;
-use crate::plan::{Centre, Direction};
+use crate::plan::Direction;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -34,30 +35,6 @@ pub struct Counting<'a> {
     pub centre: &'a Centre,
     /// The blocks of time.
     pub grid: Grid,
-}
-
-/// Latencies, and the same block by block.
-#[derive(Debug, Default)]
-pub struct Counted {
-    /// All of them.
-    pub histogram: Histogram,
-    /// By the time at the upstream point.
-    pub blocks: Blocks,
-}
-
-impl Counted {
-    /// Counts a latency, and in which block of time it was.
-    #[inline]
-    pub fn add(&mut self, block: usize, latency_ns: i64) {
-        self.histogram.add(latency_ns);
-        self.blocks.add(block, latency_ns);
-    }
-
-    /// Adds all counts of others.
-    pub fn merge(&mut self, other: Self) {
-        self.histogram.merge(&other.histogram);
-        self.blocks.merge(other.blocks);
-    }
 }
 
 /// The latencies of all pairs in the spilled files, which are read side by side.

@@ -7,7 +7,7 @@
 
 use pcaplat_core::identity::WHOLE;
 use pcaplat_core::reading::{Progress, Reading};
-use pcaplat_core::sample::{Row, Sample, sample};
+use pcaplat_core::survey::{Row, Sample, sample};
 use pcaplat_core::wire::Decoder;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 """Whether addresses are translated on the way: packets whose bytes are equal, and not their flows.
 
 What is found here is a suspicion, and roughly how far apart the points' stamps are. It decides
-whether all packets are read once more to learn which flow becomes which (rust/src/translation).
+whether all packets are read once more to learn which flow becomes which
+(rust/src/survey/translation/).
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{Capture, Frame};
-use pcaplat_core::fragments::Fragments;
+use pcaplat_core::reading::fragments::Fragments;
 use pcaplat_core::reading::{Progress, Reading, Seen};
 use pcaplat_core::stamp::{FileStamps, STAMPS, Sought, Stamped, Times};
 use pcaplat_core::wire::{Decoder, Packet};

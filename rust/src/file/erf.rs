@@ -1,10 +1,10 @@
 //! ERF, as Endace's cards write it: records without a file header.
 //!
-//! Spec: Endace ERF types reference; the record is that of [`crate::erf`].
+//! Spec: Endace ERF types reference; the record is that of [`crate::base::endace`].
 
 use super::input::Input;
 use super::{Direction, Findings, Format, Frame, Interface, NO_LINK, Opened, Records, Sign};
-use crate::erf::{Content, HEADER_BYTES, METADATA, PADDING, Record};
+use crate::base::endace::{Content, HEADER_BYTES, METADATA, PADDING, Record};
 
 pub(super) const FORMAT: Format = Format {
     name: "erf",

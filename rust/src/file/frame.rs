@@ -9,7 +9,7 @@ pub struct Frame<'a> {
     pub number: u64,
     /// The file's own time, ns since 1970; 0 where the record has none (`has_time`).
     pub t_ns: i64,
-    /// The time inside the frame, which then holds instead (see [`crate::stamp`]).
+    /// The time inside the frame, which then holds instead (see `stamp`).
     pub stamp_ns: Option<i64>,
     /// How long after its first bit the frame was stamped, where that is known.
     pub late_ns: i64,

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 pub use compressed::{CODECS, Codec};
 use counted::Counted;
 use findings::Findings;

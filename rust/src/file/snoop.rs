@@ -10,7 +10,7 @@
 use super::input::Input;
 use super::order::Order;
 use super::{Damage, Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
-use crate::instant;
+use crate::base::instant;
 
 pub(super) const FORMAT: Format = Format {
     name: "snoop",

@@ -2,7 +2,7 @@
 //! it best.
 
 use super::{FrameId, Sight};
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use crate::plan::Plan;
 
 /// The packet that arrives earliest of all before it left.

@@ -1,7 +1,7 @@
 //! Which segments packets of each address pair crossed. Pairs may be many, and are remembered to the
 //! end; the sets of segments that they cross are few.
 
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use std::collections::HashMap;
 
 /// Of every address pair the segments that its packets crossed, by [`super::losses::link_bit`].

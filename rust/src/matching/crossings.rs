@@ -4,7 +4,7 @@
 use super::Sight;
 use super::losses::End;
 use super::spill::Spill;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::plan::Direction;
 use std::fs::File;
 use std::io::{BufReader, Read};

@@ -7,10 +7,12 @@
 //! that datagrams which begin differently have the same one, none of them is told. Whatever is no
 //! fragment and too short to be cut is no datagram here.
 
-use crate::hashed::HashedMap;
-use crate::identity::{ICMP, ICMPV6, Identity, Prefixes, TCP, UDP, class, fold, two, word};
+use crate::base::hash::{fold, two, word};
+use crate::base::hashed::HashedMap;
+use crate::identity::stream_bytes::Range;
+use crate::identity::{ICMP, ICMPV6, Identity, Prefixes, TCP, UDP, class};
 use crate::plan::Plan;
-use crate::range::Range;
+use crate::reading::fragments::cut_by;
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -108,16 +110,6 @@ impl<'a> Datagrams<'a> {
     }
 }
 
-/// What address pairs with packets in fragments are known by: segments of TCP are cut and joined too,
-/// so where only datagrams are in fragments they are followed by their own numbers.
-pub(crate) fn cut_by(packet: &Packet, identity: &Identity) -> u64 {
-    if packet.protocol == TCP {
-        fold(identity.pair, 1)
-    } else {
-        identity.pair
-    }
-}
-
 /// By the identification of its fragments, which no other has for a while; 0 is none.
 fn by_fragments(packet: &Packet) -> Option<u32> {
     let protocol = u32::from(packet.protocol.cast_unsigned());
@@ -134,8 +126,8 @@ fn low(hash: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fragments::made::{cut, tunnelled};
     use crate::identity::{WHOLE, identify};
+    use crate::reading::fragments::made::{cut, tunnelled};
     use crate::wire::Decoder;
 
     /// What becomes of frames whose ends are known to send fragments.

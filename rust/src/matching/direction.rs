@@ -3,7 +3,7 @@
 use super::Sight;
 use super::crowd::points_are_distinct;
 use super::matchings::MOST_FRAMES;
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use crate::plan::{Band, Direction, Plan};
 
 /// What single packets said about flows whose addresses the survey did not see.

@@ -3,7 +3,7 @@
 use super::ranges::{Cut, Kind};
 use super::spill::Spill;
 use super::totals::{EndTally, LinkTally};
-use crate::error::Result;
+use crate::base::error::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

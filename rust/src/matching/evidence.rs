@@ -2,8 +2,8 @@
 
 use super::Sight;
 use crate::identity::class;
+use crate::identity::stream_bytes::Range;
 use crate::plan::Plan;
-use crate::range::Range;
 use crate::wire::{Packet, is_opaque};
 
 /// How a sight was joined to the one before it; the numbers are those of the rows.

@@ -1,9 +1,9 @@
 //! Packets that may be one half of a transaction: a request, or its response.
 
 use super::Sight;
+use crate::identity::message::Part;
+use crate::identity::stream_bytes::Range;
 use crate::plan::{Direction, Plan};
-use crate::range::Range;
-use crate::says::Part;
 use std::rc::Rc;
 
 /// A packet, sender to receiver.

@@ -2,7 +2,7 @@
 
 use super::misses::Missed;
 use super::ranges::Lost;
-use crate::blocks::N_BLOCKS;
+use crate::base::blocks::N_BLOCKS;
 
 /// What was lost on a link in one direction.
 #[derive(Clone, Debug)]

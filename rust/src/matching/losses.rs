@@ -144,7 +144,7 @@ mod tests {
     use super::super::link_loss::LinkLoss;
     use super::super::testing::{path, sight};
     use super::*;
-    use crate::blocks::N_BLOCKS;
+    use crate::base::blocks::N_BLOCKS;
 
     /// Notes a forward packet of a pair that was seen at these points.
     fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], at_ns: i64) {

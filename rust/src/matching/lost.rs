@@ -8,7 +8,7 @@ use super::booking::{Booked, Books};
 use super::crossings::{CrossingFiles, Ended, VALUES, points};
 use super::losses::{End, Losses};
 use super::spill::Spill;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::Sight;
 use super::links::Links;
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 
 /// The first packets are counted, then one in so many.

@@ -55,9 +55,8 @@ mod turns;
 mod unmirrored;
 mod window;
 
-use crate::range::Range;
-use crate::says::Says;
-pub(crate) use datagrams::cut_by;
+use crate::identity::message::Says;
+use crate::identity::stream_bytes::Range;
 use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
 use reasons::Reasons;

@@ -4,7 +4,7 @@
 //! the wait is the window's, so memory is bounded by it.
 
 use super::{FrameId, Status};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};

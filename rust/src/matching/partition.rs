@@ -13,7 +13,7 @@ use super::totals::Totals;
 use super::trips::Trips;
 use super::window::Window;
 use super::{Counts, FrameId, Sight, Status};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::plan::{Band, Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;

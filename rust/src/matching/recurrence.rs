@@ -5,7 +5,7 @@
 
 use super::Sight;
 use super::crowd::repeats;
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use crate::plan::per_us;
 
 /// What was seen of a flow since it first repeated itself.
@@ -72,7 +72,7 @@ fn most_at_a_point(kept: &[Sight]) -> i64 {
 mod tests {
     use super::super::testing::sight;
     use super::*;
-    use crate::range::Range;
+    use crate::identity::stream_bytes::Range;
 
     #[test]
     fn the_rate_is_that_of_further_ones_in_the_time_they_could_come() {

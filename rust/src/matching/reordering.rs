@@ -4,8 +4,8 @@
 use super::Sight;
 use super::crossings::{Arrived, Crossing, Waiting};
 use super::ranges::Kind;
-use crate::hashed::HashedMap;
-use crate::histogram::Histogram;
+use crate::base::hashed::HashedMap;
+use crate::base::histogram::Histogram;
 
 /// Pairs of one segment and direction that wait to be put in order of arrival.
 #[derive(Debug)]

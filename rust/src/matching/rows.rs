@@ -4,7 +4,7 @@ use super::Sight;
 use super::evidence::{By, code};
 use super::ranges::{Cut, Kind};
 use super::spill::Spill;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::plan::Direction;
 use std::path::{Path, PathBuf};
 

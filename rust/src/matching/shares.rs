@@ -3,8 +3,8 @@
 
 use super::half::Half;
 use super::spill::Spill;
-use crate::attribute::Counted;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::latencies::Counted;
 use crate::plan::{Direction, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

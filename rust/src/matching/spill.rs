@@ -1,6 +1,6 @@
 //! What is too much to keep: numbers, little-endian, in files of their own.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use super::outcome::{Outbox, Outcome};
 use super::ranges::Alias;
 use super::reasons::Reason;
 use super::{Counts, FrameId, Sight, Status};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::file::Frame;
 use crate::identity::{Identity, Prefixes, copy_tag};
 use crate::plan::{Direction, Plan};

@@ -11,7 +11,7 @@ use super::reordering::Reordering;
 use super::rows::Rows;
 use super::spill::Spill;
 use super::totals::Totals;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;

@@ -4,9 +4,10 @@ use super::copies::{Folded, Rules};
 use super::evidence::Evidence;
 use super::piece::Sink;
 use super::{FrameId, Sight};
-use crate::plan::{Band, Centre, Copies, Direction, Plan};
-use crate::range::Range;
-use crate::says::Says;
+use crate::base::piecewise::Centre;
+use crate::identity::message::Says;
+use crate::identity::stream_bytes::Range;
+use crate::plan::{Band, Copies, Direction, Plan};
 
 /// What a packet takes from one point to the next.
 pub(super) const SEGMENT_NS: i64 = 10_000;

@@ -4,10 +4,10 @@
 use super::Sight;
 use super::half::{Half, Packet};
 use super::shares::{Counter, Kind};
-use crate::hashed::HashedMap;
-use crate::identity::{fold, two};
+use crate::base::hash::{fold, two};
+use crate::base::hashed::HashedMap;
+use crate::identity::stream_bytes::Range;
 use crate::plan::{Direction, Plan};
-use crate::range::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 

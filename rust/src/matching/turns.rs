@@ -4,8 +4,8 @@
 use super::Sight;
 use super::half::Half;
 use super::shares::{Counter, Kind};
-use crate::hashed::HashedMap;
-use crate::identity::fold;
+use crate::base::hash::fold;
+use crate::base::hashed::HashedMap;
 use crate::plan::Direction;
 use std::rc::Rc;
 

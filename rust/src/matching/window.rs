@@ -1,7 +1,7 @@
 //! The window: gathers the sights of each identity until no more of them can come.
 
 use super::Sight;
-use crate::hashed::HashedMap;
+use crate::base::hashed::HashedMap;
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;

@@ -4,8 +4,8 @@ use super::{
     Bound, PyAny, PyAnyMethods, PyErr, PyKeyboardInterrupt, PyOSError, PyResult, PyRuntimeError,
     Python,
 };
-use crate::error::Error;
-use crate::panics::{contained, told};
+use crate::base::error::Error;
+use crate::base::panics::{contained, told};
 use crate::reading::Progress;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -42,7 +42,7 @@ pub(super) fn attend<T: Send>(
     py: Python<'_>,
     progress: &Progress,
     tell: Option<&Bound<'_, PyAny>>,
-    job: impl FnOnce() -> crate::error::Result<T> + Send,
+    job: impl FnOnce() -> crate::base::error::Result<T> + Send,
 ) -> PyResult<T> {
     let (done, wait) = channel();
     let wait = Mutex::new(wait);

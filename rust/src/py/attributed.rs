@@ -6,7 +6,7 @@ use super::paired::counted_list;
 use super::planned::{Knots, centre, grid};
 use super::{Bound, PyDict, PyDictMethods, PyList, PyResult, Python, pyfunction};
 use crate::attribute::{Counting, TripFiles, latencies, round_trips};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::plan::Direction;
 use crate::reading::Progress;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The distributions that intervals are made of, number by number.
 
 use super::pyfunction;
-use crate::distributions;
+use crate::base::distributions;
 
 #[pyfunction]
 pub(super) fn beta_cdf(a: f64, b: f64, x: f64) -> f64 {

@@ -2,8 +2,8 @@
 
 use super::paired::trips_dict;
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
-use crate::blocks::{Blocks, Sums};
-use crate::histogram::{Histogram, middle_ns};
+use crate::base::blocks::{Blocks, Sums};
+use crate::base::histogram::{Histogram, middle_ns};
 use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
 use crate::matching::misses::Missed;
 use crate::matching::reasons::REASONS;

@@ -2,7 +2,7 @@
 
 use super::matched::{blocks_dict, histogram_dict, texts};
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python};
-use crate::attribute::Counted;
+use crate::base::latencies::Counted;
 use crate::matching::shares::{KINDS, Shares};
 
 /// The dictionary of what pairs came to.

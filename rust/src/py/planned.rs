@@ -3,10 +3,11 @@
 use super::{
     Bound, FromPyObject, PyAnyMethods, PyDict, PyDictMethods, PyErr, PyKeyError, PyResult,
 };
-use crate::blocks::Grid;
-use crate::hashed::HashedMap;
-use crate::plan::{Band, Centre, Copies, Plan};
-use crate::vantage::{Dimension, Division, Question, Step, Value};
+use crate::base::blocks::Grid;
+use crate::base::hashed::HashedMap;
+use crate::base::piecewise::Centre;
+use crate::location::{Dimension, Division, Question, Step, Value};
+use crate::plan::{Band, Copies, Plan};
 
 /// Knots (raw times, offsets) and the slope outside them.
 pub(super) type Knots = (Vec<i64>, Vec<i64>, f64);

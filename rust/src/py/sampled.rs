@@ -2,8 +2,8 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
-use crate::fragments::Tally;
-use crate::sample::{
+use crate::reading::fragments::Tally;
+use crate::survey::{
     FileFacts, Flow, InterfaceFacts, Queue, RATES, Row, Sample, StampFacts, StampOrder,
 };
 use crate::wire::why_unread;

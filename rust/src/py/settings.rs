@@ -3,11 +3,11 @@
 use super::stamped::{FoundValues, known, sought};
 use super::translated::Learned;
 use super::{PyRef, pyclass, pymethods};
-use crate::filter::Filter;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
+use crate::reading::filter::Filter;
+use crate::reading::translations::Translations;
 use crate::stamp::Times;
-use crate::translation::Translations;
 use crate::wire::{Decoder, parse_decode};
 use std::sync::Arc;
 
@@ -59,13 +59,13 @@ impl Settings {
 }
 
 impl Settings {
-    pub(super) fn decoder(&self) -> crate::error::Result<Decoder> {
+    pub(super) fn decoder(&self) -> crate::base::error::Result<Decoder> {
         let claims = self.decode.iter().map(|text| parse_decode(text));
-        let claims = claims.collect::<crate::error::Result<Vec<_>>>()?;
+        let claims = claims.collect::<crate::base::error::Result<Vec<_>>>()?;
         Decoder::new(&claims)
     }
 
-    pub(super) fn reading(&self) -> crate::error::Result<Reading> {
+    pub(super) fn reading(&self) -> crate::base::error::Result<Reading> {
         let compile = |text: &Option<String>| {
             text.as_deref()
                 .map(|text| Filter::new(text, self.libpcap.as_deref()))

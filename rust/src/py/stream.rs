@@ -4,9 +4,9 @@ use super::{
     Bound, Knots, Progress, PyAny, PyCapsule, PyResult, Python, Questions, Settings, attend,
     centre, division, pyclass, pymethods, raise,
 };
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::export::packets::{Batches, Damages, Failure, Follower, Origin};
 use crate::file::Damage;
-use crate::packets::{Batches, Damages, Failure, Follower, Origin};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
@@ -95,7 +95,8 @@ impl PacketStream {
             let text = "this stream was read already; call pcaplat.read again".to_owned();
             raise(py, Error::Argument(text))
         })?;
-        let reader = RecordBatchIterator::new(batches, crate::packets::schema(self.has_details));
+        let reader =
+            RecordBatchIterator::new(batches, crate::export::packets::schema(self.has_details));
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(reader)),

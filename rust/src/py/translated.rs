@@ -7,10 +7,10 @@ use super::{
     Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
 };
 use crate::reading::Progress;
-use crate::translation::learn::{Beforehand, Learned as Found, learn as run_learn};
-use crate::translation::session::{Session, Side};
-use crate::translation::sessions::LeftOut;
-use crate::translation::{PlaceOf, Translations};
+use crate::reading::translations::{PlaceOf, Translations};
+use crate::survey::translation::session::{Session, Side};
+use crate::survey::translation::sessions::LeftOut;
+use crate::survey::translation::{Beforehand, Learned as Found, learn as run_learn};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 
 use super::embedded::end;
 use super::{Look, Mark};
-use crate::cursor::be;
-use crate::fields::Fields;
+use crate::base::cursor::be;
+use crate::base::tlv::Fields;
 
 /// By the broker's own clock, NTP, GPS, IEEE 1588; Ixia has one more for a clock on its own.
 const TIMES: std::ops::RangeInclusive<u8> = 3..=7;

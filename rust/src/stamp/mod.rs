@@ -8,23 +8,23 @@
 mod broker;
 mod embedded;
 mod found;
+mod frame;
 mod key;
-mod look;
+mod live;
 mod search;
 mod stamper;
 #[cfg(test)]
 mod testing;
 mod track;
-mod watch;
 
 #[cfg(feature = "python")]
 pub(crate) use found::Found;
 pub use found::{FileStamps, Sought, Times};
+pub use live::Watch;
 pub use search::{check_name, find};
 pub use stamper::{Stamped, Stamper};
-pub use watch::Watch;
 
-use look::Look;
+use frame::Look;
 
 macro_rules! stamps {
     ($($name:ident),* $(,)?) => {

@@ -1,11 +1,11 @@
 //! Looks for stamps in the first frames of a file.
 
 use super::found::{FileStamps, Found, Sought};
+use super::frame::Look;
 use super::key::Key;
-use super::look::Look;
 use super::track::unfolded;
 use super::{ALL, Evidence, Mark};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::wire::{Decoder, Packet};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The stamps of one file, frame by frame.
 
 use super::found::{FileStamps, Found};
+use super::frame::Look;
 use super::key::Key;
-use super::look::Look;
 use super::track::Track;
 use super::{Evidence, NS_PER_S, Stamp};
 use crate::file::Frame;

@@ -1,7 +1,7 @@
 //! What the tests of the stamps share: frames of hex digits, and what is read from them.
 
+use super::frame::Look;
 use super::key::Key;
-use super::look::Look;
 use super::{Mark, Stamp};
 use crate::file::{Direction, Frame};
 use crate::wire::vectors::frame as octets;

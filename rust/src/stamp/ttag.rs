@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Evidence, Look, Mark, NS_PER_S, Stamp, Timescale};
-use crate::cursor::be;
+use crate::base::cursor::be;
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {

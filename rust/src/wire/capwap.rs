@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
-use crate::cursor::be;
+use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "capwap",

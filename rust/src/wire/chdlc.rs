@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
-use crate::cursor::Cursor;
+use crate::base::cursor::Cursor;
 
 pub(super) const LINK: u16 = 104;
 

@@ -3,8 +3,8 @@
 use super::names::layer;
 use super::tables::{NONE, Tables};
 use super::{Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
-use crate::cursor::{Cursor, Short};
-use crate::error::Result;
+use crate::base::cursor::{Cursor, Short};
+use crate::base::error::Result;
 use crate::file::Frame;
 
 /// Leads packets through their layers.
@@ -28,7 +28,7 @@ impl Decoder {
     /// Build the tables from the built-in parents and the user's, which come first.
     ///
     /// # Errors
-    /// [`crate::error::Error::Argument`] if a name in `extra` is no layer; it offers the nearest name.
+    /// [`crate::base::error::Error::Argument`] if a name in `extra` is no layer; it offers the nearest name.
     pub fn new(extra: &[(Parent, &str)]) -> Result<Self> {
         let tables = Tables::new(extra)?;
         Ok(Self { tables })

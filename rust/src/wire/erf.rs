@@ -3,7 +3,7 @@
 //! Spec: `LINKTYPE_ERF`; the layout is that of ERF files.
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
-use crate::erf::{HEADER_BYTES, Record};
+use crate::base::endace::{HEADER_BYTES, Record};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erf",

@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, arp, ipv4, ipv6, vlan};
-use crate::cursor::Cursor;
+use crate::base::cursor::Cursor;
 
 /// `EtherType` of a whole Ethernet frame (RFC 1701 §Current List of Protocol Types).
 pub(super) const BRIDGED: u16 = 0x6558;

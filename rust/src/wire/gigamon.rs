@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
-use crate::fields::Fields;
+use crate::base::tlv::Fields;
 
 pub(super) static LAYER: Layer = Layer {
     name: "gigamon",

@@ -11,7 +11,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, eoip, ethernet, pptp};
-use crate::cursor::{Cursor, be};
+use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gre",

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
-use crate::cursor::{Cursor, be};
+use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gtpu",

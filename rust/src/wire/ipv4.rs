@@ -12,7 +12,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
-use crate::cursor::{Cursor, be};
+use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x0800;
 

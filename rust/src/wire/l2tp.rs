@@ -13,7 +13,7 @@
 
 use super::names::layer;
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
-use crate::cursor::be;
+use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "l2tp",

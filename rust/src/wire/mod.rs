@@ -17,7 +17,7 @@ mod tables;
 #[cfg(test)]
 pub(crate) mod vectors;
 
-use crate::cursor::{Cursor, Short};
+use crate::base::cursor::{Cursor, Short};
 pub use decoder::Decoder;
 pub use links::why_unread;
 pub use names::{is_encrypted, is_opaque, layer_name, layer_path};

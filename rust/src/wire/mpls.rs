@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
-use crate::cursor::Cursor;
+use crate::base::cursor::Cursor;
 
 pub(super) const ETHER_TYPE: u16 = 0x8847;
 

@@ -1,7 +1,7 @@
 //! Layers by id and by name.
 
 use super::{LAYERS, Layer, MAX_LAYERS, Packet, esp, macsec, wireguard};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 #[inline]
 pub(super) fn layer(id: u8) -> Option<&'static Layer> {

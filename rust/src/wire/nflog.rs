@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
-use crate::cursor::{Cursor, Short};
+use crate::base::cursor::{Cursor, Short};
 
 pub(super) static LAYER: Layer = Layer {
     name: "nflog",

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls};
-use crate::cursor::be;
+use crate::base::cursor::be;
 
 pub(super) const ETHER_TYPE: u16 = 0x894F;
 

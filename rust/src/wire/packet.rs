@@ -1,8 +1,8 @@
 //! The innermost packet of a frame, as far as it could be read.
 
 use super::Walk;
-use crate::cursor::Cursor;
-use crate::identity::{address_hash, fold};
+use crate::base::cursor::Cursor;
+use crate::base::hash::{address_hash, fold};
 
 /// What one frame carries, innermost. Reused from frame to frame; positions are into the frame.
 #[derive(Clone, Debug)]

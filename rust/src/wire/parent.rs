@@ -1,7 +1,7 @@
 //! How layers are reached, and how users write that down.
 
 use super::names::nearest;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::fmt;
 
 /// How a layer is reached.

@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, ipv4, ipv6, mpls};
-use crate::cursor::{Cursor, Short};
+use crate::base::cursor::{Cursor, Short};
 
 /// RFC 2516 puts it in no `EtherType`; this is the one of RFC 7042 §B.1.
 pub(super) const ETHER_TYPE: u16 = 0x880B;

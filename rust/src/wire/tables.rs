@@ -3,7 +3,7 @@
 use super::l2tp::Session;
 use super::names::id_of;
 use super::{LAYERS, Parent, ethernet};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// The id of no layer.
 pub(super) const NONE: u8 = 0;

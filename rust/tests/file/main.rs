@@ -18,7 +18,7 @@ mod vectors;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use pcaplat_core::error::Result;
+use pcaplat_core::base::error::Result;
 use pcaplat_core::file::{Capture, Damage, Direction, Interface};
 
 /// A frame that outlives its buffer.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pcaplat_core::error::Error;
+use pcaplat_core::base::error::Error;
 use pcaplat_core::file::{Capture, FORMATS};
 
 use crate::{pcap, read};

@@ -1,6 +1,7 @@
 //! Three points of one path, what they capture, and the plan a survey would make of it.
 
-use pcaplat_core::plan::{Band, Centre, Copies, Plan};
+use pcaplat_core::base::piecewise::Centre;
+use pcaplat_core::plan::{Band, Copies, Plan};
 use std::path::{Path, PathBuf};
 
 pub(crate) const N_POINTS: u16 = 3;

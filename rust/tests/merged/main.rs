@@ -11,8 +11,8 @@ mod tshark;
 
 use std::path::{Path, PathBuf};
 
+use pcaplat_core::export::merged::{MergeFile, MergePoint, write_merged};
 use pcaplat_core::file::{Capture, Interface};
-use pcaplat_core::merged::{MergeFile, MergePoint, write_merged};
 use pcaplat_core::wire::Decoder;
 
 const S: i64 = 1_000_000_000;

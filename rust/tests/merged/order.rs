@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use pcaplat_core::error::Error;
-use pcaplat_core::merged::{MergeFile, MergePoint, write_merged};
+use pcaplat_core::base::error::Error;
+use pcaplat_core::export::merged::{MergeFile, MergePoint, write_merged};
 
 use crate::{S, decoder, folder, merge, pcap, point, read, whole};
 

@@ -21,7 +21,7 @@ MOST_PLACES = 16
 """A dimension with more values than this is a property of the traffic, not of the places."""
 
 Columns = Mapping[str, Ints]
-"""The survey's sample by column; see rust/src/vantage.rs for what the file says of each frame."""
+"""The survey's sample by column; see rust/src/location/ for what the file says of each frame."""
 
 
 @dataclass(frozen=True)

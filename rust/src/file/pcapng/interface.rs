@@ -3,7 +3,7 @@
 use super::super::Interface;
 use super::super::order::Order;
 use super::block::{body_from, options};
-use crate::instant::{Resolution, Scale};
+use crate::base::instant::{Resolution, Scale};
 
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;

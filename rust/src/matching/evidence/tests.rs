@@ -1,13 +1,13 @@
 //! What rows say of pairs, and what is known of a packet that may not be matched.
 
 use super::*;
-use crate::fragments::made::{LINK_BYTES, ipv4, tunnelled};
 use crate::matching::assign::Cluster;
 use crate::matching::crowd::Crowd;
 use crate::matching::leftovers::join_leftovers;
 use crate::matching::piece::Piece;
 use crate::matching::testing::{path, sight};
 use crate::plan::Direction;
+use crate::reading::fragments::made::{LINK_BYTES, ipv4, tunnelled};
 use crate::wire::Decoder;
 
 fn known(leg: u32, doubt: f32, traits: u8) -> Sight {

@@ -2,7 +2,7 @@
 //! carry the same bytes about the same time. Streaming, after whole-packet matching: it takes what
 //! that did not find everywhere along the path.
 //!
-//! It knows streams, starts and lengths; what those are of a protocol is said by [`crate::range`].
+//! It knows streams, starts and lengths; what those are of a protocol is said by [`crate::identity::stream_bytes`].
 
 mod batch;
 mod names;
@@ -16,8 +16,8 @@ mod ways;
 
 use super::copies::Folded;
 use super::{Sight, Status};
-use crate::hashed::HashedMap;
-use crate::identity::fold;
+use crate::base::hash::fold;
+use crate::base::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 pub(super) use names::Alias;
 use names::{Called, Names};

@@ -2,8 +2,8 @@
 //! with the same bytes.
 
 use super::super::Sight;
-use crate::hashed::HashedMap;
-use crate::identity::{fold, two};
+use crate::base::hash::{fold, two};
+use crate::base::hashed::HashedMap;
 use crate::plan::{Direction, Plan};
 
 /// Two names of one datagram.
@@ -157,7 +157,7 @@ fn is_within(at_ns: i64, (from_ns, until_ns): (i64, i64), apart_ns: i64) -> bool
 mod tests {
     use super::super::super::testing::{path, sight};
     use super::*;
-    use crate::range::Range;
+    use crate::identity::stream_bytes::Range;
 
     const APART_NS: i64 = 1_000;
 

@@ -3,7 +3,7 @@
 use super::super::FrameId;
 use super::super::testing::{path, sight};
 use super::*;
-use crate::range::Range;
+use crate::identity::stream_bytes::Range;
 
 const PIECE: u32 = 100;
 /// Of the pieces of one burst.

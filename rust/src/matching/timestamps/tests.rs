@@ -1,7 +1,7 @@
 use super::super::shares::Shares;
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
-use crate::says::{Part, Says};
+use crate::identity::message::{Part, Says};
 use Direction::{Forward, Reverse};
 
 const POINTS: u16 = 3;

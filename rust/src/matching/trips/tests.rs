@@ -2,9 +2,9 @@ mod answers;
 
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
+use crate::identity::message::Says;
+use crate::identity::stream_bytes::Range;
 use crate::matching::shares::KINDS;
-use crate::range::Range;
-use crate::says::Says;
 
 const POINTS: u16 = 3;
 

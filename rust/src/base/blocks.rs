@@ -1,0 +1,217 @@
+//! Latencies block by block of time: what tells how alike neighbours are.
+//!
+//! Equal blocks of a run's time each keep count, sum and sum of squares, exact, and a histogram. They
+//! merge by addition, so that neither threads nor the order of files change a figure.
+
+use crate::base::histogram::{bin, middle_ns};
+
+/// How many blocks a run has.
+pub const N_BLOCKS: usize = 256;
+
+/// Bits of a bin in a code: the bins of [`crate::base::histogram`], positive and negative.
+const BIN_BITS: u32 = 18;
+const HALF_BINS: i32 = 1 << (BIN_BITS - 1);
+
+/// Codes that are put in order at once.
+const BATCH: usize = 1 << 13;
+
+/// When the first block begins, on the path's first clock, and how long each is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grid {
+    /// Begin of the first.
+    pub start_ns: i64,
+    /// Length of each.
+    pub length_ns: i64,
+}
+
+impl Grid {
+    /// The block of an instant; what is outside is in the first or the last.
+    #[must_use]
+    #[inline]
+    pub fn block_of(&self, aligned_ns: i64) -> usize {
+        let block = aligned_ns.saturating_sub(self.start_ns) / self.length_ns.max(1);
+        usize::try_from(block).unwrap_or(0).min(N_BLOCKS - 1)
+    }
+}
+
+/// Count, sum and sum of squares of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Latencies.
+    pub n: u64,
+    /// Their sum.
+    pub sum_ns: i128,
+    /// The sum of their squares, in integers: it is the same in any order.
+    pub sum_of_squares: u128,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.n += other.n;
+        self.sum_ns += other.sum_ns;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
+    }
+}
+
+/// The blocks of one segment and direction.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    sums: Vec<Sums>,
+    /// Block and bin of latencies that were not put in order yet.
+    waiting: Vec<u32>,
+    /// Block and bin, ascending, and how many latencies lie there.
+    occupied: Vec<(u32, u32)>,
+}
+
+impl Blocks {
+    /// Counts a latency.
+    #[inline]
+    pub fn add(&mut self, block: usize, latency_ns: i64) {
+        if self.sums.is_empty() {
+            self.sums.resize(N_BLOCKS, Sums::default());
+        }
+        let size = u128::from(latency_ns.unsigned_abs());
+        let one = Sums {
+            n: 1,
+            sum_ns: i128::from(latency_ns),
+            sum_of_squares: size * size,
+        };
+        if let Some(sums) = self.sums.get_mut(block) {
+            sums.add(&one);
+        }
+        self.waiting.push(code(block, bin(latency_ns)));
+        if self.waiting.len() >= BATCH {
+            self.settle();
+        }
+    }
+
+    /// Puts in order what waits. Packets come roughly by time, so only the end is touched.
+    fn settle(&mut self) {
+        self.waiting.sort_unstable();
+        let Some(least) = self.waiting.first().copied() else {
+            return;
+        };
+        let from = self.occupied.partition_point(|(code, _)| *code < least);
+        let mut tail = self.occupied.split_off(from).into_iter().peekable();
+        let same = self.waiting.chunk_by(|one, other| one == other);
+        for (code, n) in same.filter_map(|run| Some((*run.first()?, run.len()))) {
+            while let Some(before) = tail.next_if(|(other, _)| *other < code) {
+                self.occupied.push(before);
+            }
+            let known = tail.next_if(|(other, _)| *other == code);
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            let n = n.saturating_add(known.map_or(0, |(_, n)| n));
+            self.occupied.push((code, n));
+        }
+        self.occupied.extend(tail);
+        self.waiting.clear();
+    }
+
+    /// Adds all counts of others.
+    pub fn merge(&mut self, mut other: Self) {
+        other.settle();
+        self.settle();
+        if self.sums.is_empty() {
+            *self = other;
+            return;
+        }
+        for (sums, more) in self.sums.iter_mut().zip(&other.sums) {
+            sums.add(more);
+        }
+        let mut both = std::mem::take(&mut self.occupied);
+        both.append(&mut other.occupied);
+        // two ascending runs: a merge
+        both.sort_by_key(|(code, _)| *code);
+        both.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            is_same
+        });
+        self.occupied = both;
+    }
+
+    /// The sums of all blocks; none where nothing was counted.
+    #[must_use]
+    pub fn sums(&self) -> &[Sums] {
+        &self.sums
+    }
+
+    /// Block, middle of the bin in ns, and count, ascending, once all is put in order by a merge.
+    pub fn bins(&self) -> impl Iterator<Item = (usize, f64, u32)> + '_ {
+        self.occupied.iter().map(|(code, n)| {
+            let bin = i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS;
+            ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
+        })
+    }
+}
+
+#[inline]
+fn code(block: usize, bin: i32) -> u32 {
+    let block = u32::try_from(block).unwrap_or(0);
+    let bin = bin.saturating_add(HALF_BINS);
+    (block << BIN_BITS) | u32::try_from(bin).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn values() -> Vec<(usize, i64)> {
+        (0..100_000_i64)
+            .map(|i| {
+                (
+                    usize::try_from(i / 400).unwrap(),
+                    (i * 7919 % 10_007) - 2000,
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole_in_any_order() {
+        let mut whole = Blocks::default();
+        let mut parts = [Blocks::default(), Blocks::default(), Blocks::default()];
+        let mut expected: BTreeMap<(usize, i32), u32> = BTreeMap::new();
+        for (i, (block, value)) in values().into_iter().enumerate() {
+            whole.add(block, value);
+            parts[i % 3].add(block, value);
+            *expected.entry((block, bin(value))).or_default() += 1;
+        }
+        let mut merged = Blocks::default();
+        for part in parts.into_iter().rev() {
+            merged.merge(part);
+        }
+        let mut alone = Blocks::default();
+        alone.merge(whole);
+        assert!(merged.bins().eq(alone.bins()));
+        assert_eq!(merged.sums(), alone.sums());
+        let expected = expected
+            .into_iter()
+            .map(|((block, bin), n)| (block, middle_ns(bin), n));
+        assert!(merged.bins().eq(expected));
+        let sum: i128 = values().iter().map(|(_, value)| i128::from(*value)).sum();
+        assert_eq!(merged.sums().iter().map(|s| s.sum_ns).sum::<i128>(), sum);
+    }
+
+    #[test]
+    fn the_ends_of_time_and_of_numbers_are_kept() {
+        let grid = Grid {
+            start_ns: 1000,
+            length_ns: 10,
+        };
+        let blocks = [i64::MIN, 999, 1000, 1009, 1010, 3559, 3560, i64::MAX];
+        let blocks = blocks.map(|t_ns| grid.block_of(t_ns));
+        assert_eq!(blocks, [0, 0, 0, 0, 1, 255, 255, 255]);
+        let mut ends = Blocks::default();
+        for value in [i64::MIN, i64::MAX, 0] {
+            ends.add(255, value);
+        }
+        let mut all = Blocks::default();
+        all.merge(ends);
+        assert_eq!(all.bins().map(|(_, _, n)| n).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(all.sums()[255].n, 3);
+    }
+}

@@ -1,0 +1,28 @@
+//! Latencies as they are kept: counted by size, and block by block of time.
+
+use super::blocks::Blocks;
+use super::histogram::Histogram;
+
+/// Latencies, and the same block by block.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// All of them.
+    pub histogram: Histogram,
+    /// By the time at the upstream point.
+    pub blocks: Blocks,
+}
+
+impl Counted {
+    /// Counts a latency, and in which block of time it was.
+    #[inline]
+    pub fn add(&mut self, block: usize, latency_ns: i64) {
+        self.histogram.add(latency_ns);
+        self.blocks.add(block, latency_ns);
+    }
+
+    /// Adds all counts of others.
+    pub fn merge(&mut self, other: Self) {
+        self.histogram.merge(&other.histogram);
+        self.blocks.merge(other.blocks);
+    }
+}

@@ -1,0 +1,20 @@
+//! Base: what every room stands on, and what knows of no packet.
+//!
+//! [`cursor`] does all indexing into bytes, [`instant`] all arithmetic on timestamps; [`hash`] makes
+//! one number of many, [`hashed`] keeps what is known by such a number. [`histogram`], [`blocks`] and
+//! [`latencies`] count latencies, [`distributions`] are what intervals are made of, [`piecewise`] is
+//! an offset over time. [`error`] is what makes an input unusable, [`panics`] what is a bug of ours.
+
+pub mod blocks;
+pub mod cursor;
+pub mod distributions;
+pub(crate) mod endace;
+pub mod error;
+pub mod hash;
+pub mod hashed;
+pub mod histogram;
+pub mod instant;
+pub mod latencies;
+pub mod panics;
+pub mod piecewise;
+pub(crate) mod tlv;

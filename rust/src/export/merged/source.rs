@@ -1,0 +1,130 @@
+//! The frames of one capture point, aligned and in order.
+
+use super::sorter::{Sorter, Waiting};
+use super::{MergeFile, MergePoint};
+use crate::base::error::Result;
+use crate::base::instant;
+use crate::file::{Capture, Frame, NO_LINK};
+use crate::location::part_of;
+use crate::matching::Status;
+use crate::matching::outcome::Outcomes;
+use crate::stamp::Stamper;
+use crate::wire::{Decoder, Packet};
+
+/// What a point without any frame or interface is taken for: Ethernet.
+const DEFAULT_LINK: u16 = 1;
+
+/// A capture point being read.
+pub(super) struct Source<'a> {
+    point: &'a MergePoint,
+    decoder: &'a Decoder,
+    later_files: std::slice::Iter<'a, MergeFile>,
+    capture: Option<(Capture, &'a MergeFile, Option<Outcomes>)>,
+    stamper: Stamper,
+    packet: Packet,
+    sorter: Sorter,
+    last_ns: i64,
+    first_link: Option<u16>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn open(point: &'a MergePoint, decoder: &'a Decoder) -> Result<Self> {
+        let mut source = Self {
+            point,
+            decoder,
+            later_files: point.files.iter(),
+            stamper: Stamper::default(),
+            capture: None,
+            packet: Packet::new(),
+            sorter: Sorter::default(),
+            last_ns: 0,
+            first_link: None,
+        };
+        source.fill()?;
+        Ok(source)
+    }
+
+    pub(super) fn name(&self) -> &'a str {
+        &self.point.name
+    }
+
+    /// The link type that the point has first of all.
+    pub(super) fn first_link(&self) -> u16 {
+        self.first_link.unwrap_or(DEFAULT_LINK)
+    }
+
+    /// When the next frame is.
+    pub(super) fn next_ns(&self) -> Option<i64> {
+        self.sorter.next_ns()
+    }
+
+    /// The next frame.
+    pub(super) fn next_frame(&mut self) -> Result<Option<Waiting>> {
+        let frame = self.sorter.pop();
+        self.fill()?;
+        Ok(frame)
+    }
+
+    /// Reads on until the sorter is full or there is nothing left.
+    fn fill(&mut self) -> Result<()> {
+        while !self.sorter.is_full() {
+            let Some((capture, file, outcomes)) = &mut self.capture else {
+                let Some(file) = self.later_files.next() else {
+                    break;
+                };
+                self.stamper = Stamper::new(&file.stamps);
+                let run = file.unmatched_in.as_ref();
+                let outcomes = run.map(|(folder, index)| Outcomes::open(folder, *index));
+                self.capture = Some((Capture::open(&file.path)?, file, outcomes.transpose()?));
+                continue;
+            };
+            let Some(mut frame) = capture.next_frame() else {
+                self.end_file();
+                continue;
+            };
+            let told = outcomes.as_mut().map(Outcomes::next_outcome);
+            let is_unmatched = |(status, _)| status == Status::Unmatched as u8;
+            if told.is_some_and(|told| !told.is_some_and(is_unmatched)) {
+                continue;
+            }
+            if file.division.is_some() || !self.stamper.is_idle() {
+                self.decoder.decode_frame(&frame, &mut self.packet);
+            }
+            // the stamps of all of them: what they usually differ from the file's time is followed
+            self.stamper
+                .stamp(&mut frame, &mut self.packet, self.decoder);
+            if frame.link == NO_LINK || !is_of(file, &frame, &self.packet) {
+                continue;
+            }
+            self.last_ns = aligned_ns(&self.point.clock, &frame).unwrap_or(self.last_ns);
+            self.first_link.get_or_insert(frame.link);
+            self.sorter.push(self.last_ns, &frame);
+        }
+        Ok(())
+    }
+
+    /// An empty file still knows its link type.
+    fn end_file(&mut self) {
+        if let Some((capture, file, _)) = self.capture.take() {
+            let interfaces = capture.interfaces();
+            let interface = file.part.filter(|_| file.division.is_none()).unwrap_or(0);
+            let wanted = interfaces.get(interface as usize);
+            self.first_link = self.first_link.or(wanted.map(|found| found.link));
+        }
+    }
+}
+
+/// Whether a frame is the point's; it is decoded where that takes more than its interface.
+fn is_of(file: &MergeFile, frame: &Frame<'_>, packet: &Packet) -> bool {
+    file.part
+        .is_none_or(|part| part == part_of(file.division.as_deref(), frame, packet))
+}
+
+/// pcapng has no negative times unless an offset says so, which few readers heed.
+fn aligned_ns(clock: &[(i64, i64)], frame: &Frame<'_>) -> Option<i64> {
+    let t_ns = frame.time_ns();
+    let offset_ns = instant::offset_ns(clock, t_ns);
+    frame
+        .has_time
+        .then(|| t_ns.saturating_sub(offset_ns).max(0))
+}

@@ -1,0 +1,298 @@
+//! The packets table: one row per captured frame, as Arrow batches.
+
+mod columns;
+mod details;
+mod follow;
+
+use crate::base::error::{Error, Result};
+use crate::base::panics::contained;
+use crate::base::piecewise::Centre;
+use crate::file::{Capture, Damage, Frame};
+use crate::identity::recognise;
+use crate::location::{Division, part_of};
+use crate::matching::Status;
+use crate::matching::outcome::Outcomes;
+use crate::reading::fragments::Fragments;
+use crate::reading::{Progress, Reading, Seen};
+use crate::stamp::Stamper;
+use crate::wire::{Packet, layer_path};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use columns::Columns;
+pub use follow::Follower;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// What is known of one file besides its bytes.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is called in the table.
+    pub name: String,
+    /// Capture point by part of the file; the last one holds for parts beyond.
+    pub points: Vec<String>,
+    /// Clock offset against the reference by part, over raw time; `None` if not known.
+    pub clocks: Vec<Option<Centre>>,
+    /// How the file is divided, if its parts are not just its interfaces.
+    pub division: Option<Division>,
+}
+
+/// Columns and types of the table (the contract's packets.parquet), and of the further ones.
+#[must_use]
+pub fn schema(has_details: bool) -> Arc<Schema> {
+    let text = |name| Field::new(name, DataType::Utf8, false);
+    let maybe_text = |name| Field::new(name, DataType::Utf8, true);
+    let long = |name| Field::new(name, DataType::Int64, false);
+    let maybe_long = |name| Field::new(name, DataType::Int64, true);
+    let maybe_int = |name| Field::new(name, DataType::Int32, true);
+    let mut fields = vec![
+        text("point"),
+        text("file"),
+        long("frame"),
+        long("t_ns"),
+        maybe_long("stamp_ns"),
+        maybe_long("aligned_ns"),
+        maybe_long("trajectory_id"),
+        text("status"),
+        text("layers"),
+        maybe_text("src"),
+        maybe_text("dst"),
+        maybe_int("src_port"),
+        maybe_int("dst_port"),
+        maybe_int("protocol"),
+        maybe_long("tunnel_id"),
+        long("wire_bytes"),
+        long("captured_bytes"),
+    ];
+    if has_details {
+        fields.extend(details::fields());
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// What was wrong with the files read so far, each damage with its file's name; filled while
+/// batches are read, and shared with who wants to know afterwards.
+pub type Damages = Arc<Mutex<Vec<(String, Damage)>>>;
+
+/// What made reading stop; whoever reads batches is told by Arrow, which keeps only the words.
+pub type Failure = Arc<Mutex<Option<Error>>>;
+
+/// The batches of the packets table of some files, one after the other.
+pub struct Batches {
+    reading: Reading,
+    origins: Vec<Origin>,
+    /// Where the outcomes of a run are, if there was one.
+    outcomes_in: Option<PathBuf>,
+    batch_rows: usize,
+    has_details: bool,
+    file: usize,
+    open: Option<(Capture, Option<Outcomes>)>,
+    /// By file: what can be opened only once, and so is open already.
+    pipes: Vec<Option<Capture>>,
+    rows: Rows,
+    damages: Damages,
+    /// Where the error goes that made reading stop.
+    pub failure: Failure,
+}
+
+/// What is used again from row to row.
+#[derive(Default)]
+struct Rows {
+    packet: Packet,
+    stamper: Stamper,
+    paths: HashMap<Vec<u8>, String>,
+    /// Of the file that is being read.
+    fragments: Fragments,
+}
+
+impl Rows {
+    /// Adds the row of a frame and is true, if it is to have one; `of_run` is what a matching made
+    /// of it.
+    fn put(
+        &mut self,
+        reading: &Reading,
+        origin: &Origin,
+        frame: &mut Frame<'_>,
+        of_run: Option<(u8, i64)>,
+        columns: &mut Columns,
+    ) -> bool {
+        let (seen, whole) = reading.see_by(
+            recognise,
+            frame,
+            &mut self.stamper,
+            &mut self.packet,
+            &mut self.fragments,
+        );
+        let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
+        if status == Status::Excluded as u8 {
+            return false;
+        }
+        let part = part_of(origin.division.as_ref(), &whole, &self.packet);
+        columns.put_frame(origin, part, frame);
+        columns.put_outcome(status, trajectory);
+        columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
+        columns.put_details(&whole, &self.packet);
+        true
+    }
+}
+
+impl Batches {
+    /// Prepares the reading. Every file is opened here, so that what is no capture is refused before
+    /// the first batch and not in the middle of a stream.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or is no capture.
+    pub fn open(
+        mut reading: Reading,
+        origins: Vec<Origin>,
+        outcomes_in: Option<PathBuf>,
+        batch_rows: usize,
+        has_details: bool,
+    ) -> Result<Self> {
+        let pipes = origins.iter().map(|origin| opened_pipe(&origin.path));
+        let pipes = pipes.collect::<Result<_>>()?;
+        let paths: Vec<PathBuf> = origins.iter().map(|origin| origin.path.clone()).collect();
+        reading.find_stamps(&paths, &Progress::default())?;
+        Ok(Self {
+            pipes,
+            reading,
+            origins,
+            outcomes_in,
+            batch_rows: batch_rows.max(1),
+            has_details,
+            file: 0,
+            open: None,
+            rows: Rows::default(),
+            damages: Damages::default(),
+            failure: Failure::default(),
+        })
+    }
+
+    /// Where the damage of the files goes while they are read.
+    #[must_use]
+    pub fn damages(&self) -> Damages {
+        Arc::clone(&self.damages)
+    }
+
+    /// Keeps an error for who asks for it, and gives its words.
+    #[cold]
+    fn fail(&mut self, error: Error) -> ArrowError {
+        let text = error.to_string();
+        if let Ok(mut failure) = self.failure.lock() {
+            *failure = Some(error);
+        }
+        ArrowError::ExternalError(text.into())
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let mut columns = Columns::new(self.has_details);
+        while columns.n_rows < self.batch_rows {
+            if self.file >= self.origins.len() {
+                break;
+            }
+            let (mut capture, mut outcomes) = match self.open.take() {
+                Some(open) => open,
+                None => self.open_file()?,
+            };
+            let is_over = self.fill(&mut capture, outcomes.as_mut(), &mut columns);
+            if is_over {
+                self.note_damage(&capture);
+                self.file += 1;
+                self.rows.fragments = Fragments::default();
+            } else {
+                self.open = Some((capture, outcomes));
+            }
+        }
+        if columns.n_rows == 0 {
+            Ok(None)
+        } else {
+            columns.finish().map(Some)
+        }
+    }
+
+    fn open_file(&mut self) -> Result<(Capture, Option<Outcomes>)> {
+        let outcomes = self
+            .outcomes_in
+            .as_ref()
+            .map(|from| Outcomes::open(from, self.file));
+        self.rows.stamper = self.reading.stamper(self.file);
+        let pipe = self.pipes.get_mut(self.file).and_then(Option::take);
+        let capture = match (pipe, self.origins.get(self.file)) {
+            (None, Some(origin)) => Capture::open(&origin.path),
+            (Some(pipe), _) => Ok(pipe),
+            (None, None) => Err(Error::Argument("there is no file left".into())),
+        };
+        Ok((capture?, outcomes.transpose()?))
+    }
+
+    fn note_damage(&mut self, capture: &Capture) {
+        if let (Some(origin), Ok(mut damages)) = (self.origins.get(self.file), self.damages.lock())
+        {
+            let found = capture.damage().iter();
+            damages.extend(found.map(|damage| (origin.name.clone(), damage.clone())));
+        }
+    }
+
+    /// Adds rows until the batch is full (false) or the file is at its end (true).
+    fn fill(
+        &mut self,
+        capture: &mut Capture,
+        mut outcomes: Option<&mut Outcomes>,
+        columns: &mut Columns,
+    ) -> bool {
+        let Some(origin) = self.origins.get(self.file) else {
+            return true;
+        };
+        while columns.n_rows < self.batch_rows {
+            let Some(mut frame) = capture.next_frame() else {
+                return true;
+            };
+            let of_run = outcomes
+                .as_mut()
+                .and_then(|outcomes| outcomes.next_outcome());
+            let rows = &mut self.rows;
+            if rows.put(&self.reading, origin, &mut frame, of_run, columns) {
+                columns.put_marks(capture.marks());
+            }
+        }
+        false
+    }
+}
+
+/// Opens a file to see whether it can be read; what is no regular file stays open.
+fn opened_pipe(path: &Path) -> Result<Option<Capture>> {
+    let capture = Capture::open(path)?;
+    Ok((!path.is_file()).then_some(capture))
+}
+
+/// What a frame is when nothing was matched.
+fn status_alone(seen: &Seen) -> Status {
+    match seen {
+        Seen::Packet(_) | Seen::Untimed => Status::Unmatched,
+        Seen::Undecoded => Status::Undecoded,
+        Seen::Part => Status::Coalesced,
+        Seen::Excluded | Seen::Unsampled => Status::Excluded,
+    }
+}
+
+/// The names of a packet's layers, made once per combination.
+fn layers<'a>(paths: &'a mut HashMap<Vec<u8>, String>, packet: &Packet) -> &'a str {
+    let ids = packet.layers.get(..packet.n_layers).unwrap_or(&[]);
+    if !paths.contains_key(ids) {
+        paths.insert(ids.to_vec(), layer_path(packet));
+    }
+    paths.get(ids).map_or("", String::as_str)
+}
+
+impl Iterator for Batches {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // a panic must not cross the C interface that the batches go through
+        contained(|| self.next_batch())
+            .map_err(|error| self.fail(error))
+            .transpose()
+    }
+}

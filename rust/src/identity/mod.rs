@@ -1,0 +1,261 @@
+//! Identity: the bytes of a packet that no element on the path may change, as one number.
+//!
+//! In it: directed flow, IP identification, fragment, layer-4 length as the IP header says, and the
+//! layer-4 bytes up to the prefix that every capture point has. Never in it: outer headers, MACs,
+//! VLANs, TTL, type of service, TCP flags, window and urgent pointer, any checksum (RFC 5474 §3.2
+//! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
+
+mod icmp_error;
+pub mod message;
+pub mod stream_bytes;
+mod tcp_options;
+mod unaddressed;
+
+use crate::base::hash::{fold, fold_address, two, word};
+use crate::wire::Packet;
+use icmp_error::quoted;
+use message::Says;
+use stream_bytes::Range;
+pub(crate) use unaddressed::halves;
+pub use unaddressed::{Bare, Kind};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Classes of packets that share one common prefix: a class's short frames must not weaken another.
+pub const N_CLASSES: usize = 9;
+
+/// Layer-4 bytes that enter an identity, per class: the fewest that any cut frame has.
+pub type Prefixes = [u32; N_CLASSES];
+
+/// No frame was cut: identities take every byte.
+pub const WHOLE: Prefixes = [u32::MAX; N_CLASSES];
+
+/// IP protocol number.
+pub(crate) const TCP: i16 = 6;
+pub(crate) const UDP: i16 = 17;
+pub(crate) const ICMP: i16 = 1;
+pub(crate) const ICMPV6: i16 = 58;
+const ARP: u16 = 0x0806;
+/// RFC 826: Ethernet and IPv4 addresses make 28 bytes; what follows is padding.
+const ARP_BYTES: usize = 28;
+/// Payload of a frame of minimum size, which may be padding from here on (IEEE 802.3 §3.2.8).
+const MINIMUM_PAYLOAD_BYTES: usize = 46;
+
+/// What a packet is recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The same number at every point.
+    pub key: u64,
+    /// The two addresses, direction ignored.
+    pub pair: u64,
+    /// Addresses, ports and protocol, direction ignored: the same packets on both sides of a
+    /// translator. So an echo's identifier is in it, and ICMP errors are apart, by what they quote.
+    pub flow: u64,
+    /// The source is the smaller of the two addresses.
+    pub toward: bool,
+    /// Unicast: has a sender at one end and a receiver at the other.
+    pub directed: bool,
+    /// A TCP SYN without ACK: its sender opened the flow.
+    pub opens: bool,
+    /// The bytes that may be cut or joined on the way: payload of TCP, anything of a datagram.
+    pub range: Range,
+    /// What it asks or answers.
+    pub says: Says,
+    /// The same without addresses and ports.
+    pub bare: Bare,
+}
+
+impl Identity {
+    /// What it is recognised by but for its addresses; of what has none, all.
+    #[must_use]
+    pub fn bare_or_key(&self) -> u64 {
+        if self.bare.kind == Kind::Other {
+            self.key
+        } else {
+            self.bare.digest()
+        }
+    }
+}
+
+/// The class of a packet, an index into [`Prefixes`].
+#[must_use]
+pub fn class(packet: &Packet) -> usize {
+    let family = match packet.ip_version {
+        4 => 0,
+        6 => 4,
+        _ => return 8,
+    };
+    family
+        + match packet.protocol {
+            TCP => 0,
+            UDP => 1,
+            ICMP | ICMPV6 => 2,
+            _ => 3,
+        }
+}
+
+/// The captured layer-4 bytes of a packet that was cut by a snap length; `None` if it is whole.
+#[must_use]
+pub fn cut_bytes(packet: &Packet) -> Option<u32> {
+    let captured = packet.end_at.saturating_sub(packet.transport_at);
+    let captured = u32::try_from(captured).unwrap_or(u32::MAX);
+    (captured < packet.transport_wire_bytes).then_some(captured)
+}
+
+/// The identity of a decoded packet, given the common prefixes of this set of captures.
+#[must_use]
+pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
+    let known = recognise(packet, bytes, prefixes);
+    if packet.ip_version == 0 {
+        return known;
+    }
+    Identity {
+        range: Range::of(packet, bytes),
+        says: Says::of(packet, bytes),
+        ..known
+    }
+}
+
+/// The same without its range and what it says, which the matching alone asks for.
+#[must_use]
+pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
+    let prefix = prefixes.get(class(packet)).map_or(0, |n| *n as usize);
+    let transport = packet.transport(bytes);
+    let transport = transport.get(..prefix).unwrap_or(transport);
+    if packet.ip_version == 0 {
+        of_ethernet(packet, bytes, transport)
+    } else {
+        of_ip(packet, bytes, transport, prefix >= 4)
+    }
+}
+
+/// Who talks to whom, direction ignored; ports are -1 where they are not known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) pair: u64,
+    pub(crate) flow: u64,
+    pub(crate) toward: bool,
+}
+
+impl Ends {
+    pub(crate) fn of(src: (u128, i32), dst: (u128, i32), protocol: i16) -> Self {
+        let toward = src <= dst;
+        let (near, far) = if toward { (src, dst) } else { (dst, src) };
+        let pair = fold_address(0, src.0.min(dst.0));
+        let pair = fold_address(pair, src.0.max(dst.0));
+        let flow = fold(pair, u64::from(protocol.cast_unsigned()));
+        let flow = fold(flow, two(near.1.cast_unsigned(), far.1.cast_unsigned()));
+        Self { pair, flow, toward }
+    }
+}
+
+fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
+    let (src_port, dst_port) = if ports_everywhere {
+        (packet.src_port, packet.dst_port)
+    } else {
+        (-1, -1)
+    };
+    let ends = Ends::of(
+        (packet.src, src_port),
+        (packet.dst, dst_port),
+        packet.protocol,
+    );
+    let bare = Bare::of(packet, transport, &ends);
+    let about = quoted(packet, transport);
+    Identity {
+        key: fold(bare.digest(), bare.leg ^ u64::from(ends.toward)),
+        pair: ends.pair,
+        flow: about.map_or(bare.leg, |about| about.errors_of(about.leg)),
+        toward: ends.toward,
+        directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
+        opens: opens_flow(packet, bytes),
+        range: Range::NONE,
+        says: Says::NOTHING,
+        bare: about.unwrap_or(bare),
+    }
+}
+
+fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
+    let payload = unpadded(packet, payload);
+    let (from, to) = if packet.ether_type == ARP {
+        (word(payload, 14, 18), word(payload, 24, 28))
+    } else {
+        let header = bytes.get(packet.ethernet_at..).unwrap_or(&[]);
+        (word(header, 6, 12), word(header, 0, 6))
+    };
+    let kind = u64::from(packet.ether_type);
+    let pair = fold(fold(fold(kind, from.min(to)), from.max(to)), kind);
+    Identity {
+        key: fold(kind, xxh3_64(payload)),
+        pair,
+        flow: pair,
+        toward: from <= to,
+        directed: packet.ether_type != ARP && is_between_stations(from, to),
+        opens: false,
+        range: Range::NONE,
+        says: Says::NOTHING,
+        bare: Bare::default(),
+    }
+}
+
+/// From one MAC address to another. What goes to a group (spanning tree, LLDP) is born and ends at any
+/// bridge, and so does ARP, which bridges and tunnel endpoints answer for others.
+fn is_between_stations(from: u64, to: u64) -> bool {
+    const GROUP_MASK: u64 = 1 << 40;
+    from != to && from != 0 && to != 0 && (from | to) & GROUP_MASK == 0
+}
+
+/// A frame without a length of its own may end in padding, which the path adds and removes.
+fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
+    if packet.ether_type == ARP {
+        return payload.get(..ARP_BYTES).unwrap_or(payload);
+    }
+    if payload.len() > MINIMUM_PAYLOAD_BYTES + 4 {
+        return payload;
+    }
+    let used = payload
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    payload.get(..used).unwrap_or(payload)
+}
+
+fn is_unicast(packet: &Packet) -> bool {
+    let group = |address: u128| match packet.ip_version {
+        4 => (224..=255).contains(&((address >> 24) & 0xff)) || address == 0,
+        _ => address >> 120 == 0xff || address == 0,
+    };
+    !group(packet.dst) && !group(packet.src)
+}
+
+/// RFC 4861, RFC 3810: types 130–137 and 143 are born and answered anywhere on the path.
+fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
+    packet.protocol == ICMPV6
+        && transport
+            .first()
+            .is_some_and(|kind| matches!(kind, 130..=137 | 143))
+}
+
+fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
+    const SYN_ACK_MASK: u8 = 0x12;
+    const SYN: u8 = 0x02;
+    packet.protocol == TCP
+        && packet.fragment == 0
+        && packet
+            .transport(bytes)
+            .get(13)
+            .is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
+}
+
+/// Equal and not 0: byte for byte the same frame, headers with an IP identification included.
+#[must_use]
+pub fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
+    let is_numbered = packet.ip_id != 0 || packet.outer_ip_id != 0;
+    if packet.ip_version == 0 || !is_numbered {
+        return 0;
+    }
+    let headers = bytes
+        .get(..packet.transport_at.min(bytes.len()))
+        .unwrap_or(&[]);
+    let tag = u32::try_from(xxh3_64(headers) >> 32).unwrap_or(1);
+    tag.max(1)
+}

@@ -1,0 +1,171 @@
+//! Identity without addresses: what a translator leaves as it was.
+
+use super::{Ends, ICMP, ICMPV6, TCP, UDP, tcp_options};
+use crate::base::hash::{fold, two, word};
+use crate::wire::Packet;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What is known of a packet but for its addresses and ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bare {
+    /// What it is, as far as translators treat it in their own way.
+    pub kind: Kind,
+    /// Protocol, lengths, options and payload.
+    pub content: u64,
+    /// TCP sequence and acknowledgment.
+    pub numbers: u64,
+    /// IP identification.
+    pub ip_id: u32,
+    /// Addresses, ports and protocol, direction ignored; of an ICMP error those of the packet it
+    /// quotes; of an echo the identifier too.
+    pub leg: u64,
+    /// The source of that packet is the smaller address.
+    pub toward: bool,
+}
+
+impl Bare {
+    pub(crate) fn of(packet: &Packet, transport: &[u8], ends: &Ends) -> Self {
+        let stable = Stable::of(packet, transport);
+        let kind = Kind::of(packet, transport);
+        // an echo's identifier stands for its ports (RFC 5508 §3.1)
+        let leg = match kind {
+            Kind::Echo(_) => fold(ends.flow, word(transport, 4, 6)),
+            _ => ends.flow,
+        };
+        // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
+        let protocol = if packet.protocol == ICMP {
+            ICMPV6
+        } else {
+            packet.protocol
+        };
+        let n_body = packet.transport_wire_bytes.saturating_sub(stable.n_header);
+        let lengths = two(n_body, stable.code << 16 ^ packet.fragment);
+        let content = fold(xxh3_64(stable.body), u64::from(protocol.cast_unsigned()));
+        let content = fold(content, stable.options);
+        Self {
+            kind,
+            content: fold(content, lengths),
+            numbers: stable.numbers,
+            ip_id: packet.ip_id,
+            leg,
+            toward: ends.toward,
+        }
+    }
+
+    /// A flow, or of errors about it a flow of their own: they are none of its packets.
+    #[must_use]
+    pub(crate) fn errors_of(&self, flow: u64) -> u64 {
+        const ERROR: u64 = 1;
+        match self.kind {
+            Kind::Error => fold(flow, ERROR),
+            _ => flow,
+        }
+    }
+
+    /// What a translator may change: addresses, ports, sequence numbers.
+    #[must_use]
+    pub fn numbered_leg(&self) -> u64 {
+        fold(self.leg, self.numbers)
+    }
+
+    /// All that it leaves as one number.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        fold(fold(self.content, self.numbers), u64::from(self.ip_id))
+    }
+}
+
+/// Packets as translators tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing that is translated.
+    #[default]
+    Other,
+    /// Has sequence numbers, which a firewall may shift.
+    Tcp,
+    /// Any other IP packet.
+    Datagram,
+    /// ICMP echo: request (128) or reply (129), whichever IP version.
+    Echo(u32),
+    /// An ICMP error, known by the packet that it quotes.
+    Error,
+}
+
+impl Kind {
+    pub(crate) fn of(packet: &Packet, transport: &[u8]) -> Self {
+        const REQUEST: u32 = 128;
+        const REPLY: u32 = 129;
+        let kind = transport.first().copied();
+        match (packet.protocol, kind) {
+            _ if packet.fragment >> 1 != 0 => Self::Datagram,
+            (TCP, _) => Self::Tcp,
+            (ICMP, Some(8)) | (ICMPV6, Some(128)) => Self::Echo(REQUEST),
+            (ICMP, Some(0)) | (ICMPV6, Some(129)) => Self::Echo(REPLY),
+            _ => Self::Datagram,
+        }
+    }
+}
+
+/// What is stable of the layer-4 header, and what follows it. Ports are the flow's.
+#[derive(Default)]
+struct Stable<'a> {
+    numbers: u64,
+    /// Of an echo which of the two it is.
+    code: u32,
+    options: u64,
+    /// Where options are added and taken away on the way, the header is no part of the length.
+    n_header: u32,
+    body: &'a [u8],
+}
+
+impl<'a> Stable<'a> {
+    fn of(packet: &Packet, transport: &'a [u8]) -> Self {
+        let from = |at: usize| Self {
+            body: transport.get(at..).unwrap_or(&[]),
+            ..Self::default()
+        };
+        let is_headed = packet.fragment >> 1 == 0;
+        match packet.protocol {
+            TCP if is_headed => Self::of_tcp(transport),
+            // RFC 768: length is in the IP header already
+            UDP if is_headed => from(8),
+            // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
+            ICMP | ICMPV6 if is_headed => match Kind::of(packet, transport) {
+                Kind::Echo(code) => Self { code, ..from(6) },
+                _ => Self {
+                    numbers: word(transport, 0, 2),
+                    ..from(4)
+                },
+            },
+            _ => from(0),
+        }
+    }
+
+    /// RFC 9293 §3.1: sequence, acknowledgment; data offset; options up to there.
+    fn of_tcp(transport: &'a [u8]) -> Self {
+        const HEADER_BYTES: usize = 20;
+        let numbers = word(transport, 4, 12);
+        let (_, acknowledged) = halves(numbers);
+        let Some(offset) = transport.get(12).map(|octet| usize::from(octet >> 4) * 4) else {
+            return Self {
+                numbers,
+                ..Self::default()
+            };
+        };
+        let end = offset.min(transport.len());
+        let options = transport.get(HEADER_BYTES..end).unwrap_or(&[]);
+        Self {
+            numbers,
+            code: 0,
+            options: tcp_options::digest(options, acknowledged, fold),
+            n_header: u32::try_from(offset).unwrap_or(0),
+            body: transport.get(offset..).unwrap_or(&[]),
+        }
+    }
+}
+
+/// Sequence and acknowledgment.
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 64 bits")]
+pub(crate) fn halves(numbers: u64) -> (u32, u32) {
+    ((numbers >> 32) as u32, numbers as u32)
+}

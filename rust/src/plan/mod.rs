@@ -1,0 +1,216 @@
+//! What the survey found, as the matcher needs it.
+
+mod band;
+mod copies;
+mod direction;
+
+use crate::base::blocks::Grid;
+use crate::base::hashed::HashedMap;
+use crate::base::piecewise::Centre;
+use crate::file::Frame;
+use crate::location::{Division, part_of};
+use crate::wire::Packet;
+pub use band::Band;
+pub use copies::Copies;
+pub use direction::Direction;
+
+/// One in a width, per µs.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a density needs few digits")]
+pub fn per_us(width_ns: i64) -> f64 {
+    1e3 / width_ns.max(1) as f64
+}
+
+/// The survey's findings.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Per file and part of it: the capture point, if any.
+    pub point_of: Vec<Vec<Option<u16>>>,
+    /// Per file: how it is divided, if its parts are not just its interfaces.
+    pub divisions: Vec<Option<Division>>,
+    /// Per point: its place in the path, forward.
+    pub position: Vec<u32>,
+    /// Per point: points of different components share no packet.
+    pub component: Vec<u16>,
+    /// Per point: points of equal domain share a clock.
+    pub domain: Vec<u16>,
+    /// Per direction and point.
+    pub centres: [Vec<Centre>; 2],
+    /// Per direction and `up × n + down`.
+    pub bands: [Vec<Band>; 2],
+    /// Per point.
+    pub copies: Vec<Copies>,
+    /// Address pairs: whether packets from the smaller address go forward.
+    pub toward_is_forward: HashedMap<bool>,
+    /// Per point: when its mirror lost frames by their numbers, raw time, ascending; and how many.
+    pub mirror_gaps: Vec<(Vec<(i64, i64)>, u64)>,
+    /// All packets pass the points in one order, whichever way their flow goes.
+    pub is_one_way: bool,
+    /// Address pairs of which some packets travel in fragments somewhere: bytes of IP payload in the
+    /// shortest fragment that another follows.
+    pub fragmented: HashedMap<u32>,
+    /// Measured segments (near, far); the whole path may be among them.
+    pub links: Vec<(u16, u16)>,
+    /// Per link: TCP changes its packet boundaries there. Data whose bytes the snap length leaves
+    /// untold is not lost there when it is not found.
+    pub torn: Vec<bool>,
+    /// Index into `links` of the whole path, if it is more than one segment.
+    pub whole: Option<usize>,
+    /// A packet unique at two points is one packet within this.
+    pub wide_ns: i64,
+    /// A frame can be decided when nothing older than this is to come.
+    pub horizon_ns: i64,
+    /// Start and end of the time that all points cover, per component, reference time.
+    pub cover: Vec<(i64, i64)>,
+    /// Reference time that is asked for.
+    pub range: (i64, i64),
+    /// First of the time bins in which the least latencies are kept, and their width.
+    pub bins: (i64, i64),
+    /// Per class of packets: the captures left too little to recognise them by.
+    pub is_short: Vec<bool>,
+    /// Blocks of time.
+    pub blocks: Grid,
+    /// The same one in so many requests, a power of two, is paired with its response.
+    pub paired_one_in: u32,
+}
+
+/// The time that points without a common one cover; nothing is lost in it.
+const NO_TIME: (i64, i64) = (0, -1);
+
+/// Time bins for least latencies.
+pub const N_BINS: usize = 2048;
+
+impl Plan {
+    /// How many capture points there are.
+    #[must_use]
+    pub fn n_points(&self) -> usize {
+        self.position.len()
+    }
+
+    /// The part of a file that saw a frame, and the capture point that it is.
+    #[must_use]
+    #[inline]
+    pub fn seen_by(&self, file: usize, frame: &Frame<'_>, packet: &Packet) -> (u32, Option<u16>) {
+        let division = self.divisions.get(file).and_then(Option::as_ref);
+        let part = part_of(division, frame, packet);
+        let of_file = self.point_of.get(file);
+        let point = of_file.and_then(|of| of.get(part as usize));
+        (part, point.copied().flatten())
+    }
+
+    /// Whether the requests of this key are paired with their responses.
+    #[must_use]
+    #[inline]
+    pub fn is_paired(&self, key: u64) -> bool {
+        /// Neither the bits that choose a partition nor those of a map.
+        const CHOICE_BITS: u32 = 20;
+        let others = self.paired_one_in.saturating_sub(1);
+        key >> CHOICE_BITS & u64::from(others) == 0
+    }
+
+    /// Raw time as reference time, if the packet goes in `direction`.
+    #[must_use]
+    #[inline]
+    pub fn aligned_ns(&self, direction: Direction, point: u16, t_ns: i64) -> i64 {
+        let of_direction = self.centres.get(direction.index());
+        of_direction
+            .and_then(|centres| centres.get(usize::from(point)))
+            .map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
+    }
+
+    /// The band from an upstream to a downstream point.
+    #[must_use]
+    pub fn band(&self, direction: Direction, up: u16, down: u16) -> Option<&Band> {
+        let index = usize::from(up) * self.n_points() + usize::from(down);
+        self.bands.get(direction.index())?.get(index)
+    }
+
+    /// Share of a point's packets that no point upstream saw.
+    #[must_use]
+    pub fn phantom_frac(&self, direction: Direction, down: u16) -> f64 {
+        let points = 0..u16::try_from(self.n_points()).unwrap_or(u16::MAX);
+        let place = self.place(direction, down);
+        let before = points.filter(|up| self.place(direction, *up) < place);
+        let known = before.filter(|up| self.same_component(*up, down));
+        let shares = known.filter_map(|up| Some(self.band(direction, up, down)?.phantom_frac));
+        shares.fold(1.0, f64::min)
+    }
+
+    fn same_component(&self, one: u16, other: u16) -> bool {
+        self.component.get(usize::from(one)) == self.component.get(usize::from(other))
+    }
+
+    /// Whether a point shares no packet with another.
+    #[must_use]
+    pub fn is_alone(&self, point: u16) -> bool {
+        let component = self.component.get(usize::from(point));
+        let cover = component.and_then(|of| self.cover.get(usize::from(*of)));
+        cover == Some(&NO_TIME)
+    }
+
+    /// How often a point sees a packet more than once.
+    #[must_use]
+    pub fn copies_at(&self, point: u16) -> Copies {
+        self.copies
+            .get(usize::from(point))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Place of a point for packets of a direction: ascending from sender to receiver.
+    #[must_use]
+    pub fn place(&self, direction: Direction, point: u16) -> i64 {
+        let position = self
+            .position
+            .get(usize::from(point))
+            .map_or(0, |place| i64::from(*place));
+        if direction == Direction::Forward {
+            position
+        } else {
+            -position
+        }
+    }
+
+    /// Whether two points share a clock.
+    #[must_use]
+    pub fn same_clock(&self, one: u16, other: u16) -> bool {
+        self.domain.get(usize::from(one)) == self.domain.get(usize::from(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aligned_times_saturate() {
+        let centre = Centre::new(&[(0, i64::MAX)], 0.0);
+        let plan = Plan {
+            centres: [vec![centre], vec![]],
+            ..Plan::default()
+        };
+        assert_eq!(plan.aligned_ns(Direction::Forward, 0, -2), i64::MIN);
+        assert_eq!(
+            plan.aligned_ns(Direction::Reverse, 0, -2),
+            -2,
+            "nothing is known"
+        );
+    }
+
+    #[test]
+    fn places_ascend_from_sender_to_receiver() {
+        let plan = Plan {
+            position: vec![2, 0, 1],
+            domain: vec![0, 1, 0],
+            ..Plan::default()
+        };
+        let order = |direction| {
+            let mut points = [0, 1, 2];
+            points.sort_by_key(|point| plan.place(direction, *point));
+            points
+        };
+        assert_eq!(order(Direction::Forward), [1, 2, 0]);
+        assert_eq!(order(Direction::Reverse), [0, 2, 1]);
+        assert!(plan.same_clock(0, 2) && !plan.same_clock(0, 1));
+    }
+}

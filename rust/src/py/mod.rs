@@ -1,0 +1,172 @@
+//! The border: here and in the files below, and nowhere else, the core knows Python. Large tables
+//! cross as Arrow streams, small ones as bytes of little-endian int64 (numpy reads them in place),
+//! the rest as plain values.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "Python's arguments are converted to owned values"
+)]
+
+mod attend;
+mod attributed;
+mod distributed;
+mod formats;
+mod frame;
+mod matched;
+mod paired;
+mod planned;
+mod sampled;
+mod settings;
+mod stamped;
+mod stream;
+mod translated;
+
+use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
+use crate::matching::{Keep, Options, match_files as run_match};
+use crate::reading::{Progress, Reading};
+use crate::survey::sample as run_sample;
+use attend::{attend, raise};
+use matched::matched_dict;
+use planned::{Knots, Questions, centre, division, plan_of};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use sampled::sample_dict;
+use settings::Settings;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stream::{Follow, PacketStream};
+
+/// Little-endian, as numpy reads them in place.
+fn numbers(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyBytes> {
+    let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<i64>());
+    for value in values {
+        // eight at a time: to collect byte by byte took a quarter of a second for the sample
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+    PyBytes::new(py, &bytes)
+}
+
+/// Selects the same packets of all files, and states the facts about each file.
+#[pyfunction]
+#[pyo3(signature = (files, settings, limit, tell=None))]
+fn sample<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    settings: &Settings,
+    limit: usize,
+    tell: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut reading = settings.reading().map_err(|error| raise(py, error))?;
+    let progress = Progress::default();
+    let job = || run_sample(&files, &mut reading, limit, &progress);
+    let sample = attend(py, &progress, tell.as_ref(), job)?;
+    sample_dict(py, &sample)
+}
+
+/// Matches the frames of all files as the plan says; spilled files go into `directory`.
+#[pyfunction]
+#[pyo3(signature = (files, settings, plan, directory, keep_rows, keep_crossings=false, n_partitions=0, tell=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+fn match_files<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    settings: &Settings,
+    plan: &Bound<'py, PyDict>,
+    directory: PathBuf,
+    keep_rows: bool,
+    keep_crossings: bool,
+    n_partitions: usize,
+    tell: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let reading = settings.reading().map_err(|error| raise(py, error))?;
+    let plan = Arc::new(plan_of(plan)?);
+    let progress = Progress::default();
+    let options = Options {
+        directory: &directory,
+        keep: Keep {
+            rows: keep_rows,
+            crossings: keep_crossings,
+        },
+        n_partitions,
+    };
+    let job = || run_match(&files, &reading, &plan, &options, &progress);
+    let matched = attend(py, &progress, tell.as_ref(), job)?;
+    matched_dict(py, &matched, plan.paired_one_in)
+}
+
+/// A file's place among all, its path, the part of it that is meant, and how it is divided.
+type FileValues = (usize, PathBuf, Option<u32>, Option<Questions>);
+
+/// A point of merged.pcapng: name, files, clock knots.
+type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
+
+fn merge_point(
+    reading: &Reading,
+    (name, files, clock): MergeValues,
+    unmatched_in: Option<&PathBuf>,
+) -> PyResult<MergePoint> {
+    let file = |(place, path, part, questions): FileValues| {
+        let division = questions.map(division).transpose()?.map(Arc::new);
+        // what was matched nowhere is to be as it was captured
+        let stamps = reading.stamps(place).filter(|_| unmatched_in.is_none());
+        Ok(MergeFile {
+            path,
+            part,
+            division,
+            stamps: stamps.cloned().unwrap_or_default(),
+            unmatched_in: unmatched_in.map(|folder| (folder.clone(), place)),
+        })
+    };
+    Ok(MergePoint {
+        name,
+        files: files.into_iter().map(file).collect::<PyResult<_>>()?,
+        clock,
+    })
+}
+
+/// Writes all frames of some points as one pcapng and returns how many there are; with
+/// `unmatched_in`, where a run spilled its outcomes, those that it matched nowhere.
+#[pyfunction]
+#[pyo3(signature = (points, settings, out, unmatched_in=None, tell=None))]
+fn write_merged(
+    py: Python<'_>,
+    points: Vec<MergeValues>,
+    settings: &Settings,
+    out: PathBuf,
+    unmatched_in: Option<PathBuf>,
+    tell: Option<Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let reading = settings.reading().map_err(|error| raise(py, error))?;
+    let points: Vec<MergePoint> = points
+        .into_iter()
+        .map(|point| merge_point(&reading, point, unmatched_in.as_ref()))
+        .collect::<PyResult<_>>()?;
+    let progress = Progress::default();
+    let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());
+    attend(py, &progress, tell.as_ref(), job)
+}
+
+/// The native module.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    crate::base::panics::keep();
+    module.add_class::<Settings>()?;
+    module.add_class::<PacketStream>()?;
+    module.add_class::<translated::Learned>()?;
+    module.add_class::<Follow>()?;
+    module.add_function(wrap_pyfunction!(sample, module)?)?;
+    module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
+    module.add_function(wrap_pyfunction!(match_files, module)?)?;
+    module.add_function(wrap_pyfunction!(attributed::attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(attributed::attribute_round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(write_merged, module)?)?;
+    module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
+    module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::beta_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::beta_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::student_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::student_quantile, module)?)?;
+    module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;
+    Ok(())
+}

@@ -1,0 +1,299 @@
+//! What all passes over a capture share: which frames count, and how they become packets.
+
+pub mod filter;
+pub mod fragments;
+mod progress;
+pub mod translations;
+
+pub use progress::Progress;
+
+use crate::base::error::{Error, Result};
+use crate::base::panics;
+use crate::file::{Capture, Frame};
+use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
+use crate::wire::{Decoder, Packet};
+use filter::Filter;
+use fragments::{Fragments, Taken};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use translations::Translations;
+
+/// How frames are read: shared by all threads of a pass.
+pub struct Reading {
+    /// The layers.
+    pub decoder: Decoder,
+    /// Only packets whose innermost packet passes.
+    pub filter: Option<Filter>,
+    /// Only frames that pass as captured.
+    pub filter_outer: Option<Filter>,
+    /// Layer-4 bytes that enter identities.
+    pub prefixes: Prefixes,
+    /// Keep packets whose identity is 0 modulo this.
+    pub one_in: u64,
+    /// Flows that are known by other addresses elsewhere; `None` if there are none.
+    pub translations: Option<Arc<Translations>>,
+    /// Whose times frames have.
+    pub times: Times,
+}
+
+/// How a packet is identified: [`identify`] or [`crate::identity::recognise`].
+pub type Identify = fn(&Packet, &[u8], &Prefixes) -> Identity;
+
+/// What a pass makes of one frame.
+pub enum Seen {
+    /// A packet with an identity.
+    Packet(Identity),
+    /// A frame that could not be decoded to its innermost packet.
+    Undecoded,
+    /// A packet whose time is not known: it lacks the stamp that the others of its interface have.
+    Untimed,
+    /// A part of a packet that another frame completes, or should have.
+    Part,
+    /// Not among those the user asked for.
+    Excluded,
+    /// One of those, but not of the sample.
+    Unsampled,
+}
+
+impl Reading {
+    /// Reads everything: no filter, whole identities.
+    #[must_use]
+    pub fn everything(decoder: Decoder) -> Self {
+        Self {
+            decoder,
+            filter: None,
+            filter_outer: None,
+            prefixes: WHOLE,
+            one_in: 1,
+            translations: None,
+            times: Times::default(),
+        }
+    }
+
+    /// Finds the stamps of all files, unless they are known; from then on [`Reading::stamper`] has
+    /// them.
+    ///
+    /// # Errors
+    /// A file cannot be opened, or is no capture.
+    pub fn find_stamps(&mut self, files: &[PathBuf], progress: &Progress) -> Result<()> {
+        if let Times::Search(sought) = &self.times {
+            let found = for_each_file(files, progress, |file, path| {
+                let sought = sought.get(file).cloned().unwrap_or_default();
+                stamp::find(path, &self.decoder, &sought)
+            })?;
+            self.times = Times::Known(found);
+        }
+        Ok(())
+    }
+
+    /// What is known of a file's stamps.
+    #[must_use]
+    pub fn stamps(&self, file: usize) -> Option<&FileStamps> {
+        match &self.times {
+            Times::Known(files) => files.get(file),
+            Times::Search(_) => None,
+        }
+    }
+
+    /// What is known of the stamps of all files.
+    #[must_use]
+    pub fn all_stamps(&self) -> Vec<FileStamps> {
+        match &self.times {
+            Times::Known(files) => files.clone(),
+            Times::Search(_) => Vec::new(),
+        }
+    }
+
+    /// Uses the file's time for an interface after all, unless its stamp was named; true if so.
+    pub fn forget_stamps(&mut self, file: usize, interface: usize) -> bool {
+        match &mut self.times {
+            Times::Known(files) => files
+                .get_mut(file)
+                .is_some_and(|stamps| stamps.forget(interface)),
+            Times::Search(_) => false,
+        }
+    }
+
+    /// Reads the stamps of a file, in a pass over it.
+    #[must_use]
+    pub fn stamper(&self, file: usize) -> Stamper {
+        self.stamps(file).map(Stamper::new).unwrap_or_default()
+    }
+
+    /// Decodes a frame into `packet`, gives it its time, and identifies it. The frame that comes back
+    /// is the one that the packet's positions are in: it is another where a packet was put together
+    /// of `fragments`, which belong to the file, as the stamper does.
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is long, and would be copied twice"
+    )]
+    #[inline(always)]
+    pub fn see<'a, 'f: 'a>(
+        &self,
+        frame: &mut Frame<'f>,
+        stamper: &mut Stamper,
+        packet: &mut Packet,
+        fragments: &'a mut Fragments,
+    ) -> (Seen, Frame<'a>) {
+        self.see_by(identify, frame, stamper, packet, fragments)
+    }
+
+    /// The same for who asks less than the matching, and so [`crate::identity::recognise`]s packets alone.
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
+    pub fn see_by<'a, 'f: 'a>(
+        &self,
+        how: Identify,
+        frame: &mut Frame<'f>,
+        stamper: &mut Stamper,
+        packet: &mut Packet,
+        fragments: &'a mut Fragments,
+    ) -> (Seen, Frame<'a>) {
+        self.decoder.decode_frame(frame, packet);
+        let time = stamper.stamp(frame, packet, &self.decoder);
+        if !packet.is_in_parts() {
+            return (self.judge(how, frame, frame, packet, time), *frame);
+        }
+        let decode = |whole: &Frame<'_>, packet: &mut Packet| {
+            self.decoder.decode_frame(whole, packet);
+        };
+        match fragments.take(frame, packet, decode) {
+            Taken::Own => (self.judge(how, frame, frame, packet, time), *frame),
+            Taken::Part => (self.judge_part(frame, packet), *frame),
+            Taken::Whole => {
+                let whole = fragments.whole(frame);
+                (self.judge(how, frame, &whole, packet, time), whole)
+            }
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
+    fn judge(
+        &self,
+        how: Identify,
+        frame: &Frame<'_>,
+        whole: &Frame<'_>,
+        packet: &Packet,
+        time: Stamped,
+    ) -> Seen {
+        if !self.wants(frame, whole, packet) {
+            return Seen::Excluded;
+        }
+        if packet.stop.is_some() {
+            return Seen::Undecoded;
+        }
+        if !frame.has_time {
+            return match time {
+                Stamped::ByFile => Seen::Undecoded,
+                _ => Seen::Untimed,
+            };
+        }
+        let identity = how(packet, whole.bytes, &self.prefixes);
+        if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
+            return Seen::Unsampled;
+        }
+        Seen::Packet(identity)
+    }
+
+    /// Gives a packet the flow that all points agree on.
+    #[inline]
+    pub fn translate(&self, file: usize, frame: &Frame<'_>, seen: &mut Seen) {
+        if let (Some(translations), Seen::Packet(identity)) = (&self.translations, seen) {
+            translations.apply(file, frame.interface, frame.time_ns(), identity);
+        }
+    }
+
+    /// Of which packet it is a part is not known yet, nor whether that one is wanted.
+    #[cold]
+    fn judge_part(&self, frame: &Frame<'_>, packet: &Packet) -> Seen {
+        if self.one_in > 1 || !self.wants(frame, frame, packet) {
+            Seen::Excluded
+        } else {
+            Seen::Part
+        }
+    }
+
+    fn wants(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet) -> bool {
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.passes_inner(whole, packet))
+            && self
+                .filter_outer
+                .as_ref()
+                .is_none_or(|filter| filter.passes_outer(frame))
+    }
+}
+
+/// Frames between two looks at the progress.
+const FRAMES_PER_LOOK: u64 = 4096;
+
+/// Reads all frames of a file, telling the progress, until the end or an interruption.
+///
+/// # Errors
+/// The file cannot be opened or is no capture; the user interrupted.
+pub fn read_frames(
+    path: &Path,
+    progress: &Progress,
+    mut each: impl FnMut(&mut Frame<'_>) -> Result<()>,
+) -> Result<Capture> {
+    let mut capture = Capture::open(path)?;
+    let (mut n_frames, mut n_told) = (0_u64, 0_u64);
+    while let Some(mut frame) = capture.next_frame() {
+        each(&mut frame)?;
+        n_frames += 1;
+        if n_frames.is_multiple_of(FRAMES_PER_LOOK) {
+            let n_bytes = capture.bytes_read();
+            progress.advance(n_bytes.saturating_sub(n_told));
+            n_told = n_bytes;
+            if progress.is_cancelled() {
+                return Err(Error::Interrupted);
+            }
+        }
+    }
+    progress.advance(capture.bytes_read().saturating_sub(n_told));
+    Ok(capture)
+}
+
+/// Runs one job per file on as many threads as the machine has cores; results in the files' order.
+///
+/// # Errors
+/// The first error of a job, in the files' order; the others are asked to stop.
+pub fn for_each_file<T: Send>(
+    files: &[PathBuf],
+    progress: &Progress,
+    job: impl Fn(usize, &Path) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(index) else {
+                return done;
+            };
+            let result = job(index, path);
+            if result.is_err() {
+                progress.cancel();
+            }
+            done.push((index, result));
+        }
+    };
+    let mut results: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {
+        let n_threads = n_cores.min(files.len());
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+        let finished = threads.into_iter().filter_map(|thread| thread.join().ok());
+        finished.flatten().collect()
+    });
+    // of errors, first the one that made the others stop
+    results.sort_by_key(|(index, result)| (matches!(result, Err(Error::Interrupted)), *index));
+    let values = results.into_iter().map(|(_, result)| result);
+    let values: Vec<T> = values.collect::<Result<_>>()?;
+    if values.len() < files.len() {
+        return Err(panics::told());
+    }
+    Ok(values)
+}

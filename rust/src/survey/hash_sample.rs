@@ -1,0 +1,116 @@
+//! Packets whose rank is at most a level; the level falls until they fit.
+
+use crate::base::hashed::HashedMap;
+use crate::location::Vantage;
+
+/// Of ranks that repeat without end so many are kept.
+const ENOUGH_REPEATS: u8 = 16;
+
+/// One selected packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// See [`crate::identity::Identity::key`].
+    pub key: u64,
+    /// See [`crate::identity::Identity::bare_or_key`].
+    pub bare: u64,
+    /// See [`crate::identity::Bare::content`].
+    pub content: u64,
+    /// See [`crate::identity::Bare::numbered_leg`].
+    pub leg: u64,
+    /// See [`crate::identity::Identity::pair`].
+    pub pair: u64,
+    /// See [`crate::identity::Identity::flow`].
+    pub flow: u64,
+    /// See [`crate::identity::Identity::toward`].
+    pub toward: bool,
+    /// See [`crate::identity::Identity::directed`].
+    pub directed: bool,
+    /// See [`crate::identity::copy_tag`].
+    pub copy_tag: u32,
+    /// Where within the file it was seen.
+    pub vantage: Vantage,
+    /// The file's time.
+    pub t_ns: i64,
+    /// Bytes of the TCP segment, header included; 0 for anything else.
+    pub tcp_bytes: u32,
+}
+
+/// The packets of one selection.
+pub(super) struct Few {
+    limit: usize,
+    rank: fn(&Row) -> u64,
+    pub(super) level: u64,
+    rows: Vec<Row>,
+}
+
+impl Few {
+    pub(super) fn by(limit: usize, rank: fn(&Row) -> u64) -> Self {
+        Self {
+            limit,
+            rank,
+            level: u64::MAX,
+            rows: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn consider(&mut self, rank: u64, row: impl FnOnce() -> Row) {
+        if rank <= self.level {
+            self.rows.push(row());
+            if self.rows.len() >= 2 * self.limit.max(1) {
+                self.thin();
+            }
+        }
+    }
+
+    /// Keeps what is at most a level, one's own or lower.
+    pub(super) fn at_most(mut self, level: u64) -> Vec<Row> {
+        let rank = self.rank;
+        self.rows.retain(|row| rank(row) <= level);
+        self.rows
+    }
+
+    /// Keeps what is above one level, and at most another.
+    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<Row> {
+        let rank = self.rank;
+        self.rows.retain(|row| rank(row) > low);
+        self.at_most(high)
+    }
+
+    /// Lowers the level until the rows fit. Ranks that repeat without end cannot be thinned by level:
+    /// a few of each are enough to know that they repeat.
+    fn thin(&mut self) {
+        if self.may_repeat() {
+            self.drop_repeats();
+        }
+        let rank = self.rank;
+        while self.rows.len() > self.limit && self.level > 0 {
+            self.level /= 2;
+            let level = self.level;
+            self.rows.retain(|row| rank(row) <= level);
+        }
+    }
+
+    /// Whether a rank may be there too often, by the low bits alone, whose table stays in the cache.
+    fn may_repeat(&self) -> bool {
+        let mut n_of_bits = vec![0_u8; 1 << 16];
+        self.rows.iter().any(|row| {
+            let [low, next, ..] = (self.rank)(row).to_le_bytes();
+            let slot = n_of_bits.get_mut(usize::from(u16::from_le_bytes([low, next])));
+            slot.is_some_and(|n| {
+                *n += 1;
+                *n > ENOUGH_REPEATS
+            })
+        })
+    }
+
+    fn drop_repeats(&mut self) {
+        let rank = self.rank;
+        let mut n_of_rank: HashedMap<u8> = HashedMap::default();
+        self.rows.retain(|row| {
+            let n = n_of_rank.entry(rank(row)).or_default();
+            *n = n.saturating_add(1);
+            *n <= ENOUGH_REPEATS
+        });
+    }
+}

@@ -1,0 +1,279 @@
+//! The survey's reading: the same few packets at every point, and the facts about every file.
+//!
+//! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is below
+//! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
+
+mod checksums;
+mod dialogue;
+mod fragmented;
+mod hash_sample;
+mod hidden_tunnels;
+mod interface_facts;
+mod mirror_gaps;
+mod mirror_queue;
+mod selection;
+mod stamp_order;
+pub mod translation;
+
+pub use checksums::Checksums;
+pub use dialogue::Dialogue;
+use fragmented::Fragmented;
+pub use hash_sample::Row;
+pub use hidden_tunnels::Hidden;
+pub use mirror_gaps::{Gap, Mirrored, Mirrors};
+pub use mirror_queue::{Queue, RATES};
+pub use stamp_order::StampOrder;
+
+use crate::base::error::Result;
+use crate::file::Damage;
+use crate::identity::{Prefixes, WHOLE};
+use crate::reading::fragments::Tally;
+use crate::reading::{Progress, Reading, for_each_file};
+use crate::stamp::FileStamps;
+use selection::{Selection, select};
+use std::path::PathBuf;
+
+/// How a selected flow began at one file's interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Addresses, ports and protocol.
+    pub flow: u64,
+    /// Its two addresses.
+    pub pair: u64,
+    /// Time of its first packet here.
+    pub first_t_ns: i64,
+    /// That packet's source is the smaller address.
+    pub first_toward: bool,
+    /// The first packet was an opening SYN.
+    pub opens: bool,
+    /// Interface of the file.
+    pub interface: u32,
+    /// What its two directions say of each other.
+    pub dialogue: Dialogue,
+}
+
+/// Facts about one interface of one file.
+#[derive(Clone, Debug)]
+pub struct InterfaceFacts {
+    /// Frames, also those that no filter passes.
+    pub n_frames: u64,
+    /// Frames that could not be decoded.
+    pub n_undecoded: u64,
+    /// Those of them that a snap length cut within a header.
+    pub n_cut: u64,
+    /// Earliest stamp of the frames that could be decoded, of all if none could.
+    pub first_t_ns: i64,
+    /// Latest stamp of these.
+    pub last_t_ns: i64,
+    /// Largest step backwards from the latest stamp of these so far.
+    pub disorder_ns: i64,
+    /// At least one frame could be decoded.
+    pub is_of_decoded: bool,
+    /// The largest power of ten that divides every stamp, ns.
+    pub observed_resolution_ns: i64,
+    /// Link type.
+    pub link: u16,
+    /// The longest frame, without its check sequence.
+    pub longest_bytes: u32,
+    /// The stamps that were found in its frames.
+    pub stamps: Option<StampFacts>,
+    /// How its stamps follow one another in the file.
+    pub order: StampOrder,
+    /// Whether both directions stand in one queue.
+    pub queue: Queue,
+    /// Packets that hold others which were not looked for.
+    pub hidden: Hidden,
+    /// Whether a host left its checksums to a card.
+    pub checksums: Checksums,
+    /// Mirror sessions that number their frames.
+    pub mirrors: Mirrors,
+}
+
+/// Facts about the stamps of one interface's frames.
+#[derive(Clone, Copy, Debug)]
+pub struct StampFacts {
+    /// What they are called.
+    pub name: &'static str,
+    /// Finest step, ns.
+    pub resolution_ns: f64,
+    /// `utc`, `tai` or `unknown`, by the distance from the file's time.
+    pub timescale: &'static str,
+    /// What they usually differ from the file's time.
+    pub offset_ns: i64,
+    /// Frames that have one.
+    pub n_stamped: u64,
+    /// Frames whose stamp is damaged.
+    pub n_damaged: u64,
+    /// Frames that have none.
+    pub n_without: u64,
+    /// False where too few frames have one, so that the file's time is used.
+    pub is_used: bool,
+}
+
+/// Facts about one file.
+#[derive(Clone, Debug)]
+pub struct FileFacts {
+    /// By interface.
+    pub interfaces: Vec<Option<InterfaceFacts>>,
+    /// Name, declared resolution and drops, by interface.
+    pub declared: Vec<crate::file::Interface>,
+    /// Format name.
+    pub format: &'static str,
+    /// What was wrong with the file.
+    pub damage: Vec<Damage>,
+    /// The file ends in mid-record.
+    pub is_truncated: bool,
+    /// Layer-4 bytes that all frames of a class have.
+    pub prefixes: Prefixes,
+    /// What came of tunnel packets in fragments.
+    pub fragments: Tally,
+}
+
+/// What the survey's reading brings home.
+#[derive(Debug)]
+pub struct Sample {
+    /// Per file: its selected packets, in file order.
+    pub rows: Vec<Vec<Row>>,
+    /// Per file: further ones, selected as those are, so that more neighbours are known of both;
+    /// none where no file's sample has a packet twice, for neighbours tell equal packets apart.
+    pub more: Vec<Vec<Row>>,
+    /// Per file: packets selected by their content alone.
+    pub alike: Vec<Vec<Row>>,
+    /// Per file: its selected flows.
+    pub flows: Vec<Vec<Flow>>,
+    /// Per file.
+    pub facts: Vec<FileFacts>,
+    /// Address pairs with packets in fragments, ascending: bytes of IP payload in the shortest
+    /// fragment that another follows.
+    pub fragmented: Vec<(u64, u32)>,
+    /// The common prefixes found.
+    pub prefixes: Prefixes,
+    /// Identities up to this were selected; `u64::MAX` if all were.
+    pub level: u64,
+    /// What was found of the files' stamps, and is used.
+    pub stamps: Vec<FileStamps>,
+}
+
+/// Reads all files and selects at most about `limit` packets, and as many flows, of each.
+///
+/// # Errors
+/// A file cannot be opened or is no capture; the user interrupted.
+pub fn sample(
+    files: &[PathBuf],
+    reading: &mut Reading,
+    limit: usize,
+    progress: &Progress,
+) -> Result<Sample> {
+    reading.find_stamps(files, progress)?;
+    let mut unused = Vec::new();
+    loop {
+        let mut selections = for_each_file(files, progress, |file, path| {
+            select((file, path), reading, limit, progress)
+        })?;
+        let n_known = unused.len();
+        forget_rare_stamps(&selections, reading, &mut unused);
+        if unused.len() > n_known {
+            continue;
+        }
+        let mut prefixes = WHOLE;
+        for selection in &selections {
+            for (common, own) in prefixes.iter_mut().zip(selection.prefixes) {
+                *common = own.min(*common);
+            }
+        }
+        if prefixes == reading.prefixes {
+            tell_unused(&mut selections, &unused);
+            return Ok(Sample {
+                stamps: reading.all_stamps(),
+                ..together(selections, prefixes)
+            });
+        }
+        // Frames were cut: identities must be taken again, from the bytes that all of them have.
+        reading.prefixes = prefixes;
+    }
+}
+
+/// Stamps that were found but are not used: file, interface, facts.
+type Unused = (usize, usize, StampFacts);
+
+/// Where most frames lack the stamp that was found in others, one clock for all of them is better
+/// than none for most: the file's. A stamp that the user named is used all the same.
+fn forget_rare_stamps(selections: &[Selection], reading: &mut Reading, unused: &mut Vec<Unused>) {
+    for (file, selection) in selections.iter().enumerate() {
+        let facts = selection.facts.iter().flat_map(|facts| &facts.interfaces);
+        for (interface, facts) in facts.enumerate() {
+            let stamps = facts.as_ref().and_then(|facts| facts.stamps);
+            if let Some(stamps) = stamps
+                && stamps.n_stamped < stamps.n_without + stamps.n_damaged
+                && reading.forget_stamps(file, interface)
+            {
+                let is_used = false;
+                unused.push((file, interface, StampFacts { is_used, ..stamps }));
+            }
+        }
+    }
+}
+
+fn tell_unused(selections: &mut [Selection], unused: &[Unused]) {
+    for (file, interface, stamps) in unused {
+        let facts = selections.get_mut(*file).and_then(|selection| {
+            selection
+                .facts
+                .as_mut()?
+                .interfaces
+                .get_mut(*interface)?
+                .as_mut()
+        });
+        if let Some(facts) = facts {
+            facts.stamps = Some(*stamps);
+        }
+    }
+}
+
+fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
+    let lowest = |level: fn(&Selection) -> u64| {
+        let levels = selections.iter().map(level);
+        levels.min().unwrap_or(u64::MAX)
+    };
+    let level = lowest(|one| one.few.level);
+    let more_level = lowest(|one| one.more.level);
+    let alike_level = lowest(|one| one.alike.level);
+    let flow_level = lowest(|one| one.flow_level);
+    let mut sample = Sample {
+        rows: Vec::new(),
+        more: Vec::new(),
+        alike: Vec::new(),
+        flows: Vec::new(),
+        facts: Vec::new(),
+        fragmented: Vec::new(),
+        prefixes,
+        level,
+        stamps: Vec::new(),
+    };
+    let mut fragmented = Fragmented::default();
+    for mut one in selections {
+        fragmented.join(&one.fragmented);
+        one.flows.retain(|(key, _), _| *key <= flow_level);
+        let mut flows: Vec<_> = one.flows.into_iter().collect();
+        flows.sort_by_key(|(key, _)| *key);
+        sample.rows.push(one.few.at_most(level));
+        sample.more.push(one.more.between(level, more_level));
+        sample.alike.push(one.alike.at_most(alike_level));
+        sample
+            .flows
+            .push(flows.into_iter().map(|(_, flow)| flow).collect());
+        sample.facts.extend(one.facts);
+    }
+    if !sample.rows.iter().map(Vec::as_slice).any(has_equal) {
+        sample.more.iter_mut().for_each(Vec::clear);
+    }
+    sample.fragmented = fragmented.pairs();
+    sample
+}
+
+/// Whether a packet is there twice, as on both sides of a translator in one file.
+fn has_equal(rows: &[Row]) -> bool {
+    let mut keys: Vec<_> = rows.iter().map(|row| row.bare).collect();
+    keys.sort_unstable();
+    !keys.is_sorted_by(|one, next| one < next)
+}

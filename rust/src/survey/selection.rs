@@ -1,0 +1,239 @@
+//! The same few packets, and the facts, of one file.
+
+use super::hash_sample::Few;
+use super::{Dialogue, FileFacts, Flow, Fragmented, InterfaceFacts, Row, StampFacts};
+use crate::base::error::Result;
+use crate::base::hashed::AlreadyHashed;
+use crate::file::Frame;
+use crate::identity::Kind;
+use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
+use crate::location::Vantage;
+use crate::reading::fragments::Fragments;
+use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::stamp::{FileStamps, Stamper};
+use crate::wire::{Packet, Reason, Stop};
+use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::path::Path;
+
+/// Packets selected by content are so much fewer: they only have to say that there is a translation.
+const ALIKE_SHARE: usize = 2;
+
+/// So many times as many packets are kept for what neighbours in a flow tell of each other.
+const MORE_TIMES: usize = 2;
+
+/// The selection of one file in the making.
+pub(super) struct Selection {
+    limit: usize,
+    pub(super) flow_level: u64,
+    is_translated: bool,
+    pub(super) few: Few,
+    /// Selected as those are, up to a higher level.
+    pub(super) more: Few,
+    /// Selected by content alone, which no translator changes.
+    pub(super) alike: Few,
+    pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
+    pub(super) fragmented: Fragmented,
+    pub(super) prefixes: Prefixes,
+    interfaces: Vec<Option<InterfaceFacts>>,
+    pub(super) facts: Option<FileFacts>,
+}
+
+/// Reads a file and selects.
+pub(super) fn select(
+    (file, path): (usize, &Path),
+    reading: &Reading,
+    limit: usize,
+    progress: &Progress,
+) -> Result<Selection> {
+    let mut selection = Selection::new(limit, reading.translations.is_some());
+    let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
+    let mut stamper = reading.stamper(file);
+    let capture = read_frames(path, progress, |frame| {
+        let (mut seen, whole) =
+            reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
+        reading.translate(file, frame, &mut seen);
+        selection.count(frame, &packet, &seen);
+        // all of them: the prefix decides which ones are of the sample
+        if let Seen::Packet(_) | Seen::Unsampled = seen {
+            selection.shorten_prefix(&packet);
+        }
+        if let Seen::Packet(identity) = seen {
+            selection.consider(&whole, &packet, &identity);
+        }
+        Ok(())
+    })?;
+    selection.finish(reading.stamps(file), &stamper);
+    selection.facts = Some(FileFacts {
+        interfaces: std::mem::take(&mut selection.interfaces),
+        declared: capture.interfaces().to_vec(),
+        format: capture.format(),
+        damage: capture.damage().to_vec(),
+        is_truncated: capture.is_truncated(),
+        prefixes: selection.prefixes,
+        fragments: fragments.tally(),
+    });
+    Ok(selection)
+}
+
+impl Selection {
+    fn new(limit: usize, is_translated: bool) -> Self {
+        let rank = if is_translated {
+            |row: &Row| row.key
+        } else {
+            |row: &Row| row.bare
+        };
+        Self {
+            limit,
+            flow_level: u64::MAX,
+            is_translated,
+            few: Few::by(limit, rank),
+            more: Few::by(limit * MORE_TIMES, rank),
+            alike: Few::by(limit / ALIKE_SHARE, |row| row.content),
+            flows: HashMap::default(),
+            fragmented: Fragmented::default(),
+            prefixes: WHOLE,
+            interfaces: Vec::new(),
+            facts: None,
+        }
+    }
+
+    fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) {
+        let index = frame.interface as usize;
+        if index >= self.interfaces.len() {
+            self.interfaces.resize(index + 1, None);
+        }
+        let Some(slot) = self.interfaces.get_mut(index) else {
+            return;
+        };
+        let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
+        facts.n_frames += 1;
+        let is_decoded = !matches!(seen, Seen::Undecoded);
+        if !is_decoded {
+            let is_cut = |stop: Stop| stop.reason == Reason::SnapLength;
+            facts.n_undecoded += 1;
+            facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
+        }
+        facts.longest_bytes = facts.longest_bytes.max(frame.unchecked_bytes());
+        if frame.has_time {
+            facts.note_time(frame.stamped_ns(), is_decoded);
+            // zeros where a record should be are no stamp
+            if frame.wire_bytes > 0 {
+                facts.order.note(frame, frame.stamped_ns());
+            }
+            if !matches!(seen, Seen::Part) {
+                facts.mirrors.note(packet.mirror, frame.time_ns());
+            }
+        }
+    }
+
+    /// Takes what is known only at the end of the file.
+    fn finish(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
+        for facts in self.interfaces.iter_mut().flatten() {
+            facts.order.finish();
+        }
+        for (index, facts) in self.interfaces.iter_mut().enumerate() {
+            if let (Some(facts), Some(found)) = (facts, stamps.and_then(|stamps| stamps.of(index)))
+            {
+                let counts = stamper.counts(index);
+                facts.stamps = Some(StampFacts {
+                    name: found.name(),
+                    resolution_ns: found.resolution_ns,
+                    timescale: found.timescale(),
+                    offset_ns: found.base_ns,
+                    n_stamped: counts.stamped,
+                    n_damaged: counts.damaged,
+                    n_without: counts.without,
+                    is_used: true,
+                });
+            }
+        }
+    }
+
+    fn shorten_prefix(&mut self, packet: &Packet) {
+        if let Some(captured) = cut_bytes(packet)
+            && let Some(prefix) = self.prefixes.get_mut(class(packet))
+        {
+            *prefix = captured.min(*prefix);
+        }
+    }
+
+    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let rank = if self.is_translated {
+            identity.key
+        } else {
+            identity.bare_or_key()
+        };
+        let row = LazyCell::new(|| Row::of(frame, packet, identity));
+        self.few.consider(rank, || *row);
+        self.more.consider(rank, || *row);
+        if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
+            self.alike.consider(identity.bare.content, || *row);
+        }
+        self.fragmented.note(packet, identity);
+        let slot = self.interfaces.get_mut(frame.interface as usize);
+        if let Some(facts) = slot.and_then(Option::as_mut) {
+            facts.hidden.note(packet, frame.bytes);
+            facts.checksums.note(packet, frame.bytes, identity.toward);
+            if identity.directed {
+                facts.queue.note(frame, identity);
+            }
+        }
+        // an error opens no flow
+        let is_said = identity.directed && identity.bare.kind != Kind::Error;
+        if is_said && identity.flow <= self.flow_level {
+            self.note_flow(frame, packet, identity);
+        }
+    }
+
+    fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let key = (identity.flow, frame.interface);
+        let flow = self.flows.entry(key).or_insert_with(|| Flow {
+            flow: identity.flow,
+            pair: identity.pair,
+            first_t_ns: i64::MAX,
+            first_toward: identity.toward,
+            opens: false,
+            interface: frame.interface,
+            dialogue: Dialogue::default(),
+        });
+        flow.dialogue.note(frame, packet, identity.toward);
+        // files are not in order of time: a SYN tells wherever it stands, else the earliest does
+        let t_ns = frame.time_ns();
+        let is_earlier = t_ns < flow.first_t_ns;
+        if (identity.opens && !flow.opens) || (is_earlier && identity.opens == flow.opens) {
+            flow.first_t_ns = t_ns;
+            flow.first_toward = identity.toward;
+            flow.opens = identity.opens;
+        }
+        while self.flows.len() > self.limit && self.flow_level > 0 {
+            self.flow_level /= 2;
+            let level = self.flow_level;
+            self.flows.retain(|(key, _), _| *key <= level);
+        }
+    }
+}
+
+impl Row {
+    fn of(frame: &Frame<'_>, packet: &Packet, identity: &Identity) -> Self {
+        Self {
+            key: identity.key,
+            bare: identity.bare_or_key(),
+            content: identity.bare.content,
+            leg: identity.bare.numbered_leg(),
+            pair: identity.pair,
+            flow: identity.flow,
+            toward: identity.toward,
+            directed: identity.directed,
+            copy_tag: copy_tag(packet, frame.bytes),
+            vantage: Vantage::of(frame, packet),
+            t_ns: frame.time_ns(),
+            tcp_bytes: if packet.protocol == TCP {
+                packet.transport_wire_bytes
+            } else {
+                0
+            },
+        }
+    }
+}

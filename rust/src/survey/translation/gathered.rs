@@ -1,0 +1,52 @@
+//! The window of learning: packets of equal content, side by side.
+
+use super::sessions::Sessions;
+use super::weigh::weigh;
+use super::witness::Witness;
+use crate::base::hashed::HashedMap;
+
+/// Packets of one content after which they are weighed early, and of all.
+const MANY_ALIKE: usize = 4096;
+const MOST_HELD: usize = 1 << 19;
+
+/// Packets of equal content, until nothing more can belong to them.
+#[derive(Default)]
+pub(super) struct Gathered {
+    of_content: HashedMap<Vec<Witness>>,
+    n_held: usize,
+    swept_ns: Option<i64>,
+}
+
+impl Gathered {
+    pub(super) fn insert(&mut self, witness: Witness) {
+        let group = self.of_content.entry(witness.bare.content).or_default();
+        group.push(witness);
+        self.n_held += 1;
+    }
+
+    /// Weighs all to which nothing newer than a time can belong; at `i64::MAX`, all.
+    pub(super) fn sweep(&mut self, watermark_ns: i64, window_ns: i64, sessions: &mut Sessions) {
+        let is_crowded = self.n_held > MOST_HELD;
+        let is_due = self
+            .swept_ns
+            .is_none_or(|swept| watermark_ns.saturating_sub(swept) > window_ns);
+        if !is_crowded && !is_due {
+            return;
+        }
+        self.swept_ns = Some(watermark_ns);
+        let settled_ns = watermark_ns.saturating_sub(window_ns);
+        let is_settled = |group: &Vec<Witness>| {
+            let last_ns = group.iter().map(|one| one.aligned_ns).max();
+            let is_open = last_ns.is_some_and(|last| last >= settled_ns);
+            !is_open || is_crowded || group.len() >= MANY_ALIKE || watermark_ns == i64::MAX
+        };
+        let settled = self.of_content.extract_if(|_, group| is_settled(group));
+        let mut settled: Vec<Vec<Witness>> = settled.map(|(_, group)| group).collect();
+        // in order of time: what was evident later ends what was evident before
+        settled.sort_by_key(|group| group.iter().map(|one| one.aligned_ns).min());
+        for mut group in settled {
+            self.n_held -= group.len();
+            weigh(&mut group, window_ns, sessions);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Learning: all files side by side, packets of equal content gathered within a window.
+
+use super::gathered::Gathered;
+use super::join::join;
+use super::session::Session;
+use super::sessions::{LeftOut, Sessions};
+use super::witness::{Witness, addresses_of, has_time_stamp};
+use crate::base::error::{Error, Result};
+use crate::base::piecewise::Centre;
+use crate::file::Frame;
+use crate::identity::Kind;
+use crate::identity::{Identity, recognise};
+use crate::location::{Division, part_of};
+use crate::reading::fragments::Fragments;
+use crate::reading::translations::{PlaceOf, Translations};
+use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::wire::Packet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Frames of a block, and blocks that wait.
+const BLOCK_FRAMES: usize = 1024;
+const WAITING_BLOCKS: usize = 4;
+
+/// What is known beforehand.
+#[derive(Clone, Debug)]
+pub struct Beforehand {
+    /// Which point a file's interface, or part, is.
+    pub place_of: PlaceOf,
+    /// How files are divided.
+    pub divisions: Vec<Option<Division>>,
+    /// Per point: its usual difference to a common time.
+    pub centres: Vec<Centre>,
+    /// How far two sights of a packet may be apart, after that.
+    pub window_ns: i64,
+    /// Pairs of flows that are kept, some 500 bytes each.
+    pub most_sessions: usize,
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub struct Learned {
+    /// To be applied.
+    pub translations: Translations,
+    /// To be shown.
+    pub sessions: Vec<Session>,
+    /// Of more flows than are kept.
+    pub left_out: Option<LeftOut>,
+}
+
+struct Block {
+    witnesses: Vec<Witness>,
+    until_ns: i64,
+}
+
+/// Reads all files and learns which flows are translated into which.
+///
+/// # Errors
+/// A file cannot be read, or the user interrupted.
+pub fn learn(
+    files: &[PathBuf],
+    reading: &Reading,
+    beforehand: &Beforehand,
+    progress: &Progress,
+) -> Result<Learned> {
+    std::thread::scope(|scope| {
+        let mut receivers = Vec::new();
+        let mut threads = Vec::new();
+        for (file, path) in files.iter().enumerate() {
+            let (to, from) = sync_channel(WAITING_BLOCKS);
+            receivers.push(from);
+            let watch = Watch::new(file, beforehand, to);
+            threads.push(scope.spawn(move || watch.read(path, reading, progress)));
+        }
+        let sessions = gather(&receivers, beforehand);
+        drop(receivers);
+        let mut failures: Vec<Error> = Vec::new();
+        for thread in threads {
+            let died = || Err(Error::Argument("a reading thread died".into()));
+            failures.extend(thread.join().unwrap_or_else(|_| died()).err());
+        }
+        failures.sort_by_key(|error| matches!(error, Error::Interrupted));
+        failures.into_iter().next().map_or(Ok(()), Err)?;
+        let left_out = sessions.left_out();
+        let (legs, sessions) = join(sessions.accepted());
+        Ok(Learned {
+            translations: Translations::new(
+                legs,
+                beforehand.place_of.clone(),
+                beforehand.centres.clone(),
+            ),
+            sessions,
+            left_out,
+        })
+    })
+}
+
+/// One file's reader.
+struct Watch<'a> {
+    file: usize,
+    beforehand: &'a Beforehand,
+    to: SyncSender<Block>,
+    block: Vec<Witness>,
+    n_frames: usize,
+    least_ns: i64,
+    until_ns: i64,
+}
+
+impl<'a> Watch<'a> {
+    fn new(file: usize, beforehand: &'a Beforehand, to: SyncSender<Block>) -> Self {
+        Self {
+            file,
+            beforehand,
+            to,
+            block: Vec::new(),
+            n_frames: 0,
+            least_ns: i64::MAX,
+            until_ns: i64::MIN,
+        }
+    }
+
+    fn read(mut self, path: &Path, reading: &Reading, progress: &Progress) -> Result<()> {
+        let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
+        let mut stamper = reading.stamper(self.file);
+        let read = read_frames(path, progress, |frame| {
+            let (seen, whole) =
+                reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
+            if let Seen::Packet(identity) = seen {
+                self.take(&whole, &packet, &identity);
+            }
+            self.n_frames += 1;
+            if self.n_frames < BLOCK_FRAMES {
+                return Ok(());
+            }
+            self.send(false)
+        });
+        let sent = read.and_then(|_| self.send(true));
+        if sent.is_err() {
+            progress.cancel();
+        }
+        sent
+    }
+
+    fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let places = self.beforehand.place_of.get(self.file);
+        let division = self.beforehand.divisions.get(self.file);
+        let part = part_of(division.and_then(Option::as_ref), frame, packet);
+        let place = places.and_then(|of| of.get(part as usize));
+        let Some(place) = place.copied().flatten() else {
+            return;
+        };
+        let centre = self.beforehand.centres.get(usize::from(place));
+        let t_ns = frame.time_ns();
+        let offset_ns = centre.map_or(0, |centre| centre.at(t_ns));
+        let aligned_ns = t_ns.saturating_sub(offset_ns);
+        self.least_ns = self.least_ns.min(aligned_ns);
+        let is_translatable = !matches!(identity.bare.kind, Kind::Other | Kind::Error);
+        if !identity.directed || !is_translatable {
+            return;
+        }
+        self.block.push(Witness {
+            bare: identity.bare,
+            flow: identity.flow,
+            pair: identity.pair,
+            addresses: addresses_of(packet, &identity.bare, packet.transport(frame.bytes)),
+            place,
+            source: (self.file, frame.interface),
+            aligned_ns,
+            t_ns,
+            opens: identity.opens,
+            has_time_stamp: has_time_stamp(packet.transport(frame.bytes)),
+        });
+    }
+
+    fn send(&mut self, is_end: bool) -> Result<()> {
+        if self.least_ns < i64::MAX {
+            self.until_ns = self.until_ns.max(self.least_ns);
+        }
+        (self.n_frames, self.least_ns) = (0, i64::MAX);
+        let block = Block {
+            witnesses: std::mem::take(&mut self.block),
+            until_ns: if is_end { i64::MAX } else { self.until_ns },
+        };
+        self.to.send(block).map_err(|_| Error::Interrupted)
+    }
+}
+
+fn gather(from: &[Receiver<Block>], beforehand: &Beforehand) -> Sessions {
+    let window_ns = beforehand.window_ns;
+    let mut sessions = Sessions::of_at_most(beforehand.most_sessions);
+    let mut gathered = Gathered::default();
+    let mut until_ns = vec![i64::MIN; from.len()];
+    // always from the file that is least far: the others wait, so little is held
+    while let Some((file, until)) = until_ns
+        .iter_mut()
+        .enumerate()
+        .min_by_key(|(_, until)| **until)
+        && *until != i64::MAX
+    {
+        let block = from.get(file).and_then(|from| from.recv().ok());
+        *until = block.as_ref().map_or(i64::MAX, |block| block.until_ns);
+        for witness in block.into_iter().flat_map(|block| block.witnesses) {
+            gathered.insert(witness);
+        }
+        let least_ns = until_ns.iter().copied().min().unwrap_or(i64::MAX);
+        gathered.sweep(least_ns, window_ns, &mut sessions);
+    }
+    gathered.sweep(i64::MAX, window_ns, &mut sessions);
+    sessions
+}

@@ -1,0 +1,246 @@
+//! A session: which flow at one point was which flow at another, for how long, on what evidence.
+
+use super::witness::Witness;
+use crate::identity::{Kind, halves};
+use std::net::IpAddr;
+
+/// Distinct packets that make a mapping.
+pub(super) const ENOUGH: usize = 3;
+/// What is evident twice is evident, one packet each way.
+const THERE_AND_BACK: usize = 2;
+/// Packets of a session that ended may be seen so long after the next one on the same ports began.
+pub(super) const OVERLAP_NS: i64 = 2_000_000;
+/// Shifted numbers of a flow whose addresses are the same must differ by more than any window: what
+/// lies closer may be another segment with the same content.
+const FAR_AHEAD: u32 = 1 << 24;
+
+/// Addresses and ports of a packet, as it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// Sender, and its port or echo identifier; -1 if it has none.
+    pub src: (IpAddr, i32),
+    /// Receiver.
+    pub dst: (IpAddr, i32),
+    /// IP protocol.
+    pub protocol: i16,
+}
+
+/// One end of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The point.
+    pub place: u16,
+    /// File and interface of the first packet.
+    pub source: (usize, u32),
+    /// The flow there.
+    pub leg: u64,
+    /// Its identity's flow and address pair.
+    pub flow: u64,
+    /// See `flow`.
+    pub pair: u64,
+    /// Of the first packet: its source is the smaller address.
+    pub toward: bool,
+    /// That packet's addresses.
+    pub addresses: Addresses,
+    /// Earliest evidence, coarse reference time.
+    pub first_ns: i64,
+    /// Latest.
+    pub last_ns: i64,
+    /// The same by the point's own clock.
+    pub raw_ns: (i64, i64),
+    /// The earliest is a SYN.
+    pub opens: bool,
+}
+
+impl Side {
+    fn of(witness: &Witness) -> Self {
+        Self {
+            place: witness.place,
+            source: witness.source,
+            leg: witness.bare.leg,
+            flow: witness.flow,
+            pair: witness.pair,
+            toward: witness.bare.toward,
+            addresses: witness.addresses,
+            first_ns: witness.aligned_ns,
+            last_ns: witness.aligned_ns,
+            raw_ns: (witness.t_ns, witness.t_ns),
+            opens: witness.opens,
+        }
+    }
+
+    fn extend(&mut self, witness: &Witness) {
+        if witness.aligned_ns < self.first_ns {
+            self.first_ns = witness.aligned_ns;
+            self.opens = witness.opens;
+        }
+        self.last_ns = self.last_ns.max(witness.aligned_ns);
+        self.raw_ns.0 = self.raw_ns.0.min(witness.t_ns);
+        self.raw_ns.1 = self.raw_ns.1.max(witness.t_ns);
+    }
+}
+
+/// Evidence that one flow here is one flow there.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Here, and there.
+    pub sides: [Side; 2],
+    /// Packets that say so.
+    pub n: u64,
+    /// How far the numbers there are ahead, of packets from the greater address here, and of those
+    /// from the smaller.
+    pub ahead: [Option<u32>; 2],
+    /// Packets that had the same IP identification there.
+    n_same_id: u64,
+    /// Of the packet noted last, here.
+    numbers: u64,
+    keys: [u64; ENOUGH],
+    pub(super) n_keys: usize,
+    /// Packets whose numbers are equal too, or shifted as before, so that equal content is no chance.
+    n_strong: u64,
+    /// Seen from the greater address, and from the smaller one.
+    ways: [bool; 2],
+}
+
+impl Session {
+    pub(super) fn of(here: &Witness, there: &Witness) -> Self {
+        Self {
+            sides: [Side::of(here), Side::of(there)],
+            n: 0,
+            ahead: [None; 2],
+            numbers: here.bare.numbers,
+            n_same_id: 0,
+            keys: [0; ENOUGH],
+            n_keys: 0,
+            n_strong: 0,
+            ways: [false; 2],
+        }
+    }
+
+    /// Whether the smaller address here is the greater there.
+    #[must_use]
+    pub fn is_turned(&self) -> bool {
+        self.sides[0].toward != self.sides[1].toward
+    }
+
+    /// The IP identification is the same there. Of equal packets that were lost here and there, one
+    /// may be taken for another, so not every packet has to say so.
+    #[must_use]
+    pub(super) fn keeps_ip_id(&self) -> bool {
+        self.n_same_id.saturating_mul(2) > self.n
+    }
+
+    pub(super) fn agrees(&self, here: &Witness, there: &Witness) -> bool {
+        let is_turned = here.bare.toward != there.bare.toward;
+        let shifts = shifts(here, there);
+        is_turned == self.is_turned()
+            && self
+                .ahead
+                .iter()
+                .zip(shifts)
+                .all(|(known, new)| known.is_none() || new.is_none() || *known == new)
+    }
+
+    pub(super) fn add(&mut self, here: &Witness, there: &Witness) {
+        self.n += 1;
+        self.sides[0].extend(here);
+        self.sides[1].extend(there);
+        self.n_strong += u64::from(is_strong(here, there) || self.is_shifted_again(here, there));
+        for (known, new) in self.ahead.iter_mut().zip(shifts(here, there)) {
+            *known = known.or(new);
+        }
+        self.n_same_id += u64::from(here.bare.ip_id == there.bare.ip_id);
+        let [away, toward] = &mut self.ways;
+        *(if here.bare.toward { toward } else { away }) = true;
+        let key = here.bare.digest();
+        if self.n_keys < ENOUGH && !self.keys.contains(&key) {
+            if let Some(slot) = self.keys.get_mut(self.n_keys) {
+                *slot = key;
+            }
+            self.n_keys += 1;
+        }
+    }
+
+    /// Other numbers than the packet before had, and as far ahead as all before: both that it sends
+    /// and that it acknowledges. `add` was told by `agrees` that they are no other.
+    fn is_shifted_again(&mut self, here: &Witness, there: &Witness) -> bool {
+        let is_other = std::mem::replace(&mut self.numbers, here.bare.numbers) != here.bare.numbers;
+        let is_known = |known: &Option<u32>| known.is_some();
+        is_other && self.ahead.iter().all(is_known) && shifts(here, there).iter().all(is_known)
+    }
+
+    /// Whether the evidence is enough: distinct packets that no chance makes equal, or, where the
+    /// numbers do not survive, packets both ways.
+    pub(super) fn is_evident(&self) -> bool {
+        let both_ways = self.ways == [true, true];
+        let is_strong = self.n_strong.saturating_mul(2) > self.n;
+        let enough = if both_ways { THERE_AND_BACK } else { ENOUGH };
+        let shifted = self.ahead.iter().flatten().any(|ahead| *ahead != 0);
+        let enough = if shifted { ENOUGH } else { enough };
+        (is_strong || both_ways) && self.n_keys >= enough && self.is_possible()
+    }
+
+    /// By these two points a flow passes as it is.
+    #[must_use]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.sides[0].leg == self.sides[1].leg
+            && self.ahead.iter().flatten().all(|ahead| *ahead == 0)
+    }
+
+    /// Numbers of a flow that keeps its addresses are shifted.
+    pub(super) fn shifts_only(&self) -> bool {
+        let far = |ahead: &u32| ahead.wrapping_add(FAR_AHEAD) > 2 * FAR_AHEAD;
+        self.sides[0].leg == self.sides[1].leg && self.ahead.iter().flatten().any(far)
+    }
+
+    fn is_possible(&self) -> bool {
+        self.sides[0].leg != self.sides[1].leg || self.shifts_only() || self.is_untouched()
+    }
+
+    /// The same flows, with the same shift: evidence that was taken for that of two sessions.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let legs = |one: &Self| one.sides.map(|side| side.leg);
+        let agree = self.ahead.iter().zip(other.ahead);
+        legs(self) == legs(other)
+            && self.is_turned() == other.is_turned()
+            && agree
+                .into_iter()
+                .all(|(one, two)| one.is_none() || two.is_none() || *one == two)
+    }
+
+    pub(super) fn overlaps(&self, other: &Self, side: usize) -> bool {
+        match (self.sides.get(side), other.sides.get(side)) {
+            (Some(one), Some(two)) => {
+                let from = one.first_ns.max(two.first_ns);
+                from.saturating_add(OVERLAP_NS) < one.last_ns.min(two.last_ns)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Equal numbers are no chance: sequence numbers, or an IP identification that is not 0.
+fn is_strong(here: &Witness, there: &Witness) -> bool {
+    let (here, there) = (&here.bare, &there.bare);
+    let same_id = here.ip_id == there.ip_id && here.ip_id != 0;
+    let same_numbers = here.numbers == there.numbers && here.kind == Kind::Tcp;
+    same_id || same_numbers
+}
+
+/// How far the numbers there are ahead, of packets from the greater address here and from the
+/// smaller: of TCP its sequence tells one, its acknowledgment the other.
+fn shifts(here: &Witness, there: &Witness) -> [Option<u32>; 2] {
+    if here.bare.kind != Kind::Tcp {
+        return [None; 2];
+    }
+    let (sequence, acknowledged) = halves(here.bare.numbers);
+    let (sequence_there, acknowledged_there) = halves(there.bare.numbers);
+    let sent = Some(sequence_there.wrapping_sub(sequence));
+    let is_heard = acknowledged != 0 && acknowledged_there != 0;
+    let heard = is_heard.then(|| acknowledged_there.wrapping_sub(acknowledged));
+    if here.bare.toward {
+        [heard, sent]
+    } else {
+        [sent, heard]
+    }
+}
