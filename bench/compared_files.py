@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import filecmp
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
+from forked import TIMED_OUT
 
+GIVEN, META = "given", "meta.json"
+"""Of a run: the folder of what it gave, and the file that says how it was run."""
 TEXTS = {"", ".json", ".csv", ".md", ".txt", ".xml"}
 SHOWN = 160
 """Characters of a line that are shown."""
 
 
-def differences(before: Path, after: Path, folders: list[str]) -> tuple[list[str], int]:
-    """Describe every difference, and count the files that either has."""
-    names = sorted(set(files_of(before)) | set(files_of(after)))
-    found = [(name, difference(before / name, after / name, folders)) for name in names]
-    return [f"{name}: {text}" for name, text in found if text], len(names)
+def differences(before: Path, after: Path) -> tuple[dict[str, str], int]:
+    """Describe every difference between what two runs gave, by file, and count the files."""
+    metas = [json.loads((run / META).read_text()) for run in (before, after)]
+    folders = [meta["folder"] for meta in metas]
+    was, now = before / GIVEN, after / GIVEN
+    names = sorted(set(files_of(was)) | set(files_of(now)))
+    if any(meta["status"] == TIMED_OUT for meta in metas):
+        names = ["status"]  # the rest is as far as it came
+    found = {name: difference(was / name, now / name, folders) for name in names}
+    return {name: text for name, text in found.items() if text}, len(names)
 
 
 def files_of(folder: Path) -> Iterator[str]:
