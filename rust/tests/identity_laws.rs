@@ -6,9 +6,9 @@
     reason = "a test that panics has failed"
 )]
 
-mod frames;
-
-use frames::{ARP, IP4_TCP, IP4_UDP, IP6_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames};
+use crate::frames::{
+    ARP, IP4_TCP, IP4_UDP, IP6_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames,
+};
 use pcaplat_core::identity::{Identity, Prefixes, WHOLE, class, copy_tag, cut_bytes, identify};
 use pcaplat_core::wire::{Decoder, Packet};
 

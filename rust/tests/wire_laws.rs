@@ -7,11 +7,9 @@
     reason = "a test that panics has failed"
 )]
 
-mod frames;
-
 use std::time::{Duration, Instant};
 
-use frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
+use crate::frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
 use pcaplat_core::wire::{Decoder, LAYERS, Packet, Reason, layer_path};
 
 const ETHERNET: u16 = 1;

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use crate::{Direction, Reading, read, read_from};
+use super::{Direction, Reading, read, read_from};
 use pcaplat_core::file::{Capture, Checksum, Marks, NO_LINK};
 
 pub(crate) fn block(kind: u32, body: &[u8]) -> Vec<u8> {

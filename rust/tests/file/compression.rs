@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use pcaplat_core::file::Capture;
 
-use crate::{pcap, read};
+use super::{pcap, read};
 
 type Compress = fn(&[u8]) -> Vec<u8>;
 

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read, Result};
 
-use crate::{pcap, read, read_from};
+use super::{pcap, read, read_from};
 
 fn with_record(seconds: u32, fraction: u32, captured: u32, wire: u32) -> Vec<u8> {
     let mut file = pcap(5);

@@ -1,6 +1,6 @@
 //! Formats beside pcap and pcapng, byte by byte.
 
-use crate::{Reading, Row, read};
+use super::{Reading, Row, read};
 
 const EU: &str = "0200000000020200000000010800\
                   4500001e12344000401114990a0000010a0000029c409c41000ad4a7dead";

@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Error, ErrorKind, Read, Result};
 
-use crate::vectors::{named, vectors};
-use crate::{pcap, read, read_from};
+use super::vectors::{named, vectors};
+use super::{pcap, read, read_from};
 
 /// Gives a few bytes at a time, and is interrupted before each.
 struct InPieces {

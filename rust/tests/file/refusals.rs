@@ -5,7 +5,7 @@ use std::path::Path;
 use pcaplat_core::base::error::Error;
 use pcaplat_core::file::{Capture, FORMATS};
 
-use crate::{pcap, read};
+use super::{pcap, read};
 
 fn refusal(bytes: &[u8]) -> String {
     match read(bytes) {

@@ -1,7 +1,7 @@
 //! After damage, reading goes on where records do, and says how much was lost.
 
-use crate::blocks::{file, interface, packet};
-use crate::{Reading, pcap, read};
+use super::blocks::{file, interface, packet};
+use super::{Reading, pcap, read};
 
 fn frames_of(reading: &Reading) -> Vec<i64> {
     reading.rows.iter().map(|row| row.t_ns.unwrap()).collect()
@@ -115,7 +115,7 @@ fn lengths_that_disagree_cost_their_block() {
 fn a_section_is_found_again() {
     let mut liar = packet(0, 1, &[]);
     liar[4] = 0;
-    let second = [crate::blocks::section(), interface(&[]), packet(0, 2, &[])].concat();
+    let second = [super::blocks::section(), interface(&[]), packet(0, 2, &[])].concat();
     let reading = file(&[interface(&[]), liar, vec![0xaa; 64], second]);
     assert_eq!(frames_of(&reading), [2000]);
     assert_eq!((reading.interfaces.len(), reading.damage.len()), (2, 1));
@@ -132,7 +132,7 @@ fn random(state: &mut u64) -> usize {
 #[test]
 fn whatever_is_broken_reading_ends_and_says_where_it_was() {
     let blocks: Vec<_> = (0..200).map(|ticks| packet(0, ticks, &[])).collect();
-    let pcapng = [crate::blocks::section(), interface(&[]), blocks.concat()].concat();
+    let pcapng = [super::blocks::section(), interface(&[]), blocks.concat()].concat();
     let mut state = 0x9e37_79b9_7f4a_7c15;
     for round in 0..3000 {
         let mut bytes = if round % 2 == 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Reading, Row, read};
+use super::{Reading, Row, read};
 
 /// A file of `vectors.txt`.
 pub(crate) struct Vector {

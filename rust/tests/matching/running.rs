@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use crate::simulation::plan;
+use super::simulation::plan;
 
 /// A folder of its own for each test, gone with it.
 pub(crate) struct Folder(pub(crate) PathBuf);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pcaplat_core::base::error::Error;
 use pcaplat_core::export::merged::{MergeFile, MergePoint, write_merged};
 
-use crate::{S, decoder, folder, merge, pcap, point, read, whole};
+use super::{S, decoder, folder, merge, pcap, point, read, whole};
 
 #[test]
 fn frames_are_in_aligned_order_and_interfaces_named() {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use pcaplat_core::file::Capture;
 
-use crate::{S, folder, merge, pcap, point};
+use super::{S, folder, merge, pcap, point};
 
 /// What tshark lists of a file: time and interface name of each frame; none without tshark.
 fn listed(path: &Path) -> Option<Vec<(i64, String)>> {
