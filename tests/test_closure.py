@@ -28,6 +28,7 @@ def test_a_pair_that_two_others_contradict_is_told(tmp_path: Path) -> None:
     assert "far.pcap frame" in found["text"]
 
 
+@pytest.mark.slow  # a quarter of a minute, and test_lint asks the same captures
 def test_where_equal_packets_go_as_all_do_nothing_is_told(tmp_path: Path) -> None:
     assert not open_triangles(tmp_path, USUAL)
 

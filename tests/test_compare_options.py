@@ -74,16 +74,24 @@ def test_a_sample_has_latencies_and_no_rates(
     assert "has no rate" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--filter=tcp", "--sample=1/4", "--from=+1ms"])
-def test_packets_of_a_result_are_chosen_already(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
-) -> None:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared") / "saved"
     captures = sorted((SAMPLES / "vxlan").glob("*.pcap"))
     with merge(captures, same_clock=["all"], keep_rows=True) as result:
-        write(result, tmp_path / "saved")
-    arguments = ["compare", BASELINE, str(tmp_path / "saved")]
-    assert run(arguments) == 0
-    assert run([*arguments, option]) == 2
+        write(result, folder)
+    return folder
+
+
+def test_a_result_is_compared(saved: Path) -> None:
+    assert run(["compare", BASELINE, str(saved)]) == 0
+
+
+@pytest.mark.parametrize("option", ["--filter=tcp", "--sample=1/4", "--from=+1ms"])
+def test_packets_of_a_result_are_chosen_already(
+    saved: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert run(["compare", BASELINE, str(saved), option]) == 2
     said = capsys.readouterr().err
     assert "whose packets were chosen when it was merged" in said
     assert option.partition("=")[0] in said

@@ -33,16 +33,16 @@ Moved = tuple[int, int]
 """What is added to the stamps of a run, and to those of its forward packets at the far end."""
 
 
-@cache
-def found() -> dict[str, dict[str, Any]]:
-    return golden()
+found = cache(golden)
 
 
-@pytest.mark.parametrize("name", ["verdicts.json", "comparison.json"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("verdicts.json", marks=pytest.mark.slow), "comparison.json"]
+)
 def test_every_figure_and_every_reason(name: str) -> None:
     """Floats may differ in the last digits by the processor."""
     expected = json.loads((GOLDEN / name).read_text("utf-8"))
-    assert _rounded(json.loads(json.dumps(found()[name]))) == _rounded(expected), (
+    assert _rounded(json.loads(json.dumps(found(name)))) == _rounded(expected), (
         "python -m tests.kits writes it; look at what changed"
     )
 
@@ -55,8 +55,9 @@ def _rounded(value: object) -> object:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
+@pytest.mark.slow
 def test_some_claims_hold_some_do_not_and_some_are_open() -> None:
-    rows = found()["verdicts.json"]["verdicts"]
+    rows = found("verdicts.json")["verdicts"]
     assert {row["verdict"] for row in rows} == {"held", "refuted", "undecided"}
     assert {(row["n_runs"], row["replication"]) for row in rows} == {(8, "runs")}
 
@@ -80,18 +81,20 @@ def test_the_script_that_made_it_names_its_scenarios() -> None:
 # ---- the same runs, had they been recorded otherwise
 
 
-def frames_of(file: Path) -> tuple[bytearray, list[tuple[int, bytes]]]:
+@cache
+def frames_of(file: Path) -> tuple[bytes, list[tuple[int, bytes]]]:
     """The bytes of a capture, and where its records start, with their frames."""
     with pa.input_stream(str(file), compression="zstd") as stream:
-        data = bytearray(stream.read())
+        data = bytes(stream.read())
     at, found = HEADER_BYTES, []
     while at < len(data):
         (n_bytes,) = struct.unpack_from("<I", data, at + 8)
-        found.append((at, bytes(data[at + RECORD_BYTES : at + RECORD_BYTES + n_bytes])))
+        found.append((at, data[at + RECORD_BYTES : at + RECORD_BYTES + n_bytes]))
         at += RECORD_BYTES + n_bytes
     return data, found
 
 
+@cache
 def requests_before(file: Path) -> dict[bytes, int]:
     """Of each frame at the receiver how many requests had come, itself counted."""
     n, found = 0, dict[bytes, int]()
@@ -103,15 +106,15 @@ def requests_before(file: Path) -> dict[bytes, int]:
 
 def restamped(file: Path, to: Path, moved: Moved, n_before: dict[bytes, int]) -> None:
     """Copy a capture as if every request had taken longer, and all behind it had waited for it."""
-    data, records = frames_of(file)
-    n = 0
+    whole, records = frames_of(file)
+    data, n = bytearray(whole), 0
     for at, frame in records:
         n = n_before.get(frame[NUMBERS], n)
         is_sent = "host1-vm" in file.name and frame[SOURCE] == FIRST_VM
         seconds, ns = struct.unpack_from("<II", data, at)
         stamp = divmod(seconds * 10**9 + ns + moved[0] + (n - is_sent) * moved[1], 10**9)
         struct.pack_into("<II", data, at, *stamp)
-    to.write_bytes(bytes(data))
+    to.write_bytes(data)
 
 
 def compared(folder: Path, of_run: Callable[[str, int], Moved]) -> dict[str, Any]:
@@ -137,19 +140,25 @@ def width_us(document: dict[str, Any]) -> float:
     return float(whole["hi_ns"] - whole["lo_ns"]) / 1000
 
 
-def test_runs_as_they_were_recorded_are_interleaved(tmp_path: Path) -> None:
-    found = texts(compared(tmp_path, lambda _, __: (0, 0)))
+@pytest.fixture(scope="module")
+def as_recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return compared(tmp_path_factory.mktemp("recorded"), lambda _, __: (0, 0))
+
+
+def test_runs_as_they_were_recorded_are_interleaved(as_recorded: dict[str, Any]) -> None:
+    found = texts(as_recorded)
     assert IN_A_ROW not in found
     assert not any("unlike" in text for text in found)
 
 
-def test_runs_in_a_row_are_told_and_cost_certainty(tmp_path: Path) -> None:
-    as_recorded = compared(tmp_path / "a", lambda _, __: (0, 0))
+def test_runs_in_a_row_are_told_and_cost_certainty(
+    as_recorded: dict[str, Any], tmp_path: Path
+) -> None:
     hour_ns = 3_600 * 10**9
-    in_a_row = compared(tmp_path / "b", lambda name, _: (hour_ns * (name == "dfw"), 0))
+    in_a_row = compared(tmp_path, lambda name, _: (hour_ns * (name == "dfw"), 0))
     assert IN_A_ROW in texts(in_a_row)
     assert width_us(in_a_row) > 1.5 * width_us(as_recorded)
-    runs = {name: tmp_path / "b" / name for name in ("l2", "dfw")}
+    runs = {name: tmp_path / name for name in ("l2", "dfw")}
     (row,) = validate("nsx-dfw-latency", runs, options=ALL_CLOCKS)["verdicts"]
     assert IN_A_ROW in row["reason"]
 

@@ -23,8 +23,18 @@ def test_requests_under_way_are_counted(n_out: int, protocol: int) -> None:
     assert row["mean_ns"] == pytest.approx(mean_ns, rel=0.01)
     assert row["check_frac"] == pytest.approx(0, abs=0.01)
     assert row["period_ns"] == row["mean_ns"] + row["gap_ns"]
-    for size in (1, 13, 1000) if n_out == 4 else ():
-        assert rows_of(frames[:1500], size) == rows_of(frames[:1500])
+
+
+@pytest.mark.parametrize("protocol", [6, 17])
+@pytest.mark.parametrize(
+    ("size", "n"),
+    [(1, 150), pytest.param(1, 1500, marks=pytest.mark.slow), (13, 1500), (1000, 1500)],
+)
+def test_batches_of_any_size_change_nothing(size: int, n: int, protocol: int) -> None:
+    turns, _ = burst(4, 4_000)
+    turns = turns[2:] if protocol == 17 else turns
+    frames = frames_of(turns, protocol, pushed=True)[:n]
+    assert rows_of(frames, size) == rows_of(frames)
 
 
 def test_joined_and_repeated_segments_change_no_count() -> None:

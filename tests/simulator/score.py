@@ -68,13 +68,21 @@ class Score:
         """Frames, as numbers over all points."""
         outcome = self.truth.outcome
         found = np.full(len(table), -1, np.int64)
-        files = np.array([Path(name).name.split(".")[0] for name in table[f"{prefix}file"]])
+        files = table[f"{prefix}file"].cast(pl.String)
+        names = {file: Path(file).name.split(".")[0] for file in files.unique()}
         frame = table[f"{prefix}frame"].to_numpy() - 1
         for name, place in outcome.files.items():
-            mine = files == name
+            mine = files.is_in([file for file in names if names[file] == name]).to_numpy()
             number = self.truth.starts[place.points] + place.rows
             found[mine] = number[frame[mine]]
         return found
+
+    @cached_property
+    def _packets(self) -> tuple[pl.DataFrame, Numbers]:
+        """Every frame as it was reported, and its number."""
+        columns = ("point", "file", "frame", "status", "trajectory_id")
+        table = self.result.packets.select(columns).collect()
+        return table, self._numbers(table)
 
     @cached_property
     def pairs(self) -> tuple[Numbers, Numbers]:
@@ -146,17 +154,17 @@ class Score:
     @cached_property
     def status(self) -> Any:  # noqa: ANN401 - an array of strings
         """Per frame what became of it."""
-        table = self.result.packets.select("file", "frame", "status").collect()
+        table, numbers = self._packets
         found = np.full(int(self.truth.starts[-1]), "", dtype="U12")
-        found[self._numbers(table)] = table["status"].to_numpy()
+        found[numbers] = table["status"].to_numpy()
         return found
 
     @cached_property
     def trajectory(self) -> Numbers:
         """Per frame its trajectory, or -1."""
-        table = self.result.packets.select("file", "frame", "trajectory_id").collect()
+        table, numbers = self._packets
         found = np.full(int(self.truth.starts[-1]), -1, np.int64)
-        found[self._numbers(table)] = table["trajectory_id"].fill_null(-1).to_numpy()
+        found[numbers] = table["trajectory_id"].fill_null(-1).to_numpy()
         return found
 
     def counts(self) -> dict[str, Counts]:
@@ -181,8 +189,8 @@ class Score:
     @cached_property
     def point_of(self) -> dict[str, int]:
         """Per point of the result the point that most of its frames are of."""
-        table = self.result.packets.select("point", "file", "frame").collect()
-        point = np.searchsorted(self.truth.starts, self._numbers(table), "right") - 1
+        table, numbers = self._packets
+        point = np.searchsorted(self.truth.starts, numbers, "right") - 1
         named = pl.DataFrame({"name": table["point"], "point": point})
         counted = named.group_by("name", "point").len().sort("len")
         return dict(zip(counted["name"].to_list(), counted["point"].to_list(), strict=True))
