@@ -7,7 +7,7 @@ import pytest
 
 from pcaplat.model.clocks import Step
 from pcaplat.stages.align import N_KNOTS, align
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.interval import bound_pair
 from tests.align_by_hand import START_NS, TwoClocks, findings_of, one_bound
 
@@ -240,10 +240,12 @@ class TestStepsWithoutBounds:
 
     KNOTS = START_NS + np.array([500, 4_000, 8_000], np.int64)
 
-    def bounds(self, most_ns: int) -> Bounds:
+    def bounds(self, most_ns: int) -> OffsetBounds:
         t_ns = START_NS + np.arange(1_000, 7_000, 100)
         each = np.full(len(t_ns), most_ns)
-        return Bounds(t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64))
+        return OffsetBounds(
+            t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64)
+        )
 
     @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (7_500, 0)])
     def test_one_alone_is_taken_off_where_it_was_before(self, at_ns: int, set_ns: int) -> None:

@@ -13,7 +13,7 @@ from pcaplat.diagnostics.files import (
 )
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture
-from pcaplat.model.files_to_points import Found, find_points
+from pcaplat.model.files_to_points import FoundPoints, find_points
 from pcaplat.model.stamping import Stamping
 from tests.captures_by_hand import Facts, facts, interface
 
@@ -23,14 +23,14 @@ A = Capture("a.pcap", "a.pcap", "vm")
 def test_rows_say_what_each_interface_holds() -> None:
     found = [facts(interface(link=113, n_undecoded=4), interface(1, link=99))]
     points, point_of = find_points([A], found)
-    rows = capture_rows([A], found, Found(points, point_of, [None], ["vm"], {}), [Stamping()])
+    rows = capture_rows([A], found, FoundPoints(points, point_of, [None], ["vm"], {}), [Stamping()])
     assert [row["point"] for row in rows] == ["vm/if0", "vm/if1"]
     assert [row["link"] for row in rows] == ["linux-sll", "link type 99"]
     assert rows[0]["n_undecoded"] == 4
 
 
 def test_an_empty_file_has_a_row_too() -> None:
-    (row,) = capture_rows([A], [facts()], Found([], [[]], [None], ["vm"], {}), [Stamping()])
+    (row,) = capture_rows([A], [facts()], FoundPoints([], [[]], [None], ["vm"], {}), [Stamping()])
     assert (row["point"], row["n_frames"], row["resolution_ns"]) == ("vm", 0, None)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pcaplat.comparing import compare
-from pcaplat.instruments import Samples
+from pcaplat.instruments import UsageSamples
 from pcaplat.metrics.cost import OF_COST
 from pcaplat.metrics.means import Reading
 from pcaplat.metrics.metric import Figure, Missing
@@ -39,7 +39,7 @@ def sampled(seed: int, per_kpps: float, idle: float = 0.0) -> tuple[MeasuredRun,
     noise = np.random.default_rng(seed + 1000).normal(0, 0.05, len(n))
     busy = idle + per_kpps * n / (length_ns / 1e9) / 1e3 * (1 + noise)
     ends = [START_NS + length_ns * (k + 1) for k in range(len(n))]
-    samples = Samples("s", "core", ends, [length_ns] * len(n), list(busy), 1)
+    samples = UsageSamples("s", "core", ends, [length_ns] * len(n), list(busy), 1)
     return replace(run(given), samples=samples), 100 * per_kpps
 
 
@@ -109,7 +109,7 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     other = OF_COST["cpu-per-gbps"](given, Figure("cpu-per-gbps", unit="MHz"))
     assert isinstance(other, Missing)
     assert "is in core, and MHz is asked for" in other.why
-    few = Samples("s", "core", late.end_ns[:9], late.length_ns[:9], late.busy[:9])
+    few = UsageSamples("s", "core", late.end_ns[:9], late.length_ns[:9], late.busy[:9])
     few = replace(few, end_ns=given.samples.end_ns[:9])
     found = cost(replace(given, samples=few))
     assert found.within is None

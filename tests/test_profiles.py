@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pcaplat.points import Point, Profile, load_profile, profile_names
+from pcaplat.points import Profile, ProfilePoint, load_profile, profile_names
 from pcaplat.points.placing import place_captures
 from tests.conftest import ROOT
 
@@ -106,7 +106,7 @@ def test_the_way_back_is_the_way_out_reversed(profile: Profile) -> None:
     assert ordered == [place for place in kept if not place.startswith("Etherswitch")]
 
 
-def place_of(points: list[Point]) -> list[str]:
+def place_of(points: list[ProfilePoint]) -> list[str]:
     return [point.place or point.id for point in points]
 
 

@@ -15,7 +15,7 @@ from scapy.utils import rdpcap
 import pcaplat
 from pcaplat.errors import InputError
 from pcaplat.tables import DETAILS, PACKETS
-from pcaplat.tables.columns import Table
+from pcaplat.tables.columns import TableSchema
 from tests.conftest import ROOT
 from tests.frames_by_hand import UDP, ip, udp, vxlan, write_pcap
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_decoded_as_said_is_told_with_the_nearest_right_name(
 
 def test_details_are_what_scapy_reads(tmp_path: Path) -> None:
     frame = pl.DataFrame(pcaplat.read(SAMPLE, details=True))
-    Table("packets with details", "", PACKETS.columns + DETAILS.columns).check(frame)
+    TableSchema("packets with details", "", PACKETS.columns + DETAILS.columns).check(frame)
     names = ["ip_id", "ttl", "dscp", "tcp_seq", "tcp_ack", "payload_bytes"]
     rows = frame.select(names).rows()
     tcp = 0

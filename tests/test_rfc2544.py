@@ -11,7 +11,7 @@ import pytest
 from typer import BadParameter
 
 from pcaplat.benchmarking import rfc2544
-from pcaplat.benchmarking.requirements import ETHERNET_BYTES, Asked, requirements_of
+from pcaplat.benchmarking.requirements import ETHERNET_BYTES, TrialEvidence, requirements_of
 from pcaplat.benchmarking.splitting import find_trials
 from pcaplat.benchmarking.summing import pdr_name
 from pcaplat.cli import run
@@ -194,7 +194,7 @@ def trial(size: int, start_s: float, **changes: object) -> dict[str, Any]:
     return row | changes
 
 
-def whole_benchmark(n_repeats: int = 20) -> Asked:
+def whole_benchmark(n_repeats: int = 20) -> TrialEvidence:
     trials: list[dict[str, Any]] = []
     at = 0.0
     for size in ETHERNET_BYTES:
@@ -214,10 +214,10 @@ def whole_benchmark(n_repeats: int = 20) -> Asked:
     ]
     end_ns = int((at + 10) * 1e9)
     cover = {("r", "forward"): (0, end_ns), ("r", "reverse"): (0, end_ns)}
-    return Asked(trials, cells, results, cover)
+    return TrialEvidence(trials, cells, results, cover)
 
 
-def verdicts(asked: Asked) -> dict[str, str]:
+def verdicts(asked: TrialEvidence) -> dict[str, str]:
     return {row["requirement"]: row["verdict"] for row in requirements_of(asked)}
 
 
@@ -248,7 +248,7 @@ def test_each_lack_is_said(start: str, changes: dict[str, Any]) -> None:
 def test_few_repetitions_and_one_way_are_lacking() -> None:
     asked = whole_benchmark(3)
     one_way = [row for row in asked.trials if row["direction"] == "forward"]
-    found = verdicts(Asked(one_way, asked.cells, asked.results, asked.cover))
+    found = verdicts(TrialEvidence(one_way, asked.cells, asked.results, asked.cover))
     assert next(found[n] for n in found if n.startswith("frames in both")) == "lacking"
     assert next(found[n] for n in found if n.startswith("latency from 20")) == "lacking"
 

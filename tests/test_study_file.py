@@ -11,7 +11,7 @@ from pcaplat.comparing import compare
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study, load_study
 from pcaplat.study.scenarios import scenario_at, study_at
-from pcaplat.study.sources import Reading
+from pcaplat.study.sources import RunReader
 from tests.conftest import ROOT
 from tests.simulator import Link, Point, Scenario, Traffic, run
 
@@ -79,7 +79,7 @@ def test_runs_and_points_are_those_of_the_file(study: Path) -> None:
     folder = study.parent / "plain" / "1"
     assert plain[0].captures == [f"a={folder / 'first-1.pcap'}", f"b={folder / 'second.pcap'}"]
     assert [one.name for one in tunnel] == ["1", "tunnel-2"]
-    scenario = found.scenario("tunnel", Reading())
+    scenario = found.scenario("tunnel", RunReader())
     assert [one.path for one in scenario.runs] == [["a", "b"], ["a", "b"]]
     (clock,) = {row["quality"] for row in scenario.runs[0].document["clocks"]}
     assert clock == "same-clock"
@@ -99,22 +99,22 @@ def test_a_study_of_two_is_a_comparison(study: Path) -> None:
 
 def test_what_leads_nowhere_is_told(study: Path) -> None:
     with pytest.raises(StudyError, match=r"has no scenario 'tunel'; did you mean tunnel\?"):
-        scenario_at(f"{study}:tunel", Reading())
+        scenario_at(f"{study}:tunel", RunReader())
     with pytest.raises(StudyError, match=r"has several scenarios; write .*study.toml:plain"):
-        scenario_at(study, Reading())
+        scenario_at(study, RunReader())
     study.write_text('[scenarios.a]\nruns = ["nowhere/*"]\n')
     with pytest.raises(StudyError, match=r"nowhere/\*: there is no such folder or file"):
-        scenario_at(f"{study}:a", Reading())
+        scenario_at(f"{study}:a", RunReader())
     study.write_text('[points]\na = "third*"\n[scenarios.a]\nruns = ["plain/1"]\n')
     with pytest.raises(StudyError, match=r"1/third\*: there is no such folder or file"):
-        scenario_at(f"{study}:a", Reading())
+        scenario_at(f"{study}:a", RunReader())
     study.write_text(f"{STUDY}[scenarios.third]\nruns = ['plain/1']\n")
     with pytest.raises(StudyError, match="has not just two scenarios"):
         compare(study)
 
 
 def test_options_asked_for_win(study: Path) -> None:
-    asked = Reading({"path": ["b", "a"]}, warm_up_ns=1000)
+    asked = RunReader({"path": ["b", "a"]}, warm_up_ns=1000)
     found = study_at(str(study)).reading(asked)
     assert found.options["path"] == ["b", "a"]
     assert found.options["clock_accuracy"] == [("b", 100)]

@@ -5,7 +5,7 @@ import pytest
 
 from pcaplat.errors import TableError
 from pcaplat.tables import MATCHES, PACKETS, TABLES
-from pcaplat.tables.columns import Table
+from pcaplat.tables.columns import TableSchema
 from tests.result_by_hand import packet
 
 
@@ -14,7 +14,7 @@ def packets() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table.name))
-def test_declarations_are_whole(table: Table) -> None:
+def test_declarations_are_whole(table: TableSchema) -> None:
     assert len(set(table.names)) == len(table.names)
     assert all(column.meaning for column in table.columns)
     assert table.arrow_schema().names == list(table.schema())

@@ -16,7 +16,7 @@ from tests.shelf import lab_set
 from tests.turns_by_hand import frames_of, port_of, rows_of
 
 if TYPE_CHECKING:
-    from pcaplat.traffic import Row
+    from pcaplat.tables.columns import Row
 
 NEEDS_LAB = pytest.mark.skipif(not lab_set("l2").exists(), reason="the lab captures are not here")
 ALL_SETS = (

@@ -11,7 +11,7 @@ from pcaplat.traffic.connections import Connections
 from pcaplat.traffic.transactions import transaction_rows
 
 if TYPE_CHECKING:
-    from pcaplat.traffic import Row
+    from pcaplat.tables.columns import Row
 
 Turn = tuple[int, str, int, int]
 """Time, sender, payload, acknowledgement."""

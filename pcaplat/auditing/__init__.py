@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from pcaplat.errors import ClaimError
 from pcaplat.published import load_published, published_names
@@ -21,10 +20,10 @@ from pcaplat.published.rounding import (
     round_to,
     rounding_range,
 )
-from pcaplat.published.sheets import IS_TOTAL, Column, Convention, Range, Table
+from pcaplat.published.sheets import IS_TOTAL, Column, Convention, PrintedRange, Table
+from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.audit/1"
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _audit_table(table: Table) -> Row:
     }
 
 
-def _printed(table: Table, column: Column, *, is_total: bool) -> dict[str, Range]:
+def _printed(table: Table, column: Column, *, is_total: bool) -> dict[str, PrintedRange]:
     """Give what is printed in a column, by row: in the rows that are totals, or in the others."""
     return {
         name: printed
@@ -135,7 +134,9 @@ def _printed(table: Table, column: Column, *, is_total: bool) -> dict[str, Range
     }
 
 
-def _try(table: Table, sheet: Sheet, convention: Convention, printed: dict[str, Range]) -> _Trial:
+def _try(
+    table: Table, sheet: Sheet, convention: Convention, printed: dict[str, PrintedRange]
+) -> _Trial:
     formula = parse(convention.formula, [c.name for c in table.columns], table.row_names)
     steps = _half_steps(table)
     cells = {row: _recompute(formula, sheet, steps, row) for row in printed}
@@ -170,7 +171,7 @@ def _recompute(
     return _Recomputed(value, lo, hi)
 
 
-def _cell(column: Column, row: str, printed: Range, trial: _Trial | None) -> Row:
+def _cell(column: Column, row: str, printed: PrintedRange, trial: _Trial | None) -> Row:
     cell = trial.cells[row] if trial else _Recomputed(None, reason=column.lost)
     is_known = cell.value is not None
     return {
@@ -192,11 +193,11 @@ def _cell(column: Column, row: str, printed: Range, trial: _Trial | None) -> Row
     }
 
 
-def _agrees(cell: _Recomputed, printed: Range) -> bool | None:
+def _agrees(cell: _Recomputed, printed: PrintedRange) -> bool | None:
     return None if cell.value is None else agrees(cell.value, printed)
 
 
-def _reason(cell: _Recomputed, printed: Range) -> str | None:
+def _reason(cell: _Recomputed, printed: PrintedRange) -> str | None:
     if cell.value is None or agrees(cell.value, printed):
         return cell.reason
     step = printed[0]
@@ -211,7 +212,7 @@ def _reason(cell: _Recomputed, printed: Range) -> str | None:
     return f"{text}; the rounding of its inputs leaves {lo} to {hi}{more}"
 
 
-def _is_within(cell: _Recomputed, printed: Range) -> bool | None:
+def _is_within(cell: _Recomputed, printed: PrintedRange) -> bool | None:
     """Say whether inputs that round to what is printed could give the printed cell."""
     if cell.lo is None or cell.hi is None:
         return None if cell.value is None else True

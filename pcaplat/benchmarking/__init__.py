@@ -10,8 +10,8 @@ import polars as pl
 
 from pcaplat.benchmarking.frames import Sent, sent_frames
 from pcaplat.benchmarking.measuring import Trial, trials_of
-from pcaplat.benchmarking.requirements import Asked, requirements_of
-from pcaplat.benchmarking.splitting import LEAST_FRAMES, Part, find_trials
+from pcaplat.benchmarking.requirements import TrialEvidence, requirements_of
+from pcaplat.benchmarking.splitting import LEAST_FRAMES, FrameRange, find_trials
 from pcaplat.benchmarking.summing import cells_of, results_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.runs import MeasuredRun
@@ -19,10 +19,10 @@ from pcaplat.model.stamping import is_first_bit
 from pcaplat.run.merge import Result, merge
 from pcaplat.study.scenarios import runs_at
 from pcaplat.study.sources import SUMMARY
+from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.rfc2544/1"
 TOLERANCE = 0.0001
-Row = dict[str, Any]
 
 
 def rfc2544(
@@ -71,14 +71,14 @@ def rfc2544(
         "trials": rows,
         "cells": cells,
         "results": results,
-        "requirements": requirements_of(Asked(rows, cells, results, cover, moments)),
+        "requirements": requirements_of(TrialEvidence(rows, cells, results, cover, moments)),
         "warnings": list(_warnings(rows, results, is_tcp=is_tcp, is_line=is_line)),
     }
 
 
 def _sent_of(
     captures: Result | str | PathLike[str] | Sequence[str | PathLike[str]], options: Row
-) -> Iterator[tuple[MeasuredRun, Sent, list[Part]]]:
+) -> Iterator[tuple[MeasuredRun, Sent, list[FrameRange]]]:
     """Give the frames of every run and direction, and where the trials among them are."""
     if isinstance(captures, Result):
         yield from _of_result("captures", captures)
@@ -100,14 +100,14 @@ def _sent_of(
             yield from _of_result("captures", result)
 
 
-def _of_result(name: str, result: Result) -> Iterator[tuple[MeasuredRun, Sent, list[Part]]]:
+def _of_result(name: str, result: Result) -> Iterator[tuple[MeasuredRun, Sent, list[FrameRange]]]:
     run = MeasuredRun(name, result.document, {})
     yield from _of_tables(run, result.packets, result.matches)
 
 
 def _of_tables(
     run: MeasuredRun, packets: pl.LazyFrame, matches: pl.LazyFrame
-) -> Iterator[tuple[MeasuredRun, Sent, list[Part]]]:
+) -> Iterator[tuple[MeasuredRun, Sent, list[FrameRange]]]:
     for sent in sent_frames(packets, matches, run.ends):
         yield run, sent, find_trials(sent.t_ns, sent.wire_bytes)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.benchmarking.frames import Sent
-from pcaplat.benchmarking.splitting import Part
+from pcaplat.benchmarking.splitting import FrameRange
 from pcaplat.metrics.means import Reading, coarse_ns, of_means
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
@@ -37,7 +37,7 @@ class Trial:
 
 
 def trials_of(
-    run: MeasuredRun, sent: Sent, parts: Sequence[Part], clock_ns: float | None
+    run: MeasuredRun, sent: Sent, parts: Sequence[FrameRange], clock_ns: float | None
 ) -> list[Trial]:
     """Measure the trials of one direction.
 
@@ -50,7 +50,7 @@ def trials_of(
     return [_trial(run, sent, part, clock_ns) for part in parts]
 
 
-def _trial(run: MeasuredRun, sent: Sent, part: Part, clock_ns: float | None) -> Trial:
+def _trial(run: MeasuredRun, sent: Sent, part: FrameRange, clock_ns: float | None) -> Trial:
     sizes, counts = np.unique(sent.wire_bytes[part[0] : part[1]], return_counts=True)
     size = int(sizes[np.argmax(counts)])
     is_mixed = counts.max() < LEAST_SHARE * counts.sum()

@@ -20,7 +20,7 @@ NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrialEvidence:
     """Trials as the requirements look at them; `cover` is each direction's receiver's capture.
 
     `moments` are what the stamps of sender and receiver stand for: first-bit (or taken back to it),
@@ -34,7 +34,7 @@ class Asked:
     moments: AbstractSet[tuple[str | None, str | None]] = frozenset({(None, None)})
 
 
-def requirements_of(asked: Asked) -> list[Row]:
+def requirements_of(asked: TrialEvidence) -> list[Row]:
     """Judge the trials by every requirement; `verdict` is found, lacking or not visible."""
     listed = (
         ("frame sizes of Ethernet: 64, 128, 256, 512, 1024, 1280, 1518 bytes", "", _sizes(asked)),
@@ -57,13 +57,13 @@ def requirements_of(asked: Asked) -> list[Row]:
     ]
 
 
-Answer = tuple[str, str]
-_LEARNING: Answer = (INVISIBLE, "what the devices had learned is in no capture")
-_TAG: Answer = (
+Finding = tuple[str, str]
+_LEARNING: Finding = (INVISIBLE, "what the devices had learned is in no capture")
+_TAG: Finding = (
     INVISIBLE,
     "no tag can be told from other payload; every frame was timed, which says more than one does",
 )
-_LINE: Answer = (INVISIBLE, "the line's rate is in no capture; see the table for rates and loss")
+_LINE: Finding = (INVISIBLE, "the line's rate is in no capture; see the table for rates and loss")
 
 
 LATENCIES = {
@@ -73,7 +73,7 @@ LATENCIES = {
 """What RFC 1242 §3.8 calls latency, by what stamps of sender and receiver stand for."""
 
 
-def _definition(asked: Asked) -> Answer:
+def _definition(asked: TrialEvidence) -> Finding:
     if any(moment is None for both in asked.moments for moment in both):
         return INVISIBLE, (
             "latencies are differences of stamps: of first or last bit, captures do not say; "
@@ -89,7 +89,7 @@ def _definition(asked: Asked) -> Answer:
     )
 
 
-def _sizes(asked: Asked) -> Answer:
+def _sizes(asked: TrialEvidence) -> Finding:
     sizes = {row["frame_bytes"] for row in asked.trials}
     missing = [size for size in ETHERNET_BYTES if size not in sizes]
     have = ", ".join(str(size) for size in sorted(size for size in sizes if size)) or "mixes only"
@@ -98,7 +98,7 @@ def _sizes(asked: Asked) -> Answer:
     return LACKING, f"sizes: {have}; without {', '.join(map(str, missing))}"
 
 
-def _duration(asked: Asked) -> Answer:
+def _duration(asked: TrialEvidence) -> Finding:
     lasted = [row["duration_s"] or 0.0 for row in asked.trials]
     n_short = sum(one < TRIAL_S - NEAR_S for one in lasted)
     spread = f"trials last {min(lasted):.3g} s to {max(lasted):.3g} s"
@@ -107,7 +107,7 @@ def _duration(asked: Asked) -> Answer:
     return LACKING, f"{spread}; {n_short} of {len(lasted)} are shorter"
 
 
-def _pauses(asked: Asked) -> tuple[list[float], int]:
+def _pauses(asked: TrialEvidence) -> tuple[list[float], int]:
     """Time without trial after each, and of how many the capture ends first."""
     pauses, n_unseen = [], 0
     by_place: dict[tuple[str, str], list[Row]] = {}
@@ -123,15 +123,15 @@ def _pauses(asked: Asked) -> tuple[list[float], int]:
     return pauses, n_unseen
 
 
-def _residual(asked: Asked) -> Answer:
+def _residual(asked: TrialEvidence) -> Finding:
     return _pause(asked, RESIDUAL_S)
 
 
-def _stable(asked: Asked) -> Answer:
+def _stable(asked: TrialEvidence) -> Finding:
     return _pause(asked, RESIDUAL_S + STABLE_S)
 
 
-def _pause(asked: Asked, least_s: int) -> Answer:
+def _pause(asked: TrialEvidence, least_s: int) -> Finding:
     pauses, n_unseen = _pauses(asked)
     n_short = sum(pause < least_s - NEAR_S for pause in pauses)
     if n_short:
@@ -145,7 +145,7 @@ def _pause(asked: Asked, least_s: int) -> Answer:
     return FOUND, f"the shortest pause is {min(pauses):.3g} s"
 
 
-def _both_ways(asked: Asked) -> Answer:
+def _both_ways(asked: TrialEvidence) -> Finding:
     forward, reverse = (
         [row for row in asked.trials if row["direction"] == way] for way in ("forward", "reverse")
     )
@@ -164,7 +164,7 @@ def _both_ways(asked: Asked) -> Answer:
     return LACKING, "every trial goes one way only"
 
 
-def _throughput(asked: Asked) -> Answer:
+def _throughput(asked: TrialEvidence) -> Finding:
     open_ = [row for row in asked.results if not row["is_bracketed"]]
     if not open_:
         return FOUND, "of each size, no loss at one rate and loss at a faster one"
@@ -177,7 +177,7 @@ def _named(row: Row) -> str:
     return f"{size} {row['direction']} ({why})"
 
 
-def _best_cells(asked: Asked) -> list[Row]:
+def _best_cells(asked: TrialEvidence) -> list[Row]:
     return [
         cell
         for row in asked.results
@@ -187,7 +187,7 @@ def _best_cells(asked: Asked) -> list[Row]:
     ]
 
 
-def _at_throughput(asked: Asked) -> Answer:
+def _at_throughput(asked: TrialEvidence) -> Finding:
     known = [cell for cell in _best_cells(asked) if cell["mean_ns"] is not None]
     n, n_all = len(known), len(asked.results)
     if n == n_all:
@@ -195,7 +195,7 @@ def _at_throughput(asked: Asked) -> Answer:
     return LACKING, f"of {n} of {n_all} sizes and directions"
 
 
-def _streams(asked: Asked) -> Answer:
+def _streams(asked: TrialEvidence) -> Finding:
     lasted = [cell["duration_s"] for cell in _best_cells(asked)]
     if not lasted:
         return LACKING, "no trial without loss"
@@ -203,7 +203,7 @@ def _streams(asked: Asked) -> Answer:
     return verdict, f"trials at throughput last {min(lasted):.3g} s or more"
 
 
-def _repeats(asked: Asked) -> Answer:
+def _repeats(asked: TrialEvidence) -> Finding:
     n_trials = [cell["n_trials"] for cell in _best_cells(asked)]
     if not n_trials:
         return LACKING, "no trial without loss"

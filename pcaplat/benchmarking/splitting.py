@@ -10,7 +10,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
 
-Part = tuple[int, int]
+FrameRange = tuple[int, int]
 """First frame, and the one behind the last."""
 
 LEAST_FRAMES = 100
@@ -34,7 +34,7 @@ LEAST_CHANGE = 0.05
 TIMES_SCATTER = 8
 
 
-def find_trials(t_ns: Ints, frame_bytes: Ints) -> list[Part]:
+def find_trials(t_ns: Ints, frame_bytes: Ints) -> list[FrameRange]:
     """Find the trials among the frames of one direction.
 
     Args:
@@ -58,7 +58,7 @@ def find_trials(t_ns: Ints, frame_bytes: Ints) -> list[Part]:
     ]
 
 
-def _at_gaps(t_ns: Ints) -> Iterator[Part]:
+def _at_gaps(t_ns: Ints) -> Iterator[FrameRange]:
     apart_ns = np.diff(t_ns)
     start = 0
     for at in np.flatnonzero(apart_ns > LEAST_GAP_NS):
@@ -71,7 +71,7 @@ def _at_gaps(t_ns: Ints) -> Iterator[Part]:
         yield start, len(t_ns)
 
 
-def _at_sizes(frame_bytes: Ints, part: Part) -> Iterator[Part]:
+def _at_sizes(frame_bytes: Ints, part: FrameRange) -> Iterator[FrameRange]:
     """Divide where another size begins to last; a stray frame begins nothing."""
     sizes = frame_bytes[part[0] : part[1]]
     edges = np.concatenate([[0], np.flatnonzero(np.diff(sizes)) + 1, [len(sizes)]])
@@ -87,7 +87,7 @@ def _at_sizes(frame_bytes: Ints, part: Part) -> Iterator[Part]:
     yield from ((part[0] + begin, part[0] + end) for begin, end in zip(begins, ends, strict=True))
 
 
-def _at_rates(t_ns: Ints, part: Part) -> Iterator[Part]:
+def _at_rates(t_ns: Ints, part: FrameRange) -> Iterator[FrameRange]:
     """Divide where the rate steps, and stays."""
     n = part[1] - part[0]
     piece = max(LEAST_IN_PIECE, n // MOST_PIECES)
@@ -141,7 +141,7 @@ def _settled(lasts: Floats, cuts: list[int]) -> list[int]:
     return placed[1:-1]
 
 
-def _refined(t_ns: Ints, cut: int, reach: int, part: Part) -> int:
+def _refined(t_ns: Ints, cut: int, reach: int, part: FrameRange) -> int:
     """Place a step to the frame: where distances turn from one side's to the other's."""
     lo, hi = max(part[0] + 1, cut - reach), min(part[1] - 1, cut + reach)
     apart_ns = np.diff(t_ns[lo - 1 : hi + 1]).astype(np.float64)

@@ -6,12 +6,11 @@ What may be asked for is here; how it is counted is told in docs/stages/summariz
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from pcaplat.errors import OptionError
+from pcaplat.tables.columns import Row
 from pcaplat.units import parse_duration_ns
 
-Row = dict[str, Any]
 Breakdowns = dict[str, list[Row]]
 """Rows of pcaplat.tables.breakdowns, by the tables' names."""
 
@@ -19,14 +18,14 @@ KINDS = ("flow", "size", "dscp", "tunnel", "first", "window")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Breakdown:
     """What to break down by; `window_ns` None: about twenty windows."""
 
     kind: str
     window_ns: int | None = None
 
 
-def parse_by(text: str) -> Asked:
+def parse_by(text: str) -> Breakdown:
     """Read one value of `--by`.
 
     Raises:
@@ -34,7 +33,7 @@ def parse_by(text: str) -> Asked:
 
     Example:
         >>> parse_by("flow"), parse_by("window=1s")
-        (Asked(kind='flow', window_ns=None), Asked(kind='window', window_ns=1000000000))
+        (Breakdown(kind='flow', window_ns=None), Breakdown(kind='window', window_ns=1000000000))
     """
     kind, has_value, value = text.strip().partition("=")
     if kind not in KINDS:
@@ -42,16 +41,16 @@ def parse_by(text: str) -> Asked:
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(KINDS)}, window=1s"
         raise OptionError(f"--by {text}: there is no such breakdown; {hint}")
     if not has_value:
-        return Asked(kind)
+        return Breakdown(kind)
     if kind != "window":
         raise OptionError(f"--by {text}: {kind} takes no value; write --by {kind}")
     window_ns = parse_duration_ns(value)
     if not window_ns:
         raise OptionError(f"--by {text}: a window must be longer than 0, like --by window=1s")
-    return Asked(kind, window_ns)
+    return Breakdown(kind, window_ns)
 
 
-def parse_all(texts: Sequence[str]) -> list[Asked]:
+def parse_all(texts: Sequence[str]) -> list[Breakdown]:
     """Read every value of `--by`; the same one twice is one.
 
     Example:

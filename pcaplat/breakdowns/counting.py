@@ -39,7 +39,7 @@ class Sums:
         return pl.concat(self.parts).group_by(self.by).agg(self.added).sort(self.by)
 
 
-class Counts:
+class BreakdownCounts:
     """What is kept of one breakdown."""
 
     def __init__(self) -> None:

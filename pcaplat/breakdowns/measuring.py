@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from pcaplat.breakdowns import Asked, Breakdowns
-from pcaplat.breakdowns.counting import Counts, Sums
+from pcaplat.breakdowns import Breakdown, Breakdowns
+from pcaplat.breakdowns.counting import BreakdownCounts, Sums
 from pcaplat.breakdowns.crossings import Crossings
 from pcaplat.breakdowns.keys import (
     FLOW,
@@ -56,7 +56,7 @@ class Kind:
     frames: FrameKeys
     near: NearKeys
     labels: Labels | Firsts | None
-    counts: Counts = field(default_factory=Counts)
+    counts: BreakdownCounts = field(default_factory=BreakdownCounts)
     lost: Sums = field(default_factory=lost_sums)
 
     @property
@@ -91,7 +91,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class BreakdownRun:
     """What breaking a run down needs to know of it."""
 
     crossings: Crossings
@@ -99,7 +99,7 @@ class Measuring:
     is_resampled: bool
 
     def measure(
-        self, asked: Sequence[Asked], batches: "Callable[[], Iterable[pa.RecordBatch]]"
+        self, asked: Sequence[Breakdown], batches: "Callable[[], Iterable[pa.RecordBatch]]"
     ) -> Breakdowns:
         """Count what was asked for: a pass over packets, one over what crossed, two over losses.
 
@@ -141,7 +141,7 @@ class Measuring:
                     lost = lost.with_columns(key=keys)
                 kind.lost.add(lost.select(*kind.lost.by, "weight"))
 
-    def _kind(self, asked: Asked, wanted: pl.DataFrame) -> Kind:
+    def _kind(self, asked: Breakdown, wanted: pl.DataFrame) -> Kind:
         name, n_files = asked.kind, len(self.crossings.table.captures)
         labels = LABELLED[name]() if name in LABELLED else None
         near = NearKeys(name, wanted)
@@ -169,7 +169,7 @@ class Measuring:
         known = MeasuredRun("", self.document, {}).segments
         return [known.get((*ends, way), {}) for ends in names for way in WAYS]
 
-    def _window_ns(self, asked: Asked) -> int:
+    def _window_ns(self, asked: Breakdown) -> int:
         """Give the length of a window; refuse one that leaves too many."""
         if asked.kind != "window":
             return 0

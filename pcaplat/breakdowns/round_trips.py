@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from pcaplat.breakdowns import Row
-from pcaplat.breakdowns.counting import Counts
+from pcaplat.breakdowns.counting import BreakdownCounts
 from pcaplat.breakdowns.keys import NO_KEY, Label
 from pcaplat.breakdowns.rows import (
     MOST_RESAMPLED,
     NOT_AMONG,
     Broken,
-    Span,
+    IntervalOrReason,
     blocks_of,
     columns_of_key,
     told,
@@ -23,13 +22,14 @@ from pcaplat.breakdowns.rows import (
 from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, of_means
 from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK
+from pcaplat.tables.columns import Row
 
 BOTH_WAYS = ("flow", "tunnel", "window")
 CELL = ["link", "key"]
 
 
 def round_trip_rows(
-    broken: Broken, counts: Counts, about: tuple[str, Sequence[Label], int]
+    broken: Broken, counts: BreakdownCounts, about: tuple[str, Sequence[Label], int]
 ) -> list[Row]:
     """Give the sum of means there and back, of keys seen both ways; `about` as for `rows_of`."""
     kind = about[0]
@@ -59,7 +59,7 @@ def round_trip_rows(
     return rows
 
 
-def _interval(broken: Broken, ends: tuple[str, str], part: pl.DataFrame | None) -> Span:
+def _interval(broken: Broken, ends: tuple[str, str], part: pl.DataFrame | None) -> IntervalOrReason:
     if not broken.is_resampled:
         return NOT_ASKED, None, None
     if part is None:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pcaplat.breakdowns import Row
-from pcaplat.breakdowns.counting import CELL, COUNTED, Counts, Sums
+from pcaplat.breakdowns.counting import CELL, COUNTED, BreakdownCounts, Sums
 from pcaplat.breakdowns.keys import FIRST, FLOW, LATER, MOST_KEYS, NO_KEY, REST, Label
 from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.breakdowns.losses import apportioned, lost_cells
@@ -18,6 +17,7 @@ from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coa
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_ns
 
 MOST_RESAMPLED = 1_000
@@ -40,7 +40,7 @@ FIRST_NAMES = {
     NO_KEY: "not IP",
     REST: f"of flows beyond {MOST_KEYS:,}",
 }
-Span = tuple[str | None, float | None, float | None]
+IntervalOrReason = tuple[str | None, float | None, float | None]
 """Why there is no interval, and its ends."""
 
 
@@ -55,7 +55,7 @@ class Broken:
 
 
 def rows_of(
-    broken: Broken, counts: Counts, lost: Sums, about: tuple[str, Sequence[Label], int]
+    broken: Broken, counts: BreakdownCounts, lost: Sums, about: tuple[str, Sequence[Label], int]
 ) -> list[Row]:
     """Give the rows of a breakdown, in path order; flows by their packets, others by their key.
 
@@ -140,7 +140,7 @@ def _figures(cell: Row) -> Row:
 
 def _interval(
     broken: Broken, segment: Mapping[str, Any], cell: Row, part: pl.DataFrame | None
-) -> Span:
+) -> IntervalOrReason:
     """95 % interval of a mean, or why there is none."""
     if not cell["n_known"]:
         return UNRELATED if cell["n"] else NONE_CAME, None, None
@@ -186,7 +186,7 @@ def blocks_of(part: pl.DataFrame) -> Blocks:
     return Blocks.of_moments(n, sum_ns, squares)
 
 
-def told(reading: Reading) -> Span:
+def told(reading: Reading) -> IntervalOrReason:
     """Give the ends of an interval, or why there is none."""
     if reading.why or not isinstance(reading.within, Estimate):
         why = reading.why or TOO_FEW

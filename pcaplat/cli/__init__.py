@@ -225,7 +225,7 @@ def _forget_standard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class Progress:
+class ProgressLine:
     """A bar on standard error: how far the captures are read."""
 
     def __init__(self) -> None:
@@ -256,12 +256,12 @@ class Progress:
 
 
 @contextmanager
-def progress_bar(*, is_wanted: bool) -> Iterator[Progress | None]:
+def progress_bar(*, is_wanted: bool) -> Iterator[ProgressLine | None]:
     """Give a progress bar where a person watches, else None."""
     if not is_wanted or not sys.stderr.isatty():
         yield None
         return
-    with Progress() as bar:
+    with ProgressLine() as bar:
         yield bar
 
 

@@ -13,7 +13,7 @@ from pcaplat.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pcaplat.points import Point, Profile
+    from pcaplat.points import Profile, ProfilePoint
 
 WIDTH_OF_A_PIPE = 100
 NARROWEST, WIDE = 60, 110
@@ -151,13 +151,13 @@ def _joined(names: "Sequence[str]", separator: str, width: int) -> "Iterator[str
         yield "  " + line.replace("\0", " ")
 
 
-def _in_order(profile: "Profile") -> "list[Point]":
+def _in_order(profile: "Profile") -> "list[ProfilePoint]":
     """Points of the way out, then those of the way back only, then those on neither."""
     listed = [*profile.along("tx"), *profile.along("rx"), *profile.points]
     return list({point.id: point for point in listed}.values())
 
 
-def _facts(point: "Point") -> dict[str, str]:
+def _facts(point: "ProfilePoint") -> dict[str, str]:
     clock = point.clock
     scale = SCALES.get(clock.timescale, clock.timescale.upper())
     snap = "unknown" if point.default_snaplen is None else f"{point.default_snaplen} bytes"
@@ -177,13 +177,13 @@ def _facts(point: "Point") -> dict[str, str]:
     return {key: text for key, text in facts.items() if text}
 
 
-def _unsure(point: "Point") -> "Iterator[str]":
+def _unsure(point: "ProfilePoint") -> "Iterator[str]":
     for word, keys in (("inferred", point.inferred), ("assumed", point.assumed)):
         if keys:
             yield f"{word}: {', '.join(sorted(set(keys))).replace('_', ' ')}"
 
 
-def _tunnel(point: "Point") -> str:
+def _tunnel(point: "ProfilePoint") -> str:
     kinds = [
         encap.kind + (f" on UDP {', '.join(map(str, encap.udp_ports))}" if encap.udp_ports else "")
         for encap in point.encaps
@@ -198,14 +198,14 @@ def _tunnel(point: "Point") -> str:
     return f"{found} in {', '.join(kinds)}" if kinds else found
 
 
-def _wraps(point: "Point") -> str:
+def _wraps(point: "ProfilePoint") -> str:
     clock = point.clock
     if clock.modulus_ticks is not None and clock.freq_hz:
         return f"; {clock.modulus_ticks} ticks of {clock.freq_hz} a second, then from 0 again"
     return f"; from 0 again every {clock.modulus_ns} ns" if clock.modulus_ns else ""
 
 
-def _point(point: "Point", facts: dict[str, str], width: int) -> "Iterator[str]":
+def _point(point: "ProfilePoint", facts: dict[str, str], width: int) -> "Iterator[str]":
     places = (point.place,) if point.place else ()
     yield ""
     yield f"{point.id}  ({SIDES[point.side]}, {_position(point)}; {point.confidence})"
@@ -219,7 +219,7 @@ def _point(point: "Point", facts: dict[str, str], width: int) -> "Iterator[str]"
     yield from _hang("  " + "sources".ljust(LABEL), ", ".join(point.sources), width)
 
 
-def _position(point: "Point") -> str:
+def _position(point: "ProfilePoint") -> str:
     ranks = [
         f"{rank} on the way {way}"
         for rank, way in ((point.order_tx, "out"), (point.order_rx, "back"))

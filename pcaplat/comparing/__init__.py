@@ -9,12 +9,12 @@ from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
-from pcaplat.study.sources import Reading, Source
+from pcaplat.study.sources import RunReader, ScenarioSource
 
 
 def compare(
-    baseline: Source | Sequence[Source],
-    treatment: Source | Sequence[Source] | None = None,
+    baseline: ScenarioSource | Sequence[ScenarioSource],
+    treatment: ScenarioSource | Sequence[ScenarioSource] | None = None,
     *,
     confidence: float = CONFIDENCE,
     warm_up_ns: int | None = None,
@@ -48,13 +48,15 @@ def compare(
     """
     if not 0 < confidence < 1:
         raise StudyError.no_confidence(confidence)
-    reading = Reading(options or {}, warm_up_ns)
+    reading = RunReader(options or {}, warm_up_ns)
     sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
     both = [scenario_at(source, reading) for source in sources]
     return compare_scenarios(both[0], both[1], confidence=confidence)
 
 
-def _both_of(source: Source | Sequence[Source]) -> list[Source | Sequence[Source]]:
+def _both_of(
+    source: ScenarioSource | Sequence[ScenarioSource],
+) -> list[ScenarioSource | Sequence[ScenarioSource]]:
     where = fspath(source) if isinstance(source, str | PathLike) else "one result"
     names = study_at(where).names if is_study(where) else []
     if len(names) != len(("baseline", "treatment")):

@@ -22,10 +22,9 @@ from pcaplat.metrics.latency import Figure
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.model.blocks import Key
 from pcaplat.statistics.intervals import CONFIDENCE
+from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.comparison/1"
-
-Row = dict[str, Any]
 
 
 def compare(

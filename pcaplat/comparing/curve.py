@@ -15,8 +15,9 @@ from pcaplat.metrics.quantiles import (
     worth_of_quantile,
 )
 from pcaplat.metrics.runs import LEAST_RUNS, MeasuredRun, Scenario
+from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks, Key
-from pcaplat.statistics.intervals import Floats, blocking, resamples, t_quantile
+from pcaplat.statistics.intervals import blocking, resamples, t_quantile
 
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 

@@ -8,9 +8,10 @@ import numpy as np
 from pcaplat.metrics.latency import Figure
 from pcaplat.metrics.outlier_runs import odd_run_of
 from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import joined
 from pcaplat.model.diagnostic import Warn
-from pcaplat.statistics.intervals import Floats, t_tail
+from pcaplat.statistics.intervals import t_tail
 from pcaplat.units import format_frac
 
 UNSTEADY_SHARE = 0.2

@@ -1,14 +1,13 @@
 """Rates of two scenarios: how much more or less passes, as a share of the baseline."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pcaplat.metrics.contrasts import difference_of, effect_of
 from pcaplat.metrics.latency import Figure
 from pcaplat.metrics.runs import Scenario
 from pcaplat.published.quantities import BASE, METRICS
+from pcaplat.tables.columns import Row
 
-Row = dict[str, Any]
 BOTH_WAYS = ("packet-rate", "throughput-l1", "throughput-l2", "throughput-l3", "goodput")
 OF_CLIENTS = ("transaction-rate", "transaction-time")
 

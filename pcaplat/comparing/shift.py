@@ -7,8 +7,9 @@ import numpy as np
 from pcaplat.metrics.latency import Figure, two_way
 from pcaplat.metrics.means import Reading
 from pcaplat.metrics.runs import LEAST_RUNS, MeasuredRun, Scenario
+from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import joined
-from pcaplat.statistics.intervals import Floats, blocking, hodges_lehmann
+from pcaplat.statistics.intervals import blocking, hodges_lehmann
 
 NOTHING = {"shift_ns": None, "shift_lo_ns": None, "shift_hi_ns": None}
 

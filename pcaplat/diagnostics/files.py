@@ -10,7 +10,7 @@ from pcaplat.diagnostics.stamps import stamp_columns, warn_of_stamps
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.model.diagnostic import Warn
-from pcaplat.model.files_to_points import Found
+from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.points import Division, Point
 from pcaplat.model.stamping import Stamping
@@ -55,7 +55,7 @@ LINKS = {
 def capture_rows(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
-    found: Found,
+    found: FoundPoints,
     said: Sequence[Stamping],
 ) -> list[dict[str, Any]]:
     """One row per file and point, as in summary.json; `said` is of each file's stamps."""

@@ -13,7 +13,7 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Warn
 from pcaplat.points.placing import Placing
-from pcaplat.points.schema import Point
+from pcaplat.points.schema import ProfilePoint
 from pcaplat.units import format_count
 
 ENOUGH_PACKETS = 20
@@ -56,7 +56,7 @@ def warn_of_tunnels(
     return found
 
 
-def _against(place: Point, outside: int, inside: int) -> Iterator[tuple[str, str]]:
+def _against(place: ProfilePoint, outside: int, inside: int) -> Iterator[tuple[str, str]]:
     n = outside + inside
     if n < ENOUGH_PACKETS:
         return

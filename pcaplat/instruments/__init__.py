@@ -25,7 +25,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Samples:
+class UsageSamples:
     """How busy processors were, or how much memory was used: one value an interval.
 
     It ends at `end_ns` (UTC, since 1970). `unit` is core (busy cores) or MHz, or MiB. `step_ns` is

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pcaplat.instruments import Samples, Witness
+from pcaplat.instruments import UsageSamples, Witness
 from pcaplat.instruments.iperf3 import read_iperf3
 from pcaplat.instruments.mistakes import InstrumentError
 from pcaplat.instruments.netperf import read_netperf
@@ -57,7 +57,7 @@ def witnesses_in(folder: Path, wanted: Wanted) -> list[Witness]:
     ]
 
 
-def samples_in(folder: Path, wanted: SampleFile) -> Samples:
+def samples_in(folder: Path, wanted: SampleFile) -> UsageSamples:
     """Read a run's samples of CPU, or of memory, their times on the captures' clock.
 
     Raises:
@@ -73,7 +73,7 @@ def samples_in(folder: Path, wanted: SampleFile) -> Samples:
     return replace(found, end_ns=[end - wanted.offset_ns for end in found.end_ns])
 
 
-def _samples(text: str, where: str, wanted: SampleFile) -> Samples:
+def _samples(text: str, where: str, wanted: SampleFile) -> UsageSamples:
     is_memory = wanted.is_memory
     if wanted.format == "sar":
         return read_sar(text, where, wanted.mapping.zone, is_memory=is_memory)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from math import isfinite
 from typing import Any
 
-from pcaplat.instruments import NS_PER_S, Samples
+from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.instruments.instants import ns_of
 from pcaplat.instruments.mistakes import InstrumentError
 
@@ -18,7 +18,7 @@ KIB_PER_MIB = 1024
 
 def read_sar(
     text: str, where: str, zone: tzinfo | None = None, *, is_memory: bool = False
-) -> Samples:
+) -> UsageSamples:
     """Read how many cores were busy in each interval: all but idle and iowait, times the cores.
 
     Or how much memory was used: what sar calls memused, without buffers and caches.
@@ -55,7 +55,7 @@ def read_sar(
     if not values:
         what = "it has no memory" if is_memory else "it has no cpu-load of all processors"
         raise InstrumentError.at(where, None, what, REDO)
-    return Samples(where, "MiB" if is_memory else "core", end_ns, length_ns, values)
+    return UsageSamples(where, "MiB" if is_memory else "core", end_ns, length_ns, values)
 
 
 def _value(

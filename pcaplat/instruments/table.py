@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from difflib import get_close_matches
 from itertools import pairwise
 
-from pcaplat.instruments import NS_PER_S, Samples
+from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.instruments.instants import known_ns, ns_of
 from pcaplat.instruments.mistakes import InstrumentError
 
@@ -45,7 +45,7 @@ class Mapping:
     interval_ns: int | None = None
 
 
-def read_table(text: str, where: str, mapping: Mapping) -> Samples:
+def read_table(text: str, where: str, mapping: Mapping) -> UsageSamples:
     """Read samples from a CSV file with a line of headings.
 
     Raises:
@@ -63,7 +63,9 @@ def read_table(text: str, where: str, mapping: Mapping) -> Samples:
     return _samples(where, unit, times, values, mapping.interval_ns)
 
 
-def read_esxtop(text: str, where: str, column: str = "", *, is_memory: bool = False) -> Samples:
+def read_esxtop(
+    text: str, where: str, column: str = "", *, is_memory: bool = False
+) -> UsageSamples:
     r"""Read samples from what `esxtop -b` wrote.
 
     Args:
@@ -160,17 +162,17 @@ def _pdh_ns(text: str, line: int, where: str, zone: tzinfo) -> int:
 
 def _samples(
     where: str, unit: str, times: list[int], values: list[float], interval_ns: int | None
-) -> Samples:
+) -> UsageSamples:
     for number, (before, after) in enumerate(pairwise(times), 3):
         if after <= before:
             what = "its time is not after the one before it"
             raise InstrumentError.at(where, number, what, "order the samples by time, each once")
     step_ns = NS_PER_S if all(not t % NS_PER_S for t in times) else 1
     if interval_ns is not None:
-        return Samples(where, unit, times, [interval_ns] * len(times), values, step_ns)
+        return UsageSamples(where, unit, times, [interval_ns] * len(times), values, step_ns)
     lengths = [after - before for before, after in pairwise(times)]
     if not lengths:
         what = "one sample, and how long it took is not known"
         raise InstrumentError.at(where, None, what, 'add interval = "1s", or sample for longer')
     # how far back the first one reaches nobody says
-    return Samples(where, unit, times[1:], lengths, values[1:], step_ns)
+    return UsageSamples(where, unit, times[1:], lengths, values[1:], step_ns)

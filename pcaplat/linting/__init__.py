@@ -7,7 +7,6 @@ by the same code, at the cost of one reading. docs/lint.md says what each findin
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, doubt
 from pcaplat.diagnostics.files import refuse_damage, warn_of_no_overlap
@@ -20,9 +19,9 @@ from pcaplat.run.job import Job, Options, Progress
 from pcaplat.run.scan import Looked, look
 from pcaplat.stages.align import align
 from pcaplat.stages.survey import doubts_of_doubles, sampled_least, survey
+from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.lint/1"
-Row = dict[str, Any]
 
 
 def lint(

@@ -63,14 +63,14 @@ def _points_stamped_otherwise(runs: Sequence[MeasuredRun]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Convention:
+class StampConvention:
     """What stamps that stand for other bits of a frame may do to a mean; None: not known."""
 
     ns: float | None
     text: str
 
 
-def convention(run: MeasuredRun, ends: tuple[str, str], *, is_two_way: bool) -> Convention:
+def convention(run: MeasuredRun, ends: tuple[str, str], *, is_two_way: bool) -> StampConvention:
     """Tell what the stamps of a segment's ends stand for, and how much that may be.
 
     Latencies count from first bit to first bit. A stamp of another bit is later by 8 × length /
@@ -85,29 +85,29 @@ def convention(run: MeasuredRun, ends: tuple[str, str], *, is_two_way: bool) -> 
     least_bytes = LEAST_BYTES if is_two_way else None
     found = [_convention_at(run, point, least_bytes) for point in ends]
     known = [one.ns for one in found if one.ns is not None]
-    return Convention(
+    return StampConvention(
         max(known) if len(known) == len(found) else None, "; ".join(one.text for one in found)
     )
 
 
-def _convention_at(run: MeasuredRun, point: str, least_bytes: int | None) -> Convention:
+def _convention_at(run: MeasuredRun, point: str, least_bytes: int | None) -> StampConvention:
     rows = [row for row in run.document["captures"] if row["point"] == point]
     said = rows[0] if rows else {}
     longest = max((row.get("longest_bytes") or 0 for row in rows), default=0)
     stamped_at, rate_bps = said.get("stamped_at"), said.get("link_rate_bps")
     if stamped_at == "host":
-        return Convention(None, f"{point}: by its host, off the wire by what nobody measured")
+        return StampConvention(None, f"{point}: by its host, off the wire by what nobody measured")
     if stamped_at == "first-bit":
-        return Convention(0.0, f"{point}: first bit")
+        return StampConvention(0.0, f"{point}: first bit")
     takes = _takes(longest, rate_bps)
     if is_first_bit(said):
-        return Convention(0.0, f"{point}: last bit, taken back to the first by {takes}")
+        return StampConvention(0.0, f"{point}: last bit, taken back to the first by {takes}")
     moment = "last bit" if stamped_at else "not said; the last bit"
     text = f"{point}: {moment} is later than the first by {takes}"
     if rate_bps is None:
-        return Convention(None, text)
+        return StampConvention(None, text)
     shortest_ns = 0.0 if least_bytes is None else takes_ns(least_bytes, rate_bps)
-    return Convention(max(takes_ns(longest, rate_bps) - shortest_ns, 0.0), text)
+    return StampConvention(max(takes_ns(longest, rate_bps) - shortest_ns, 0.0), text)
 
 
 def _takes(longest: int, rate_bps: float | None) -> str:

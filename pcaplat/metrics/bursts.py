@@ -12,8 +12,9 @@ from math import isinf, sqrt
 import numpy as np
 
 from pcaplat.metrics.means import Reading, of_ratio
+from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks
-from pcaplat.statistics.intervals import Estimate, Floats
+from pcaplat.statistics.intervals import Estimate
 from pcaplat.statistics.loss_ratio import LossEstimate
 
 MOST_LIKELY = 3

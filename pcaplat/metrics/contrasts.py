@@ -13,7 +13,7 @@ from pcaplat.metrics.means import Reading
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import (
     Estimate,
-    Order,
+    RunOrder,
     across,
     difference,
     difference_of_runs,
@@ -175,7 +175,7 @@ def _relative(both: Effect, effect: Estimate | None, sides: tuple[Effect, Effect
     return replace(both, estimate=change, value=change.value)
 
 
-def _notes_on(order: Order) -> tuple[str, ...]:
+def _notes_on(order: RunOrder) -> tuple[str, ...]:
     if order.is_interleaved is None:
         return (UNORDERED,)
     if not order.is_interleaved:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pcaplat.instruments import NS_PER_S, Samples
+from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.metrics.means import Reading, of_ratio
 from pcaplat.metrics.metric import Figure, Given, Missing
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import FCS_BYTES, UNCOUNTED, transaction_rate
-from pcaplat.metrics.traffic_blocks import Flow
-from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK, Estimate, Floats
+from pcaplat.metrics.traffic_blocks import TrafficSeries
+from pcaplat.model.arrays import Floats
+from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK, Estimate
 
 NO_SAMPLES = (
     "{name}: no {what} samples; name them in the study file: [instruments.{key}] "
@@ -56,7 +57,7 @@ def per_100kpps(run: MeasuredRun, figure: Figure) -> Given:
 def per_gbps(run: MeasuredRun, figure: Figure) -> Given:
     """Give the load per Gb/s on L2 (frames with FCS), at the near end, likewise."""
 
-    def gigabits(flow: Flow) -> Floats:
+    def gigabits(flow: TrafficSeries) -> Floats:
         n_bytes = flow.counts["frame_bytes"] + FCS_BYTES * flow.counts["n_frames"]
         return np.asarray(n_bytes * 8e-9)
 
@@ -74,15 +75,19 @@ def per_ktps(run: MeasuredRun, figure: Figure) -> Given:
     return replace(load, value=load.value * factor, within=within)
 
 
-def _per_traffic(run: MeasuredRun, figure: Figure, count: Callable[[Flow], Floats]) -> Given:
-    def units(flows: list[Flow], joined: Joined) -> Floats:
+def _per_traffic(
+    run: MeasuredRun, figure: Figure, count: Callable[[TrafficSeries], Floats]
+) -> Given:
+    def units(flows: list[TrafficSeries], joined: Joined) -> Floats:
         each = [_between(flow, count(flow), *joined.edges_ns) for flow in flows]
         return np.asarray(np.sum(each, axis=0))
 
     return _per(run, figure, units)
 
 
-def _per(run: MeasuredRun, figure: Figure, count: Callable[[list[Flow], Joined], Floats]) -> Given:
+def _per(
+    run: MeasuredRun, figure: Figure, count: Callable[[list[TrafficSeries], Joined], Floats]
+) -> Given:
     if figure.statistic != "mean":
         return Missing(f"the {figure.statistic} of a cost is not measured; its mean is")
     flows = _flows(run, figure)
@@ -108,7 +113,7 @@ def _noted(reading: Reading, joined: Joined, what: str) -> Reading:
     return replace(reading, why=why, note="; ".join(notes))
 
 
-def _flows(run: MeasuredRun, figure: Figure) -> list[Flow] | Missing:
+def _flows(run: MeasuredRun, figure: Figure) -> list[TrafficSeries] | Missing:
     if run.rates is None:
         return Missing(UNCOUNTED.format(name=run.name))
     point = (figure.ends or run.ends)[0]
@@ -117,10 +122,10 @@ def _flows(run: MeasuredRun, figure: Figure) -> list[Flow] | Missing:
     return flows or Missing(f"{run.name}: no packet was seen at {point}")
 
 
-def _joined(run: MeasuredRun, figure: Figure, flow: Flow) -> Joined | Missing:
+def _joined(run: MeasuredRun, figure: Figure, flow: TrafficSeries) -> Joined | Missing:
     """Take the samples that the captures cover."""
     what = _what(figure)
-    samples: Samples | None = run.samples if what == "CPU" else run.memory
+    samples: UsageSamples | None = run.samples if what == "CPU" else run.memory
     if samples is None:
         return Missing(NO_SAMPLES.format(name=run.name, what=what, key=what.lower()))
     if figure.unit is not None and figure.unit != samples.unit:
@@ -141,7 +146,7 @@ def _joined(run: MeasuredRun, figure: Figure, flow: Flow) -> Joined | Missing:
     return Joined(load_s, seconds, (begins[inside], ends[inside]), note)
 
 
-def _between(flow: Flow, counts: Floats, begins: np.ndarray, ends: np.ndarray) -> Floats:
+def _between(flow: TrafficSeries, counts: Floats, begins: np.ndarray, ends: np.ndarray) -> Floats:
     """Count what passed in each interval; blocks that it cuts count by their share."""
     edges = np.arange(len(counts) + 1) * flow.length_ns
     sums = np.concatenate([[0.0], np.cumsum(counts)])

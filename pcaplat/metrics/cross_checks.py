@@ -1,7 +1,6 @@
 """Second witnesses: what netperf and iperf3 say of a run, beside what its captures say."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from pcaplat.metrics.means import of_ratio
 from pcaplat.metrics.metric import Figure, Missing
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.statistics.intervals import CONFIDENCE, Estimate
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_frac, format_ns
 
 SAME_SHARE = 0.01
@@ -20,7 +20,6 @@ BUSY_SHARE = 0.1
 """Of the busiest block: with less, a block is before or after the test."""
 
 COST = "captures cost about 0.5 µs a packet and point, if the other ran without them"
-Row = dict[str, Any]
 
 
 def witness_rows(scenarios: Sequence[Scenario]) -> list[Row]:

@@ -11,9 +11,9 @@ from math import inf, isfinite, sqrt
 import numpy as np
 
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import N_BLOCKS, Blocks, joined
-from pcaplat.statistics.intervals import Blocking, Estimate, Floats, blocking, resamples, spread_of
+from pcaplat.statistics.intervals import Blocking, Estimate, blocking, resamples, spread_of
 from pcaplat.statistics.loss_ratio import LossEstimate
 
 LEAST_EFFECTIVE = 50

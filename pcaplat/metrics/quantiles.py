@@ -10,9 +10,10 @@ from math import sqrt
 import numpy as np
 
 from pcaplat.metrics.means import TRIMMED_AWAY, Reading, gated, resampled_error
+from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks, joined
 from pcaplat.model.histogram import Bins
-from pcaplat.statistics.intervals import Blocking, Estimate, Floats, blocking
+from pcaplat.statistics.intervals import Blocking, Estimate, blocking
 
 LEAST_BEYOND = 25
 """Independent packets beyond a quantile that its interval needs."""

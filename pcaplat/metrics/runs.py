@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.instruments import Samples, Witness
+from pcaplat.instruments import UsageSamples, Witness
 from pcaplat.metrics.traffic_blocks import Rates
 from pcaplat.model.blocks import Blocks, Key
 
@@ -34,8 +34,8 @@ class MeasuredRun:
     blocks: Mapping[Key, Blocks]
     rates: Rates | None = None
     witnesses: Sequence[Witness] = ()
-    samples: Samples | None = None
-    memory: Samples | None = None
+    samples: UsageSamples | None = None
+    memory: UsageSamples | None = None
 
     def says(self, text: str) -> str:
         """Begin what is said of this run by its name, if it has one."""

@@ -14,7 +14,7 @@ import numpy as np
 from pcaplat.metrics.means import Reading, of_ratio
 from pcaplat.metrics.metric import SHARES, Figure, Given, Missing
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.metrics.traffic_blocks import Flow, Rates, Row
+from pcaplat.metrics.traffic_blocks import Rates, TrafficRow, TrafficSeries
 from pcaplat.model.blocks import N_BLOCKS
 
 FCS_BYTES = 4
@@ -88,7 +88,7 @@ def frame_size(run: MeasuredRun, figure: Figure) -> Given:
     return Reading(value, None, n_frames, n_frames, 0.0, why)
 
 
-def _statistic(sizes: Sequence[Row], row: Row, statistic: str) -> float:
+def _statistic(sizes: Sequence[TrafficRow], row: TrafficRow, statistic: str) -> float:
     place = (row["point"], row["direction"])
     mine = [one for one in sizes if (one["point"], one["direction"]) == place]
     values = np.array([one["frame_bytes"] for one in mine])
@@ -128,7 +128,9 @@ def overhead(run: MeasuredRun, figure: Figure) -> Given:
     return Reading(value, None, n, n, 0.0, why)
 
 
-def _along(rows: list[Row], ends: tuple[str, str], run: MeasuredRun) -> tuple[list[Row], int]:
+def _along(
+    rows: list[TrafficRow], ends: tuple[str, str], run: MeasuredRun
+) -> tuple[list[TrafficRow], int]:
     """Find the segments between two points, and whether they are named the other way round."""
     for turned, sign in ((ends, 1), (ends[::-1], -1)):
         direct = [row for row in rows if (row["near"], row["far"]) == turned]
@@ -149,7 +151,7 @@ def transaction_rate(run: MeasuredRun, figure: Figure) -> Given:
 def transaction_time(run: MeasuredRun, figure: Figure) -> Given:
     """Mean time of a transaction, as seen at the point nearest the client."""
 
-    def mean_ns(rows: list[Row]) -> float:
+    def mean_ns(rows: list[TrafficRow]) -> float:
         n = sum(row["n_transactions"] for row in rows)
         total_ns = sum((row["mean_ns"] or 0.0) * row["n_transactions"] for row in rows)
         return float(total_ns / n)
@@ -157,7 +159,9 @@ def transaction_time(run: MeasuredRun, figure: Figure) -> Given:
     return _of_transactions(run, figure, mean_ns)
 
 
-def _of_transactions(run: MeasuredRun, figure: Figure, take: Callable[[list[Row]], float]) -> Given:
+def _of_transactions(
+    run: MeasuredRun, figure: Figure, take: Callable[[list[TrafficRow]], float]
+) -> Given:
     if run.rates is None:
         return Missing(UNCOUNTED.format(name=run.name))
     if figure.statistic != "mean":
@@ -180,7 +184,9 @@ def _of_transactions(run: MeasuredRun, figure: Figure, take: Callable[[list[Row]
     return Reading(float(take(rows)), None, n, n, 0.0, why)
 
 
-def _place(run: MeasuredRun, figure: Figure, *, is_out: bool) -> tuple[Flow, Row] | Missing:
+def _place(
+    run: MeasuredRun, figure: Figure, *, is_out: bool
+) -> tuple[TrafficSeries, TrafficRow] | Missing:
     """Find what passed the point that a figure is taken at."""
     rates: Rates | None = run.rates
     if rates is None:

@@ -15,32 +15,34 @@ import numpy as np
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.histogram import Bins
 from pcaplat.model.path import Findings
-from pcaplat.model.time_range import Range
-from pcaplat.tables.columns import Column, Table
+from pcaplat.model.time_range import TimeRange
+from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 N_BLOCKS = 256
 """Fine blocks of a run (rust/src/base/blocks.rs): a few make one that is long against the likeness
 of neighbours."""
 
-BLOCKS = Table(
+BLOCKS = TableSchema(
     "blocks",
     "latencies of each segment and direction, one row per block of time: what compare and validate "
     "need",
     (
-        Column("near", "String", "the end nearer the path's first point"),
-        Column("far", "String", "the end nearer the path's last point"),
-        Column("direction", "String", "forward (as the path is written) or reverse"),
-        Column("block", "Int64", "number of the block, from 0; the whole time has 256"),
-        Column(
+        ColumnSchema("near", "String", "the end nearer the path's first point"),
+        ColumnSchema("far", "String", "the end nearer the path's last point"),
+        ColumnSchema("direction", "String", "forward (as the path is written) or reverse"),
+        ColumnSchema("block", "Int64", "number of the block, from 0; the whole time has 256"),
+        ColumnSchema(
             "start_ns", "Int64", "when it begins, by the path's first clock", unit="ns since 1970"
         ),
-        Column("length_ns", "Int64", "how long it is", unit="ns"),
-        Column("n", "Int64", "packets that set out in it"),
-        Column("sum_ns", "Int64", "sum of their latencies, exact", unit="ns"),
-        Column("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
-        Column("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
-        Column("counts", "Counts", "packets in each of these bins"),
-        Column("n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True),
+        ColumnSchema("length_ns", "Int64", "how long it is", unit="ns"),
+        ColumnSchema("n", "Int64", "packets that set out in it"),
+        ColumnSchema("sum_ns", "Int64", "sum of their latencies, exact", unit="ns"),
+        ColumnSchema("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
+        ColumnSchema("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
+        ColumnSchema("counts", "Counts", "packets in each of these bins"),
+        ColumnSchema(
+            "n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True
+        ),
     ),
 )
 
@@ -130,7 +132,7 @@ class BlockTimes:
     end_ns: int
 
     @classmethod
-    def of(cls, findings: Findings, range_ns: Range) -> "BlockTimes":
+    def of(cls, findings: Findings, range_ns: TimeRange) -> "BlockTimes":
         """Take the time that all points cover, or what was asked for of it."""
         start_ns, end_ns = findings.cover(findings.components[0])
         low, high = range_ns

@@ -20,7 +20,7 @@ MAX_POINTS = 512
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPoints:
     """The points, which part of which file is which, and how many frames each part has.
 
     `names` has the point that each file was given for: frames of a divided file that are of none

@@ -6,11 +6,13 @@ from pcaplat.errors import InputError
 from pcaplat.model.path import Findings
 from pcaplat.units import format_instant, format_ns, parse_instant
 
-Range = tuple[int | None, int | None]
+TimeRange = tuple[int | None, int | None]
 """First and last instant, ns; None where it is open."""
 
 
-def asked_range(findings: Findings, reference: int, start: str | None, end: str | None) -> Range:
+def asked_range(
+    findings: Findings, reference: int, start: str | None, end: str | None
+) -> TimeRange:
     """Read the instants; relative ones count from the first frame of the path's points.
 
     Args:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from pcaplat.model.blocks import BLOCKS, block_rows
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
-from pcaplat.tables.columns import Table
+from pcaplat.tables.columns import TableSchema
 from pcaplat.tables.exchanges import TRIP_TABLES
 from pcaplat.tables.traffic import TRAFFIC_TABLES
 
@@ -44,7 +44,7 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     write_table(PACKETS, batches, stream)
 
 
-def write_table(table: Table, batches: Iterable[Any], path: Path | IO[bytes]) -> None:
+def write_table(table: TableSchema, batches: Iterable[Any], path: Path | IO[bytes]) -> None:
     """Write Arrow batches as one file; columns beyond the table's are kept."""
     stream = iter(batches)
     first = next(stream, None)
@@ -54,7 +54,7 @@ def write_table(table: Table, batches: Iterable[Any], path: Path | IO[bytes]) ->
             writer.write_table(pa.Table.from_batches(group).select(schema.names).cast(schema))
 
 
-def _schema(table: Table, given: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _schema(table: TableSchema, given: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Give the table's columns, then those of `given` that it does not name."""
     more = [field for field in given if field.name not in table.names]
     return pa.schema([*table.arrow_schema(), *more])
@@ -80,7 +80,7 @@ def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: AN
         yield group
 
 
-def _batch(table: Table, rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above
+def _batch(table: TableSchema, rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above
     more = {name for row in rows for name in row} - set(table.names)
     schema = table.arrow_schema()
     batch = pa.RecordBatch.from_pylist([{n: r.get(n) for n in table.names} for r in rows], schema)

@@ -5,6 +5,6 @@ of captures by their names is in `pcaplat.points.placing`.
 """
 
 from pcaplat.points.loading import load_profile, profile_names
-from pcaplat.points.schema import Clock, Encapsulation, Point, Profile
+from pcaplat.points.schema import Clock, Encapsulation, Profile, ProfilePoint
 
-__all__ = ["Clock", "Encapsulation", "Point", "Profile", "load_profile", "profile_names"]
+__all__ = ["Clock", "Encapsulation", "Profile", "ProfilePoint", "load_profile", "profile_names"]

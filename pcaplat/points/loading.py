@@ -11,7 +11,7 @@ from typing import Any
 from pcaplat.errors import PointError
 from pcaplat.points.patterns import overlap
 from pcaplat.points.records import check_keys, near, record, values_of
-from pcaplat.points.schema import CARRIERS, Point, Profile
+from pcaplat.points.schema import CARRIERS, Profile, ProfilePoint
 from pcaplat.text import plain_name
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
@@ -117,15 +117,15 @@ def _shared_keys(where: str, content: dict[str, Any]) -> dict[str, dict[str, Any
     for title, row in named.values():
         if not isinstance(row, Mapping):
             raise PointError(f"{where}: {title}: is no table")
-        check_keys(Point, f"{where}: {title}", row)
+        check_keys(ProfilePoint, f"{where}: {title}", row)
         for key in sorted(NOT_FOR_ALL & row.keys()):
             reason = "differs from point to point; write it in each"
             raise PointError.wrong_key(f"{where}: {title}", key, reason)
-        values_of(Point, f"{where}: {title}", row)
+        values_of(ProfilePoint, f"{where}: {title}", row)
     return {kind: dict(row) for kind, (_, row) in named.items()}
 
 
-def _point(where: str, shared: Mapping[str, dict[str, Any]], row: object) -> Point:
+def _point(where: str, shared: Mapping[str, dict[str, Any]], row: object) -> ProfilePoint:
     if not isinstance(row, Mapping):
         raise PointError(f"{where}: is no table")
     kind = row.get("kind", "")
@@ -138,16 +138,16 @@ def _point(where: str, shared: Mapping[str, dict[str, Any]], row: object) -> Poi
     for key in ("inferred", "assumed"):
         lists = [layer[key] for layer in layers if isinstance(layer.get(key), list)]
         merged[key] = [name for one in lists for name in one] if lists else merged.get(key, [])
-    point: Point = record(Point, where, merged)
+    point: ProfilePoint = record(ProfilePoint, where, merged)
     _check_point(where, point)
     return point
 
 
-def _check_point(where: str, point: Point) -> None:
+def _check_point(where: str, point: ProfilePoint) -> None:
     for key in ("commands", "sources"):
         if not getattr(point, key):
             raise PointError.wrong_key(where, key, "is empty; write at least one")
-    known = [item.name for item in fields(Point)]
+    known = [item.name for item in fields(ProfilePoint)]
     for key in (*point.inferred, *point.assumed):
         if key not in known:
             raise PointError(f"{where}: inferred and assumed: {key!r} is no key{near(key, known)}")
@@ -161,7 +161,7 @@ def _check_point(where: str, point: Point) -> None:
         raise PointError(f"{clock}: modulus_ticks and freq_hz belong together")
 
 
-def _check_names(where: str, points: Iterable[Point]) -> None:
+def _check_names(where: str, points: Iterable[ProfilePoint]) -> None:
     seen: dict[str, str] = {}
     for point in points:
         for name in (point.id, *point.aliases):

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from pcaplat.points.schema import Point, Profile
+from pcaplat.points.schema import Profile, ProfilePoint
 
 HOSTS_OF_A_PATH = 2
 
 
 def path_of(
-    profile: Profile, points: Mapping[str, tuple[Point, ...]], host_of: Mapping[str, str]
+    profile: Profile, points: Mapping[str, tuple[ProfilePoint, ...]], host_of: Mapping[str, str]
 ) -> list[str] | None:
     """Give the points in order: from the near host's guest on, up to the far host's guest."""
     hosts = list(dict.fromkeys(host_of[name] for name in points))
@@ -27,7 +27,7 @@ def path_of(
 
 
 def one_way_pairs(
-    points: Mapping[str, tuple[Point, ...]], host_of: Mapping[str, str]
+    points: Mapping[str, tuple[ProfilePoint, ...]], host_of: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Find points that packets pass in the same order out and back: they are no two places."""
     both = [
@@ -43,7 +43,7 @@ def one_way_pairs(
     ]
 
 
-def rank_of(profile: Profile, points: Sequence[Point]) -> int | None:
+def rank_of(profile: Profile, points: Sequence[ProfilePoint]) -> int | None:
     """Give the place on the way out; what is only on the way back counts from the far end."""
     places = {point.place for point in points} - {None}
     twins = [point for point in profile.points if point in points or point.place in places]

@@ -9,7 +9,7 @@ from pcaplat.model.captures import stem
 from pcaplat.model.stamping import Stamping
 from pcaplat.points.order import one_way_pairs, path_of, rank_of
 from pcaplat.points.patterns import find
-from pcaplat.points.schema import Point, Profile
+from pcaplat.points.schema import Profile, ProfilePoint
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Placing:
     """
 
     names: list[str | None]
-    points: dict[str, tuple[Point, ...]]
+    points: dict[str, tuple[ProfilePoint, ...]]
     path: list[str] | None
     same_clock: list[list[str]]
     udp_ports: list[tuple[int, str]]
@@ -55,7 +55,7 @@ class Placing:
         return replace(self, path=path, same_clock=[one for one in groups if len(one) > 1])
 
 
-def _said(points: Iterable[Point]) -> Stamping:
+def _said(points: Iterable[ProfilePoint]) -> Stamping:
     """Of two points that see one direction each, what both say."""
     said = {Stamping(point.stamped_at, point.link_rate_bps) for point in points}
     return said.pop() if len(said) == 1 else Stamping()
@@ -69,7 +69,7 @@ class _Seen:
     host: str
     part: str
     label: str
-    points: tuple[Point, ...]
+    points: tuple[ProfilePoint, ...]
     joint: str = "-"
 
 
@@ -100,7 +100,7 @@ def place_captures(profile: Profile, captures: Sequence[tuple[str, str | None]])
     seen = _by_folder([one for one in found if one], [Path(file) for file, _ in captures])
     _refuse_two_of_a_kind(profile, seen, captures)
     names: list[str | None] = [given for _, given in captures]
-    points: dict[str, tuple[Point, ...]] = {}
+    points: dict[str, tuple[ProfilePoint, ...]] = {}
     for one in seen:
         name = names[one.index] or _name(one, seen)
         names[one.index] = name
@@ -176,7 +176,7 @@ def _name(one: _Seen, seen: Sequence[_Seen]) -> str:
 
 
 def _same_clock(
-    points: Mapping[str, tuple[Point, ...]], host_of: Mapping[str, str]
+    points: Mapping[str, tuple[ProfilePoint, ...]], host_of: Mapping[str, str]
 ) -> list[list[str]]:
     groups: dict[tuple[str, ...], list[str]] = {}
     for name, of_name in points.items():
@@ -189,7 +189,9 @@ def _same_clock(
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _udp_ports(profile: Profile, points: Iterable[tuple[Point, ...]]) -> list[tuple[int, str]]:
+def _udp_ports(
+    profile: Profile, points: Iterable[tuple[ProfilePoint, ...]]
+) -> list[tuple[int, str]]:
     """Give the tunnels' ports, of the layers that pcaplat decodes."""
     ports = {
         (port, encap.kind)
@@ -214,7 +216,9 @@ def _notes(
 
 
 def _clock_notes(
-    profile: Profile, points: Mapping[str, tuple[Point, ...]], groups: Iterable[Sequence[str]]
+    profile: Profile,
+    points: Mapping[str, tuple[ProfilePoint, ...]],
+    groups: Iterable[Sequence[str]],
 ) -> list[str]:
     """Say which common clocks nobody has confirmed."""
     unsure = {
@@ -231,7 +235,7 @@ def _clock_notes(
     ]
 
 
-def _order_notes(profile: Profile, points: Mapping[str, tuple[Point, ...]]) -> list[str]:
+def _order_notes(profile: Profile, points: Mapping[str, tuple[ProfilePoint, ...]]) -> list[str]:
     unranked = [name for name, of_name in points.items() if rank_of(profile, of_name) is None]
     if not unranked or len(points) == 1:
         return []
@@ -243,7 +247,7 @@ def _order_notes(profile: Profile, points: Mapping[str, tuple[Point, ...]]) -> l
 
 
 def _one_way_notes(
-    points: Mapping[str, tuple[Point, ...]], host_of: Mapping[str, str]
+    points: Mapping[str, tuple[ProfilePoint, ...]], host_of: Mapping[str, str]
 ) -> list[str]:
     return [
         f"{one} comes before {other} on the way out and on the way back, so the profile gives no "

@@ -58,7 +58,7 @@ class Encapsulation:
 
 
 @dataclass(frozen=True)
-class Point:
+class ProfilePoint:
     """One place to capture at.
 
     `files` are patterns of file names, besides its `id` and `aliases`. `order_tx` and `order_rx`
@@ -119,13 +119,13 @@ class Profile:
     summary: str
     platform: str
     extent: str
-    points: tuple[Point, ...]
+    points: tuple[ProfilePoint, ...]
     sources: Mapping[str, str]
     version_range: str | None = None
     documented: list[str] = field(default_factory=list)
     pitfalls: list[str] = field(default_factory=list)
 
-    def along(self, way: str) -> list[Point]:
+    def along(self, way: str) -> list[ProfilePoint]:
         """Give the points that packets pass, in order: out (`tx`) or back (`rx`).
 
         Example:
@@ -136,7 +136,7 @@ class Profile:
         ranks = [(getattr(point, f"order_{way}"), point) for point in self.points]
         return [point for rank, point in sorted(_ranked(ranks), key=lambda pair: pair[0])]
 
-    def places(self) -> dict[str, tuple[Point, ...]]:
+    def places(self) -> dict[str, tuple[ProfilePoint, ...]]:
         """Give the points of each place that is seen in one direction by each."""
         names = dict.fromkeys(point.place for point in self.points if point.place)
         return {name: tuple(one for one in self.points if one.place == name) for name in names}
@@ -149,7 +149,7 @@ class Profile:
         return (kinds | formats | stamps) - {""}
 
 
-def _ranked(ranks: list[tuple[int | None, Point]]) -> Iterator[tuple[int, Point]]:
+def _ranked(ranks: list[tuple[int | None, ProfilePoint]]) -> Iterator[tuple[int, ProfilePoint]]:
     for rank, point in ranks:
         if rank is not None:
             yield rank, point

@@ -10,20 +10,20 @@ from typing import Self
 from pydantic import Field, ValidationError, model_validator
 
 from pcaplat.errors import ClaimError
-from pcaplat.published.checks import Strict, Text, mistake
+from pcaplat.published.checks import StrictModel, Text, mistake
 from pcaplat.published.claims import Claim
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
 from pcaplat.published.sheets import Table
 
 
-class Document(Strict):
+class Document(StrictModel):
     """The document that a file's claims and tables are taken from."""
 
     title: Text
     publisher: Text | None = None
 
 
-class Published(Strict):
+class Published(StrictModel):
     """What one file of claims/ holds."""
 
     document: Document | None = None

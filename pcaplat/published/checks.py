@@ -13,7 +13,7 @@ from pcaplat.published.quantities import METRICS, UNITS
 MAX_EXPONENT = 30
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """A table of a claims file: no key that is not known, no value of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True)

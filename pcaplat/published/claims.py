@@ -11,7 +11,7 @@ from pcaplat.published.checks import (
     Metric,
     NotNegative,
     Number,
-    Strict,
+    StrictModel,
     Text,
     Unit,
     mistake,
@@ -26,7 +26,7 @@ NEEDED = {"segment": ("near", "far"), "difference": ("treatment", "baseline"), "
 BOUNDS = ("interval", "at_most", "at_least", "about")
 
 
-class Source(Strict):
+class Source(StrictModel):
     """Where it is written."""
 
     document: Text | None = None
@@ -38,7 +38,7 @@ class Source(Strict):
         return ", ".join(part for part in (self.document, self.section, self.table) if part)
 
 
-class Scope(Strict):
+class Scope(StrictModel):
     """Between which points, in which scenario, or between which two."""
 
     kind: Literal["segment", "path", "difference"]
@@ -72,7 +72,7 @@ class Scope(Strict):
         return self
 
 
-class Population(Strict):
+class Population(StrictModel):
     """Of which packets."""
 
     frame_bytes: list[Annotated[int, Field(gt=0)]] = Field(default_factory=list)
@@ -81,7 +81,7 @@ class Population(Strict):
     traffic: Text | None = None
 
 
-class Claim(Strict):
+class Claim(StrictModel):
     """One published figure. `sentence` says it in our words unless the words matter."""
 
     id: Identifier

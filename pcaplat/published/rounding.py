@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import floor
 
 from pcaplat.published.formula import Formula, Sheet
-from pcaplat.published.sheets import Range
+from pcaplat.published.sheets import PrintedRange
 
-Steps = Mapping[tuple[str, str], Fraction]
+RoundingSteps = Mapping[tuple[str, str], Fraction]
 
 
 def half_step(printed: Decimal) -> Fraction:
@@ -21,7 +21,7 @@ def half_step(printed: Decimal) -> Fraction:
     return Fraction(10) ** int(printed.as_tuple().exponent) / 2
 
 
-def agrees(value: Fraction, printed: Range) -> bool:
+def agrees(value: Fraction, printed: PrintedRange) -> bool:
     """Say whether a value, rounded to the printed digits, is what is printed, or in the range.
 
     What lies exactly between two roundings agrees with either.
@@ -35,7 +35,7 @@ def agrees(value: Fraction, printed: Range) -> bool:
     return Fraction(lo) - half_step(lo) <= value <= Fraction(hi) + half_step(hi)
 
 
-def overlaps(lo: Fraction, hi: Fraction, printed: Range) -> bool:
+def overlaps(lo: Fraction, hi: Fraction, printed: PrintedRange) -> bool:
     """Say whether something between lo and hi rounds to what is printed.
 
     Example:
@@ -49,7 +49,7 @@ def overlaps(lo: Fraction, hi: Fraction, printed: Range) -> bool:
     return lo < most + half_step(printed[1]) and hi > least
 
 
-def deviation_frac(value: Fraction, printed: Range) -> float | None:
+def deviation_frac(value: Fraction, printed: PrintedRange) -> float | None:
     """Give (recomputed − published) / published, from the range's nearer end; 0 inside it.
 
     Example:
@@ -74,7 +74,7 @@ def round_to(value: Fraction, printed: Decimal, n_more: int = 0) -> Decimal:
 
 
 def rounding_range(
-    formula: Formula, sheet: Sheet, steps: Steps, row: str
+    formula: Formula, sheet: Sheet, steps: RoundingSteps, row: str
 ) -> tuple[Fraction, Fraction]:
     """Give the least and the most that a formula can be, if its inputs were rounded.
 

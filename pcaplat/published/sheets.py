@@ -6,22 +6,22 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from pcaplat.published.checks import Cell, Identifier, Name, Strict, Text, Unit, kind, mistake
+from pcaplat.published.checks import Cell, Identifier, Name, StrictModel, Text, Unit, kind, mistake
 from pcaplat.published.claims import Source
 from pcaplat.published.formula import FormulaError, Sheet, nearest, parse
 
 NAME, IS_TOTAL = "name", "is_total"
-Range = tuple[Decimal, Decimal]
+PrintedRange = tuple[Decimal, Decimal]
 
 
-class Convention(Strict):
+class Convention(StrictModel):
     """One way the publisher may have computed a column."""
 
     name: Text
     formula: Text
 
 
-class Column(Strict):
+class Column(StrictModel):
     """A column: raw where nothing is tried on it, else recomputed, else said to be lost."""
 
     name: Name
@@ -35,7 +35,7 @@ class Column(Strict):
     lost: Text | None = Field(default=None, description="why nothing can be recomputed")
 
 
-class Derived(Strict):
+class Derived(StrictModel):
     """What the document does not print, and its conclusion needs."""
 
     name: Name
@@ -44,7 +44,7 @@ class Derived(Strict):
     meaning: Text
 
 
-class Table(Strict):
+class Table(StrictModel):
     """A published table; each of `rows` has a `name` and a number, or two, for each column."""
 
     id: Identifier
@@ -60,7 +60,7 @@ class Table(Strict):
         """Every row, as printed."""
         return [str(row[NAME]) for row in self.rows]
 
-    def printed(self, row: int, column: str) -> Range | None:
+    def printed(self, row: int, column: str) -> PrintedRange | None:
         """Give what stands in a cell: lo and hi, equal for a single number."""
         value = self.rows[row].get(column)
         if isinstance(value, list):

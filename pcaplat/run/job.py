@@ -10,6 +10,7 @@ from pcaplat import _native
 from pcaplat.model.captures import Capture, by_their_names, point_names
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Warn
+from pcaplat.model.files_to_points import PointOf
 from pcaplat.model.points import Division, Point, questions_of
 from pcaplat.model.stamping import Stamping, stampings
 from pcaplat.points import Profile
@@ -21,10 +22,6 @@ from pcaplat.run.folder import Spill
 
 SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
-
-
-PointOf = Sequence[Sequence[int | None]]
-"""Per file and interface, the point."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.captures import parse_captures, point_index
 from pcaplat.model.exchanges import Trips
 from pcaplat.model.false_matches import false_matches
-from pcaplat.model.files_to_points import Found
+from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.model.time_range import asked_range
@@ -201,7 +201,7 @@ def _merge(job: Job) -> Result:
     ]
     if not any(segment.n for segment in segments):
         raise EvidenceError.nothing_matched([one.name for one in points], _n_by_status(matched))
-    files = Found(points, point_of, divisions, names, dict(matched["parts"]))
+    files = FoundPoints(points, point_of, divisions, names, dict(matched["parts"]))
     document = summarize(
         findings,
         clocks,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pcaplat import _native, tables
-from pcaplat.breakdowns import Asked, Breakdowns, parse_by
+from pcaplat.breakdowns import Breakdown, Breakdowns, parse_by
 from pcaplat.errors import InputError
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.captures import Capture
@@ -212,17 +212,17 @@ class Result:
     @cached_property
     def traffic_rows(self) -> Traffic:
         """Rows of all tables of pcaplat.tables.traffic, by name; counted when first asked for."""
-        from pcaplat.traffic.measuring import Measuring, Span  # noqa: PLC0415 - needs polars
+        from pcaplat.traffic.measuring import CountedTime, TrafficRun  # noqa: PLC0415 - needs polars
 
         self._need_rows()
         run = self._run
         times = run.times
-        return Measuring(
+        return TrafficRun(
             run.findings,
             [capture.name for capture in run.captures],
             run.links,
             run.rows,
-            Span(times.start_ns, times.end_ns, times.length_ns),
+            CountedTime(times.start_ns, times.end_ns, times.length_ns),
         ).measure(self.packet_batches(details=True))
 
     def with_traffic(self) -> Self:
@@ -236,10 +236,10 @@ class Result:
         asked = parse_by(what)
         return BY[asked.kind].frame(self.breakdowns([asked])[f"by_{asked.kind}"])
 
-    def breakdowns(self, asked: Sequence[Asked]) -> Breakdowns:
+    def breakdowns(self, asked: Sequence[Breakdown]) -> Breakdowns:
         """Rows of the tables of pcaplat.tables.breakdowns, by name; counted anew every time."""
         from pcaplat.breakdowns.crossings import Crossings  # noqa: PLC0415 - needs polars
-        from pcaplat.breakdowns.measuring import Measuring  # noqa: PLC0415 - likewise
+        from pcaplat.breakdowns.measuring import BreakdownRun  # noqa: PLC0415 - likewise
 
         self._need_rows()
         run = self._run
@@ -248,7 +248,7 @@ class Result:
         table = MatchTable(run.captures, run.findings, run.clocks)
         found = Crossings(table, run.links, *run.crossings, run.times)
         batches = partial(self.packet_batches, details=True)
-        return Measuring(found, self.document, run.is_resampled).measure(asked, batches)
+        return BreakdownRun(found, self.document, run.is_resampled).measure(asked, batches)
 
     @property
     def blocks(self) -> Mapping[Key, Blocks]:

@@ -19,9 +19,9 @@ from pcaplat.diagnostics.stamp_order import warn_of_stamp_order, warn_of_unsorte
 from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import clock_domains, point_names
 from pcaplat.model.diagnostic import Warn
-from pcaplat.model.files_to_points import find_points, interfaces_of
+from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
 from pcaplat.model.points import Division, Point
-from pcaplat.run.job import Job, Places, PointOf
+from pcaplat.run.job import Job, Places
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
 
 

@@ -14,7 +14,7 @@ from pcaplat.model.band import Band, NativeBand
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Division, Ends, Point, questions_of
-from pcaplat.model.time_range import Range
+from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""
@@ -38,7 +38,7 @@ def plan_matching(
     divisions: Sequence[Division | None] = (),
     *,
     window_ns: int | None = None,
-    range_ns: Range = (None, None),
+    range_ns: TimeRange = (None, None),
 ) -> dict[str, object]:
     """Say how to match, as the core takes it.
 

@@ -11,11 +11,9 @@ from functools import lru_cache
 from math import ceil, inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pcaplat import _native
-
-Floats = NDArray[np.float64]
+from pcaplat.model.arrays import Floats
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
@@ -151,7 +149,7 @@ def _joined(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float
 
 
 @dataclass(frozen=True)
-class Order:
+class RunOrder:
     """How the runs of two scenarios lie in time. None: their times tell no order."""
 
     is_interleaved: bool | None
@@ -167,7 +165,7 @@ def difference_of_runs(
     treatment: Sequence[float],
     baseline: Sequence[float],
     times: tuple[Sequence[int], Sequence[int]],
-) -> tuple[Estimate, Order]:
+) -> tuple[Estimate, RunOrder]:
     """Treatment − baseline, run by run.
 
     Where the order of the runs is known and a change with time could look like the effect (runs
@@ -181,13 +179,13 @@ def difference_of_runs(
     plain = difference(across(treatment), across(baseline))
     when = [*times[0], *times[1]]
     if len(set(when)) < len(when):
-        return plain, Order(None, None)
+        return plain, RunOrder(None, None)
     y = np.array([*treatment, *baseline], dtype=np.float64)
     group = np.repeat([1.0, 0.0], [len(treatment), len(baseline)])
     rank = np.argsort(np.argsort(when)).astype(np.float64)
     fit, slope_p = _fit_with_trend(y, group, rank)
     is_interleaved = bool(np.corrcoef(group, rank)[0, 1] ** 2 <= INTERLEAVED_SHARE)
-    order = Order(is_interleaved, slope_p)
+    order = RunOrder(is_interleaved, slope_p)
     return (fit if order.is_drifting or not is_interleaved else plain), order
 
 

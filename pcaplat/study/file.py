@@ -13,7 +13,7 @@ from pcaplat.instruments.instants import parse_zone
 from pcaplat.instruments.loading import SampleFile, Wanted
 from pcaplat.instruments.table import Mapping
 from pcaplat.model.stamping import parse_convention, parse_rate_bps
-from pcaplat.published.checks import Strict, Text, kind, mistake
+from pcaplat.published.checks import StrictModel, Text, kind, mistake
 from pcaplat.published.formula import nearest
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
 from pcaplat.study.errors import StudyError
@@ -75,18 +75,18 @@ Texts = Annotated[str | list[str], PlainValidator(_text_or_texts)]
 Duration = Annotated[int, BeforeValidator(_duration_ns)]
 SignedDuration = Annotated[int, BeforeValidator(_signed_ns)]
 Zone = Annotated[tzinfo, PlainValidator(_zone)]
-Convention = Annotated[str, BeforeValidator(_convention)]
+StampedAt = Annotated[str, BeforeValidator(_convention)]
 Rate = Annotated[int, BeforeValidator(_rate_bps)]
 Port = Annotated[int, Field(ge=1, le=MOST_PORT)]
 
 
-class Runs(Strict):
+class Runs(StrictModel):
     """One scenario: each of `runs` is a folder (`*` stands for any), or a list of captures."""
 
     runs: list[Texts] = Field(min_length=1)
 
 
-class Samples(Strict):
+class Samples(StrictModel):
     """Samples of each run: a file in its folder."""
 
     file: Texts
@@ -124,7 +124,7 @@ class MemorySamples(Samples):
         return self
 
 
-class Instruments(Strict):
+class Instruments(StrictModel):
     """Files of other instruments in each run's folder."""
 
     netperf: Texts | None = None
@@ -152,7 +152,7 @@ def _sample_file(given: CpuSamples | MemorySamples | None) -> SampleFile | None:
     return SampleFile(files, given.format, mapping, column, given.offset, is_memory)
 
 
-class StudyFile(Strict):
+class StudyFile(StrictModel):
     """What a study file says; paths in it begin at its own folder."""
 
     scenarios: dict[str, Runs] = Field(min_length=1)
@@ -162,7 +162,7 @@ class StudyFile(Strict):
     path: list[Text] | None = None
     same_clock: list[Texts] = Field(default_factory=list)
     clock_accuracy: dict[str, Duration] = Field(default_factory=dict)
-    stamped_at: dict[str, Convention] = Field(default_factory=dict)
+    stamped_at: dict[str, StampedAt] = Field(default_factory=dict)
     link_rate: dict[str, Rate] = Field(default_factory=dict)
     reference: Text | None = None
     profile: Text | None = None

@@ -12,8 +12,8 @@ from pcaplat.study.errors import StudyError
 from pcaplat.study.file import StudyFile, is_study, load_study
 from pcaplat.study.sources import (
     SUMMARY,
-    Reading,
-    Source,
+    RunReader,
+    ScenarioSource,
     captures_in,
     is_run,
     saved_run,
@@ -30,7 +30,7 @@ class RunFiles:
     captures: Sequence[str]
     wanted: Wanted = field(default_factory=Wanted)
 
-    def measured(self, reading: Reading) -> MeasuredRun:
+    def measured(self, reading: RunReader) -> MeasuredRun:
         """Read it, or merge its captures; and what other instruments say of it."""
         # before the captures, which take longer
         said = witnesses_in(self.folder, self.wanted)
@@ -65,7 +65,7 @@ class Study:
             str(self.folder / name) if name.endswith(".toml") else name for name in self.file.claims
         ]
 
-    def reading(self, asked: Reading) -> Reading:
+    def reading(self, asked: RunReader) -> RunReader:
         """Join what is asked for and what the file says; what is asked for wins."""
         options = self.file.options | {k: v for k, v in asked.options.items() if v}
         if str(options.get("profile", "")).endswith(".toml") and "profile" not in asked.options:
@@ -89,7 +89,7 @@ class Study:
                 found.append(RunFiles(f"{name}-{number}", self.folder, self._captures(given)))
         return found
 
-    def scenario(self, name: str, asked: Reading) -> Scenario:
+    def scenario(self, name: str, asked: RunReader) -> Scenario:
         """Measure a scenario."""
         reading = self.reading(asked)
         return reading.scenario(name, [run.measured(reading) for run in self.runs(name)])
@@ -151,7 +151,7 @@ def runs_at(where: str, options: Mapping[str, Any]) -> list[tuple[str, RunFiles,
     """
     file, colon, name = where.rpartition(":")
     study = study_at(file if colon else where)
-    own = {**options, **study.reading(Reading(options)).options}
+    own = {**options, **study.reading(RunReader(options)).options}
     found = [
         (scenario, run, own)
         for scenario in ([name] if colon else study.names)
@@ -163,7 +163,7 @@ def runs_at(where: str, options: Mapping[str, Any]) -> list[tuple[str, RunFiles,
     return found
 
 
-def scenario_at(source: Source | Sequence[Source], asked: Reading) -> Scenario:
+def scenario_at(source: ScenarioSource | Sequence[ScenarioSource], asked: RunReader) -> Scenario:
     """Make a scenario of "study.toml:SCENARIO", or of anything `scenario_of` takes."""
     if isinstance(source, str | PathLike):
         where, colon, name = str(source).rpartition(":")
@@ -174,7 +174,7 @@ def scenario_at(source: Source | Sequence[Source], asked: Reading) -> Scenario:
     return scenario_of(source, asked)
 
 
-def _only_scenario(study: Study, asked: Reading) -> Scenario:
+def _only_scenario(study: Study, asked: RunReader) -> Scenario:
     if len(study.names) > 1:
         raise StudyError.which_scenario(study.where, study.names)
     return study.scenario(study.names[0], asked)

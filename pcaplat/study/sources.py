@@ -26,12 +26,12 @@ CHOOSING = {
 }
 """Options that choose packets: a result that is written has made its choice."""
 
-Source = str | PathLike[str] | Result
+ScenarioSource = str | PathLike[str] | Result
 """A folder, a capture, or the result of a merge."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class RunReader:
     """How captures become runs: options of `merge`, and how much of either end is left out."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def measured(name: str, result: Result) -> MeasuredRun:
 
 
 def scenario_of(
-    source: Source | Sequence[Source], reading: Reading, name: str | None = None
+    source: ScenarioSource | Sequence[ScenarioSource], reading: RunReader, name: str | None = None
 ) -> Scenario:
     """Make a scenario of a folder of captures, a folder of such folders, or results.
 
@@ -76,11 +76,11 @@ def scenario_of(
     return reading.scenario(name or _name_of(source[0]), several)
 
 
-def _name_of(source: Source) -> str:
+def _name_of(source: ScenarioSource) -> str:
     return "result" if isinstance(source, Result) else Path(fspath(source)).resolve().name
 
 
-def runs_of(source: Source, reading: Reading) -> list[MeasuredRun]:
+def runs_of(source: ScenarioSource, reading: RunReader) -> list[MeasuredRun]:
     """Give the runs of a folder, or the one of a result."""
     if isinstance(source, Result):
         return [measured("result", source)]
@@ -112,7 +112,7 @@ def _is_capture(file: Path) -> bool:
     return name.suffix.lower() in CAPTURE
 
 
-def run_of(folder: Path, reading: Reading) -> MeasuredRun:
+def run_of(folder: Path, reading: RunReader) -> MeasuredRun:
     """Read or merge one run."""
     if not (folder / SUMMARY).exists():
         return reading.merged(folder.name, captures_in(folder))

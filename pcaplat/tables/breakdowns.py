@@ -1,21 +1,21 @@
 """The tables of breakdowns: their columns, units and meaning."""
 
 from pcaplat.tables import SEGMENTS
-from pcaplat.tables.columns import Column, Table
+from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 
-def _known(name: str, kind: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, kind, meaning, unit, is_nullable=True)  # type: ignore[arg-type] # one of Type
+def _known(name: str, kind: str, meaning: str, unit: str = "") -> ColumnSchema:
+    return ColumnSchema(name, kind, meaning, unit, is_nullable=True)  # type: ignore[arg-type] # one of Type
 
 
-def _by(kind: str, meaning: str, *keys: Column) -> Table:
+def _by(kind: str, meaning: str, *keys: ColumnSchema) -> TableSchema:
     """Give the table of one breakdown: segment, direction and key, then the figures."""
-    return Table(
+    return TableSchema(
         f"by_{kind}",
         f"figures of each segment, and of the whole path, and direction {meaning}; whole packets",
         (
             *_ENDS,
-            Column("key", "String", "what the row is of, to be read"),
+            ColumnSchema("key", "String", "what the row is of, to be read"),
             *keys,
             *_FIGURES,
             *_COUNTS,
@@ -24,7 +24,7 @@ def _by(kind: str, meaning: str, *keys: Column) -> Table:
 
 
 _FIGURES = (
-    Column("n", "Int64", "packets measured"),
+    ColumnSchema("n", "Int64", "packets measured"),
     *(
         _known(f"{name}_ns", "Float64", text, "ns")
         for name, text in (
@@ -49,9 +49,9 @@ _COUNTED = (
 _COUNTS = tuple(column for column in SEGMENTS.columns if column.name in _COUNTED)
 
 _ENDS = (
-    Column("near", "String", "the end nearer the path's first point"),
-    Column("far", "String", "the end nearer the path's last point"),
-    Column("direction", "String", "forward (as the path is written) or reverse"),
+    ColumnSchema("near", "String", "the end nearer the path's first point"),
+    ColumnSchema("far", "String", "the end nearer the path's last point"),
+    ColumnSchema("direction", "String", "forward (as the path is written) or reverse"),
 )
 
 BY = {
@@ -67,8 +67,8 @@ BY = {
     "size": _by(
         "size",
         "per class of frame size at near, classes that double",
-        Column("least_bytes", "Int64", "shortest frame of the class", "bytes"),
-        Column("most_bytes", "Int64", "longest frame of the class", "bytes"),
+        ColumnSchema("least_bytes", "Int64", "shortest frame of the class", "bytes"),
+        ColumnSchema("most_bytes", "Int64", "longest frame of the class", "bytes"),
     ),
     "dscp": _by(
         "dscp",
@@ -84,20 +84,22 @@ BY = {
     "window": _by(
         "window",
         "per window of time",
-        Column("start_ns", "Int64", "when it begins, by the path's first clock", "ns since 1970"),
-        Column("length_ns", "Int64", "how long it is", "ns"),
+        ColumnSchema(
+            "start_ns", "Int64", "when it begins, by the path's first clock", "ns since 1970"
+        ),
+        ColumnSchema("length_ns", "Int64", "how long it is", "ns"),
     ),
 }
 
 ROUND_TRIPS_BY = tuple(
-    Table(
+    TableSchema(
         f"round_trips_by_{kind}",
         f"a segment's share of the round trip per {kind}: mean there and mean back of whole "
         "packets; needs no common clock",
         (
             *_ENDS[:2],
             *BY[kind].columns[len(_ENDS) : -len(_FIGURES + _COUNTS)],
-            Column("n", "Int64", "packets measured, of the direction that has fewer"),
+            ColumnSchema("n", "Int64", "packets measured, of the direction that has fewer"),
             _known("mean_ns", "Float64", "mean two-way contribution", "ns"),
             *_FIGURES[-3:],
         ),
@@ -106,12 +108,12 @@ ROUND_TRIPS_BY = tuple(
 )
 """Of keys that both directions have in common."""
 
-SIZE_FITS = Table(
+SIZE_FITS = TableSchema(
     "size_fits",
     "latency against frame bytes at near, a line of least squares for each segment and direction",
     (
         *_ENDS,
-        Column("n", "Int64", "packets measured"),
+        ColumnSchema("n", "Int64", "packets measured"),
         _known("min_bytes", "Int64", "shortest frame", "bytes"),
         _known("max_bytes", "Int64", "longest frame", "bytes"),
         *(

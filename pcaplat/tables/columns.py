@@ -16,7 +16,7 @@ Type = Literal["String", "Int64", "Int32", "Float64", "Boolean", "Steps", "Float
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnSchema:
     """One column: `unit` is empty for what has none, `is_nullable` for what may be unknown."""
 
     name: str
@@ -27,12 +27,12 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableSchema:
     """A named list of columns."""
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnSchema, ...]
 
     @property
     def names(self) -> list[str]:

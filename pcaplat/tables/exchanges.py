@@ -1,17 +1,17 @@
 """The tables of paired requests and responses: their columns, units and meaning."""
 
-from pcaplat.tables.columns import Column, Table
+from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 
-def _known(name: str, meaning: str, unit: str = "ns") -> Column:
-    return Column(name, "Float64", meaning, unit, is_nullable=True)
+def _known(name: str, meaning: str, unit: str = "ns") -> ColumnSchema:
+    return ColumnSchema(name, "Float64", meaning, unit, is_nullable=True)
 
 
-def _text(name: str, meaning: str, *, is_nullable: bool = False) -> Column:
-    return Column(name, "String", meaning, is_nullable=is_nullable)
+def _text(name: str, meaning: str, *, is_nullable: bool = False) -> ColumnSchema:
+    return ColumnSchema(name, "String", meaning, is_nullable=is_nullable)
 
 
-def _figures(mean: str = "mean") -> tuple[Column, ...]:
+def _figures(mean: str = "mean") -> tuple[ColumnSchema, ...]:
     what = {
         mean: "mean, exact",
         "p50": "median",
@@ -30,16 +30,16 @@ def _figures(mean: str = "mean") -> tuple[Column, ...]:
 _KIND = _text("kind", "tcp-turn, tcp-syn, tcp-ack, icmp-echo, dns, udp-turn or tcp-timestamp")
 
 
-def _counted(meaning: str) -> tuple[Column, ...]:
+def _counted(meaning: str) -> tuple[ColumnSchema, ...]:
     one_in = "of so many requests the same one was paired at every point"
-    return Column("n", "Int64", meaning), Column("one_in", "Int64", one_in)
+    return ColumnSchema("n", "Int64", meaning), ColumnSchema("one_in", "Int64", one_in)
 
 
-def _paired(meaning: str) -> tuple[Column, ...]:
+def _paired(meaning: str) -> tuple[ColumnSchema, ...]:
     return (*_counted(meaning), *_figures())
 
 
-ROUND_TRIPS_BY_KIND = Table(
+ROUND_TRIPS_BY_KIND = TableSchema(
     "round_trips_by_kind",
     "one row per segment and kind of transaction: its share of the time from request to response, pair by pair; needs no common clock",
     (
@@ -50,7 +50,7 @@ ROUND_TRIPS_BY_KIND = Table(
     ),
 )  # fmt: skip
 
-TRANSACTION_TIMES = Table(
+TRANSACTION_TIMES = TableSchema(
     "transaction_times",
     "one row per kind of transaction, direction of its requests, and end of the path: the time from request to response as that point saw it; pairs that both ends saw",
     (
@@ -62,7 +62,7 @@ TRANSACTION_TIMES = Table(
     ),
 )  # fmt: skip
 
-LEFT_OUT = Table(
+LEFT_OUT = TableSchema(
     "transactions_left_out",
     "requests with a response that are in no round trip, by kind",
     (

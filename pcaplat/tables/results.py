@@ -3,28 +3,26 @@
 The names are public (docs/reference/tables.md is made of them); `check` compares a table with them.
 """
 
-from pcaplat.tables.columns import Column, Table
-
-__all__ = ["Column", "Table"]
+from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 
-def _text(name: str, meaning: str, *, is_nullable: bool = False) -> Column:
-    return Column(name, "String", meaning, is_nullable=is_nullable)
+def _text(name: str, meaning: str, *, is_nullable: bool = False) -> ColumnSchema:
+    return ColumnSchema(name, "String", meaning, is_nullable=is_nullable)
 
 
-def _count(name: str, meaning: str) -> Column:
-    return Column(name, "Int64", meaning)
+def _count(name: str, meaning: str) -> ColumnSchema:
+    return ColumnSchema(name, "Int64", meaning)
 
 
-def _duration(name: str, meaning: str) -> Column:
-    return Column(name, "Float64", meaning, "ns", is_nullable=True)
+def _duration(name: str, meaning: str) -> ColumnSchema:
+    return ColumnSchema(name, "Float64", meaning, "ns", is_nullable=True)
 
 
-def _intervals(*names: str) -> tuple[Column, ...]:
+def _intervals(*names: str) -> tuple[ColumnSchema, ...]:
     ends = [("lo", "lower end of its 95 % interval; null: interval_reason"), ("hi", "upper end")]
     return (
         *(_duration(f"{name}_{end}_ns", f"{name}: {of}") for name in names for end, of in ends),
-        Column(
+        ColumnSchema(
             "n_effective",
             "Float64",
             "independent packets that would tell the mean as well",
@@ -35,53 +33,53 @@ def _intervals(*names: str) -> tuple[Column, ...]:
     )
 
 
-PACKETS = Table(
+PACKETS = TableSchema(
     "packets",
     "one row per captured frame, of all points; of what was asked for (all without --filter, --sample, --from, --to) nothing is dropped",
     (
         _text("point", "capture point"),
         _text("file", "capture file"),
         _count("frame", "number within the file, from 1, as Wireshark counts"),
-        Column("t_ns", "Int64", "the capture file's own time", "ns since 1970"),
-        Column("stamp_ns", "Int64", "time from inside the frame, used instead of t_ns", "ns since 1970", is_nullable=True),
-        Column("aligned_ns", "Int64", "time on the reference clock", "ns since 1970", is_nullable=True),
-        Column("trajectory_id", "Int64", "same number: the same packet; null: matched nowhere", is_nullable=True),
+        ColumnSchema("t_ns", "Int64", "the capture file's own time", "ns since 1970"),
+        ColumnSchema("stamp_ns", "Int64", "time from inside the frame, used instead of t_ns", "ns since 1970", is_nullable=True),
+        ColumnSchema("aligned_ns", "Int64", "time on the reference clock", "ns since 1970", is_nullable=True),
+        ColumnSchema("trajectory_id", "Int64", "same number: the same packet; null: matched nowhere", is_nullable=True),
         _text("status", "matched, coalesced, duplicate, ambiguous, unmatched or undecoded"),
         _text("layers", "from the outermost to the innermost, e.g. ethernet/ipv4/udp"),
         _text("src", "innermost source address; null: not IP", is_nullable=True),
         _text("dst", "innermost destination address; null: not IP", is_nullable=True),
-        Column("src_port", "Int32", "innermost source port", is_nullable=True),
-        Column("dst_port", "Int32", "innermost destination port", is_nullable=True),
-        Column("protocol", "Int32", "innermost IP protocol number", is_nullable=True),
-        Column("tunnel_id", "Int64", "VNI, GRE key, TEID, ERSPAN session … of the innermost tunnel", is_nullable=True),
-        Column("wire_bytes", "Int64", "length of the frame on the wire", "bytes"),
-        Column("captured_bytes", "Int64", "length of the frame in the file", "bytes"),
+        ColumnSchema("src_port", "Int32", "innermost source port", is_nullable=True),
+        ColumnSchema("dst_port", "Int32", "innermost destination port", is_nullable=True),
+        ColumnSchema("protocol", "Int32", "innermost IP protocol number", is_nullable=True),
+        ColumnSchema("tunnel_id", "Int64", "VNI, GRE key, TEID, ERSPAN session … of the innermost tunnel", is_nullable=True),
+        ColumnSchema("wire_bytes", "Int64", "length of the frame on the wire", "bytes"),
+        ColumnSchema("captured_bytes", "Int64", "length of the frame in the file", "bytes"),
     ),
 )  # fmt: skip
 
-DETAILS = Table(
+DETAILS = TableSchema(
     "details",
     "further columns of packets, which `pcaplat read --details` gives; null: not known, or not there",
     (
-        Column("interface", "Int32", "number of the interface in the file, from 0", is_nullable=True),
-        Column("link", "Int32", "LINKTYPE number of the frame; null: no packet", is_nullable=True),
+        ColumnSchema("interface", "Int32", "number of the interface in the file, from 0", is_nullable=True),
+        ColumnSchema("link", "Int32", "LINKTYPE number of the frame; null: no packet", is_nullable=True),
         _text("direction", "in or out, as the file says it", is_nullable=True),
         _text("checksum", "layer 4, as the file says it: not-ready (offloaded) or valid", is_nullable=True),
-        Column("is_segmented_later", "Boolean", "whether the file says that the network card was to cut it (TSO)", is_nullable=True),
-        Column("packet_id", "Int64", "same number: the same packet, as the file says it (epb_packetid)", is_nullable=True),
+        ColumnSchema("is_segmented_later", "Boolean", "whether the file says that the network card was to cut it (TSO)", is_nullable=True),
+        ColumnSchema("packet_id", "Int64", "same number: the same packet, as the file says it (epb_packetid)", is_nullable=True),
         _text("verdict", "what was decided about it, as the file says it: hardware, tc:N or xdp:N", is_nullable=True),
-        Column("ip_id", "Int64", "innermost IP identification", is_nullable=True),
-        Column("ttl", "Int32", "innermost TTL or hop limit", is_nullable=True),
-        Column("dscp", "Int32", "innermost differentiated services codepoint, without ECN", is_nullable=True),
-        Column("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
-        Column("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
-        Column("tcp_flags", "Int32", "innermost TCP flags: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32", is_nullable=True),
-        Column("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),
+        ColumnSchema("ip_id", "Int64", "innermost IP identification", is_nullable=True),
+        ColumnSchema("ttl", "Int32", "innermost TTL or hop limit", is_nullable=True),
+        ColumnSchema("dscp", "Int32", "innermost differentiated services codepoint, without ECN", is_nullable=True),
+        ColumnSchema("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
+        ColumnSchema("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
+        ColumnSchema("tcp_flags", "Int32", "innermost TCP flags: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32", is_nullable=True),
+        ColumnSchema("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),
         _text("undecoded_because", "which layer could not be read, where, and why", is_nullable=True),
     ),
 )  # fmt: skip
 
-MATCHES = Table(
+MATCHES = TableSchema(
     "matches",
     "one row per pair of frames that carry the same packet, at two points where it was seen one after the other",
     (
@@ -96,14 +94,14 @@ MATCHES = Table(
         _duration("latency_ns", "t(down) − t(up) on aligned clocks"),
         _duration("latency_lo_ns", "the least that resolution and clocks leave possible"),
         _duration("latency_hi_ns", "the most that resolution and clocks leave possible"),
-        Column("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
+        ColumnSchema("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
         _text("matched_by", "unique, usual-time, posterior or bytes (docs/stages/match.md, evidence)"),
-        Column("probability", "Float64", "that the two are one packet, where matched_by is posterior", "0 to 1", is_nullable=True),
+        ColumnSchema("probability", "Float64", "that the two are one packet, where matched_by is posterior", "0 to 1", is_nullable=True),
         _text("identity", "what both were recognised by: whole, translated, short or short-translated"),
     ),
 )  # fmt: skip
 
-CAPTURES = Table(
+CAPTURES = TableSchema(
     "captures",
     "one row per capture file",
     (
@@ -111,40 +109,40 @@ CAPTURES = Table(
         _text("point", "capture point"),
         _count("n_frames", "frames in it, also those that were not asked for"),
         _count("n_undecoded", "frames that could not be read to the innermost packet"),
-        Column("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
-        Column("batch_ns", "Int64", "how much too late stamps may be, where batches of frames share one; 0: none do", "ns"),
-        Column("mirror_wait_ns", "Int64", "how long frames waited at most for those of the other direction, as in a mirror; null: not seen", "ns", is_nullable=True),
+        ColumnSchema("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
+        ColumnSchema("batch_ns", "Int64", "how much too late stamps may be, where batches of frames share one; 0: none do", "ns"),
+        ColumnSchema("mirror_wait_ns", "Int64", "how long frames waited at most for those of the other direction, as in a mirror; null: not seen", "ns", is_nullable=True),
         _text("link", "link type"),
         _count("longest_bytes", "the longest frame on the wire, without its check sequence"),
-        Column("is_truncated", "Boolean", "whether a part of the file is missing: cut short, or lost to damage"),
-        Column("stamp", "String", "the in-packet timestamp whose time is used; null: the file's time is", is_nullable=True),
-        Column("stamp_resolution_ns", "Float64", "the finest step it can show", "ns", is_nullable=True),
-        Column("stamp_timescale", "String", "utc, tai (37 s ahead) or unknown, by its distance from the file's time", is_nullable=True),
+        ColumnSchema("is_truncated", "Boolean", "whether a part of the file is missing: cut short, or lost to damage"),
+        ColumnSchema("stamp", "String", "the in-packet timestamp whose time is used; null: the file's time is", is_nullable=True),
+        ColumnSchema("stamp_resolution_ns", "Float64", "the finest step it can show", "ns", is_nullable=True),
+        ColumnSchema("stamp_timescale", "String", "utc, tai (37 s ahead) or unknown, by its distance from the file's time", is_nullable=True),
         _count("n_stamped", "frames that carry it"),
         _count("n_bad_stamps", "frames whose stamp is damaged, and not used"),
-        Column("stamped_at", "String", "first-bit, last-bit or host: what stamps are said to stand for; null: nobody says", is_nullable=True),
-        Column("link_rate_bps", "Int64", "rate of the link, if it is said; stamps of the last bit are then taken back to the first", "bit/s", is_nullable=True),
+        ColumnSchema("stamped_at", "String", "first-bit, last-bit or host: what stamps are said to stand for; null: nobody says", is_nullable=True),
+        ColumnSchema("link_rate_bps", "Int64", "rate of the link, if it is said; stamps of the last bit are then taken back to the first", "bit/s", is_nullable=True),
     ),
 )  # fmt: skip
 
-CLOCKS = Table(
+CLOCKS = TableSchema(
     "clocks",
     "one row per point, the reference too; offset = clock − reference, so subtract it",
     (
         _text("point", "capture point"),
         _text("domain", "points with the same domain share one clock"),
         _text("reference", "the point whose clock times are given in"),
-        Column("at_ns", "Int64", "when offset and half-width hold, on the reference clock", "ns since 1970", is_nullable=True),
+        ColumnSchema("at_ns", "Int64", "when offset and half-width hold, on the reference clock", "ns since 1970", is_nullable=True),
         _duration("offset_ns", "clock − reference at at_ns"),
         _duration("half_width_ns", "how far the offset may be off"),
-        Column("drift_ppm", "Float64", "how fast the offset grows; null where packets do not tell to 10,000 ppm", "ppm", is_nullable=True),
-        Column("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
+        ColumnSchema("drift_ppm", "Float64", "how fast the offset grows; null where packets do not tell to 10,000 ppm", "ppm", is_nullable=True),
+        ColumnSchema("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
         _text("quality", "same-clock, bounded, one-way or none"),
-        Column("steps", "Steps", "when the clock was set, and by how much"),
+        ColumnSchema("steps", "Steps", "when the clock was set, and by how much"),
     ),
 )  # fmt: skip
 
-SEGMENTS = Table(
+SEGMENTS = TableSchema(
     "segments",
     "one row per segment, direction and class; the whole path is one more",
     (
@@ -154,7 +152,7 @@ SEGMENTS = Table(
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
         _count("n_lost", "packets seen going in and not coming out, less what the point there only missed"),
-        Column("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
+        ColumnSchema("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
         _count("n_duplicated", "packets that came out more than once"),
         _count("n_reordered", "packets that came out after a later one"),
         _duration("min_ns", "least latency, exact"),
@@ -165,10 +163,10 @@ SEGMENTS = Table(
         _duration("p999_ns", "99.9 % took no longer"),
         _duration("max_ns", "greatest latency, exact"),
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
-        Column("matched_bytes", "Int64", "TCP payload, and IP payload of what may be in fragments, seen at both ends: whole, cut and joined, the same for every class", "bytes"),
-        Column("lost_bytes", "Int64", "the same seen going in and not coming out, likewise", "bytes"),
+        ColumnSchema("matched_bytes", "Int64", "TCP payload, and IP payload of what may be in fragments, seen at both ends: whole, cut and joined, the same for every class", "bytes"),
+        ColumnSchema("lost_bytes", "Int64", "the same seen going in and not coming out, likewise", "bytes"),
         *(
-            Column(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
+            ColumnSchema(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
             for name, meaning in (
                 ("duplicated", "n_duplicated / n (RFC 5560)"),
                 ("reordered", "n_reordered / n (RFC 4737)"),
@@ -187,11 +185,11 @@ SEGMENTS = Table(
             )
         ),
         *_intervals("mean", "p50", "p90", "p99", "p999"),
-        Column("lost_spread", "Float64", "how many times the variance of as many independent losses n_lost has; 1 where no point missed packets", "1", is_nullable=True),
+        ColumnSchema("lost_spread", "Float64", "how many times the variance of as many independent losses n_lost has; 1 where no point missed packets", "1", is_nullable=True),
     ),
 )  # fmt: skip
 
-ROUND_TRIPS = Table(
+ROUND_TRIPS = TableSchema(
     "round_trips",
     "one row per segment: its share of the round trip, which needs no common clock",
     (
@@ -212,7 +210,7 @@ ROUND_TRIPS = Table(
     ),
 )  # fmt: skip
 
-ERROR_BUDGET = Table(
+ERROR_BUDGET = TableSchema(
     "error_budget",
     "one row per mean of a segment and direction, and of a round trip: what it is uncertain by, term by term",
     (
@@ -232,7 +230,7 @@ ERROR_BUDGET = Table(
     ),
 )  # fmt: skip
 
-WARNINGS = Table(
+WARNINGS = TableSchema(
     "warnings",
     "what may mislead in these results, and what to do about it",
     (
@@ -242,7 +240,7 @@ WARNINGS = Table(
     ),
 )
 
-SLOWEST = Table(
+SLOWEST = TableSchema(
     "slowest",
     "the slowest packets of each segment, one row per point that saw them",
     (
@@ -251,36 +249,36 @@ SLOWEST = Table(
         _text("direction", "forward (as the path is written) or reverse"),
         _count("rank", "1: the slowest"),
         _duration("latency_ns", "how long the packet took in this segment"),
-        Column("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
+        ColumnSchema("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
         _text("point", "a point that saw it"),
         _text("file", "the file there"),
         _count("frame", "the frame there"),
-        Column("t_ns", "Int64", "the time there, by the file", "ns since 1970"),
+        ColumnSchema("t_ns", "Int64", "the time there, by the file", "ns since 1970"),
     ),
 )  # fmt: skip
 
-TRANSLATIONS = Table(
+TRANSLATIONS = TableSchema(
     "translations",
     "one row per flow that is known by other addresses, ports or sequence numbers beyond a segment; as packets go forward",
     (
         _text("near", "the point nearer the path's first that saw the one"),
         _text("far", "the point nearer the path's last that saw the other"),
-        Column("protocol", "Int32", "IP protocol number at near"),
+        ColumnSchema("protocol", "Int32", "IP protocol number at near"),
         *(
             column
             for side in ("near", "far")
             for column in (
                 _text(f"{side}_src", f"source address at {side}"),
-                Column(f"{side}_src_port", "Int32", "its port, or an echo's identifier", is_nullable=True),
+                ColumnSchema(f"{side}_src_port", "Int32", "its port, or an echo's identifier", is_nullable=True),
                 _text(f"{side}_dst", f"destination address at {side}"),
-                Column(f"{side}_dst_port", "Int32", "its port, or an echo's identifier", is_nullable=True),
+                ColumnSchema(f"{side}_dst_port", "Int32", "its port, or an echo's identifier", is_nullable=True),
             )
         ),
-        Column("first_t_ns", "Int64", "first packet that says so, by near's own time", "ns since 1970"),
-        Column("last_t_ns", "Int64", "last packet that says so, by near's own time", "ns since 1970"),
+        ColumnSchema("first_t_ns", "Int64", "first packet that says so, by near's own time", "ns since 1970"),
+        ColumnSchema("last_t_ns", "Int64", "last packet that says so, by near's own time", "ns since 1970"),
         _count("n", "packets that say so"),
-        Column("seq_shift", "Int64", "sequence number at far less that at near, forward, modulo 2³²; null: no TCP", is_nullable=True),
-        Column("ack_shift", "Int64", "likewise of reverse packets", is_nullable=True),
+        ColumnSchema("seq_shift", "Int64", "sequence number at far less that at near, forward, modulo 2³²; null: no TCP", is_nullable=True),
+        ColumnSchema("ack_shift", "Int64", "likewise of reverse packets", is_nullable=True),
     ),
 )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The tables of traffic: their columns, units and meaning."""
 
-from pcaplat.tables.columns import Column, Table, Type
+from pcaplat.tables.columns import ColumnSchema, TableSchema, Type
 
 SIZES = {
     "n_to_64_bytes": 64,
@@ -14,22 +14,22 @@ SIZES = {
 (RFC 2819)."""
 
 
-def _text(name: str, meaning: str) -> Column:
-    return Column(name, "String", meaning)
+def _text(name: str, meaning: str) -> ColumnSchema:
+    return ColumnSchema(name, "String", meaning)
 
 
-def _count(name: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, "Int64", meaning, unit)
+def _count(name: str, meaning: str, unit: str = "") -> ColumnSchema:
+    return ColumnSchema(name, "Int64", meaning, unit)
 
 
-def _known(name: str, meaning: str, unit: str, kind: Type = "Float64") -> Column:
-    return Column(name, kind, meaning, unit, is_nullable=True)
+def _known(name: str, meaning: str, unit: str, kind: Type = "Float64") -> ColumnSchema:
+    return ColumnSchema(name, kind, meaning, unit, is_nullable=True)
 
 
 _POINT = _text("point", "capture point")
 _WAY = _text("direction", "forward (as the path is written), reverse, or unknown")
 
-TRAFFIC = Table(
+TRAFFIC = TableSchema(
     "traffic",
     "rates of each point and direction, in the time that all points of the path cover; later copies of a packet at one point left out",
     (
@@ -47,28 +47,28 @@ TRAFFIC = Table(
         _count("n_l3_unknown", "frames of which it is not known how long their IP packet is, which l3_bps lacks; ARP and its like carry none"),
         _count("n_payload_unknown", "frames whose payload is not known, which goodput_bps lacks"),
         _count("min_frame_bytes", "shortest frame, without FCS", "bytes"),
-        Column("mean_frame_bytes", "Float64", "mean frame, without FCS", "bytes"),
+        ColumnSchema("mean_frame_bytes", "Float64", "mean frame, without FCS", "bytes"),
         _count("p50_frame_bytes", "median frame, without FCS", "bytes"),
         _count("max_frame_bytes", "longest frame, without FCS", "bytes"),
         _count("n_connections_max", "most connections at one time, from first to last message; of both directions"),
     ),
 )  # fmt: skip
 
-TRANSACTIONS = Table(
+TRANSACTIONS = TableSchema(
     "transactions",
     "requests and responses that take turns, by client, service and kind, at each point",
     (
         _POINT,
         _text("client", "address that opened the connections"),
         _text("server", "address that answered"),
-        Column("server_port", "Int32", "its port"),
-        Column("protocol", "Int32", "IP protocol number"),
+        ColumnSchema("server_port", "Int32", "its port"),
+        ColumnSchema("protocol", "Int32", "IP protocol number"),
         _text("kind", "rr (100 or more on a connection), crr (one each, on several), mixed, or control (netperf's own, port 12865)"),
         _known("mode", "TCP_RR, TCP_CRR or UDP_RR, as netperf calls them: rr or crr whose messages are all of one size, each way, and were seen from the connection's opening on", "", "String"),
         _count("n_connections", "connections"),
         _count("n_transactions", "requests that were answered"),
-        Column("request_bytes", "Float64", "mean request", "bytes"),
-        Column("response_bytes", "Float64", "mean response", "bytes"),
+        ColumnSchema("request_bytes", "Float64", "mean request", "bytes"),
+        ColumnSchema("response_bytes", "Float64", "mean response", "bytes"),
         _known("n_outstanding", "of a mode: most requests under way at one time, of all connections together; of crr connections", "", "Int64"),
         _known("rate_tps", "transactions a second, while any connection asks: from request to request, of all connections together; of crr from opening to opening", "1/s"),
         _known("mean_ns", "mean time of a transaction, from the request's first frame to the response's last; of crr from the SYN on, connecting included, closing not", "ns"),
@@ -78,7 +78,7 @@ TRANSACTIONS = Table(
     ),
 )  # fmt: skip
 
-OVERHEAD = Table(
+OVERHEAD = TableSchema(
     "overhead",
     "how much longer the same packets' frames are at the far end of a segment; whole packets only",
     (
@@ -86,17 +86,17 @@ OVERHEAD = Table(
         _text("far", "the end nearer the path's last point"),
         _WAY,
         _count("n", "packets compared"),
-        Column("mean_bytes", "Float64", "mean of frame at far − frame at near", "bytes"),
+        ColumnSchema("mean_bytes", "Float64", "mean of frame at far − frame at near", "bytes"),
         _count("min_bytes", "least difference", "bytes"),
         _count("max_bytes", "greatest difference", "bytes"),
         _count("usual_bytes", "most frequent difference", "bytes"),
-        Column("near_frame_bytes", "Float64", "mean frame at near, without FCS", "bytes"),
-        Column("far_frame_bytes", "Float64", "mean frame at far, without FCS", "bytes"),
-        Column("line_frac", "Float64", "share of a line, full with the longer frames, that goes into the difference", "0 to 1"),
+        ColumnSchema("near_frame_bytes", "Float64", "mean frame at near, without FCS", "bytes"),
+        ColumnSchema("far_frame_bytes", "Float64", "mean frame at far, without FCS", "bytes"),
+        ColumnSchema("line_frac", "Float64", "share of a line, full with the longer frames, that goes into the difference", "0 to 1"),
     ),
 )  # fmt: skip
 
-FRAME_SIZES = Table(
+FRAME_SIZES = TableSchema(
     "frame_sizes",
     "the frame-size mix: frames of each length",
     (
@@ -107,7 +107,7 @@ FRAME_SIZES = Table(
     ),
 )
 
-TRAFFIC_BLOCKS = Table(
+TRAFFIC_BLOCKS = TableSchema(
     "traffic_blocks",
     "frames and bytes of each point and direction, one row per block of time: what rates of scenarios are compared by",
     (

@@ -4,8 +4,7 @@ Everything is counted in the time that all points of the path cover, later copie
 out. See docs/traffic.md.
 """
 
-from typing import Any
+from pcaplat.tables.columns import Row
 
-Row = dict[str, Any]
 Traffic = dict[str, list[Row]]
 """Rows of pcaplat.tables.traffic, by the tables' names."""

@@ -68,7 +68,7 @@ def _by_layers(
 
 
 @dataclass
-class Counts:
+class TrafficCounts:
     """Adds up frames, batch by batch; those of unknown direction by their addresses."""
 
     _blocks: list[pl.DataFrame] = field(default_factory=list)

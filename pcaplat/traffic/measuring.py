@@ -12,9 +12,10 @@ from pcaplat.model.blocks import N_BLOCKS
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Ends
 from pcaplat.model.spilled_rows import rows_as_spilled
-from pcaplat.traffic import Row, Traffic
+from pcaplat.tables.columns import Row
+from pcaplat.traffic import Traffic
 from pcaplat.traffic.connections import Connections
-from pcaplat.traffic.counts import WAYS, Counts, with_bytes
+from pcaplat.traffic.counts import WAYS, TrafficCounts, with_bytes
 from pcaplat.traffic.overhead import Frames, overhead_rows
 from pcaplat.traffic.rows import block_rows, size_rows, traffic_rows
 from pcaplat.traffic.transactions import transaction_rows
@@ -29,7 +30,7 @@ NAMES = ("traffic", "transactions", "overhead", "frame_sizes", "traffic_blocks")
 
 
 @dataclass(frozen=True)
-class Span:
+class CountedTime:
     """The time that is counted, on the path's first clock, and its blocks."""
 
     start_ns: int
@@ -38,21 +39,21 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class TrafficRun:
     """What counting the traffic of a run needs to know of it."""
 
     findings: Findings
     files: Sequence[str]
     links: Sequence[Ends]
     spilled: Sequence[str]
-    span: Span
+    span: CountedTime
 
     def measure(self, batches: "Iterable[pa.RecordBatch]") -> Traffic:
         """Count the packets table (with its details), in the order of files and frames."""
         frames = Frames(len(self.files))
         for rows in rows_as_spilled(self.spilled):
             frames.mark(rows)
-        counts, connections = Counts(), Connections()
+        counts, connections = TrafficCounts(), Connections()
         for batch in batches:
             chosen = self._placed(pl.DataFrame(batch), frames)
             counted = chosen.filter(~pl.col("is_early"))

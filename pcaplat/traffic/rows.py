@@ -7,8 +7,8 @@ import polars as pl
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.tables.columns import Row
 from pcaplat.tables.traffic import SIZES
-from pcaplat.traffic import Row
 from pcaplat.traffic.counts import WAYS, series
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 from pcaplat.traffic.transactions import most_at_once

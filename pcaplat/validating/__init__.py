@@ -12,13 +12,16 @@ from pcaplat.published.claims import Claim
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
-from pcaplat.study.sources import Reading, Source
+from pcaplat.study.sources import RunReader, ScenarioSource
 from pcaplat.validating.verdicts import validate as judge
 
 
 def validate(
     claims: str | PathLike[str] | Sequence[str | PathLike[str]],
-    results: Source | Sequence[Source] | Mapping[str, Source | Sequence[Source]] | None = None,
+    results: ScenarioSource
+    | Sequence[ScenarioSource]
+    | Mapping[str, ScenarioSource | Sequence[ScenarioSource]]
+    | None = None,
     *,
     only: Sequence[str] = (),
     warm_up_ns: int | None = None,
@@ -46,7 +49,7 @@ def validate(
         >>> document["verdicts"][0]["verdict"]
         'undecided'
     """
-    reading = Reading(options or {}, warm_up_ns)
+    reading = RunReader(options or {}, warm_up_ns)
     names = [fspath(one) for one in _listed(claims)]
     if results is None:
         names, results = _of_study(names)
@@ -86,9 +89,11 @@ def chosen_claims(names: Sequence[str], only: Sequence[str] = ()) -> list[Claim]
 
 
 def _scenarios(
-    results: Source | Sequence[Source] | Mapping[str, Source | Sequence[Source]],
+    results: ScenarioSource
+    | Sequence[ScenarioSource]
+    | Mapping[str, ScenarioSource | Sequence[ScenarioSource]],
     claims: Sequence[Claim],
-    reading: Reading,
+    reading: RunReader,
 ) -> dict[str, Scenario]:
     if isinstance(results, Mapping):
         return {

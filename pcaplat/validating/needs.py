@@ -6,7 +6,7 @@ from pcaplat.metrics.contrasts import RUNS, Effect
 from pcaplat.metrics.runs import LEAST_RUNS
 from pcaplat.statistics.intervals import Estimate, t_quantile
 from pcaplat.statistics.loss_ratio import LossEstimate
-from pcaplat.validating.words import Bounds
+from pcaplat.validating.words import ClaimBounds
 
 RULE_OF_THREE = 3
 """No loss in 3/x packets shows, at 95 %, that less than x is lost."""
@@ -18,13 +18,13 @@ MOST_TIMES = 50
 """More than this many times the data is no advice."""
 
 
-def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: Bounds) -> str:
+def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: ClaimBounds) -> str:
     """Say why an interval decides nothing, and what would."""
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
     half = (claim.hi - claim.lo) / 2
     if not half:
-        measured = Bounds(*estimate.interval(0.9), claim.unit)
+        measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
         return (
             f"the claim is one value and the 90 % interval is {measured}: nothing that scatters "
             "lies inside one value; give the claim a tolerance"
@@ -37,7 +37,7 @@ def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: Bounds) -> s
             "needs no clock, would decide"
         )
     room = _room(estimate, claim)
-    measured = Bounds(*estimate.interval(0.9), claim.unit)
+    measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
     start = f"too little data: the 90 % interval, {measured}, sticks out of {claim}"
     reach = (t_quantile(0.95, estimate.df) + POWER_Z) * estimate.se
     times = (reach / room) ** 2 if room > 0 else inf
@@ -46,7 +46,7 @@ def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: Bounds) -> s
     return f"{start}; {_amount(effect, times)}"
 
 
-def _room(estimate: Estimate, claim: Bounds) -> float:
+def _room(estimate: Estimate, claim: ClaimBounds) -> float:
     """How far the value is from the claim's nearest edge, less what no data can shrink."""
     edges = [abs(estimate.value - edge) for edge in (claim.lo, claim.hi) if abs(edge) < inf]
     return min(edges) - estimate.bias
@@ -61,8 +61,8 @@ def _amount(effect: Effect, times: float) -> str:
     return f"runs {factor} times as long (about {n}), or {LEAST_RUNS} runs a scenario, would decide"
 
 
-def _more_packets(estimate: LossEstimate, claim: Bounds) -> str:
-    measured = Bounds(*estimate.interval(0.9), claim.unit)
+def _more_packets(estimate: LossEstimate, claim: ClaimBounds) -> str:
+    measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
     start = f"too little data: the 90 % interval, {measured}, sticks out of {claim}"
     if not estimate.n_lost and 0 < claim.hi < inf:
         n = ceil(RULE_OF_THREE / claim.hi)

@@ -13,7 +13,7 @@ from pcaplat.published.claims import Claim
 from pcaplat.statistics.intervals import Estimate, holm
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.validating.needs import needs
-from pcaplat.validating.words import Bounds, inside, outside, with_notes
+from pcaplat.validating.words import ClaimBounds, inside, outside, with_notes
 
 LEVEL = 0.05
 HELD_CONFIDENCE = 1 - 2 * LEVEL
@@ -43,7 +43,7 @@ class _Test:
     claim: Claim
     effect: Effect
     estimate: Estimate | LossEstimate
-    bounds: Bounds
+    bounds: ClaimBounds
     p_held: float
     p_refuted: float
 
@@ -86,7 +86,7 @@ def _test(claim: Claim, effect: Effect) -> _Test | None:
     return _Test(claim, effect, found, bounds, p_held, p_refuted)
 
 
-def _is_exactly_in(found: Estimate | LossEstimate, bounds: Bounds) -> bool:
+def _is_exactly_in(found: Estimate | LossEstimate, bounds: ClaimBounds) -> bool:
     """Tell that every run gave one and the same value, and that the claim allows it.
 
     Bytes of an encapsulation do not scatter: a claim of 50 with no tolerance holds of 50.
@@ -95,11 +95,11 @@ def _is_exactly_in(found: Estimate | LossEstimate, bounds: Bounds) -> bool:
     return lo == hi and bounds.lo <= lo <= bounds.hi
 
 
-def bounds_of(claim: Claim) -> Bounds:
+def bounds_of(claim: Claim) -> ClaimBounds:
     """Give a claim's interval with its tolerance, in base units."""
     lo = -inf if claim.lo is None else float(claim.in_base(claim.lo - claim.margin))
     hi = inf if claim.hi is None else float(claim.in_base(claim.hi + claim.margin))
-    return Bounds(lo, hi, claim.unit)
+    return ClaimBounds(lo, hi, claim.unit)
 
 
 def _unmeasured(claim: Claim, effect: Effect) -> Verdict:
@@ -119,7 +119,7 @@ def _verdict(test: _Test, n_tests: int, *, is_firm: bool) -> Verdict:
     is_refuted = test.p_refuted <= LEVEL
     confidence = REFUTED_CONFIDENCE if is_refuted else HELD_CONFIDENCE
     lo, hi = test.estimate.interval(confidence)
-    measured = Bounds(lo, hi, test.claim.unit)
+    measured = ClaimBounds(lo, hi, test.claim.unit)
     unit = test.claim.unit_in_base
     verdict = Verdict(
         "undecided",

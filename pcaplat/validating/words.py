@@ -9,7 +9,7 @@ from pcaplat.units import format_bounds
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ClaimBounds:
     """An interval in base units, either end of which may be open, and the unit to show it in."""
 
     lo: float
@@ -28,12 +28,12 @@ class Bounds:
         return format_bounds(value / factor, value / factor, self.unit)
 
 
-def inside(measured: Bounds, claim: Bounds, confidence: float) -> str:
+def inside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
     """Say that a claim holds."""
     return f"the {100 * confidence:.0f} % interval, {measured}, lies inside {claim}"
 
 
-def outside(measured: Bounds, claim: Bounds, confidence: float) -> str:
+def outside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
     """Say that a claim does not hold, and by how much."""
     is_above = measured.lo > claim.hi
     by = measured.lo - claim.hi if is_above else claim.lo - measured.hi

@@ -14,9 +14,6 @@ from pcaplat.errors import EngineError
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
 
-Knots = tuple[Sequence[int], Sequence[int], float]
-"""Times, offsets at them, and the slope outside."""
-
 ENGINES = {"local": "local"}
 """Name of each engine, and its module."""
 

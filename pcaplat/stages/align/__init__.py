@@ -16,14 +16,14 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.path import Findings
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
-from pcaplat.stages.align.bounds import Bounds, all_bounds, packets_by_knot
+from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
 from pcaplat.stages.align.diagnostics import doubts_of_clocks
 from pcaplat.stages.align.interval import bound_all, close
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import steps_of_clocks, with_steps
 from pcaplat.stages.align.value import values_in
 
-__all__ = ["Bounds", "align"]
+__all__ = ["OffsetBounds", "align"]
 
 EXACT_NS = 1_000_000_000_000
 """Floats have all digits of offsets up to this."""

@@ -11,7 +11,7 @@ from pcaplat.model.arrays import Floats
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Ends
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.interval import close
 from pcaplat.units import format_ns
 
@@ -35,7 +35,7 @@ class Declared:
 
 
 def add_accuracy(
-    declared: Declared, upper: Floats, bounds: Mapping[Ends, Bounds]
+    declared: Declared, upper: Floats, bounds: Mapping[Ends, OffsetBounds]
 ) -> tuple[Floats, list[Warn]]:
     """Tighten the bounds by what was declared, unless the packets contradict it.
 
@@ -62,7 +62,7 @@ def add_accuracy(
     return upper, [Warn("clock-accuracy-contradicted", None, text, "", remedy)]
 
 
-def _witness(declared: Declared, bounds: Mapping[Ends, Bounds]) -> str:
+def _witness(declared: Declared, bounds: Mapping[Ends, OffsetBounds]) -> str:
     """The packet that contradicts most, by its frames; nothing where only several together do."""
     worst_ns, text = 0, ""
     domains, base_ns = declared.domains, declared.base_ns
@@ -80,7 +80,7 @@ def _witness(declared: Declared, bounds: Mapping[Ends, Bounds]) -> str:
     return text
 
 
-def _sights(declared: Declared, one: Bounds, at: int, points: Ends) -> list[str]:
+def _sights(declared: Declared, one: OffsetBounds, at: int, points: Ends) -> list[str]:
     """Where and when a packet was seen upstream and downstream."""
     stamps_ns = (int(one.up_ns[at]), int(one.down_ns[at]))
     places = np.reshape(one.places[at], (2, 2)).tolist()

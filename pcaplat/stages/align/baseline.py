@@ -29,7 +29,7 @@ FEWEST = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class LinePiece:
     """A part of the time with one line: drift and level at its middle, and the drifts that fit."""
 
     start: float
@@ -124,7 +124,9 @@ def fit_baseline(
     return Baseline(np.array(times), np.array(values), np.minimum(loosening, MOST_DRIFT))
 
 
-def _narrowed(one: Part, x: Floats, f: Floats, y: Floats, r: Floats, windows: Windows) -> Part:
+def _narrowed(
+    one: LinePiece, x: Floats, f: Floats, y: Floats, r: Floats, windows: Windows
+) -> LinePiece:
     """A line with the drifts that fit, of those that the windows show.
 
     Lines through the quick time before a change of the path fit the slow time after it at any
@@ -141,7 +143,7 @@ def _narrowed(one: Part, x: Floats, f: Floats, y: Floats, r: Floats, windows: Wi
     return replace(one, drift=drift, level=float(top + bottom) / 2, least=least, most=most)
 
 
-def _bent(parts: list[Part]) -> list[Part]:
+def _bent(parts: list[LinePiece]) -> list[LinePiece]:
     """A line may bend within a part: it drifts as those beside it do, for a while."""
     around = [parts[0], *parts, parts[-1]]
     drifts = [part.drift for part in around]
@@ -155,14 +157,16 @@ def _bent(parts: list[Part]) -> list[Part]:
     ]
 
 
-def _beside(around: list[Part], slopes: Floats) -> Iterator[tuple[Part, float]]:
+def _beside(around: list[LinePiece], slopes: Floats) -> Iterator[tuple[LinePiece, float]]:
     """Each slope between two parts, with the one and the other."""
     for at, slope in enumerate(slopes.tolist()):
         yield around[at], slope
         yield around[at + 1], slope
 
 
-def _parts(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]) -> Iterator[Part]:
+def _parts(
+    x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]
+) -> Iterator[LinePiece]:
     drift, least, most, room = fit_drift(x, f, y, r)
     middle = sum(span) / 2
     early, late = x < middle, y < middle
@@ -173,7 +177,7 @@ def _parts(x: Floats, f: Floats, y: Floats, r: Floats, span: tuple[float, float]
         return
     top = np.min(f - drift * (x - middle))
     bottom = np.max(r - drift * (y - middle))
-    yield Part(*span, drift, float(top + bottom) / 2, least, most)
+    yield LinePiece(*span, drift, float(top + bottom) / 2, least, most)
 
 
 def fit_drift(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, float, float, float]:

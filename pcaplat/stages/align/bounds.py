@@ -13,7 +13,7 @@ PLACES = ("up_file", "up_frame", "down_file", "down_frame")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class OffsetBounds:
     """Upper bounds: at `t_ns` the second clock is at most `most_ns` ahead of the first.
 
     `t_ns` is on the clock of the path's first point, as well as the survey knew it; `up_ns` and
@@ -29,16 +29,16 @@ class Bounds:
     down_ns: Ints
     places: Ints
 
-    def within(self, first_ns: int | None, last_ns: int | None) -> "Bounds":
+    def within(self, first_ns: int | None, last_ns: int | None) -> "OffsetBounds":
         """Those of a stretch of time, its ends included; None is no limit."""
         is_in = np.ones(len(self.t_ns), dtype=bool)
         is_in &= True if first_ns is None else self.t_ns >= first_ns
         is_in &= True if last_ns is None else self.t_ns <= last_ns
         columns = (self.t_ns, self.most_ns, self.n, self.up_ns, self.down_ns, self.places)
-        return Bounds(*(column[is_in] for column in columns))
+        return OffsetBounds(*(column[is_in] for column in columns))
 
     @classmethod
-    def joined(cls, parts: Sequence["Bounds"]) -> "Bounds":
+    def joined(cls, parts: Sequence["OffsetBounds"]) -> "OffsetBounds":
         """Put the bounds of several pairs of points together."""
         names = [one.name for one in fields(cls)]
         return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
@@ -49,14 +49,14 @@ def all_bounds(
     domains: Sequence[int],
     base_ns: Sequence[int],
     least: Sequence[Mapping[str, object]],
-) -> dict[Ends, Bounds]:
+) -> dict[Ends, OffsetBounds]:
     """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
 
     A stamp that is cut to its resolution is up to that much too early, so the downstream clock may
     be farther ahead by as much. One of a batch is up to so much too late, and the upstream clock is
     that much less ahead.
     """
-    found: dict[Ends, list[Bounds]] = {}
+    found: dict[Ends, list[OffsetBounds]] = {}
     for one in least:
         up, down = int(str(one["up"])), int(str(one["down"]))
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
@@ -66,16 +66,16 @@ def all_bounds(
         off_ns = int(np.ceil(findings.points[down].cut_ns)) + late_ns
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         places = np.stack([_ints(one.get(name, 0 * n)) for name in PLACES], axis=1)
-        bounds = Bounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
+        bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
         found.setdefault((a, b), []).append(bounds)
-    return {ends: Bounds.joined(parts) for ends, parts in found.items()}
+    return {ends: OffsetBounds.joined(parts) for ends, parts in found.items()}
 
 
 def _ints(column: object) -> Ints:
     return np.frombuffer(column, dtype="<i8") if isinstance(column, bytes) else np.asarray(column)
 
 
-def packets_by_knot(knots_ns: Ints, bounds: Mapping[Ends, Bounds]) -> Floats:
+def packets_by_knot(knots_ns: Ints, bounds: Mapping[Ends, OffsetBounds]) -> Floats:
     """How many matched packets each knot stands for; never quite none."""
     weights = np.full(len(knots_ns), 1e-9)
     for one in bounds.values():

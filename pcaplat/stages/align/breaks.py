@@ -12,7 +12,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.points import Ends
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 
 MOST_SLEW = 6e-4
 """No clock that is slewed, by at most 500 ppm, runs faster than this against another."""
@@ -46,7 +46,9 @@ class Events:
     is_upper: Bools
 
     @classmethod
-    def of(cls, forward: Bounds, reverse: Bounds, *, by_near: bool, drift: float) -> "Events":
+    def of(
+        cls, forward: OffsetBounds, reverse: OffsetBounds, *, by_near: bool, drift: float
+    ) -> "Events":
         """In order of the near clock's time or of the far one's, less a drift."""
         sides = (forward.up_ns, reverse.down_ns) if by_near else (forward.down_ns, reverse.up_ns)
         own_ns = np.concatenate(sides)
@@ -58,7 +60,9 @@ class Events:
         return cls(at[by], t_ns[by], bound[by], by < len(forward.t_ns))
 
 
-def find_breaks(forward: Bounds, reverse: Bounds, cut_ns: float, drift: float) -> list[Break]:
+def find_breaks(
+    forward: OffsetBounds, reverse: OffsetBounds, cut_ns: float, drift: float
+) -> list[Break]:
     """Find the steps without which the bounds contradict each other.
 
     On the clock that was not set all is in order: it needs the fewest steps.

@@ -9,12 +9,12 @@ from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.points import Ends
 from pcaplat.stages.align.baseline import Baseline, fit_baseline
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.windows import Both, windows_of
 
 
 def bound_all(
-    bounds: Mapping[Ends, Bounds],
+    bounds: Mapping[Ends, OffsetBounds],
     knots_ns: Ints,
     n_domains: int,
     steps: Mapping[int, Sequence[Step]],
@@ -36,7 +36,9 @@ def bound_all(
     return upper
 
 
-def _parting(forward: Bounds, reverse: Bounds, steps: Sequence[Step]) -> tuple[int, list[Step]]:
+def _parting(
+    forward: OffsetBounds, reverse: OffsetBounds, steps: Sequence[Step]
+) -> tuple[int, list[Step]]:
     """What was set before any bound, and steps in order of time that part bounds from others.
 
     Between two of them there are bounds of both directions; else they are told as one.
@@ -68,7 +70,7 @@ def close(upper: Floats) -> Floats:
 
 
 def bound_pair(
-    forward: Bounds, reverse: Bounds, knots_ns: Ints, steps: Sequence[Step] = ()
+    forward: OffsetBounds, reverse: OffsetBounds, knots_ns: Ints, steps: Sequence[Step] = ()
 ) -> tuple[Floats, Floats]:
     """Least and most that the second clock of `forward` is ahead of its first, at every knot, ns.
 
@@ -97,7 +99,9 @@ def _between(t_ns: Ints, first: int | None, last: int | None) -> Bools:
     return is_inside
 
 
-def _bound_stretch(forward: Bounds, reverse: Bounds, knots_ns: Ints) -> tuple[Floats, Floats]:
+def _bound_stretch(
+    forward: OffsetBounds, reverse: OffsetBounds, knots_ns: Ints
+) -> tuple[Floats, Floats]:
     """Bound a stretch without steps; they loosen with the distance in time from a baseline."""
     if not (len(forward.t_ns) and len(reverse.t_ns) and len(knots_ns)):
         nothing = np.full(len(knots_ns), np.inf)

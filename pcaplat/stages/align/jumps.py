@@ -11,7 +11,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import Step
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.breaks import Break, find_breaks
 from pcaplat.stages.align.windows import (
     AROUND,
@@ -54,7 +54,7 @@ class Jump:
         return self.start <= other.end and other.start <= self.end
 
 
-def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
+def find_jumps(forward: OffsetBounds, reverse: OffsetBounds, cut_ns: float) -> list[Jump]:
     """Find where the second clock of `forward` was set against its first.
 
     Args:
@@ -75,7 +75,7 @@ def find_jumps(forward: Bounds, reverse: Bounds, cut_ns: float) -> list[Jump]:
     return found
 
 
-def noise_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
+def noise_ns(forward: OffsetBounds, reverse: OffsetBounds, at_ns: int) -> float:
     """How large a step is that does not stand out from queues and changes of the path at a time.
 
     Args:
@@ -91,7 +91,9 @@ def noise_ns(forward: Bounds, reverse: Bounds, at_ns: int) -> float:
     return max(CLEAR * usual(dx), _most_near(ds, windows, at_ns - t0))
 
 
-def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int, shown_ns: Sequence[int] = ()) -> float:
+def hidden_ns(
+    forward: OffsetBounds, reverse: OffsetBounds, at_ns: int, shown_ns: Sequence[int] = ()
+) -> float:
     """How large a step may be that a pair of clocks does not show at a time.
 
     Any, where it shows another at one of `shown_ns` nearby; and as large as what did move there,
@@ -109,7 +111,7 @@ def hidden_ns(forward: Bounds, reverse: Bounds, at_ns: int, shown_ns: Sequence[i
     return max(noise_ns(forward, reverse, at_ns), moved)
 
 
-def find_unclear(forward: Bounds, reverse: Bounds) -> list[Step]:
+def find_unclear(forward: OffsetBounds, reverse: OffsetBounds) -> list[Step]:
     """Find where both directions change at once, and stay so: two paths, or a path and a clock.
 
     Args:
@@ -173,7 +175,7 @@ def _jumps_within(both: Both, t0: int, cut_ns: float) -> Iterator[Jump]:
             yield Jump(Step(before - off, after + off, round(size)), start, end)
 
 
-def _both(forward: Bounds, reverse: Bounds, t0: int) -> Both:
+def _both(forward: OffsetBounds, reverse: OffsetBounds, t0: int) -> Both:
     base = int(forward.most_ns[0])
     x, f = (forward.t_ns - t0).astype(np.float64), (forward.most_ns - base).astype(np.float64)
     y, r = (reverse.t_ns - t0).astype(np.float64), (-reverse.most_ns - base).astype(np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import MOST_DRIFT_PPM, Drift
 from pcaplat.model.points import Ends
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 
 FEWEST = 3
 """Bounds below which no line under them is one of several."""
@@ -15,7 +15,7 @@ FEWEST = 3
 PPM_PER_NS_PER_S = 1e-3
 
 
-def one_way_drifts(bounds: Mapping[Ends, Bounds]) -> dict[Ends, Drift | None]:
+def one_way_drifts(bounds: Mapping[Ends, OffsetBounds]) -> dict[Ends, Drift | None]:
     """Drift and half-width, ppm, of every pair of clocks that only one direction bounds.
 
     The edge under all bounds that is nearest to their mean time (Moon, Skelly and Towsley, INFOCOM
@@ -31,7 +31,7 @@ def one_way_drifts(bounds: Mapping[Ends, Bounds]) -> dict[Ends, Drift | None]:
     return found
 
 
-def _drift_under(bounds: Bounds) -> Drift | None:
+def _drift_under(bounds: OffsetBounds) -> Drift | None:
     x_s = (bounds.t_ns - bounds.t_ns[0]) * 1e-9
     y_ns = (bounds.most_ns - bounds.most_ns[0]).astype(np.float64)
     hull = _lower_hull(x_s, y_ns)

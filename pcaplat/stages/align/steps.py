@@ -10,7 +10,7 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Ends
-from pcaplat.stages.align.bounds import Bounds
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.jumps import Jump, find_jumps, find_unclear, hidden_ns, noise_ns
 
 SAME_NS = 2_000.0
@@ -24,7 +24,7 @@ Seen = tuple[Ends, Jump]
 
 
 def steps_of_clocks(
-    bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
+    bounds: Mapping[Ends, OffsetBounds], findings: Findings, domains: Sequence[int]
 ) -> tuple[dict[int, list[Step]], dict[Ends, list[Step]]]:
     """Find which clocks were set, and when; and between which a path may hide that one was.
 
@@ -155,7 +155,7 @@ def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
 
 
 def _all_jumps(
-    bounds: Mapping[Ends, Bounds], findings: Findings, domains: Sequence[int]
+    bounds: Mapping[Ends, OffsetBounds], findings: Findings, domains: Sequence[int]
 ) -> list[Seen]:
     cut_ns = dict.fromkeys(domains, 0.0)
     for point, domain in zip(findings.points, domains, strict=True):

@@ -15,8 +15,7 @@ from pcaplat.metrics.metric import Figure
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
-
-Row = dict[str, Any]
+from pcaplat.tables.columns import Row
 
 REMEDIES = {
     "statistical": "capture for longer, or one kind of traffic (--filter)",

@@ -20,8 +20,8 @@ from pcaplat.model.path import Findings
 from pcaplat.model.segments import Distribution
 from pcaplat.stages.summarize.rows import NO_PAIRS, PAIRED
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK
+from pcaplat.tables.columns import Row
 
-Row = dict[str, Any]
 SHARES = dict(zip(PAIRED, (0.5, 0.9, 0.99), strict=True))
 SIDES = ("client", "server")
 WAYS = ("forward", "reverse")

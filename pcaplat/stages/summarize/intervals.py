@@ -14,8 +14,7 @@ from pcaplat.metrics.metric import Figure, Given, Missing
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
-
-Row = dict[str, Any]
+from pcaplat.tables.columns import Row
 
 LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 

@@ -12,8 +12,7 @@ from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.model.reasons import reason_rows
 from pcaplat.model.segments import Segment
-
-Row = dict[str, Any]
+from pcaplat.tables.columns import Row
 
 Z_95 = 1.96
 """Half-width of a 95 % interval in standard errors."""

@@ -21,7 +21,7 @@ SURELY_MORE = 3
 """By so many standard deviations of what equal packets explain, of which one is missing."""
 
 
-class Run(NamedTuple):
+class KeyRun(NamedTuple):
     """Keys of one point, ascending; `way` tells addresses and direction apart."""
 
     key: Ints
@@ -34,9 +34,9 @@ class Run(NamedTuple):
         """Whether it may be an original and its copy."""
         return np.asarray((self.n == 2) & (self.gap_ns <= COPIES_WITHIN_NS))  # noqa: PLR2004
 
-    def at(self, which: Bools) -> "Run":
+    def at(self, which: Bools) -> "KeyRun":
         """Only these."""
-        return Run(*(column[which] for column in self))
+        return KeyRun(*(column[which] for column in self))
 
 
 def find_copies(
@@ -58,7 +58,7 @@ def find_copies(
     once = Counted.of([run.key[run.n == 1] for run in runs])
     everywhere = Counted.of([run.key for run in runs])
     reach = _reach(runs, everywhere)
-    arrived: list[list[Run]] = [[] for _ in seen]
+    arrived: list[list[KeyRun]] = [[] for _ in seen]
     for component in components:
         for side in (0, 1):
             several: Ints = np.zeros(0, np.int64)
@@ -73,7 +73,7 @@ def find_copies(
     ]
 
 
-def _reach(runs: Sequence[Run], everywhere: "Counted") -> "Counted":
+def _reach(runs: Sequence[KeyRun], everywhere: "Counted") -> "Counted":
     """To how many points packets of each way go: as many as saw the one that went farthest."""
     ways, of_way = np.unique(np.concatenate([run.way for run in runs]), return_inverse=True)
     n_points = np.zeros(len(ways), np.int64)
@@ -81,7 +81,7 @@ def _reach(runs: Sequence[Run], everywhere: "Counted") -> "Counted":
     return Counted(ways, n_points)
 
 
-def _n_explained(run: Run, once: "Counted", everywhere: "Counted", reach: "Counted") -> float:
+def _n_explained(run: KeyRun, once: "Counted", everywhere: "Counted", reach: "Counted") -> float:
     """How many of two equal packets lie as copies do, because elsewhere one of them is missing.
 
     As many as are seen twice wherever they are, by how often a packet is missing at another point,
@@ -95,7 +95,7 @@ def _n_explained(run: Run, once: "Counted", everywhere: "Counted", reach: "Count
     return 2 * n_equal * n_missing_at_most / max(int(is_alone.sum()), 1)
 
 
-def _best(every: Run, arrived: Sequence[Run], once: "Counted", n_explained: float) -> Copies:
+def _best(every: KeyRun, arrived: Sequence[KeyRun], once: "Counted", n_explained: float) -> Copies:
     """From what arrived alone once, if that is not too little."""
     every = every.at(once.of_keys(every.key) > (every.n == 1))
     alone = [one.at(once.of_keys(one.key) > (one.n == 1)) for one in arrived]
@@ -129,14 +129,14 @@ class Counted(NamedTuple):
         return np.where(self.key[at] == keys, self.n[at], 0)
 
 
-def _runs(seen: Sights) -> Run:
+def _runs(seen: Sights) -> KeyRun:
     order = np.lexsort((seen.t_ns, seen.key))
     key, start, n = np.unique(seen.key[order], return_index=True, return_counts=True)
     t_ns = seen.t_ns[order]
     second = np.minimum(start + 1, max(len(t_ns) - 1, 0))
     first = order[start]
     way = np.where(seen.is_toward[first], seen.pair[first], ~seen.pair[first])
-    return Run(key, n, t_ns[second] - t_ns[start], way)
+    return KeyRun(key, n, t_ns[second] - t_ns[start], way)
 
 
 def _copies(n_packets: int, gap_ns: Ints) -> Copies:

@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations
-from pcaplat.stages.survey.path_order.order import Order
+from pcaplat.stages.survey.path_order.order import PathOrder
 from pcaplat.stages.survey.path_order.orient import ENOUGH_TURNS
 from pcaplat.units import format_count, format_ns
 
@@ -20,7 +20,7 @@ ENOUGH_EQUAL = 3
 
 def doubts_of_path(
     points: Sequence[Point],
-    orders: Sequence[Order],
+    orders: Sequence[PathOrder],
     components: Sequence[list[int]],
     declared: Sequence[int] | None,
     reasons: Mapping[int, str],
@@ -146,7 +146,7 @@ def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator
 
 
 def _of_order(
-    points: Sequence[Point], order: Order, along: Sequence[int], declared: Sequence[int]
+    points: Sequence[Point], order: PathOrder, along: Sequence[int], declared: Sequence[int]
 ) -> Iterator[Warn]:
     most = max(order.n_turns.values(), default=0)
     unsaid = [point for point in along if point not in declared]
@@ -172,7 +172,9 @@ def _of_order(
     yield from _contradicted(points, order, along)
 
 
-def _contradicted(points: Sequence[Point], order: Order, along: Sequence[int]) -> Iterator[Warn]:
+def _contradicted(
+    points: Sequence[Point], order: PathOrder, along: Sequence[int]
+) -> Iterator[Warn]:
     """The declared path wins, but not silently."""
     place = {point: at for at, point in enumerate(along)}
     against = {

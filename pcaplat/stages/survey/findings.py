@@ -22,7 +22,7 @@ from pcaplat.stages.survey.path_order.direction import (
 )
 from pcaplat.stages.survey.path_order.evidence import evidence_of
 from pcaplat.stages.survey.path_order.links import find_edges
-from pcaplat.stages.survey.path_order.order import Order, order_points
+from pcaplat.stages.survey.path_order.order import PathOrder, order_points
 from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
 from pcaplat.stages.survey.path_order.steps import (
     all_forward,
@@ -132,9 +132,9 @@ def _order_groups(
     groups: Sequence[list[int]],
     domains: Sequence[int],
     known: Mapping[int, bool],
-) -> list[Order]:
+) -> list[PathOrder]:
     """Order each component; every order knows the address pairs that those before it oriented."""
-    orders: list[Order] = []
+    orders: list[PathOrder] = []
     for group in groups:
         before = orders[-1].toward_is_forward if orders else known
         orders.append(order_points(relations, group, before, domains))

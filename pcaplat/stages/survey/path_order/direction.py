@@ -10,7 +10,7 @@ from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations, between, spanning_steps
 from pcaplat.stages.survey.observations import Sample
 from pcaplat.stages.survey.path_order.flow_openers import Starts, count_openers
-from pcaplat.stages.survey.path_order.order import Order
+from pcaplat.stages.survey.path_order.order import PathOrder
 from pcaplat.text import plain_name
 
 
@@ -33,12 +33,12 @@ def declared_path(points: Sequence[Point], path: Sequence[str] | None) -> list[i
 
 
 def from_first(
-    orders: Sequence[Order],
+    orders: Sequence[PathOrder],
     declared: Sequence[int] | None,
     sample: Sample,
     points: Sequence[Point],
     relations: Relations,
-) -> list[Order]:
+) -> list[PathOrder]:
     """Turn the orders so that they begin at the first end."""
     main = orders[0]
     agreed = declared and main.is_known and _agreement(main.points, declared)
@@ -58,7 +58,7 @@ def _agreement(points: Sequence[int], declared: Sequence[int]) -> int:
 
 
 def _opens_at_last(
-    order: Order, sample: Sample, points: Sequence[Point], relations: Relations
+    order: PathOrder, sample: Sample, points: Sequence[Point], relations: Relations
 ) -> bool:
     starts_ns = cover_starts(relations, sorted(order.points), points)
     opened = count_openers(sample, points, starts_ns, _surely_oriented(order, points, relations))
@@ -68,7 +68,7 @@ def _opens_at_last(
 
 
 def _surely_oriented(
-    order: Order, points: Sequence[Point], relations: Relations
+    order: PathOrder, points: Sequence[Point], relations: Relations
 ) -> dict[int, bool]:
     """Keep the address pairs that some two points saw that are farther apart than stamps resolve.
 
@@ -91,7 +91,7 @@ def placed(along: Sequence[int], declared: Sequence[int] | None) -> list[int]:
 
 
 def tied_by_name(
-    along: Sequence[int], order: Order, points: Sequence[Point], declared: Sequence[int] | None
+    along: Sequence[int], order: PathOrder, points: Sequence[Point], declared: Sequence[int] | None
 ) -> list[int]:
     """Put neighbours with nothing between them in the order of their names, unless declared."""
     free = [point for point in along if point not in (declared or ())]

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from pcaplat.model.path import OrderEvidence
 from pcaplat.model.points import Ends
-from pcaplat.stages.survey.path_order.order import Order
+from pcaplat.stages.survey.path_order.order import PathOrder
 
 
-def evidence_of(orders: Sequence[Order], edges: Sequence[Ends]) -> list[OrderEvidence]:
+def evidence_of(orders: Sequence[PathOrder], edges: Sequence[Ends]) -> list[OrderEvidence]:
     """Say of each edge what tells that its near end is before its far end.
 
     Args:
@@ -17,7 +17,7 @@ def evidence_of(orders: Sequence[Order], edges: Sequence[Ends]) -> list[OrderEvi
     return [one for order in orders for ends in edges for one in _of(order, ends)]
 
 
-def _of(order: Order, ends: Ends) -> Iterator[OrderEvidence]:
+def _of(order: PathOrder, ends: Ends) -> Iterator[OrderEvidence]:
     if ends[0] not in order.points:
         return
     key, sign = (ends, 1) if ends in order.distance_ns else (ends[::-1], -1)

@@ -23,7 +23,7 @@ Distances = dict[Ends, float]
 
 
 @dataclass(frozen=True)
-class Order:
+class PathOrder:
     """The points of one component along the path, and the directions of address pairs.
 
     `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
@@ -41,9 +41,9 @@ class Order:
     is_known: bool
     n_agreeing: dict[Ends, int]
 
-    def turned(self) -> "Order":
+    def turned(self) -> "PathOrder":
         """Give the same order from the other end."""
-        return Order(
+        return PathOrder(
             self.points[::-1],
             {pair: not is_forward for pair, is_forward in self.toward_is_forward.items()},
             {ends: -distance for ends, distance in self.distance_ns.items()},
@@ -57,7 +57,7 @@ class Order:
 
 def order_points(
     relations: Relations, points: Sequence[int], known: Mapping[int, bool], domains: Sequence[int]
-) -> Order:
+) -> PathOrder:
     """Order the points of one component, and orient its address pairs.
 
     Args:
@@ -85,7 +85,7 @@ def order_points(
     is_known = bool(distance or assumed)
     is_timed = frozenset(point for ends in timed for point in ends)
     rests_on = (frozenset(is_assumed), is_timed, is_known)
-    return Order(along, toward, distance, n_turns, *rests_on, n_agreeing)
+    return PathOrder(along, toward, distance, n_turns, *rests_on, n_agreeing)
 
 
 def _distances(

@@ -38,7 +38,7 @@ NUMBERS = 1 << 32
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where some values of a dimension lead: rows of the sample, and what a person calls it."""
 
     values: list[Ends]
@@ -51,7 +51,7 @@ class Branch:
     """A dimension that tells places apart, and what is at each."""
 
     dimension: str
-    at: list[tuple[Place, "Branch | None"]]
+    at: list[tuple[Destination, "Branch | None"]]
 
 
 def divide(
@@ -111,7 +111,9 @@ def grow(columns: Columns, rows: Ints, asked: tuple[str, ...]) -> Branch | None:
     return None
 
 
-def _places(columns: Columns, rows: Ints, repeats: Repeats, dimension: str) -> Iterator[Place]:
+def _places(
+    columns: Columns, rows: Ints, repeats: Repeats, dimension: str
+) -> Iterator[Destination]:
     value, nodes = _value(columns, rows, dimension)
     if dimension not in ("port", "depth"):
         # everything else differs anyway between inside and outside of a tunnel
@@ -122,7 +124,7 @@ def _places(columns: Columns, rows: Ints, repeats: Repeats, dimension: str) -> I
         at = np.array([marks.get((mark, int(source)), -1) for mark, source in ends], np.int64)
         for place in sorted(set(marks.values())):
             values = [value for value, where in marks.items() if where == place]
-            yield Place(values, "", rows[at == place])
+            yield Destination(values, "", rows[at == place])
         return
     if dimension == "depth" and is_passing(columns, repeats, value):
         return
@@ -131,7 +133,7 @@ def _places(columns: Columns, rows: Ints, repeats: Repeats, dimension: str) -> I
         found = np.unique(value[rows]).tolist()
     for number, one in enumerate(found):
         ends = [(node, 0) for node, segment in nodes.items() if segment == one]
-        yield Place(ends, _label(dimension, one, number), rows[value[rows] == one])
+        yield Destination(ends, _label(dimension, one, number), rows[value[rows] == one])
 
 
 def _value(columns: Columns, rows: Ints, dimension: str) -> tuple[Ints, dict[int, int]]:
