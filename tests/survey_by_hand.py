@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.model.points import Point
-from pcaplat.stages.survey import Sample, Sights
+from pcaplat.stages.survey import Observations, Sample
 
 if TYPE_CHECKING:
     from pcaplat.model.arrays import Bools, Ints
@@ -72,7 +72,7 @@ class Walk:
             # the smaller address is at the first end for every second pair only
             is_toward = is_forward[rows] ^ (pair[rows] % 2 == 1)
             ones = np.ones(len(rows), np.int64)
-            sights = Sights(
+            observations = Observations(
                 key=key[rows],
                 flow=pair[rows] + 7,
                 pair=pair[rows],
@@ -83,7 +83,7 @@ class Walk:
                 ttl=np.where(is_forward[rows], watcher.ttl, 128 - watcher.ttl),
                 tcp_bytes=100 * ones,
             )
-            parts.append((file, sights))
+            parts.append((file, observations))
             points.append(point_of(watcher.name, file, t_ns, watcher.resolution_ns))
         return sample_of(parts), points
 
@@ -103,8 +103,10 @@ def point_of(name: str, file: int, t_ns: Ints, resolution_ns: int = 1) -> Point:
     return Point(name, ((file, 0),), resolution_ns, int(t_ns.min()), int(t_ns.max()), 0)
 
 
-def sample_of(parts: list[tuple[int, Sights]], opens: dict[int, bool] | None = None) -> Sample:
-    """Put the sights of some files together. `opens`: by flow whether its first packet is a SYN."""
+def sample_of(
+    parts: list[tuple[int, Observations]], opens: dict[int, bool] | None = None
+) -> Sample:
+    """Put observations of some files together. `opens`: by flow, whether it begins with a SYN."""
     flows: dict[str, list[int]] = {
         name: []
         for name in ("file", "interface", "flow", "pair", "first_t_ns", "is_first_toward", "opens")
@@ -121,13 +123,13 @@ def sample_of(parts: list[tuple[int, Sights]], opens: dict[int, bool] | None = N
     )
     columns = {
         name: np.concatenate([getattr(seen, name) for _, seen in parts])
-        for name in Sights.__dataclass_fields__
+        for name in Observations.__dataclass_fields__
     }
     as_arrays = {name: np.array(column, dtype=np.int64) for name, column in flows.items()}
-    return Sample(Sights(**columns), source, as_arrays)
+    return Sample(Observations(**columns), source, as_arrays)
 
 
-def sights(
+def observations(
     key: list[int],
     t_ns: list[int],
     *,
@@ -135,11 +137,11 @@ def sights(
     is_directed: bool = True,
     is_toward: list[bool] | None = None,
     tcp_bytes: list[int] | None = None,
-) -> Sights:
-    """Sights of a few packets, written out."""
+) -> Observations:
+    """Observations of a few packets, written out."""
     n = len(key)
     zeros = np.zeros(n, np.int64)
-    return Sights(
+    return Observations(
         key=np.array(key, np.int64),
         flow=zeros,
         pair=zeros,

@@ -46,7 +46,7 @@ def counts(**given: object) -> dict[str, Any]:
 
 
 def spilled(path: Path, pairs: list[tuple[int, int]]) -> list[str]:
-    """Raw time of the upstream sight and raw difference, as the core writes them."""
+    """Raw time of the upstream observation and raw difference, as the core writes them."""
     path.write_bytes(b"".join(struct.pack("<qq", *pair) for pair in pairs))
     return [str(path)]
 

@@ -130,10 +130,10 @@ def test_a_declared_accuracy_that_packets_contradict_names_the_frames(tmp_path: 
     with merge(given, clock_accuracy=[("near", 100), ("far", 100)]) as result:
         texts = {row["code"]: row["text"] for row in result.document["warnings"]}
     text = texts["clock-accuracy-contradicted"]
-    sights = re.findall(r"(\d+)\.(\d{9}) at \w+ \((\w+)\.pcap frame (\d+)\)", text)
-    assert [name for *_, name, _ in sights] == ["near", "far"]
+    observations = re.findall(r"(\d+)\.(\d{9}) at \w+ \((\w+)\.pcap frame (\d+)\)", text)
+    assert [name for *_, name, _ in observations] == ["near", "far"]
     frames = []
-    for seconds, nanoseconds, name, number in sights:
+    for seconds, nanoseconds, name, number in observations:
         stamp_ns, frame = places[name].records(TALK)[int(number) - 1]
         assert stamp_ns == int(seconds + nanoseconds)
         frames.append(frame)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.stages.survey import Sights, survey
+from pcaplat.stages.survey import Observations, survey
 from tests.survey_by_hand import Walk, Watcher, point_of, sample_of
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ MS = 1_000_000
 
 def legs_of(legs: list[Walk], order: list[str]) -> Findings:
     """Survey the points of several walks that share no packet; one name is one point."""
-    seen: dict[str, list[Sights]] = {name: [] for name in order}
+    seen: dict[str, list[Observations]] = {name: [] for name in order}
     for number, leg in enumerate(legs):
         sample, points = leg.sample()
         for point in points:
             one = sample.seen_at(point)
             pair = one.pair + 5_000_009 * number
             seen[point.name].append(replace(one, pair=pair, flow=pair + 7))
-    columns = Sights.__dataclass_fields__
+    columns = Observations.__dataclass_fields__
     whole = [
-        Sights(
+        Observations(
             **{name: np.concatenate([getattr(one, name) for one in seen[at]]) for name in columns}
         )
         for at in order

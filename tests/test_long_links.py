@@ -9,11 +9,11 @@ import pytest
 
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.relations import shared
-from pcaplat.stages.survey.observations import unique_sights
+from pcaplat.stages.survey.observations import unique_observations
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, run
 from tests.simulator.score import Score
 from tests.simulator.truth import Truth
-from tests.survey_by_hand import Walk, Watcher, sights
+from tests.survey_by_hand import Walk, Watcher, observations
 from tests.test_recovery import merged
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def test_both_directions_are_seen(share: float, takes_ns: int) -> None:
 def test_one_response_to_several_requests_counts() -> None:
     keys, at_ns = [1, 2, 3, 4], [0, MS, 2 * MS, 13 * MS]
     later_ns = [t_ns + 10 * MS for t_ns in at_ns[:3]] + [at_ns[3] - 10 * MS]
-    near = sights(keys, at_ns, is_toward=[True, True, True, False])
-    far = replace(sights(keys, later_ns), is_toward=near.is_toward)
-    both, _ = shared(*unique_sights([near, far]))
+    near = observations(keys, at_ns, is_toward=[True, True, True, False])
+    far = replace(observations(keys, later_ns), is_toward=near.is_toward)
+    both, _ = shared(*unique_observations([near, far]))
     assert both.d_ns.tolist() == [10 * MS] * 3 + [-10 * MS]
 
 
@@ -50,9 +50,11 @@ def test_what_is_far_from_all_that_go_its_way_is_still_an_outlier() -> None:
     is_toward = [number % 4 > 0 for number in keys]
     takes_ns = [10 * MS if toward else -10 * MS for toward in is_toward]
     takes_ns[77] = 210 * MS
-    near = sights(keys, at_ns, is_toward=is_toward)
-    far = sights(keys, [a + b for a, b in zip(at_ns, takes_ns, strict=True)], is_toward=is_toward)
-    both, _ = shared(*unique_sights([near, far]))
+    near = observations(keys, at_ns, is_toward=is_toward)
+    far = observations(
+        keys, [a + b for a, b in zip(at_ns, takes_ns, strict=True)], is_toward=is_toward
+    )
+    both, _ = shared(*unique_observations([near, far]))
     assert len(both) == 199
     assert set(both.d_ns.tolist()) == {10 * MS, -10 * MS}
 

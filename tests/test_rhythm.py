@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat.stages.survey.observations import unique_sights
+from pcaplat.stages.survey.observations import unique_observations
 from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.split_by_hand import START_NS
-from tests.survey_by_hand import sights
+from tests.survey_by_hand import observations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,12 +96,12 @@ LATER_NS = 200 * MS
 
 
 def added(here: list[list[int]], there: list[list[int]]) -> int:
-    """How many sights rhythm adds at the second point; one list of times for each identity."""
+    """How many observations rhythm adds at the second point; a list of times for each identity."""
     points = []
     for side in (here, there):
         keys = [key for key, times in enumerate(side) for _ in times]
-        points.append(sights(keys, [t_ns for times in side for t_ns in times]))
-    unique = unique_sights(points)
+        points.append(observations(keys, [t_ns for times in side for t_ns in times]))
+    unique = unique_observations(points)
     return len(with_rhythm(points, unique)[1]) - len(unique[1])
 
 

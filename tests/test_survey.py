@@ -13,7 +13,7 @@ import pytest
 
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.stages.survey import survey
-from tests.survey_by_hand import START_NS, Walk, Watcher, point_of, sample_of, sights
+from tests.survey_by_hand import START_NS, Walk, Watcher, observations, point_of, sample_of
 
 if TYPE_CHECKING:
     from pcaplat.model.path import Findings
@@ -153,7 +153,7 @@ def test_points_of_each_direction_are_two_components() -> None:
 
 def test_a_point_of_other_traffic_is_left_out() -> None:
     sample, points = Walk(line(2)).sample()
-    other = sights([1, 2, 3], [START_NS, START_NS + 9, START_NS + 99])
+    other = observations([1, 2, 3], [START_NS, START_NS + 9, START_NS + 99])
     parts = [(file, sample.seen_at(point)) for file, point in enumerate(points)]
     points.append(point_of("elsewhere", 2, other.t_ns))
     found = survey(sample_of([*parts, (2, other)]), points)
@@ -162,7 +162,7 @@ def test_a_point_of_other_traffic_is_left_out() -> None:
 
 
 def test_nothing_in_common_is_no_evidence() -> None:
-    parts = [(0, sights([1], [START_NS])), (1, sights([2], [START_NS]))]
+    parts = [(0, observations([1], [START_NS])), (1, observations([2], [START_NS]))]
     points = [
         point_of(name, file, seen.t_ns) for name, (file, seen) in zip("ab", parts, strict=True)
     ]
@@ -188,7 +188,7 @@ def test_a_known_reason_is_told_where_nothing_is_shared(
     facts: dict[str, Any], keys: list[int], why: str
 ) -> None:
     sample, points = Walk(line(2)).sample()
-    odd = sights(keys, [START_NS + 10_000_000 * i for i in range(len(keys))])
+    odd = observations(keys, [START_NS + 10_000_000 * i for i in range(len(keys))])
     parts = [(file, sample.seen_at(point)) for file, point in enumerate(points)]
     point = replace(point_of("odd", 2, np.array([START_NS])), **facts)
     found = survey(sample_of([*parts, (2, odd)]), [*points, point])
@@ -201,9 +201,9 @@ def test_a_known_reason_is_told_where_nothing_is_shared(
 
 
 def test_nothing_at_all_is_no_evidence() -> None:
-    nothing = sights([], [])
+    nothing = observations([], [])
     points = [point_of(name, 9, np.array([START_NS])) for name in "ab"]
-    sample = sample_of([(0, sights([1], [START_NS]))])
+    sample = sample_of([(0, observations([1], [START_NS]))])
     with pytest.raises(EvidenceError):
         survey(sample, points)
     assert len(sample.seen_at(points[0])) == len(nothing)

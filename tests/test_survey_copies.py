@@ -8,7 +8,7 @@ import numpy as np
 
 from pcaplat.model.band import Copies
 from pcaplat.stages.survey.copies import find_copies
-from pcaplat.stages.survey.observations import Sights
+from pcaplat.stages.survey.observations import Observations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +17,11 @@ GAP_NS, APART_NS, N_KEYS = 4_000, 1_000_000, 200
 PAIR, ELSEWHERE, N_POINTS = 7, 8, 3
 
 
-def sights(rows: list[tuple[int, int, bool]]) -> Sights:
+def observations(rows: list[tuple[int, int, bool]]) -> Observations:
     """Make what one point saw: key, time, whether it goes forward."""
     key, t_ns, forward = (np.array(column) for column in zip(*rows, strict=True))
     zero = np.zeros(len(rows), np.int64)
-    return Sights(
+    return Observations(
         key=key.astype(np.int64),
         flow=zero,
         pair=np.where(key < N_KEYS, PAIR, ELSEWHERE),
@@ -47,7 +47,7 @@ def found(n_at: Mapping[int, tuple[int, ...]], *, both_ways: bool = True) -> lis
             for again in range(n_at.get(key, (1,) * N_POINTS)[point])
             if both_ways or key % 2 == 0
         ]
-        points.append(sights(rows))
+        points.append(observations(rows))
     return find_copies(points, [[0, 1, 2]], {PAIR: True, ELSEWHERE: True})
 
 

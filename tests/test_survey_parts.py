@@ -10,11 +10,11 @@ import pytest
 from pcaplat.model.points import Point
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.relations import relate, share_anything, shared
-from pcaplat.stages.survey.observations import unique_sights
+from pcaplat.stages.survey.observations import unique_observations
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.path_order.flow_openers import count_openers
 from pcaplat.stages.survey.path_order.links import find_edges
-from tests.survey_by_hand import START_NS, Walk, Watcher, point_of, sample_of, sights
+from tests.survey_by_hand import START_NS, Walk, Watcher, observations, point_of, sample_of
 
 if TYPE_CHECKING:
     from pcaplat.model.arrays import Ints
@@ -26,66 +26,73 @@ class TestUnique:
     """Recipe: same bytes soon after are a copy only where some point saw the packet once."""
 
     def test_what_a_point_saw_once_is_unique(self) -> None:
-        (found,) = unique_sights([sights([5, 3, 4], [10, 20, 30])])
+        (found,) = unique_observations([observations([5, 3, 4], [10, 20, 30])])
         assert found.key.tolist() == [3, 4, 5]
         assert found.t_ns.tolist() == [20, 30, 10]
 
     def test_copies_fold_into_the_first_where_another_point_saw_one(self) -> None:
-        mirror = sights([1, 1, 2], [MS, 1_000, 9])
-        vm = sights([1], [77])
-        folded, once = unique_sights([mirror, vm])
+        mirror = observations([1, 1, 2], [MS, 1_000, 9])
+        vm = observations([1], [77])
+        folded, once = unique_observations([mirror, vm])
         assert (folded.key.tolist(), folded.t_ns.tolist()) == ([1, 2], [1_000, 9])
         assert once.key.tolist() == [1]
 
     def test_repeats_at_every_point_are_different_packets(self) -> None:
-        repeats = [sights([1, 1], [0, 34_000]), sights([1, 1], [500, 34_500])]
-        assert [len(found) for found in unique_sights(repeats)] == [0, 0]
+        repeats = [observations([1, 1], [0, 34_000]), observations([1, 1], [500, 34_500])]
+        assert [len(found) for found in unique_observations(repeats)] == [0, 0]
 
     def test_a_retransmission_seen_once_elsewhere_is_no_copy(self) -> None:
         # 200 ms later: the point that saw one missed the other, nobody knows which
-        both, one = unique_sights([sights([1, 1], [0, 200 * MS]), sights([1], [5])])
+        both, one = unique_observations(
+            [observations([1, 1], [0, 200 * MS]), observations([1], [5])]
+        )
         assert len(both) == 0
         assert len(one) == 1
 
     def test_one_far_repeat_anywhere_stops_folding_everywhere(self) -> None:
-        copied = sights([1, 1], [0, 1_000])
-        resent = sights([1, 1], [0, 200 * MS])
-        seen_once = sights([1], [0])
-        assert [len(u) for u in unique_sights([copied, resent, seen_once])] == [0, 0, 1]
+        copied = observations([1, 1], [0, 1_000])
+        resent = observations([1, 1], [0, 200 * MS])
+        seen_once = observations([1], [0])
+        assert [len(u) for u in unique_observations([copied, resent, seen_once])] == [0, 0, 1]
 
     def test_numbered_frames_equal_to_the_byte_are_copies_by_themselves(self) -> None:
         tagged = [
-            sights([1, 1], [50, 60], copy_tag=[8, 8]),
-            sights([1, 1], [1, 2], copy_tag=[8, 8]),
+            observations([1, 1], [50, 60], copy_tag=[8, 8]),
+            observations([1, 1], [1, 2], copy_tag=[8, 8]),
         ]
-        assert [found.t_ns.tolist() for found in unique_sights(tagged)] == [[50], [1]]
+        assert [found.t_ns.tolist() for found in unique_observations(tagged)] == [[50], [1]]
 
     def test_frames_that_differ_outside_are_no_copies_by_themselves(self) -> None:
         tagged = [
-            sights([1, 1], [50, 60], copy_tag=[8, 9]),
-            sights([1, 1], [1, 2], copy_tag=[8, 8]),
+            observations([1, 1], [50, 60], copy_tag=[8, 9]),
+            observations([1, 1], [1, 2], copy_tag=[8, 8]),
         ]
-        assert [len(found) for found in unique_sights(tagged)] == [0, 1]
+        assert [len(found) for found in unique_observations(tagged)] == [0, 1]
 
     def test_equal_frames_far_apart_are_no_copies(self) -> None:
-        tagged = [sights([1, 1], [0, 3 * MS], copy_tag=[8, 8])]
-        assert [len(found) for found in unique_sights(tagged)] == [0]
+        tagged = [observations([1, 1], [0, 3 * MS], copy_tag=[8, 8])]
+        assert [len(found) for found in unique_observations(tagged)] == [0]
 
     def test_nothing_is_unique_of_nothing(self) -> None:
-        assert [len(found) for found in unique_sights([sights([], []), sights([], [])])] == [0, 0]
+        assert [
+            len(found)
+            for found in unique_observations([observations([], []), observations([], [])])
+        ] == [0, 0]
 
 
 class TestRelations:
     def test_differences_are_exact_where_floats_are_not(self) -> None:
         late = START_NS + 69 * 86_400 * 10**9 + 1
-        both, _ = shared(sights([1, 2], [START_NS, START_NS + 7]), sights([1, 2], [late, late + 8]))
+        both, _ = shared(
+            observations([1, 2], [START_NS, START_NS + 7]), observations([1, 2], [late, late + 8])
+        )
         assert both.d_ns.tolist() == [late - START_NS, late - START_NS + 1]
 
     def test_outliers_are_dropped_from_what_is_shared_but_seen_in_the_tail(self) -> None:
         keys = list(range(1000))
         t_ns = [START_NS + key * MS for key in keys]
         late = [t + (50 * MS if key % 40 == 7 else 1000) for key, t in enumerate(t_ns)]
-        both, tail_ns = shared(sights(keys, t_ns), sights(keys, late))
+        both, tail_ns = shared(observations(keys, t_ns), observations(keys, late))
         assert set(both.d_ns.tolist()) == {1000}
         assert len(both) == 975
         assert tail_ns == 50 * MS - 1000
@@ -97,24 +104,28 @@ class TestRelations:
     def test_broadcasts_relate_points_only_together(
         self, later_ns: list[int], *, is_enough: bool
     ) -> None:
-        here = sights([1, 2], [0, 100], is_directed=False)
-        there = sights([1, 2], [later_ns[0], 100 + later_ns[1]], is_directed=False)
+        here = observations([1, 2], [0, 100], is_directed=False)
+        there = observations([1, 2], [later_ns[0], 100 + later_ns[1]], is_directed=False)
         assert share_anything(shared(here, there)[0]) is is_enough
 
     def test_a_numbered_broadcast_relates_points_alone(self) -> None:
-        here, there = (sights([1], [t], copy_tag=[4], is_directed=False) for t in (0, 46_000 * MS))
+        here, there = (
+            observations([1], [t], copy_tag=[4], is_directed=False) for t in (0, 46_000 * MS)
+        )
         assert share_anything(shared(here, there)[0])
 
     def test_unicast_at_random_times_relates_nothing(self) -> None:
         chance = np.random.default_rng(4)
         keys = list(range(50))
-        here, there = (sights(keys, chance.integers(0, 10**12, 50).tolist()) for _ in range(2))
-        assert relate(unique_sights([here, there]))[0] == {}
+        here, there = (
+            observations(keys, chance.integers(0, 10**12, 50).tolist()) for _ in range(2)
+        )
+        assert relate(unique_observations([here, there]))[0] == {}
 
 
 class TestEdges:
     def unique(self, *seen: list[int]) -> list[tuple[int, int]]:
-        return find_edges([sights(keys, keys) for keys in seen], list(range(len(seen))))
+        return find_edges([observations(keys, keys) for keys in seen], list(range(len(seen))))
 
     def test_a_mirror_that_drops_a_fifth_makes_no_shortcut(self) -> None:
         every = list(range(1000))
@@ -162,7 +173,7 @@ class TestOpeners:
             "is_first_toward": [int(row[1]) for row in first.values()],
             "opens": [int(row[2]) for row in first.values()],
         }
-        later = sights([1, 2], [500, 600], is_toward=[False, True])
+        later = observations([1, 2], [500, 600], is_toward=[False, True])
         sample = sample_of([(0, later)])
         arrays: dict[str, Ints] = {name: np.array(c, np.int64) for name, c in columns.items()}
         in_pair = type(later)(**{**vars(later), "pair": later.pair + 9, "flow": later.flow + 70})
@@ -207,7 +218,7 @@ class TestOffload:
         for side, lengths in enumerate((near, far)):
             own = [100 * (side + 1) + i for i in range(len(lengths))]
             keys = [1, *own, 999]
-            seen.append(sights(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
+            seen.append(observations(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
         torn = find_torn([(0, 1)], seen)
         assert all(ends == (0, 1) for ends in torn)
         return [doubt.code for doubt in doubts_of_offload(self.POINTS, torn)]
@@ -223,6 +234,6 @@ class TestOffload:
         assert self.codes([1480, 52], [1200]) == []
 
     def test_what_lies_outside_the_common_time_says_nothing(self) -> None:
-        near = sights([0, 1, 2], [0, 10, 20], tcp_bytes=[64_000, 52, 52])
-        far = sights([1, 2, 8], [11, 21, 99], tcp_bytes=[52, 52, 1480])
+        near = observations([0, 1, 2], [0, 10, 20], tcp_bytes=[64_000, 52, 52])
+        far = observations([1, 2, 8], [11, 21, 99], tcp_bytes=[52, 52, 1480])
         assert find_torn([(0, 1)], [near, far]) == {}

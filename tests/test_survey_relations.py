@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.stages.survey import Sights
+from pcaplat.stages.survey import Observations
 from pcaplat.stages.survey.delays.relations import (
     BLOCK,
     COMPANY,
@@ -65,9 +65,9 @@ def _kept(d_ns: list[int], ways: list[list[int]]) -> list[int]:
     return sorted(kept)
 
 
-def _sights(t_ns: Ints, pair: Ints) -> Sights:
+def _observations(t_ns: Ints, pair: Ints) -> Observations:
     none, no = np.zeros(len(t_ns), np.int64), np.zeros(len(t_ns), np.bool_)
-    return Sights(np.arange(len(t_ns)), pair, pair, no, ~no, none, t_ns, none, none)
+    return Observations(np.arange(len(t_ns)), pair, pair, no, ~no, none, t_ns, none, none)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -83,7 +83,7 @@ def test_outliers_are_those_of_plain_loops(seed: int) -> None:
     d_ns[odd] += chance.choice(chance.integers(-(10**10), 10**10, 15), odd.sum())
     t_ns = START_NS + 1000 * np.arange(len(pair))
     by = chance.permutation(len(pair))
-    both, _ = shared(_sights(t_ns[by], pair[by]), _sights((t_ns + d_ns)[by], pair[by]))
+    both, _ = shared(_observations(t_ns[by], pair[by]), _observations((t_ns + d_ns)[by], pair[by]))
     ways = [np.flatnonzero(pair == number).tolist() for number in np.unique(pair)]
     kept = _kept(d_ns.tolist(), ways)
     assert ((both.t_ns - START_NS) // 1000).tolist() == kept

@@ -49,7 +49,7 @@ class FrameKeys:
 
 
 class Labels:
-    """Numbers of labels, by first sight; those of flows lie in pairs, one for each way round."""
+    """Numbers of labels, as first seen; those of flows lie in pairs, one for each way round."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = list(columns)

@@ -1,7 +1,7 @@
 """Bursts of loss: how much a loss ratio scatters where losses come together.
 
-Losses are counted by the block of time of their packet's last sight. Where they lie in blocks as
-independent ones would, their number tells the interval; where they cluster, the resampled blocks
+Losses are counted by the block of time of their packet's last observation. Where they lie in blocks
+as independent ones would, their number tells the interval; where they cluster, the resampled blocks
 do (docs/stages/compare.md).
 """
 

@@ -1,8 +1,8 @@
-"""How many pairs are false, by decoys: equal packets matched again with sights taken out.
+"""How many pairs are false, by decoys: equal packets matched again with observations taken out.
 
-Packets that every point saw (whole) lose sights as points miss them (cut); what then pairs with
-another packet is a false pair. Each kind of false pair counts as often as packets of its kinds come
-(docs/stages/match.md, false matches).
+Packets that every point saw (whole) lose observations as points miss them (cut); what then pairs
+with another packet is a false pair. Each kind of false pair counts as often as packets of its kinds
+come (docs/stages/match.md, false matches).
 """
 
 from collections.abc import Mapping, Sequence

@@ -74,13 +74,13 @@ def _witness(declared: Declared, bounds: Mapping[Ends, OffsetBounds]) -> str:
         at = int(np.argmin(one.most_ns))
         early_ns = -(int(one.most_ns[at]) + base_ns[b] - base_ns[a]) - off_ns - other_off_ns
         if early_ns > worst_ns:
-            seen = " and ".join(_sights(declared, one, at, (up, down)))
+            seen = " and ".join(_observations(declared, one, at, (up, down)))
             worst_ns = early_ns
             text = f" (by {format_ns(early_ns)} and more the one with frame.time_epoch {seen})"
     return text
 
 
-def _sights(declared: Declared, one: OffsetBounds, at: int, points: Ends) -> list[str]:
+def _observations(declared: Declared, one: OffsetBounds, at: int, points: Ends) -> list[str]:
     """Where and when a packet was seen upstream and downstream."""
     stamps_ns = (int(one.up_ns[at]), int(one.down_ns[at]))
     places = np.reshape(one.places[at], (2, 2)).tolist()

@@ -4,21 +4,21 @@
 
 The sample holds the same packets of every point (hash-based selection, RFC 5475 §6.2). What is
 unique at two points relates them without any clock (`relations`); changes of direction tell how
-far apart they are (`orient`, `order`); what one file saw twice, and how the sights differ, tells
-which points it holds (`splitting`); medians over time tell where latencies lie (`centres`).
+far apart they are (`orient`, `order`); what one file saw twice, and how the observations differ,
+tells which points it holds (`splitting`); medians over time tell where latencies lie (`centres`).
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.coverage import doubts_of_doubles
 from pcaplat.stages.survey.delays.min_delays import sampled_least
 from pcaplat.stages.survey.findings import survey
-from pcaplat.stages.survey.observations import Sample, Sights
+from pcaplat.stages.survey.observations import Observations, Sample
 from pcaplat.stages.survey.points_in_file.split import divide
 from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
 __all__ = [
+    "Observations",
     "Sample",
-    "Sights",
     "divide",
     "doubts_of_doubles",
     "hidden_repeats",

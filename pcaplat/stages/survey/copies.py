@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import Copies
 from pcaplat.stages.survey.delays.latencies import of_side
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Sights, among
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
 
 ENOUGH = 20
 """Copies below which their delay is not known."""
@@ -27,7 +27,7 @@ class KeyRun(NamedTuple):
     key: Ints
     n: Ints
     gap_ns: Ints
-    """From the first sight to the second."""
+    """From the first observation to the second."""
     way: Ints
 
     def is_twice(self) -> Bools:
@@ -40,7 +40,7 @@ class KeyRun(NamedTuple):
 
 
 def find_copies(
-    seen: Sequence[Sights], components: Sequence[Sequence[int]], toward: Mapping[int, bool]
+    seen: Sequence[Observations], components: Sequence[Sequence[int]], toward: Mapping[int, bool]
 ) -> list[Copies]:
     """Tell for each point how many of its packets it saw again soon after.
 
@@ -129,7 +129,7 @@ class Counted(NamedTuple):
         return np.where(self.key[at] == keys, self.n[at], 0)
 
 
-def _runs(seen: Sights) -> KeyRun:
+def _runs(seen: Observations) -> KeyRun:
     order = np.lexsort((seen.t_ns, seen.key))
     key, start, n = np.unique(seen.key[order], return_index=True, return_counts=True)
     t_ns = seen.t_ns[order]

@@ -9,7 +9,7 @@ from pcaplat.diagnostics.catalogue import doubt
 from pcaplat.model.arrays import Ints
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.path import Findings
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Sights
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations
 from pcaplat.units import format_count, format_frac, format_ns
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ENOUGH_DOUBLES = 3
 """Fewer frames that come twice may be anything."""
 
 
-def doubts_of_coverage(findings: Findings, seen: Sequence[Sights]) -> list[Warn]:
+def doubts_of_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Warn]:
     """Say which points saw one direction only, a shorter time, or everything twice.
 
     Args:
@@ -44,7 +44,7 @@ def doubts_of_coverage(findings: Findings, seen: Sequence[Sights]) -> list[Warn]
     return found
 
 
-def _ways(one: Sights) -> tuple[Ints, Ints]:
+def _ways(one: Observations) -> tuple[Ints, Ints]:
     """Address pairs of which packets in both directions were seen, and those of one only."""
     toward, back = (
         np.unique(one.pair[one.is_directed & (one.is_toward == way)]) for way in (True, False)
@@ -53,7 +53,7 @@ def _ways(one: Sights) -> tuple[Ints, Ints]:
 
 
 def _one_way(
-    findings: Findings, component: Sequence[int], seen: Sequence[Sights]
+    findings: Findings, component: Sequence[int], seen: Sequence[Observations]
 ) -> Iterator[Warn]:
     ways = {point: _ways(seen[point]) for point in component}
     both_ways = np.unique(np.concatenate([both for both, _ in ways.values()]))
@@ -71,7 +71,9 @@ def _one_way(
             yield doubt("direction-missing", findings.name(point), text)
 
 
-def _short(findings: Findings, component: Sequence[int], seen: Sequence[Sights]) -> Iterator[Warn]:
+def _short(
+    findings: Findings, component: Sequence[int], seen: Sequence[Observations]
+) -> Iterator[Warn]:
     """Points that begin late or end early, by what the others saw of the same pairs meanwhile."""
     starts = {p: findings.aligned(p, findings.points[p].first_t_ns) for p in component}
     ends = {p: findings.aligned(p, findings.points[p].last_t_ns) for p in component}
@@ -99,7 +101,7 @@ def _short(findings: Findings, component: Sequence[int], seen: Sequence[Sights])
 def _n_between(
     findings: Findings,
     other: int,
-    seen: Sequence[Sights],
+    seen: Sequence[Observations],
     point: int,
     span_ns: tuple[int, int],
 ) -> int:
@@ -111,7 +113,9 @@ def _n_between(
     return int((is_in & ~np.isin(seen[other].key, seen[point].key)).sum())
 
 
-def _copied(findings: Findings, component: Sequence[int], seen: Sequence[Sights]) -> Iterator[Warn]:
+def _copied(
+    findings: Findings, component: Sequence[int], seen: Sequence[Observations]
+) -> Iterator[Warn]:
     for point in component:
         copies: Copies = findings.copies[point]
         if copies.copied_frac < COPIED_FRAC:
@@ -129,7 +133,7 @@ def _copied(findings: Findings, component: Sequence[int], seen: Sequence[Sights]
             yield doubt("mirror-copies", findings.name(point), text)
 
 
-def doubts_of_doubles(seen: Sights, name: str) -> list[Warn]:
+def doubts_of_doubles(seen: Observations, name: str) -> list[Warn]:
     """Say that a point which nothing can be compared with saw frames twice, equal to the byte.
 
     Args:
@@ -153,8 +157,8 @@ def doubts_of_doubles(seen: Sights, name: str) -> list[Warn]:
     return [doubt("mirror-copies", name, text)]
 
 
-def _is_between(findings: Findings, seen: Sequence[Sights], point: int, other: int) -> bool:
-    """Tell whether a point of the same file sees most packets between their two sights here."""
+def _is_between(findings: Findings, seen: Sequence[Observations], point: int, other: int) -> bool:
+    """Tell whether a point of the same file sees most packets in between, of those seen twice."""
     files = [{file for file, _ in findings.points[one].sources} for one in (point, other)]
     here, there = seen[point], seen[other]
     by = np.lexsort((here.t_ns, here.key))

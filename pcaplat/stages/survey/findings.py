@@ -12,7 +12,7 @@ from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.delays.overtaking import with_order
 from pcaplat.stages.survey.delays.relations import Relations, components, relate
 from pcaplat.stages.survey.diagnostics import doubts_of_copies, doubts_of_path, reasons_of, together
-from pcaplat.stages.survey.observations import Sample, unique_sights
+from pcaplat.stages.survey.observations import Sample, unique_observations
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
 from pcaplat.stages.survey.path_order.direction import (
     declared_path,
@@ -28,7 +28,7 @@ from pcaplat.stages.survey.path_order.steps import (
     all_forward,
     are_steps,
     doubts_of_steps,
-    sights_forward,
+    observations_forward,
 )
 
 
@@ -62,12 +62,12 @@ def survey(
     """
     declared = declared_path(points, path)
     seen = [sample.seen_at(point) for point in points]
-    unique = with_rhythm(seen, unique_sights(seen))
+    unique = with_rhythm(seen, unique_observations(seen))
     relations, tail_ns = relate(unique)
     is_one_way = are_steps(relations, points)
     if is_one_way:
         relations = all_forward(relations)
-        seen, unique = sights_forward(seen), sights_forward(unique)
+        seen, unique = observations_forward(seen), observations_forward(unique)
     groups = components(relations, len(points))
     reasons = reasons_of(points, list(map(len, seen)), list(map(len, unique)))
     if not groups:
@@ -123,7 +123,7 @@ def _of_more(
     if not sample.n_more:
         return few
     seen = [sample.all_seen_at(point) for point in points]
-    relations, _ = relate(with_rhythm(seen, unique_sights(seen)))
+    relations, _ = relate(with_rhythm(seen, unique_observations(seen)))
     return all_forward(relations) if is_one_way else relations
 
 

@@ -19,7 +19,7 @@ FLAGS = ("is_toward", "is_directed")
 
 
 @dataclass(frozen=True)
-class Sights:
+class Observations:
     """Sampled packets of one point; equal indices belong together.
 
     `pair` is the two addresses with direction ignored, `is_toward` whether the source is the
@@ -38,9 +38,9 @@ class Sights:
     ttl: Ints
     tcp_bytes: Ints
 
-    def at(self, index: Ints | Bools) -> "Sights":
+    def at(self, index: Ints | Bools) -> "Observations":
         """Take the rows of `index`."""
-        return Sights(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+        return Observations(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
 
     @cached_property
     def pairs(self) -> Ints:
@@ -69,7 +69,7 @@ class Sample:
     file is divided, the interface is `ANY_PART`. `fragmented` is that of `Findings`.
     """
 
-    packets: Sights
+    packets: Observations
     source: Ints
     flows: Mapping[str, Ints]
     fragmented: Sequence[tuple[int, int]] = ()
@@ -102,19 +102,19 @@ class Sample:
         divided = [file for file, division in enumerate(divisions) if division]
         at[np.isin(began["file"], divided)] = ANY_PART
         return cls(
-            Sights(**{one.name: columns[one.name] for one in fields(Sights)}),
+            Observations(**{one.name: columns[one.name] for one in fields(Observations)}),
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
             began | {"interface": at},
             fragmented,
             n_more,
         )
 
-    def seen_at(self, point: Point) -> Sights:
+    def seen_at(self, point: Point) -> Observations:
         """Give what one point saw, but for what there is more."""
         rows = self._rows_of(point)
         return self.packets.at(rows[: np.searchsorted(rows, len(self.packets) - self.n_more)])
 
-    def all_seen_at(self, point: Point) -> Sights:
+    def all_seen_at(self, point: Point) -> Observations:
         """Give what one point saw, and what there is more."""
         return self.packets.at(self._rows_of(point))
 
@@ -125,7 +125,7 @@ class Sample:
         return np.flatnonzero(mask)
 
 
-def unique_sights(points: list[Sights]) -> list[Sights]:
+def unique_observations(points: list[Observations]) -> list[Observations]:
     """Keep of every point the packets it saw once, copies folded into the first.
 
     Same bytes soon after are a copy only where some point saw the packet once and none saw it far

@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.points import Ends, Point
-from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.observations import Observations, among
 
 USUAL_TCP_BYTES = 1480
 """TCP bytes of a full frame of the usual MTU, 1500: longer ones come from segmentation offload."""
@@ -19,7 +19,7 @@ Torn = dict[Ends, Ints]
 """Segments on which TCP changes its packet boundaries: lengths of the packets without an equal."""
 
 
-def find_torn(edges: Sequence[Ends], unique: Sequence[Sights]) -> Torn:
+def find_torn(edges: Sequence[Ends], unique: Sequence[Observations]) -> Torn:
     """Find the segments on which TCP changes its packet boundaries.
 
     Real loss takes packets away. Offload also makes new ones: packets that only the near point saw
@@ -34,7 +34,7 @@ def find_torn(edges: Sequence[Ends], unique: Sequence[Sights]) -> Torn:
     return found
 
 
-def whole_everywhere(seen: Sights) -> Bools:
+def whole_everywhere(seen: Observations) -> Bools:
     """Tell which packets cannot be cut or joined on the way."""
     return seen.tcp_bytes <= NO_DATA_BYTES
 
@@ -61,7 +61,7 @@ def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:
     return [Warn("segmentation-offload", None, text, consequence, remedy)]
 
 
-def _changed(near: Sights, far: Sights) -> Iterator[Ints]:
+def _changed(near: Observations, far: Observations) -> Iterator[Ints]:
     """Lengths of the TCP packets that one side has and the other has not, for each side.
 
     Only in the time for which both have packets in common, and of address pairs seen at both.

@@ -22,7 +22,7 @@ from pcaplat.stages.survey.delays.relations import (
     relate,
     spanning_steps,
 )
-from pcaplat.stages.survey.observations import Sample, Sights, among, unique_sights
+from pcaplat.stages.survey.observations import Observations, Sample, among, unique_observations
 from pcaplat.stages.survey.points_in_file.repeats import Repeats
 
 ENOUGH_CROSSINGS = 2
@@ -31,7 +31,8 @@ ENOUGH_CROSSINGS = 2
 LEAST_WINDOW_NS = 5_000_000
 MOST_WINDOW_NS = 1_000_000_000
 TAILS = 3
-"""How far two sights of a packet may be from their usual difference while flows are learned."""
+"""How far two observations of a packet may be from their usual difference while flows are
+learned."""
 
 NO_FLOWS = {"file": b"", "interface": b""}
 
@@ -90,7 +91,7 @@ def suspect(
     if part is None:
         ways.append(_seen(sampled["alike"], "content", points))
     for seen in filter(_may_cross, ways):
-        unique = unique_sights(seen)
+        unique = unique_observations(seen)
         relations, tail_ns = relate(unique)
         crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
         n = sum(_n_crossing(unique, *ends) for ends in crossing)
@@ -108,22 +109,22 @@ def _seen(
     points: Sequence[Point],
     divisions: Sequence[Division | None] = (),
     part: Ints | None = None,
-) -> list[Sights]:
-    """Sights recognised by one column, with the flow that each point itself saw."""
+) -> list[Observations]:
+    """Observations recognised by one column, with the flow that each point itself saw."""
     columns = {**columns, "key": columns[value], "flow": columns["leg"]}
     sample = Sample.of(columns, NO_FLOWS, divisions, part)
     of_points = [sample.seen_at(point) for point in points]
     return [seen.at(seen.is_directed) for seen in of_points]
 
 
-def _may_cross(seen: Sequence[Sights]) -> bool:
+def _may_cross(seen: Sequence[Observations]) -> bool:
     """Tell, at little cost, whether anything was seen in two flows."""
     key, flow = (np.concatenate([getattr(one, name) for one in seen]) for name in ("key", "flow"))
     by = np.argsort(key)
     return bool(np.any((np.diff(key[by]) == 0) & (np.diff(flow[by]) != 0)))
 
 
-def _n_crossing(unique: Sequence[Sights], near: int, far: int) -> int:
+def _n_crossing(unique: Sequence[Observations], near: int, far: int) -> int:
     here, there = unique[near], unique[far]
     i = np.flatnonzero(among(here.key, there.key))
     is_other: Bools = here.flow[i] != there.flow[np.searchsorted(there.key, here.key[i])]

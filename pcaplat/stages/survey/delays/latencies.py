@@ -13,11 +13,11 @@ from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Ends, Point
 from pcaplat.stages.survey.delays.centres import band_of, follow
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between, spanning_steps
-from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.path_order.orient import ways
 
-Packets = TypeVar("Packets", Shared, Sights)
+Packets = TypeVar("Packets", Shared, Observations)
 
 
 def fit_centres(
@@ -41,7 +41,7 @@ def fit_bands(
     components: Sequence[list[int]],
     centres: tuple[list[Centre], list[Centre]],
     toward: Mapping[int, bool],
-    seen: Sequence[tuple[Sights, Sights]],
+    seen: Sequence[tuple[Observations, Observations]],
     points: Sequence[Point],
 ) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
     """Give the band of every pair of points, upstream first, forward and reverse.
@@ -120,7 +120,7 @@ def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
     return np.asarray(is_in.any(axis=1))
 
 
-def _missing(here: Sights, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:
+def _missing(here: Observations, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:
     """Share of the flows' common packets that were seen here, once, and never there.
 
     Where TCP is cut or joined between, its data is not missing there, but in other packets: of what

@@ -8,7 +8,7 @@ from pcaplat.model.path import N_BINS, Findings
 from pcaplat.model.points import Ends
 from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.delays.relations import Shared, between, relate
-from pcaplat.stages.survey.observations import Sample, unique_sights
+from pcaplat.stages.survey.observations import Sample, unique_observations
 
 Least = Mapping[str, object]
 
@@ -28,7 +28,7 @@ def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) ->
         Per pair of points and direction `up`, `down`, and the columns `aligned_ns`, `up_ns`,
         `raw_ns`, `n`, as matching gives them of every packet.
     """
-    relations, _ = relate(unique_sights([sample.seen_at(point) for point in findings.points]))
+    relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])
     found = list[Least]()
     for near, far in dict.fromkeys([*findings.edges, whole]):

@@ -7,7 +7,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Ends
-from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.observations import Observations, among
 
 FAR_NS = np.iinfo(np.int64).max
 
@@ -70,7 +70,7 @@ Relations = dict[Ends, Shared]
 """What pairs of points share, smaller index first; pairs that cannot be related are absent."""
 
 
-def relate(unique: Sequence[Sights]) -> tuple[Relations, int]:
+def relate(unique: Sequence[Observations]) -> tuple[Relations, int]:
     """Give what each pair of points shares, and the longest tail of their differences, ns."""
     relations: Relations = {}
     tail_ns = 0
@@ -83,7 +83,7 @@ def relate(unique: Sequence[Sights]) -> tuple[Relations, int]:
     return relations, tail_ns
 
 
-def shared(near: Sights, far: Sights) -> tuple[Shared, int]:
+def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
     """Join two points on the packets that are unique at both; keys ascend.
 
     Returns:
@@ -146,7 +146,7 @@ def _to_company(d_ns: Ints) -> Ints:
     return np.asarray(found[is_filled])
 
 
-def _joined(near: Sights, far: Sights) -> Shared:
+def _joined(near: Observations, far: Observations) -> Shared:
     i = np.flatnonzero(among(near.key, far.key))
     j = np.searchsorted(far.key, near.key[i])
     by = np.argsort(near.t_ns[i], kind="stable")

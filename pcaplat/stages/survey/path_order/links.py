@@ -4,14 +4,14 @@ import numpy as np
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Ends
-from pcaplat.stages.survey.observations import Sights
+from pcaplat.stages.survey.observations import Observations
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
 else joins its ends: how busy other parts of the path are says nothing of it."""
 
 
-def find_edges(unique: list[Sights], along: list[int]) -> list[Ends]:
+def find_edges(unique: list[Observations], along: list[int]) -> list[Ends]:
     """Edges of one component: pairs of points that trajectories visit one after the other.
 
     A pair that is passed over by a point in between is an edge only if more trajectories jump than
@@ -38,7 +38,7 @@ def _joined(busy: dict[Ends, int], taken: dict[Ends, int]) -> dict[Ends, int]:
     return found
 
 
-def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
+def _visits(unique: list[Observations], along: list[int]) -> dict[Ends, int]:
     """How often two points follow each other, over packets unique wherever they were seen."""
     keys = [_strong_keys(unique[point]) for point in along]
     key, place = np.concatenate(keys), np.repeat(np.arange(len(along)), [len(one) for one in keys])
@@ -53,10 +53,10 @@ def _visits(unique: list[Sights], along: list[int]) -> dict[Ends, int]:
     }
 
 
-def _strong_keys(sights: Sights) -> Ints:
+def _strong_keys(observations: Observations) -> Ints:
     """Keys of unicast and numbered packets; of all if there are none."""
-    strong = sights.key[sights.is_directed | (sights.copy_tag != 0)]
-    return strong if len(strong) else sights.key
+    strong = observations.key[observations.is_directed | (observations.copy_tag != 0)]
+    return strong if len(strong) else observations.key
 
 
 def _widest_detour(taken: dict[Ends, int], ends: Ends, along: list[int]) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Ends
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import Sights, among
+from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.relays import Medians, next_joint, sense_of, signs
 
 ENOUGH_TURNS = 3
@@ -41,7 +41,7 @@ def medians_by(values: Ints, group: Ints) -> Medians:
     return names, values[starts + n // 2], n
 
 
-def ways(both: Shared | Sights, toward: Mapping[int, bool]) -> tuple[Bools, Bools]:
+def ways(both: Shared | Observations, toward: Mapping[int, bool]) -> tuple[Bools, Bools]:
     """Tell which rows are of oriented address pairs, and which of those go forward."""
     if not toward:
         nothing = np.zeros(len(both), np.bool_)
@@ -52,7 +52,7 @@ def ways(both: Shared | Sights, toward: Mapping[int, bool]) -> tuple[Bools, Bool
     return is_known, is_known & (both.is_toward == is_toward[at])
 
 
-def forward_mask(both: Shared | Sights, toward: Mapping[int, bool]) -> Bools:
+def forward_mask(both: Shared | Observations, toward: Mapping[int, bool]) -> Bools:
     """Tell which rows go forward; their address pairs must be oriented."""
     lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)
     return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Sights, among
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
 
 FEWEST = 3
-"""Two sights have one time between them: no rhythm."""
+"""Two observations have one time between them: no rhythm."""
 
 CLEARER = 20
 """So many times less alike, any other pairing must be."""
@@ -28,7 +28,7 @@ MULTIPLIER = 0x9E3779B1
 Way = tuple[int, bool]
 
 
-def with_rhythm(seen: Sequence[Sights], unique: Sequence[Sights]) -> list[Sights]:
+def with_rhythm(seen: Sequence[Observations], unique: Sequence[Observations]) -> list[Observations]:
     """Add what rhythm tells to what is unique, where no unique packet goes that way.
 
     Args:
@@ -36,7 +36,7 @@ def with_rhythm(seen: Sequence[Sights], unique: Sequence[Sights]) -> list[Sights
         unique: What it saw once, ascending by key.
 
     Returns:
-        `unique`, with sights whose keys are those of their places in the rhythm, ascending.
+        `unique`, with observations whose keys are those of their places in the rhythm, ascending.
     """
     told = _ways(unique)
     found: dict[Way, list[tuple[int, Ints]]] = {}
@@ -53,7 +53,7 @@ def with_rhythm(seen: Sequence[Sights], unique: Sequence[Sights]) -> list[Sights
     ]
 
 
-def _ways(unique: Sequence[Sights]) -> set[Way]:
+def _ways(unique: Sequence[Observations]) -> set[Way]:
     """Ways of address pairs that packets go which two points saw once."""
     keys, n = np.unique(np.concatenate([one.key for one in unique]), return_counts=True)
     ways: set[Way] = set()
@@ -65,7 +65,9 @@ def _ways(unique: Sequence[Sights]) -> set[Way]:
     return ways
 
 
-def _untold(seen: Sequence[Sights], told: set[Way]) -> Iterator[tuple[Way, list[tuple[int, Ints]]]]:
+def _untold(
+    seen: Sequence[Observations], told: set[Way]
+) -> Iterator[tuple[Way, list[tuple[int, Ints]]]]:
     """Identities of other ways that two points or more saw in one rhythm: point, rows in time."""
     by_key: dict[int, dict[int, Ints]] = {}
     ways: dict[int, Way] = {}
@@ -73,9 +75,9 @@ def _untold(seen: Sequence[Sights], told: set[Way]) -> Iterator[tuple[Way, list[
         rows = np.flatnonzero(one.is_directed & _is_untold(one, told))
         by = rows[np.lexsort((one.t_ns[rows], one.key[rows]))]
         starts = np.flatnonzero(np.diff(one.key[by], prepend=one.key[by[:1]] - 1))
-        for sights in np.split(by, starts[1:]) if len(by) else ():
-            gaps_ns = np.diff(one.t_ns[sights])
-            group = sights[np.append(True, gaps_ns > COPIES_WITHIN_NS)]
+        for observations in np.split(by, starts[1:]) if len(by) else ():
+            gaps_ns = np.diff(one.t_ns[observations])
+            group = observations[np.append(True, gaps_ns > COPIES_WITHIN_NS)]
             key = int(one.key[group[0]])
             by_key.setdefault(key, {})[point] = group
             ways[key] = int(one.pair[group[0]]), bool(one.is_toward[group[0]])
@@ -90,7 +92,7 @@ def _untold(seen: Sequence[Sights], told: set[Way]) -> Iterator[tuple[Way, list[
             yield ways[key], alike
 
 
-def _is_untold(one: Sights, told: set[Way]) -> Bools:
+def _is_untold(one: Observations, told: set[Way]) -> Bools:
     pairs = one.pairs.tolist()
     is_untold = np.array([[(pair, way) not in told for pair in pairs] for way in (0, 1)], np.bool_)
     return np.asarray(is_untold[one.is_toward.astype(int), np.searchsorted(one.pairs, one.pair)])
@@ -105,7 +107,7 @@ def _is_alike(here_ns: Ints, there_ns: Ints) -> bool:
     return min(shifted) > max(LEAST_NS, CLEARER * spread_ns)
 
 
-def _joined(unique: Sights, seen: Sights, rows: Sequence[Ints]) -> Sights:
+def _joined(unique: Observations, seen: Observations, rows: Sequence[Ints]) -> Observations:
     places = np.concatenate([np.arange(len(row)) for row in rows]) + 1
     more = seen.at(np.concatenate(rows))
     keys = more.key ^ (places * MULTIPLIER)
@@ -113,7 +115,7 @@ def _joined(unique: Sights, seen: Sights, rows: Sequence[Ints]) -> Sights:
         name: np.concatenate(
             (getattr(unique, name), keys if name == "key" else getattr(more, name))
         )
-        for name in Sights.__dataclass_fields__
+        for name in Observations.__dataclass_fields__
     }
-    both = Sights(**columns)
+    both = Observations(**columns)
     return both.at(np.argsort(both.key, kind="stable"))

@@ -17,7 +17,7 @@ from pcaplat.diagnostics.catalogue import doubt
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations, Shared
-from pcaplat.stages.survey.observations import Sights
+from pcaplat.stages.survey.observations import Observations
 from pcaplat.units import format_count
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def all_forward(relations: Relations) -> Relations:
     }
 
 
-def sights_forward(seen: Sequence[Sights]) -> list[Sights]:
-    """Count every sight as one of a packet that goes forward."""
+def observations_forward(seen: Sequence[Observations]) -> list[Observations]:
+    """Count every observation as one of a packet that goes forward."""
     return [replace(one, is_toward=np.ones(len(one), np.bool_)) for one in seen]
 
 

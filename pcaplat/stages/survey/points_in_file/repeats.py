@@ -1,4 +1,4 @@
-"""Packets that one file saw more than once, and by which of its features the sights differ."""
+"""Packets that one file saw more than once, and by which features the observations differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Ends
 
 WITHIN_NS = 150_000_000
-"""Sights of one packet in one file lie within this; a TCP retransmission takes 200 ms or more."""
+"""Observations of one packet in one file lie within this; a TCP retransmission takes 200 ms or
+more."""
 
 ENOUGH = 3
 """So many packets seen at both of two places make them two, or all there are."""
@@ -26,7 +27,7 @@ Columns = Mapping[str, Ints]
 
 @dataclass(frozen=True)
 class Repeats:
-    """Consecutive sights of one unicast packet in one file: row of the one, row of the next."""
+    """Consecutive observations of a unicast packet in one file: row of the one, row of the next."""
 
     key: Ints
     first: Ints
@@ -44,7 +45,7 @@ class Repeats:
         return cls(key[at], rows[at], rows[at + 1])
 
     def alike_in(self, value: Ints) -> "Repeats":
-        """Keep those whose sights have a feature in common."""
+        """Keep those whose observations have a feature in common."""
         same = value[self.first] == value[self.then]
         return Repeats(self.key[same], self.first[same], self.then[same])
 
@@ -121,10 +122,10 @@ def travel_order(columns: Columns, part: Ints, forward: Mapping[int, bool]) -> l
     by = np.lexsort((rows, columns["t_ns"][rows], columns["key"][rows]))
     rows = rows[by]
     starts = np.flatnonzero(np.diff(columns["key"][rows], prepend=columns["key"][rows[:1]] - 1))
-    for sights in np.split(rows, starts[1:]):
-        passed = list(dict.fromkeys(part[sights].tolist()))
+    for observations in np.split(rows, starts[1:]):
+        passed = list(dict.fromkeys(part[observations].tolist()))
         if len(passed) > 1:
-            first = sights[0]
+            first = observations[0]
             toward = bool(columns["is_toward"][first])
             if toward != forward.get(int(columns["pair"][first]), True):
                 passed.reverse()
