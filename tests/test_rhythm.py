@@ -11,7 +11,7 @@ import pytest
 
 import pcaplat
 from pcaplat.stages.survey.observations import unique_observations
-from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
+from pcaplat.stages.survey.path_order.repeating_answers import with_repeating_answers
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.split_by_hand import START_NS
 from tests.survey_by_hand import observations
@@ -102,7 +102,7 @@ def added(here: list[list[int]], there: list[list[int]]) -> int:
         keys = [key for key, times in enumerate(side) for _ in times]
         points.append(observations(keys, [t_ns for times in side for t_ns in times]))
     unique = unique_observations(points)
-    return len(with_rhythm(points, unique)[1]) - len(unique[1])
+    return len(with_repeating_answers(points, unique)[1]) - len(unique[1])
 
 
 def later(times: list[int], by_ns: int = LATER_NS) -> list[int]:

@@ -12,7 +12,7 @@ from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.relations import relate, share_anything, shared
 from pcaplat.stages.survey.observations import unique_observations
 from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
-from pcaplat.stages.survey.path_order.flow_openers import count_openers
+from pcaplat.stages.survey.path_order.flow_openers import count_flow_openers
 from pcaplat.stages.survey.path_order.links import find_edges
 from tests.survey_by_hand import START_NS, Walk, Watcher, observations, point_of, sample_of
 
@@ -178,7 +178,7 @@ class TestOpeners:
         arrays: dict[str, Ints] = {name: np.array(c, np.int64) for name, c in columns.items()}
         in_pair = type(later)(**{**vars(later), "pair": later.pair + 9, "flow": later.flow + 70})
         whole = type(sample)(in_pair, sample.source, arrays)
-        return count_openers(whole, [self.POINT], {0: start_ns}, {9: True})
+        return count_flow_openers(whole, [self.POINT], {0: start_ns}, {9: True})
 
     def test_who_sends_first_opens(self) -> None:
         assert self.opened(

@@ -23,7 +23,7 @@ from pcaplat.stages.survey.path_order.direction import (
 from pcaplat.stages.survey.path_order.evidence import evidence_of
 from pcaplat.stages.survey.path_order.links import find_edges
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
-from pcaplat.stages.survey.path_order.repeating_answers import with_rhythm
+from pcaplat.stages.survey.path_order.repeating_answers import with_repeating_answers
 from pcaplat.stages.survey.path_order.steps import (
     all_forward,
     are_steps,
@@ -62,7 +62,7 @@ def survey(
     """
     declared = declared_path(points, path)
     seen = [sample.seen_at(point) for point in points]
-    unique = with_rhythm(seen, unique_observations(seen))
+    unique = with_repeating_answers(seen, unique_observations(seen))
     relations, tail_ns = relate(unique)
     is_one_way = are_steps(relations, points)
     if is_one_way:
@@ -123,7 +123,7 @@ def _of_more(
     if not sample.n_more:
         return few
     seen = [sample.all_seen_at(point) for point in points]
-    relations, _ = relate(with_rhythm(seen, unique_observations(seen)))
+    relations, _ = relate(with_repeating_answers(seen, unique_observations(seen)))
     return all_forward(relations) if is_one_way else relations
 
 

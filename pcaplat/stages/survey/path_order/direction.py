@@ -9,7 +9,7 @@ from pcaplat.errors import InputError
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations, between, spanning_steps
 from pcaplat.stages.survey.observations import Sample
-from pcaplat.stages.survey.path_order.flow_openers import Starts, count_openers
+from pcaplat.stages.survey.path_order.flow_openers import Starts, count_flow_openers
 from pcaplat.stages.survey.path_order.order import PathOrder
 from pcaplat.text import plain_name
 
@@ -61,7 +61,9 @@ def _opens_at_last(
     order: PathOrder, sample: Sample, points: Sequence[Point], relations: Relations
 ) -> bool:
     starts_ns = cover_starts(relations, sorted(order.points), points)
-    opened = count_openers(sample, points, starts_ns, _surely_oriented(order, points, relations))
+    opened = count_flow_openers(
+        sample, points, starts_ns, _surely_oriented(order, points, relations)
+    )
     if opened.forward != opened.reverse:
         return opened.reverse > opened.forward
     return points[order.points[-1]].name < points[order.points[0]].name

@@ -21,7 +21,7 @@ class Opened(NamedTuple):
     reverse: int
 
 
-def count_openers(
+def count_flow_openers(
     sample: Sample, points: Sequence[Point], starts_ns: Starts, toward: Mapping[int, bool]
 ) -> Opened:
     """Count the flows opened forward and in reverse.

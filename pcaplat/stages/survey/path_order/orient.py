@@ -14,7 +14,7 @@ from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Ends
 from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
-from pcaplat.stages.survey.path_order.relays import Medians, next_joint, sense_of, signs
+from pcaplat.stages.survey.path_order.relays import Medians, next_relay, sense_of, signs
 
 ENOUGH_TURNS = 3
 """Changes of direction below which an order is a guess."""
@@ -76,7 +76,7 @@ def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[i
         farthest = max(tables, key=lambda ends: _reach(tables[ends]))
         toward |= signs(tables[farthest], 1)
     toward = _spread(tables, toward)
-    while joint := next_joint(tables, toward):
+    while joint := next_relay(tables, toward):
         ends, sense = joint
         toward = _spread(tables, signs(tables[ends], sense) | toward)
     return _orient_rest(list(directed.values()), toward)

@@ -23,7 +23,7 @@ def signs(table: Medians, sense: int) -> dict[int, bool]:
     return {pair: m * sense > 0 for pair, m, _ in _rows(table) if m}
 
 
-def next_joint(
+def next_relay(
     tables: Mapping[Ends, Medians], toward: Mapping[int, bool]
 ) -> tuple[Ends, int] | None:
     """Choose the two points whose address pairs are to be oriented next, and their sense.

@@ -28,7 +28,9 @@ MULTIPLIER = 0x9E3779B1
 Way = tuple[int, bool]
 
 
-def with_rhythm(seen: Sequence[Observations], unique: Sequence[Observations]) -> list[Observations]:
+def with_repeating_answers(
+    seen: Sequence[Observations], unique: Sequence[Observations]
+) -> list[Observations]:
     """Add what rhythm tells to what is unique, where no unique packet goes that way.
 
     Args:

@@ -32,7 +32,7 @@ class Passed(NamedTuple):
     marks: tuple[int, ...]
 
 
-def passages(columns: Columns, rows: Ints, repeats: Repeats, mark: str) -> Marks:
+def find_hops(columns: Columns, rows: Ints, repeats: Repeats, mark: str) -> Marks:
     """Give the places that a mark of the packets, with its sender, tells apart.
 
     Args:

@@ -134,7 +134,7 @@ def travel_order(columns: Columns, part: Ints, forward: Mapping[int, bool]) -> l
     return sorted(score, key=lambda one: (np.mean(score[one] or [1.0]), one))
 
 
-def openers(flows: Columns) -> dict[int, bool]:
+def flow_openers(flows: Columns) -> dict[int, bool]:
     """By address pair, whether more flows were opened from the smaller address than to it."""
     sense: dict[int, int] = {}
     rows = zip(*(flows[name].tolist() for name in ("pair", "is_first_toward")), strict=True)

@@ -12,13 +12,13 @@ import numpy as np
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Division, Ends, Question
-from pcaplat.stages.survey.points_in_file.hops_in_file import passages
+from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
     Repeats,
+    flow_openers,
     is_passing,
     linked,
-    openers,
     places,
     travel_order,
 )
@@ -87,7 +87,7 @@ def divide(
         if trees:
             files = [file for file, name in enumerate(names) if name == names[first]]
             known = sorted({interface for file in files for interface in interfaces[file]})
-            writer = Writer(columns, rows, openers(senders), known)
+            writer = Writer(columns, rows, flow_openers(senders), known)
             division = writer.division(trees)
             for leaf_part, leaf in writer.leaves.items():
                 part[leaf.rows] = leaf_part
@@ -119,7 +119,7 @@ def _places(
         # everything else differs anyway between inside and outside of a tunnel
         repeats = repeats.alike_in(columns["depth"])
     if dimension in PASSING or (dimension in TAGS and is_passing(columns, repeats, value)):
-        marks = passages(columns, rows, repeats, dimension)
+        marks = find_hops(columns, rows, repeats, dimension)
         ends = list(zip(columns[dimension][rows].tolist(), columns["source"][rows], strict=True))
         at = np.array([marks.get((mark, int(source)), -1) for mark, source in ends], np.int64)
         for place in sorted(set(marks.values())):
