@@ -2,6 +2,11 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
+from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.centre import Centre
+from pcaplat.model.plan import Plan
+from pcaplat.model.points import Division
+
 __all__ = [
     "IS_DEBUG_BUILD",
     "Follow",
@@ -24,8 +29,6 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | PathLike[str]
-_Knots: TypeAlias = tuple[Sequence[int], Sequence[int], float]
-_Questions: TypeAlias = Sequence[tuple[str, Sequence[tuple[tuple[int, int], int]], int]]
 _Tell: TypeAlias = Callable[[int], None] | None
 
 IS_DEBUG_BUILD: bool
@@ -59,7 +62,7 @@ class PacketStream:
     def __new__(
         cls,
         origins: Sequence[
-            tuple[_Path, str, Sequence[str], Sequence[_Knots | None], _Questions | None]
+            tuple[_Path, str, Sequence[str], Sequence[Centre | None], Division | None]
         ],
         settings: Settings,
         *,
@@ -86,8 +89,8 @@ def learn(
     files: Sequence[_Path],
     settings: Settings,
     point_of: Sequence[Sequence[int | None]],
-    divisions: Sequence[_Questions | None],
-    centres: Sequence[_Knots],
+    divisions: Sequence[Division | None],
+    centres: Sequence[Centre],
     window_ns: int,
     tell: _Tell = None,
     most_sessions: int = 1048576,
@@ -95,7 +98,7 @@ def learn(
 def match_files(
     files: Sequence[_Path],
     settings: Settings,
-    plan: dict[str, Any],
+    plan: Plan,
     directory: _Path,
     keep_rows: bool,
     keep_crossings: bool = False,
@@ -105,21 +108,21 @@ def match_files(
 def attribute(
     spills: Sequence[_Path],
     is_reverse: bool,
-    clock: _Knots,
-    usual: _Knots,
-    blocks: tuple[int, int],
+    clock: Centre,
+    usual: Centre,
+    blocks: BlockTimes,
 ) -> dict[str, Any]: ...
 def attribute_round_trips(
     files: Sequence[tuple[_Path, _Path, _Path]],
-    clock: _Knots,
-    usual: _Knots,
-    blocks: tuple[int, int],
+    clock: Centre,
+    usual: Centre,
+    blocks: BlockTimes,
 ) -> list[dict[str, Any]]: ...
 def write_merged(
     points: Sequence[
         tuple[
             str,
-            Sequence[tuple[int, _Path, int | None, _Questions | None]],
+            Sequence[tuple[int, _Path, int | None, Division | None]],
             Sequence[tuple[int, int]],
         ]
     ],

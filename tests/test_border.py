@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
+import pytest
+
+from pcaplat.model.band import Band, Copies
+from pcaplat.model.plan import Plan
+from pcaplat.model.points import Question
 from tests.conftest import ROOT
 
 RUST = ROOT / "rust" / "src"
@@ -76,3 +82,23 @@ def test_every_function_of_the_module_is_enumerated() -> None:
     added = set(re.findall(r"wrap_pyfunction!\((?:\w+::)*(\w+),", module))
     assert added
     assert added <= set(called_by_python())
+
+
+def fields_of_core(file: str, name: str) -> set[str]:
+    """Names of the fields of one of the core's structs."""
+    text = (RUST / file).read_text("utf-8").partition(f"pub struct {name} {{\n")[2]
+    return set(re.findall(r"(?m)^    pub (\w+): ", text.partition("\n}\n")[0]))
+
+
+READ = {
+    Plan: ("plan/mod.rs", "Plan"),
+    Band: ("plan/band.rs", "Band"),
+    Copies: ("plan/copies.rs", "Copies"),
+    Question: ("location/tree.rs", "Question"),
+}
+"""Dataclasses whose attributes the core reads, and the struct that they become."""
+
+
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.__name__)
+def test_what_the_core_reads_has_the_names_of_its_structs(kind: type) -> None:
+    assert {one.name for one in fields(kind)} == fields_of_core(*READ[kind])

@@ -47,17 +47,17 @@ class TestWindow:
         assert usual_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
 
     def test_what_is_asked_for_is_taken(self) -> None:
-        assert plan_matching(found(), [0, 1, 2], POINT_OF, window_ns=77)["wide_ns"] == 77
+        assert plan_matching(found(), [0, 1, 2], POINT_OF, window_ns=77).wide_ns == 77
 
 
 class TestPlan:
     def test_points_have_places_components_and_clocks(self) -> None:
         findings = found(components=[[2, 0]], alone=[1], edges=[(2, 0)])
         plan = plan_matching(findings, [0, 1, 0], POINT_OF)
-        assert plan["position"] == [1, 2, 0]
-        assert plan["component"] == [0, 1, 0]
-        assert plan["domain"] == [0, 1, 0]
-        assert plan["point_of"] == POINT_OF
+        assert plan.position == [1, 2, 0]
+        assert plan.component == [0, 1, 0]
+        assert plan.domain == [0, 1, 0]
+        assert plan.point_of == POINT_OF
 
     def test_the_common_time_is_that_of_each_component(self) -> None:
         late = findings_of([0, 0, 0])
@@ -66,33 +66,32 @@ class TestPlan:
             for i, p in enumerate(late.points)
         ]
         plan = plan_matching(replace(late, points=points), [0, 1, 2], POINT_OF)
-        assert plan["cover"] == [(START_NS + 2, START_NS + 98)]
-        assert plan["bins"] == (START_NS + 2, 1)
+        assert plan.cover == [(START_NS + 2, START_NS + 98)]
+        assert plan.bins == (START_NS + 2, 1)
         alone = replace(late, points=points, components=[[0, 1]], alone=[2], edges=[(0, 1)])
-        cover = plan_matching(alone, [0, 1, 2], POINT_OF)["cover"]
+        cover = plan_matching(alone, [0, 1, 2], POINT_OF).cover
         assert cover == [(START_NS + 1, START_NS + 99), (0, -1)]  # nothing is lost where nothing is
 
     def test_bands_are_by_upstream_and_downstream_point(self) -> None:
         seen = Band(-10, 20, [1.0], 0.1, 0.2)
         plan = plan_matching(found(bands=({(0, 2): seen}, {})), [0, 1, 2], POINT_OF)
-        forward, reverse = plan["forward_bands"], plan["reverse_bands"]
-        assert isinstance(forward, list)
-        assert isinstance(reverse, list)
-        assert forward[0 * 3 + 2] == (-10, 20, [1.0], (0.1, 0.2, 0.0, 0.0, 0.0), (0, 0))
+        forward, reverse = plan.bands
+        assert forward[0 * 3 + 2] == seen
         # where nothing was seen, what the widest allows
-        assert {band[:2] for i, band in enumerate(forward) if i != 2} == {(-20, 20)}
-        assert {band[:2] for band in reverse} == {(-10_000, 10_000)}
+        assert {(band.lo_ns, band.hi_ns) for i, band in enumerate(forward) if i != 2} == {(-20, 20)}
+        assert {(band.lo_ns, band.hi_ns) for band in reverse} == {(-10_000, 10_000)}
 
-    def test_centres_of_both_directions_cross_as_numbers(self) -> None:
-        centre = Centre(np.array([5, 9]), np.array([1, 2]), 0.5)
-        plan = plan_matching(found(centres=([centre] * 3, [centre] * 3)), [0, 1, 2], POINT_OF)
-        assert plan["reverse_centres"] == [([5, 9], [1, 2], 0.5)] * 3
+    def test_hashes_cross_unsigned(self) -> None:
+        findings = found(toward_is_forward={-1: True, 5: False}, fragmented=[(-2, 1480)])
+        plan = plan_matching(findings, [0, 1, 2], POINT_OF)
+        assert plan.toward_is_forward == {2**64 - 1: True, 5: False}
+        assert plan.fragmented == {2**64 - 2: 1480}
 
     def test_frames_wait_for_the_window_disorder_and_the_other_direction(self) -> None:
         there, back = (Centre(np.array([0]), np.array([off]), 0.0) for off in (0, -30 * MS))
         points = [replace(p, disorder_ns=7 * MS) for p in found().points]
         findings = found(points=points, centres=([there] * 3, [back] * 3))
-        horizon_ns = plan_matching(findings, [0, 1, 2], POINT_OF, window_ns=10)["horizon_ns"]
+        horizon_ns = plan_matching(findings, [0, 1, 2], POINT_OF, window_ns=10).horizon_ns
         assert horizon_ns == 10 + 2 * 30 * MS + 7 * MS + 2 * MS
 
     @pytest.mark.parametrize(
@@ -102,8 +101,8 @@ class TestPlan:
     def test_the_time_asked_for_is_open_where_nothing_is_said(
         self, asked: tuple[int | None, int | None], expected: tuple[int, int]
     ) -> None:
-        assert plan_matching(found(), [0, 1, 2], POINT_OF, range_ns=asked)["range"] == expected
+        assert plan_matching(found(), [0, 1, 2], POINT_OF, range_ns=asked).range == expected
 
     def test_torn_segments_tear_the_whole_path(self) -> None:
         plan = plan_matching(found(torn=frozenset({(1, 2)})), [0, 1, 2], POINT_OF)
-        assert plan["torn"] == [False, True, True]
+        assert plan.torn == [False, True, True]

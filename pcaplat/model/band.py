@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from pcaplat.model.points import Ends
 
-NativeBand = tuple[int, int, list[float], tuple[float, float, float, float, float], Ends]
-
 
 @dataclass(frozen=True)
 class Band:
@@ -27,12 +25,6 @@ class Band:
     reach_ns: Ends = (0, 0)
     order_kept: float = 0.0
 
-    def native(self) -> NativeBand:
-        """As the core takes it."""
-        rare = (self.lost_frac, self.phantom_frac, self.outside_frac, self.far_frac)
-        shares = (*rare, self.order_kept)
-        return self.lo_ns, self.hi_ns, self.density, shares, self.reach_ns
-
 
 @dataclass(frozen=True)
 class Copies:
@@ -41,7 +33,3 @@ class Copies:
     copied_frac: float = 0.0
     lo_ns: int = 0
     hi_ns: int = 0
-
-    def native(self) -> tuple[float, int, int]:
-        """As the core takes it."""
-        return self.copied_frac, self.lo_ns, self.hi_ns

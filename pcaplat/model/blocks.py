@@ -146,11 +146,6 @@ class BlockTimes:
         """Length of a block."""
         return max(1, -(-(self.end_ns - self.start_ns) // N_BLOCKS))
 
-    @property
-    def native(self) -> tuple[int, int]:
-        """Begin of the first block, and length, as the core takes them."""
-        return self.start_ns, self.length_ns
-
     def blocks(self, counted: Mapping[str, bytes], n_lost: Sequence[int] = ()) -> Blocks | None:
         """Take what the core counted; None if that is nothing. `n_lost` is empty where none was."""
         if not counted["n"]:
@@ -160,7 +155,8 @@ class BlockTimes:
             return np.frombuffer(counted[name], kind)
 
         return Blocks(
-            *self.native,
+            self.start_ns,
+            self.length_ns,
             numbers("n", "<i8"),
             numbers("sum_ns", "<i8"),
             numbers("sum_of_squares", "<f8"),

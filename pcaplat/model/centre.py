@@ -6,9 +6,6 @@ import numpy as np
 
 from pcaplat.model.arrays import Ints
 
-Knots = tuple[list[int], list[int], float]
-"""Times, offsets at them, and the slope outside, as the core takes a centre."""
-
 
 @dataclass(frozen=True)
 class Centre:
@@ -49,10 +46,6 @@ class Centre:
         around = np.clip(at[:, None] + np.arange(-1, 3), 0, len(knots_ns) - 1)
         first_ns, last_ns = knots_ns[around].min(axis=1), knots_ns[around].max(axis=1)
         return np.stack([first_ns - falls_ns[at], last_ns + falls_ns[at]], 1)
-
-    def native(self) -> Knots:
-        """Knots, offsets and slope as the core takes them."""
-        return self.t_ns.tolist(), self.offset_ns.tolist(), self.slope
 
 
 def in_order(t_ns: Ints) -> Ints:

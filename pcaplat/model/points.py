@@ -3,14 +3,23 @@
 Points are numbers, indices into `Findings.points`; so are they everywhere between the stages.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 Ends = tuple[int, int]
 
 
-Question = tuple[str, list[tuple[Ends, int]], int]
-"""A dimension (rust/src/location/), where each of its values leads (a part of the file, or below 0
-a later question), and the part that has all other values."""
+@dataclass(frozen=True)
+class Question:
+    """What the core asks of a frame: its value of a dimension (rust/src/location/).
+
+    `steps` is where each value leads: a part of the file, or below 0 a later question; `otherwise`
+    the part that has all other values.
+    """
+
+    dimension: str
+    steps: Mapping[Ends, int]
+    otherwise: int
 
 
 @dataclass(frozen=True)
@@ -28,11 +37,6 @@ class Division:
     def parts_of(self, interface: int) -> dict[int, str]:
         """Give the parts of an interface, with their labels."""
         return {part: label for part, (of, label) in self.parts.items() if of == interface}
-
-
-def questions_of(division: Division | None) -> list[Question] | None:
-    """Give the questions of a division, as the core takes them; None where there is none."""
-    return division.questions if division else None
 
 
 @dataclass(frozen=True)

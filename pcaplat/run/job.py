@@ -11,7 +11,8 @@ from pcaplat.model.captures import Capture, by_their_names, point_names
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Warn
 from pcaplat.model.files_to_points import PointOf
-from pcaplat.model.points import Division, Point, questions_of
+from pcaplat.model.plan import Beforehand, Plan
+from pcaplat.model.points import Division, Point
 from pcaplat.model.stamping import Stamping, stampings
 from pcaplat.points import Profile
 from pcaplat.points.placing import Placing, place_captures
@@ -140,12 +141,7 @@ class Job:
     ) -> "Job":
         """Read all files once more, and learn which flows are known by other addresses where."""
         divisions = places.divisions or [None] * len(self.names)
-        beforehand = {
-            "point_of": places.place_of,
-            "divisions": [questions_of(one) for one in divisions],
-            "centres": [centre.native() for centre in centres],
-            "window_ns": window_ns,
-        }
+        beforehand = Beforehand(places.place_of, divisions, centres, window_ns)
         tell = self._tell("learning translations")
         learned = self.engine.learn(self.names, self.settings(sampled), beforehand, tell)
         if not len(learned) and learned.left_out is None:
@@ -158,7 +154,7 @@ class Job:
         found = (sampled["prefixes"], sampled["stamps"])
         return self.options.settings(self._last_bit_bps, *found)
 
-    def match(self, settings: _native.Settings, plan: dict[str, object]) -> dict[str, Any]:
+    def match(self, settings: _native.Settings, plan: Plan) -> dict[str, Any]:
         """Read all files again, and match their frames."""
         return self.engine.match(
             self.names,

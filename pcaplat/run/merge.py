@@ -1,6 +1,7 @@
 """A study: captures in, the stages in order, a result out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -177,15 +178,17 @@ def _merge(job: Job) -> Result:
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
     matched = job.match(
         settings,
-        plan_matching(
-            findings,
-            domains,
-            point_of,
-            divisions,
-            window_ns=job.options.window_ns,
-            range_ns=range_ns,
-        )
-        | {"is_short": short_classes(looked.sampled["prefixes"])},
+        replace(
+            plan_matching(
+                findings,
+                domains,
+                point_of,
+                divisions,
+                window_ns=job.options.window_ns,
+                range_ns=range_ns,
+            ),
+            is_short=short_classes(looked.sampled["prefixes"]),
+        ),
     )
     changed = warn_of_change(job.captures, before, is_strict=job.options.strict)
     warnings = [*warnings, *changed, *warn_of_open(findings, matched["decoys"], job.names)]

@@ -11,11 +11,11 @@ from pcaplat.breakdowns import Breakdown, Breakdowns, parse_by
 from pcaplat.errors import InputError
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.captures import Capture
-from pcaplat.model.centre import Knots
+from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.match_table import MatchTable
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Division, Ends, Question, questions_of
+from pcaplat.model.points import Division, Ends
 from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import Spill, scan_holding
 from pcaplat.stages.read import batches_of
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 16
 
-Origin = tuple[str, str, list[str], list[Knots | None], list[Question] | None]
+Origin = tuple[str, str, list[str], list[Centre | None], Division | None]
 """A file of the packets table, as the core takes it."""
 
-MergeFile = tuple[int, str, int | None, list[Question] | None]
+MergeFile = tuple[int, str, int | None, Division | None]
 """A file, which part of it is meant (None: all of it), and how it is divided."""
 
 
@@ -65,7 +65,7 @@ class Run:
         that are of no point of their file are of its clock.
         """
         clocks = {
-            point: centre.native()
+            point: centre
             for point in self.findings.along
             if (centre := offset_centre(self.clocks, point, self.reference))
         }
@@ -77,8 +77,7 @@ class Run:
             known = [None if point is None else clocks.get(point) for point in of_part]
             of_file_clock = next(filter(None, known), None)
             known = [one or (of_file_clock if division else None) for one in known]
-            questions = questions_of(division)
-            origins.append((capture.path, capture.name, points, known, questions))
+            origins.append((capture.path, capture.name, points, known, division))
         return origins
 
     def files_of(self, sources: Sequence[Ends]) -> list[MergeFile]:
@@ -88,7 +87,7 @@ class Run:
             division = self.divisions[file]
             is_whole = division is None and len(self.point_of[file]) == 1
             only = None if is_whole else part
-            files.append((file, self.captures[file].path, only, questions_of(division)))
+            files.append((file, self.captures[file].path, only, division))
         return files
 
     def points_in(self, name: str) -> list[int]:

@@ -105,9 +105,9 @@ class Segments:
             histogram = _native.attribute(
                 own["spills"],
                 self.is_reverse,
-                clock_between(self.findings, self.relation, near, far).native(),
-                self.findings.centres[0][far if self.is_reverse else near].native(),
-                self.times.native,
+                clock_between(self.findings, self.relation, near, far),
+                self.findings.centres[0][far if self.is_reverse else near],
+                self.times,
             )
             found = histogram.pop("blocks")
             blocks = found if blocks is not None else None
@@ -140,10 +140,10 @@ def attribute_trips(
         relation = clocks.relation(*ends)
         found = exact
         if relation.is_known and relation.kind != "same-clock":
-            clock = clock_between(findings, relation, *ends).native()
-            usual = findings.centres[0][ends[0]].native()
+            clock = clock_between(findings, relation, *ends)
+            usual = findings.centres[0][ends[0]]
             files = list(zip(*spills, strict=True))
-            found = _native.attribute_round_trips(files, clock, usual, times.native)
+            found = _native.attribute_round_trips(files, clock, usual, times)
         drift_ppm = relation.drift_half_width_ppm or 0.0
         known = [(kind, one) for kind, one in zip(kinds, found, strict=True) if one["n"]]
         shares += [Share(*ends, kind, drift_ppm, *_timed(one, times)) for kind, one in known]

@@ -8,12 +8,14 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 (rust/src/matching); this stage says what to do. See docs/stages/match.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
-from pcaplat.model.band import Band, NativeBand
+from pcaplat.model.band import Band
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Division, Ends, Point, questions_of
+from pcaplat.model.plan import MirrorGaps, Plan
+from pcaplat.model.points import Division, Ends, Point
 from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20
@@ -29,6 +31,9 @@ ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
 
 INT64_MAX = 2**63 - 1
+UINT64_MAX = 2**64 - 1
+
+Value = TypeVar("Value")
 
 
 def plan_matching(
@@ -39,7 +44,7 @@ def plan_matching(
     *,
     window_ns: int | None = None,
     range_ns: TimeRange = (None, None),
-) -> dict[str, object]:
+) -> Plan:
     """Say how to match, as the core takes it.
 
     Args:
@@ -51,45 +56,47 @@ def plan_matching(
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
-        The plan: every value is a number, a list or a tuple. `is_short`, by class of packets
-        whether too little of them was captured, is for the caller to tell.
+        The plan, but for `is_short`, which is for the caller to tell.
     """
     n = len(findings.points)
     wide_ns = window_ns or usual_window_ns(findings)
     covers = [findings.cover(group) for group in findings.components]
     links, whole = measured_links(findings)
     low, high = range_ns
-    return {
-        "point_of": [list(of_file) for of_file in point_of],
-        "divisions": [questions_of(one) for one in divisions],
-        "position": findings.places,
-        "component": _component_of(findings),
-        "domain": list(domains),
-        "forward_centres": [centre.native() for centre in findings.centres[0]],
-        "reverse_centres": [centre.native() for centre in findings.centres[1]],
-        "forward_bands": _matrix(findings.bands[0], n, wide_ns),
-        "reverse_bands": _matrix(findings.bands[1], n, wide_ns),
-        "copies": [copies.native() for copies in findings.copies],
-        "toward_is_forward": list(findings.toward_is_forward.items()),
-        "mirror_gaps": [_mirror_gaps(point) for point in findings.points],
-        "is_one_way": findings.is_one_way,
-        "fragmented": list(findings.fragmented),
-        "links": links,
-        "torn": [_is_torn(findings, ends) for ends in links],
-        "whole": whole,
-        "wide_ns": wide_ns,
-        "horizon_ns": wide_ns + _slack_ns(findings),
+    return Plan(
+        point_of=[list(of_file) for of_file in point_of],
+        divisions=list(divisions),
+        position=findings.places,
+        component=_component_of(findings),
+        domain=list(domains),
+        centres=findings.centres,
+        bands=(_matrix(findings.bands[0], n, wide_ns), _matrix(findings.bands[1], n, wide_ns)),
+        copies=list(findings.copies),
+        toward_is_forward=_by_hash(findings.toward_is_forward.items()),
+        mirror_gaps=[_mirror_gaps(point) for point in findings.points],
+        is_one_way=findings.is_one_way,
+        fragmented=_by_hash(findings.fragmented),
+        links=links,
+        torn=[_is_torn(findings, ends) for ends in links],
+        whole=whole,
+        wide_ns=wide_ns,
+        horizon_ns=wide_ns + _slack_ns(findings),
         # in the time of a point that is alone nothing is lost
-        "cover": covers + [(0, -1)] * len(findings.alone),
-        "range": (-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
-        "is_short": [],
-        "blocks": BlockTimes.of(findings, range_ns).native,
-        "paired_one_in": _paired_one_in(findings),
-        "bins": findings.bins,
-    }
+        cover=covers + [(0, -1)] * len(findings.alone),
+        range=(-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
+        is_short=(),
+        blocks=BlockTimes.of(findings, range_ns),
+        paired_one_in=_paired_one_in(findings),
+        bins=findings.bins,
+    )
 
 
-def _mirror_gaps(point: Point) -> tuple[list[Ends], int]:
+def _by_hash(signed: Iterable[tuple[int, Value]]) -> dict[int, Value]:
+    """By hashes as the core has them: unsigned."""
+    return {key & UINT64_MAX: value for key, value in signed}
+
+
+def _mirror_gaps(point: Point) -> MirrorGaps:
     """When a mirror lost frames, raw time, each gap by itself, and how many in all."""
     gaps: list[Ends] = []
     for before_ns, after_ns, _ in point.mirror_gaps or ():
@@ -145,8 +152,8 @@ def _slack_ns(findings: Findings) -> int:
     return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
 
 
-def _matrix(bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int) -> list[NativeBand]:
+def _matrix(bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int) -> list[Band]:
     """Bands by upstream and downstream point; where nothing was seen, what the widest allows."""
     edge_ns = max((max(-b.lo_ns, b.hi_ns) for b in bands.values()), default=min(wide_ns, 10_000))
     unseen = Band(-edge_ns, edge_ns, [])
-    return [bands.get((up, down), unseen).native() for up in range(n) for down in range(n)]
+    return [bands.get((up, down), unseen) for up in range(n) for down in range(n)]

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from pcaplat import _native
 from pcaplat.errors import EngineError
+from pcaplat.model.plan import Beforehand, Plan
 
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
@@ -30,7 +31,7 @@ class Engine(Protocol):
         self,
         files: Sequence[str],
         settings: _native.Settings,
-        beforehand: dict[str, Any],
+        beforehand: Beforehand,
         tell: Tell | None,
     ) -> _native.Learned:
         """Learn which flows of a point are known by other addresses at another.
@@ -38,8 +39,7 @@ class Engine(Protocol):
         Args:
             files: The captures.
             settings: How they are read.
-            beforehand: The point of each part of a file, how files are divided, the usual
-                differences of the points' stamps, and a window.
+            beforehand: What is known of points and their stamps.
             tell: Told how far the reading is.
         """
 
@@ -47,7 +47,7 @@ class Engine(Protocol):
         self,
         files: Sequence[str],
         settings: _native.Settings,
-        plan: dict[str, Any],
+        plan: Plan,
         directory: str,
         *,
         keep_rows: bool,

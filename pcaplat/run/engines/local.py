@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pcaplat import _native
+from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.run.engines import Tell
 
 
@@ -17,17 +18,25 @@ def sample(
 def learn(
     files: Sequence[str],
     settings: _native.Settings,
-    beforehand: dict[str, Any],
+    beforehand: Beforehand,
     tell: Tell | None,
 ) -> _native.Learned:
     """See `Engine.learn`."""
-    return _native.learn(list(files), settings, **beforehand, tell=tell)
+    return _native.learn(
+        list(files),
+        settings,
+        beforehand.point_of,
+        beforehand.divisions,
+        beforehand.centres,
+        beforehand.window_ns,
+        tell=tell,
+    )
 
 
 def match(  # noqa: PLR0913 - what is kept is named
     files: Sequence[str],
     settings: _native.Settings,
-    plan: dict[str, Any],
+    plan: Plan,
     directory: str,
     *,
     keep_rows: bool,

@@ -17,6 +17,7 @@ const BATCH: usize = 1 << 13;
 
 /// When the first block begins, on the path's first clock, and how long each is.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Grid {
     /// Begin of the first.
     pub start_ns: i64,

@@ -82,6 +82,7 @@ pub enum Step {
 
 /// One question about a frame.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Question {
     /// What is asked.
     pub dimension: Dimension,
@@ -93,6 +94,7 @@ pub struct Question {
 
 /// The points of one file: questions, the first one first.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Division {
     /// Every answer leads to a later question or to a point.
     pub questions: Vec<Question>,

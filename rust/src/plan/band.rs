@@ -4,6 +4,7 @@ use super::per_us;
 
 /// Where the latency residuals of one pair of points and direction lie.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Band {
     /// Lower edge, ns about the centre.
     pub lo_ns: i64,

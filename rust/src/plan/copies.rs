@@ -4,6 +4,7 @@ use super::per_us;
 
 /// How often a point sees a packet again, and how much later.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Copies {
     /// Share of its packets.
     pub copied_frac: f64,

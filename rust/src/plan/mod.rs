@@ -23,6 +23,7 @@ pub fn per_us(width_ns: i64) -> f64 {
 
 /// The survey's findings.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
 pub struct Plan {
     /// Per file and part of it: the capture point, if any.
     pub point_of: Vec<Vec<Option<u16>>>,

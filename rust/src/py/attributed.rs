@@ -3,10 +3,11 @@
 use super::attend::attend;
 use super::matched::{blocks_dict, histogram_dict};
 use super::paired::counted_list;
-use super::planned::{Knots, centre, grid};
 use super::{Bound, PyDict, PyDictMethods, PyList, PyResult, Python, pyfunction};
 use crate::attribute::{Counting, TripFiles, latencies, round_trips};
+use crate::base::blocks::Grid;
 use crate::base::error::Result;
+use crate::base::piecewise::Centre;
 use crate::plan::Direction;
 use crate::reading::Progress;
 use std::path::PathBuf;
@@ -17,12 +18,12 @@ pub(super) fn attribute(
     py: Python<'_>,
     spills: Vec<PathBuf>,
     is_reverse: bool,
-    clock: Knots,
-    usual: Knots,
-    blocks: (i64, i64),
+    clock: Centre,
+    usual: Centre,
+    blocks: Grid,
 ) -> PyResult<Bound<'_, PyDict>> {
     let direction = Direction::of(!is_reverse);
-    let counted = count(py, direction, (clock, usual), blocks, |counting| {
+    let counted = count(py, direction, (&clock, &usual), blocks, |counting| {
         latencies(&spills, counting)
     })?;
     let dict = histogram_dict(py, &counted.histogram)?;
@@ -35,11 +36,11 @@ pub(super) fn attribute(
 pub(super) fn attribute_round_trips(
     py: Python<'_>,
     files: Vec<TripFiles>,
-    clock: Knots,
-    usual: Knots,
-    blocks: (i64, i64),
+    clock: Centre,
+    usual: Centre,
+    blocks: Grid,
 ) -> PyResult<Bound<'_, PyList>> {
-    let clocks = (clock, usual);
+    let clocks = (&clock, &usual);
     let counted = count(py, Direction::Forward, clocks, blocks, |counting| {
         round_trips(&files, counting)
     })?;
@@ -49,15 +50,15 @@ pub(super) fn attribute_round_trips(
 fn count<T: Send>(
     py: Python<'_>,
     direction: Direction,
-    (clock, usual): (Knots, Knots),
-    blocks: (i64, i64),
+    (clock, usual): (&Centre, &Centre),
+    grid: Grid,
     job: impl Fn(&Counting<'_>) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     let counting = Counting {
         direction,
-        clock: &centre(clock),
-        centre: &centre(usual),
-        grid: grid(blocks),
+        clock,
+        centre: usual,
+        grid,
     };
     attend(py, &Progress::default(), None, || job(&counting))
 }

@@ -21,12 +21,13 @@ mod stream;
 mod translated;
 
 use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
+use crate::location::Division;
 use crate::matching::{Keep, Options, match_files as run_match};
+use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
 use crate::survey::sample as run_sample;
 use attend::{attend, raise};
 use matched::matched_dict;
-use planned::{Knots, Questions, centre, division, plan_of};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
@@ -71,7 +72,7 @@ fn match_files<'py>(
     py: Python<'py>,
     files: Vec<PathBuf>,
     settings: &Settings,
-    plan: &Bound<'py, PyDict>,
+    plan: Plan,
     directory: PathBuf,
     keep_rows: bool,
     keep_crossings: bool,
@@ -79,7 +80,7 @@ fn match_files<'py>(
     tell: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
-    let plan = Arc::new(plan_of(plan)?);
+    let plan = Arc::new(plan);
     let progress = Progress::default();
     let options = Options {
         directory: &directory,
@@ -95,7 +96,7 @@ fn match_files<'py>(
 }
 
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
-type FileValues = (usize, PathBuf, Option<u32>, Option<Questions>);
+type FileValues = (usize, PathBuf, Option<u32>, Option<Division>);
 
 /// A point of merged.pcapng: name, files, clock knots.
 type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
@@ -104,24 +105,23 @@ fn merge_point(
     reading: &Reading,
     (name, files, clock): MergeValues,
     unmatched_in: Option<&PathBuf>,
-) -> PyResult<MergePoint> {
-    let file = |(place, path, part, questions): FileValues| {
-        let division = questions.map(division).transpose()?.map(Arc::new);
+) -> MergePoint {
+    let file = |(place, path, part, division): FileValues| {
         // what was matched nowhere is to be as it was captured
         let stamps = reading.stamps(place).filter(|_| unmatched_in.is_none());
-        Ok(MergeFile {
+        MergeFile {
             path,
             part,
-            division,
+            division: division.map(Arc::new),
             stamps: stamps.cloned().unwrap_or_default(),
             unmatched_in: unmatched_in.map(|folder| (folder.clone(), place)),
-        })
+        }
     };
-    Ok(MergePoint {
+    MergePoint {
         name,
-        files: files.into_iter().map(file).collect::<PyResult<_>>()?,
+        files: files.into_iter().map(file).collect(),
         clock,
-    })
+    }
 }
 
 /// Writes all frames of some points as one pcapng and returns how many there are; with
@@ -140,7 +140,7 @@ fn write_merged(
     let points: Vec<MergePoint> = points
         .into_iter()
         .map(|point| merge_point(&reading, point, unmatched_in.as_ref()))
-        .collect::<PyResult<_>>()?;
+        .collect();
     let progress = Progress::default();
     let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());
     attend(py, &progress, tell.as_ref(), job)

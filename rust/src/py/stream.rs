@@ -1,10 +1,11 @@
 //! The packets table as an Arrow stream.
 
 use super::{
-    Bound, Knots, Progress, PyAny, PyCapsule, PyResult, Python, Questions, Settings, attend,
-    centre, division, pyclass, pymethods, raise,
+    Bound, Division, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, pyclass,
+    pymethods, raise,
 };
 use crate::base::error::Error;
+use crate::base::piecewise::Centre;
 use crate::export::packets::{Batches, Damages, Failure, Follower, Origin};
 use crate::file::Damage;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -18,8 +19,8 @@ type OriginValues = (
     PathBuf,
     String,
     Vec<String>,
-    Vec<Option<Knots>>,
-    Option<Questions>,
+    Vec<Option<Centre>>,
+    Option<Division>,
 );
 
 /// The packets table of some files as a one-shot Arrow stream.
@@ -46,16 +47,14 @@ impl PacketStream {
         details: bool,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
-        let origin = |(path, name, points, clocks, questions): OriginValues| {
-            Ok(Origin {
-                path,
-                name,
-                points,
-                clocks: clocks.into_iter().map(|knots| knots.map(centre)).collect(),
-                division: questions.map(division).transpose()?,
-            })
+        let origin = |(path, name, points, clocks, division): OriginValues| Origin {
+            path,
+            name,
+            points,
+            clocks,
+            division,
         };
-        let origins = origins.into_iter().map(origin).collect::<PyResult<_>>()?;
+        let origins = origins.into_iter().map(origin).collect();
         let open = || Batches::open(reading, origins, outcomes_in, batch_rows, details);
         let batches = attend(py, &Progress::default(), None, open)?;
         Ok(Self {

@@ -1,11 +1,12 @@
 //! Learned translations: opaque to Python but for what is shown of them.
 
 use super::attend::{attend, raise};
-use super::planned::{Knots, Questions, centre, division};
 use super::settings::Settings;
 use super::{
     Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
 };
+use crate::base::piecewise::Centre;
+use crate::location::Division;
 use crate::reading::Progress;
 use crate::reading::translations::{PlaceOf, Translations};
 use crate::survey::translation::session::{Session, Side};
@@ -94,21 +95,18 @@ pub(super) fn learn(
     files: Vec<PathBuf>,
     settings: &Settings,
     point_of: PlaceOf,
-    divisions: Vec<Option<Questions>>,
-    centres: Vec<Knots>,
+    divisions: Vec<Option<Division>>,
+    centres: Vec<Centre>,
     window_ns: i64,
     tell: Option<Bound<'_, PyAny>>,
     most_sessions: usize,
 ) -> PyResult<Learned> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
-    let divisions = divisions.into_iter();
     let beforehand = Beforehand {
         place_of: point_of,
-        divisions: divisions
-            .map(|questions| questions.map(division).transpose())
-            .collect::<PyResult<_>>()?,
-        centres: centres.into_iter().map(centre).collect(),
+        divisions,
+        centres,
         window_ns,
         most_sessions,
     };

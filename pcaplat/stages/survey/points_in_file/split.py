@@ -195,29 +195,29 @@ class Writer:
 
     def division(self, trees: Mapping[int, Branch]) -> Division:
         """Write the trees of a file's interfaces, and give its parts."""
-        self.questions.append(("interface", [], 0))
-        steps: list[tuple[Ends, int]] = []
+        self.questions.append(Question("interface", {}, 0))
+        steps: dict[Ends, int] = {}
         for interface in self.interfaces:
             tree = trees.get(interface)
             leaf = Leaf(interface, (), is_numbered=False, rows=np.zeros(0, np.int64))
             step = interface if tree is None else -self._ask(tree, leaf, interface)
-            steps.append(((interface, 0), step))
-        self.questions[0] = ("interface", steps, self.n_parts)
+            steps[interface, 0] = step
+        self.questions[0] = Question("interface", steps, self.n_parts)
         parts = {part: (leaf.interface, label) for part, leaf, label in self._labelled()}
         return Division(self.questions, parts | self._rest(trees), self.n_parts + 1)
 
     def _ask(self, tree: Branch, above: Leaf, rest: int) -> int:
         """Write a branch as a question; give its number."""
         at = len(self.questions)
-        self.questions.append((tree.dimension, [], rest))
-        steps: list[tuple[Ends, int]] = []
+        self.questions.append(Question(tree.dimension, {}, rest))
+        steps: dict[Ends, int] = {}
         for place, further in tree.at:
             labels = (*above.labels, *filter(None, [place.label]))
             is_numbered = above.is_numbered or not place.label
             leaf = Leaf(above.interface, labels, is_numbered=is_numbered, rows=place.rows)
             step = self._end(leaf) if further is None else -self._ask(further, leaf, rest)
-            steps += [(value, step) for value in place.values]
-        self.questions[at] = (tree.dimension, steps, rest)
+            steps |= dict.fromkeys(place.values, step)
+        self.questions[at] = Question(tree.dimension, steps, rest)
         return at
 
     def _end(self, leaf: Leaf) -> int:

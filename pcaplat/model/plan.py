@@ -1,0 +1,86 @@
+"""What the core is told before it reads the captures again: how to learn, and how to match."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pcaplat.model.band import Band, Copies
+from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.centre import Centre
+from pcaplat.model.points import Division, Ends
+
+MirrorGaps = tuple[Sequence[Ends], int]
+"""When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known before translations are learned.
+
+    Attributes:
+        point_of: Per file and part of it, the point.
+        divisions: Per file, how it is divided; None where its parts are its interfaces.
+        centres: Per point, the usual difference of its stamps to a common time.
+        window_ns: How far two frames of a packet may be apart, after that.
+    """
+
+    point_of: Sequence[Sequence[int | None]]
+    divisions: Sequence[Division | None]
+    centres: Sequence[Centre]
+    window_ns: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How frames are matched, as the core takes it (rust/src/plan/mod.rs): equal names.
+
+    Attributes:
+        point_of: Per file and part of it, the point; None where it is of none.
+        divisions: Per file, how it is divided; None where its parts are its interfaces.
+        position: Per point, its place in the path, forward.
+        component: Per point, the number of its component: no others share its packets.
+        domain: Per point, the number of its clock.
+        centres: Per direction (forward, reverse) and point, the usual difference of its stamps.
+        bands: Per direction and upstream × n_points + downstream point.
+        copies: Per point, how often it sees a packet twice.
+        toward_is_forward: By address pair, an unsigned hash of 64 bits: whether packets from the
+            smaller address go forward.
+        mirror_gaps: Per point.
+        is_one_way: All packets pass the points in one order.
+        fragmented: By address pair, an unsigned hash of 64 bits: bytes of IP payload in the
+            shortest fragment that another follows.
+        links: The segments (near, far) that are measured.
+        torn: Per link, whether TCP changes its packet boundaries there.
+        whole: Index of the whole path among the links, if it is more than one of them.
+        wide_ns: A packet unique at two points is one packet within this.
+        horizon_ns: A frame can be decided when nothing older than this is to come.
+        cover: Per component, start and end of the time that all points cover, reference time, ns.
+        range: Start and end of the time that is asked for, reference time, ns.
+        bins: Start of the first bin of least differences, and length of each, reference time, ns.
+        is_short: Per class of packets, whether too little of them was captured.
+        blocks: Blocks of time that latencies are kept by.
+        paired_one_in: The same one in so many requests, a power of two, is paired.
+    """
+
+    point_of: Sequence[Sequence[int | None]]
+    divisions: Sequence[Division | None]
+    position: Sequence[int]
+    component: Sequence[int]
+    domain: Sequence[int]
+    centres: tuple[Sequence[Centre], Sequence[Centre]]
+    bands: tuple[Sequence[Band], Sequence[Band]]
+    copies: Sequence[Copies]
+    toward_is_forward: Mapping[int, bool]
+    mirror_gaps: Sequence[MirrorGaps]
+    is_one_way: bool
+    fragmented: Mapping[int, int]
+    links: Sequence[Ends]
+    torn: Sequence[bool]
+    whole: int | None
+    wide_ns: int
+    horizon_ns: int
+    cover: Sequence[Ends]
+    range: Ends
+    bins: Ends
+    is_short: Sequence[bool]
+    blocks: BlockTimes
+    paired_one_in: int
