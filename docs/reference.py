@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
-from pcaplat.diagnostics.catalogue import DOUBTS
+from pcaplat.diagnostics.catalogue import CODES
 from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
@@ -69,8 +69,8 @@ def lint_codes() -> Iterator[str]:
     """Give what every finding and warning stands for."""
     yield "# Codes of findings and warnings\n\nMade from `pcaplat/diagnostics/catalogue.py`.\n"
     yield "| code | severity | meaning | touches | do |\n| --- | --- | --- | --- | --- |"
-    for doubt in DOUBTS:
-        cells = (f"`{doubt.code}`", doubt.severity, doubt.meaning, doubt.consequence, doubt.remedy)
+    for code in CODES:
+        cells = (f"`{code.code}`", code.severity, code.meaning, code.consequence, code.remedy)
         yield f"| {' | '.join(cells)} |"
 
 

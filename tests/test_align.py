@@ -60,7 +60,7 @@ def test_equal_clocks_are_taken_for_equal_and_it_is_said() -> None:
     clocks = TwoClocks(0)
     found = align(clocks.findings(), [0, 1], clocks.least())
     assert not np.any(found.relation(0, 1).value_ns)
-    assert [doubt.code for doubt in found.warnings] == ["raw-difference"]
+    assert [diagnostic.code for diagnostic in found.warnings] == ["raw-difference"]
     assert "p0–p1" in found.warnings[0].text
 
 
@@ -201,8 +201,8 @@ class TestClosure:
     def test_clocks_that_contradict_themselves_are_named(self) -> None:
         around = (*self.NEIGHBOURS, one_bound(0, 2, -20_000), one_bound(2, 0, 30_000))
         found = align(findings_of([0, 0, 0]), [0, 1, 2], around)
-        doubt = next(w for w in found.warnings if w.code == "clock-contradiction")
-        assert "p0, p1, p2" in doubt.text
+        diagnostic = next(w for w in found.warnings if w.code == "clock-contradiction")
+        assert "p0, p1, p2" in diagnostic.text
 
     def test_points_of_one_clock_share_their_bounds(self) -> None:
         relation = align(findings_of([0, 0, 0]), [0, 1, 1], self.NEIGHBOURS).relation(0, 2)

@@ -6,10 +6,10 @@ import pytest
 
 from pcaplat.diagnostics.files import (
     capture_rows,
+    check_files,
+    check_overlap,
     refuse_damage,
     unseen_clock_rows,
-    warn_of_files,
-    warn_of_overlap,
 )
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture
@@ -75,14 +75,14 @@ def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_once(found: Facts, code: str, words: str) -> None:
-    (warning,) = warn_of_files([A], [found])
+    (warning,) = check_files([A], [found])
     assert (warning.code, warning.point) == (code, "vm")
     assert words in warning.text
     assert "\n" not in warning.text
 
 
 def test_a_good_file_gives_no_warning() -> None:
-    assert warn_of_files([A], [facts(interface())]) == []
+    assert check_files([A], [facts(interface())]) == []
     refuse_damage([A], [facts(interface())])
 
 
@@ -93,7 +93,7 @@ def test_files_of_one_point_that_overlap_are_told(start_ns: int, n: int) -> None
     before = facts(interface(last_t_ns=900, disorder_ns=disorder_ns))
     found = [facts(interface(first_t_ns=start_ns, last_t_ns=2_000)), before]
     points, _ = find_points(captures, found)
-    warnings = warn_of_overlap(captures, found, points, [None] * len(captures))
+    warnings = check_overlap(captures, found, points, [None] * len(captures))
     assert [(one.code, one.point) for one in warnings] == [("overlapping-files", "up")] * n
     assert all("up0 and up1 cover the same time" in one.text for one in warnings)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pcaplat import merge
-from pcaplat.diagnostics.triangles import warn_of_open
+from pcaplat.diagnostics.triangles import check_triangles
 from tests.align_by_hand import findings_of
 from tests.triangle_by_hand import TRAP, USUAL, triangle
 
@@ -43,7 +43,7 @@ def test_as_many_as_equal_packets_leave_by_chance_are_not_told(
     """A pair of equal packets is accepted at 0.9995."""
     names = ["caps/a.pcap", "caps/b.pcap", "c.pcap"]
     decoys = {"closed": [((2, 0, 1), n, n_open, [(2, 71), (1, 72), (1, 70)])]}
-    found = list(warn_of_open(findings_of([0, 0, 0], 10**9), decoys, names))
+    found = list(check_triangles(findings_of([0, 0, 0], 10**9), decoys, names))
     assert [one.point for one in found] == ["p0"] * is_told
     for one in found:
         assert "from p2 to p1 without p0" in one.text

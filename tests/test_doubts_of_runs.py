@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pcaplat.comparing.diagnostics import doubts_of_runs
+from pcaplat.comparing.diagnostics import check_runs
 from pcaplat.metrics.outlier_runs import odd_run
 from pcaplat.metrics.runs import Scenario
 from tests.scenario_by_hand import run_of
@@ -14,8 +14,10 @@ def test_a_steady_run_with_long_tails_is_no_warm_up() -> None:
     starting = chance.lognormal(9, 0.2, (2, 2000))
     starting[:, :700] *= 3
     slow = run_of(*starting)
-    found = doubts_of_runs([Scenario("steady", steady), Scenario("slow", [slow])])
-    assert [(warn.code, warn.text.split(":")[0]) for warn in found] == [("warm-up", "slow")]
+    found = check_runs([Scenario("steady", steady), Scenario("slow", [slow])])
+    assert [(diagnostic.code, diagnostic.text.split(":")[0]) for diagnostic in found] == [
+        ("warm-up", "slow")
+    ]
 
 
 def test_an_odd_run_is_named_as_seldom_as_promised() -> None:

@@ -92,6 +92,6 @@ def test_points_that_stamp_alike_stand_by_name_and_are_said_to(order: list[int])
     walk = Walk(watchers, forward_ns=0, reverse_ns=0, tail_ns=0, order=tuple(order))
     found = survey(*walk.sample())
     assert [found.name(point) for point in found.along] == ["client", "server"]
-    (doubt,) = (one for one in found.warnings if one.code == "order-assumed")
-    assert "nothing but their names" in doubt.text
+    (diagnostic,) = (one for one in found.warnings if one.code == "order-assumed")
+    assert "nothing but their names" in diagnostic.text
     assert [one.rests_on for one in found.order_evidence] == ["names"]

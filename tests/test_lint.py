@@ -14,7 +14,7 @@ import pytest
 
 from pcaplat import _native, lint, merge
 from pcaplat.cli import run
-from pcaplat.diagnostics.catalogue import BY_CODE, DOUBTS, SEVERITIES
+from pcaplat.diagnostics.catalogue import BY_CODE, CODES, SEVERITIES
 from pcaplat.run.engines import local
 from tests import lint_by_hand as by_hand
 from tests.lint_cases import CASES
@@ -174,8 +174,8 @@ def test_a_study_file_says_how_its_runs_are_checked(
 
 
 def test_every_code_says_all_of_it() -> None:
-    assert len(BY_CODE) == len(DOUBTS)
-    for one in DOUBTS:
+    assert len(BY_CODE) == len(CODES)
+    for one in CODES:
         assert one.severity in SEVERITIES
         assert all((one.meaning, one.consequence, one.remedy))
 
@@ -183,8 +183,10 @@ def test_every_code_says_all_of_it() -> None:
 def warned_of() -> set[str]:
     """Codes that the sources name, but for those of compare."""
     folder = SHELF / "pcaplat"
-    made = re.compile(r"(?:Warn|doubt)\(\s*\"([a-z-]+)\"|yield \"([a-z-]+)\", (?:text|f\")")
-    paths = [path for path in folder.rglob("*.py") if path.parent.name != "compare"]
+    made = re.compile(
+        r"(?:Diagnostic|diagnose)\(\s*\"([a-z-]+)\"|yield \"([a-z-]+)\", (?:text|f\")"
+    )
+    paths = [path for path in folder.rglob("*.py") if path.parent.name != "comparing"]
     found = [match for path in paths for match in made.findall(path.read_text("utf-8"))]
     return {one or other for one, other in found}
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pcaplat import lint
-from pcaplat.diagnostics.placement import warn_of_offload
-from pcaplat.diagnostics.stamp_order import warn_of_stamp_order
+from pcaplat.diagnostics.placement import check_offload_signs
+from pcaplat.diagnostics.stamp_order import check_stamp_order
 from pcaplat.model.captures import Capture
 from tests.captures_by_hand import facts, interface
 from tests.frames_by_hand import TCP, UDP, checksum, ip
@@ -129,14 +129,16 @@ def test_as_few_as_may_be_chance_are_not_told_nor_is_a_direction_of_few(
 ) -> None:
     of_file = facts(interface(n_partial=n_partial, n_checksums=n_checksums))
     none = {name: np.zeros(0, "<i8").tobytes() for name in ("file", "tcp_bytes")}
-    found = warn_of_offload([Capture("a", "a", "p")], [of_file], none)
-    assert [warn.evidence.split("card: ")[1] for warn in found] == ([f"a {text}"] if text else [])
+    found = check_offload_signs([Capture("a", "a", "p")], [of_file], none)
+    assert [diagnostic.evidence.split("card: ")[1] for diagnostic in found] == (
+        [f"a {text}"] if text else []
+    )
 
 
 def test_few_stamps_may_be_round_by_chance() -> None:
     for n_frames, n_found in ((99, 0), (100, 1)):
         one = interface(observed_resolution_ns=1_000, n_frames=n_frames)
-        assert len(warn_of_stamp_order([Capture("a", "a", "p")], [facts(one)])) == n_found
+        assert len(check_stamp_order([Capture("a", "a", "p")], [facts(one)])) == n_found
 
 
 @pytest.mark.parametrize(
@@ -163,5 +165,5 @@ def test_stamps_are_overstated_only_if_they_are_coarser(
     one = interface(
         declared_resolution_ns=declared_ns, observed_resolution_ns=shown_ns, n_frames=500
     )
-    found = warn_of_stamp_order([Capture("a", "a", "p")], [facts(one)])
-    assert [warn.evidence for warn in found] == ([] if text is None else [f"a: {text}"])
+    found = check_stamp_order([Capture("a", "a", "p")], [facts(one)])
+    assert [diagnostic.evidence for diagnostic in found] == ([] if text is None else [f"a: {text}"])

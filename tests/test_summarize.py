@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from pcaplat.model.clocks import Relation
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.segments import Distribution, Segment
 from pcaplat.stages.align import align
 from pcaplat.stages.summarize import (
@@ -20,7 +20,7 @@ from pcaplat.stages.summarize import (
     summarize,
     warning_rows,
 )
-from pcaplat.stages.summarize.diagnostics import doubts_of_segments
+from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.rows import clock_rows, round_trip_rows, segment_rows
 from pcaplat.tables import CLOCKS, ROUND_TRIPS, SEGMENTS
 from tests.align_by_hand import START_NS, TwoClocks, findings_of
@@ -193,17 +193,17 @@ class TestClocks:
 
 class TestDoubts:
     def codes(self, findings: Findings, *segments: Segment) -> list[str]:
-        return [doubt.code for doubt in doubts_of_segments(findings, segments)]
+        return [diagnostic.code for diagnostic in check_segments(findings, segments)]
 
     def test_latencies_above_the_stamps_raise_no_doubt(self) -> None:
         assert self.codes(FINDINGS, segment([50, 60]), segment([70], is_reverse=True)) == []
 
     def test_arriving_before_leaving_is_doubtful_under_one_clock_only(self) -> None:
         early = [-5000] * 3 + [100] * 97
-        (doubt,) = doubts_of_segments(FINDINGS, [segment(early, is_reverse=True)])
-        assert doubt.code == "negative-latency"
-        assert "p1 → p0 3 (3 %, by up to 5.00 µs)" in doubt.text
-        assert "--same-clock" in doubt.text
+        (diagnostic,) = check_segments(FINDINGS, [segment(early, is_reverse=True)])
+        assert diagnostic.code == "negative-latency"
+        assert "p1 → p0 3 (3 %, by up to 5.00 µs)" in diagnostic.text
+        assert "--same-clock" in diagnostic.text
         assert self.codes(FINDINGS, segment(early, relation=ONE_WAY)) == []
 
     def test_what_cut_stamps_explain_is_not_early(self) -> None:
@@ -214,16 +214,16 @@ class TestDoubts:
     def test_stamps_coarser_than_a_tenth_of_the_median_are_doubtful(self) -> None:
         coarse = findings_of([0, 0], resolution_ns=1000)
         assert self.codes(coarse, segment([10_000])) == []
-        (doubt,) = doubts_of_segments(coarse, [segment([9_000]), segment([3_000], ends=(1, 0))])
-        assert doubt.code == "coarse-resolution"
+        (diagnostic,) = check_segments(coarse, [segment([9_000]), segment([3_000], ends=(1, 0))])
+        assert diagnostic.code == "coarse-resolution"
         assert (
             "stamps of 1.00 µs at p0, p1 are coarse beside a median latency of 3.00 µs"
-            in doubt.text
+            in diagnostic.text
         )
 
 
 def test_each_warning_is_given_once() -> None:
-    one, other = Warn("a", None, "x"), Warn("a", "p", "x")
+    one, other = Diagnostic("a", None, "x"), Diagnostic("a", "p", "x")
     assert [row["point"] for row in warning_rows([one, other, one])] == [None, "p"]
 
 

@@ -11,7 +11,7 @@ from pcaplat.model.points import Point
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.relations import relate, share_anything, shared
 from pcaplat.stages.survey.observations import unique_observations
-from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
+from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.flow_openers import count_flow_openers
 from pcaplat.stages.survey.path_order.links import find_edges
 from tests.survey_by_hand import START_NS, Walk, Watcher, observations, point_of, sample_of
@@ -221,7 +221,7 @@ class TestOffload:
             seen.append(observations(keys, list(range(len(keys))), tcp_bytes=[52, *lengths, 52]))
         torn = find_torn([(0, 1)], seen)
         assert all(ends == (0, 1) for ends in torn)
-        return [doubt.code for doubt in doubts_of_offload(self.POINTS, torn)]
+        return [diagnostic.code for diagnostic in check_offload(self.POINTS, torn)]
 
     def test_super_segments_that_come_out_cut(self) -> None:
         assert self.codes([2 * 1448 + 32], [1480, 1480]) == ["segmentation-offload"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pcaplat.comparing.curve import quantile_curve
-from pcaplat.comparing.diagnostics import doubts_of_runs
+from pcaplat.comparing.diagnostics import check_runs
 from pcaplat.comparing.rates import rate_rows
 from pcaplat.comparing.shift import shift_of
 from pcaplat.errors import EvidenceError
@@ -141,5 +141,6 @@ def _warnings(
         notes.setdefault(UNREPLICATED)
     rows = [{"code": "replication", "point": None, "text": note} for note in notes]
     return rows + [
-        {"code": warn.code, "point": warn.point, "text": warn.text} for warn in doubts_of_runs(both)
+        {"code": diagnostic.code, "point": diagnostic.point, "text": diagnostic.text}
+        for diagnostic in check_runs(both)
     ]

@@ -10,7 +10,7 @@ from pcaplat.metrics.outlier_runs import odd_run_of
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import joined
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.statistics.intervals import t_tail
 from pcaplat.units import format_frac
 
@@ -23,13 +23,13 @@ UNSTEADY_LEVEL = 0.001
 MSER_BATCH = 5
 
 
-def doubts_of_runs(scenarios: Iterable[Scenario]) -> Iterator[Warn]:
+def check_runs(scenarios: Iterable[Scenario]) -> Iterator[Diagnostic]:
     """Say which runs do not settle, which are unlike the others, and which paths differ."""
     listed = list(scenarios)
     yield from _other_paths(listed)
     for scenario in listed:
         if odd := odd_run_of(scenario, Figure("two-way-contribution")):
-            yield Warn("odd-run", None, odd)
+            yield Diagnostic("odd-run", None, odd)
         late = {run.name: share for run in scenario.runs if (share := _unsettled(run))}
         if late:
             names = ", ".join(f"{name} ({format_frac(share)})" for name, share in late.items())
@@ -37,10 +37,10 @@ def doubts_of_runs(scenarios: Iterable[Scenario]) -> Iterator[Warn]:
                 f"{scenario.name}: latencies have not settled for a large part of {names}; leave "
                 "more out with --warm-up, or capture for longer"
             )
-            yield Warn("warm-up", None, text)
+            yield Diagnostic("warm-up", None, text)
 
 
-def _other_paths(scenarios: list[Scenario]) -> Iterator[Warn]:
+def _other_paths(scenarios: list[Scenario]) -> Iterator[Diagnostic]:
     first = scenarios[0].runs[0]
     for scenario in scenarios:
         for run in scenario.runs:
@@ -49,7 +49,7 @@ def _other_paths(scenarios: list[Scenario]) -> Iterator[Warn]:
                     f"{scenario.name}, {run.name}: its path is {' → '.join(run.path)}, that of "
                     f"{first.name} {' → '.join(first.path)}; only segments of both are compared"
                 )
-                yield Warn("other-path", None, text)
+                yield Diagnostic("other-path", None, text)
 
 
 def _unsettled(run: MeasuredRun) -> float:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.captures import Capture, is_decoded, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.late_stamps import queue_of
 from pcaplat.units import format_count, format_frac, format_ns
 
@@ -18,7 +18,9 @@ NO_LINK = 65_535
 """Of records that are no packets (rust/src/file/frame.rs)."""
 
 
-def warn_of_carriers(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+def check_carriers(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Diagnostic]:
     """Say which files come from a mirror that queues, or hold tunnels that were not looked for.
 
     Args:
@@ -29,14 +31,14 @@ def warn_of_carriers(captures: Sequence[Capture], facts: Sequence[Mapping[str, A
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
         for one in of_file["interfaces"]:
-            doubts = (*_queue(one), *_mirrors(one), *_hidden(one), *_undecoded(one))
-            found += [doubt(code, point, f"{file}: {text}", file=file) for code, text in doubts]
+            signs = (*_queue(one), *_mirrors(one), *_hidden(one), *_undecoded(one))
+            found += [diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs]
     return found
 
 
-def warn_of_mixed_links(
+def check_link_types(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which files have interfaces of several link types.
 
     Args:
@@ -50,7 +52,7 @@ def warn_of_mixed_links(
         if len(links) > 1:
             numbers = ", ".join(map(str, sorted(links)))
             text = f"{file}: its interfaces are of {len(links)} link types (LINKTYPE {numbers})"
-            found.append(doubt("mixed-links", point, text, file=file))
+            found.append(diagnose("mixed-links", point, text, file=file))
     return found
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.captures import Capture, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.units import format_count, format_ns
 
 ENOUGH_TURNS = 3
@@ -112,7 +112,7 @@ def _by_acks(file: int, interface: int, own: Mapping[str, Ints]) -> Iterator[Spl
         yield Split(file, interface, least_ns, None, n_early, text)
 
 
-def warn_of_splits(captures: Sequence[Capture], splits: Sequence[Split]) -> list[Warn]:
+def check_splits(captures: Sequence[Capture], splits: Sequence[Split]) -> list[Diagnostic]:
     """Say at which points received and sent frames have stamps of different clocks.
 
     Args:
@@ -126,12 +126,12 @@ def warn_of_splits(captures: Sequence[Capture], splits: Sequence[Split]) -> list
         why = ", as TAI is ahead of UTC" if is_tai else ""
         text = f"{capture.name}: {one.evidence}{why}"
         found.append(
-            doubt("tx-rx-split", capture.point or stem(capture.name), text, file=capture.name)
+            diagnose("tx-rx-split", capture.point or stem(capture.name), text, file=capture.name)
         )
     return found
 
 
-def warn_of_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> list[Warn]:
+def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> list[Diagnostic]:
     """Say where bytes were acknowledged that the capture never saw.
 
     Args:
@@ -151,5 +151,5 @@ def warn_of_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> 
                 f"{format_count(int(columns['n_unseen'][own].sum()))} time(s)"
             )
             point = capture.point or stem(capture.name)
-            found.append(doubt("acked-unseen", point, text, file=capture.name))
+            found.append(diagnose("acked-unseen", point, text, file=capture.name))
     return found

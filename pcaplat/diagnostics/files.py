@@ -5,11 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pcaplat.diagnostics.catalogue import doubt
-from pcaplat.diagnostics.stamps import stamp_columns, warn_of_stamps
+from pcaplat.diagnostics.catalogue import diagnose
+from pcaplat.diagnostics.stamps import check_stamps, stamp_columns
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.points import Division, Point
@@ -134,9 +134,9 @@ def _state_of(path: Path) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
-def warn_of_change(
+def check_change(
     captures: Sequence[Capture], before: Sequence[tuple[int, int] | None], *, is_strict: bool
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which files were written to while they were read: once for the survey, once to match.
 
     Raises:
@@ -153,51 +153,53 @@ def warn_of_change(
         )
         if is_strict:
             raise InputError.damaged(one.name, text)
-        found.append(Warn("changed-capture", one.point or stem(one.name), f"{one.name}: {text}"))
+        found.append(
+            Diagnostic("changed-capture", one.point or stem(one.name), f"{one.name}: {text}")
+        )
     return found
 
 
-def warn_of_files(
+def check_files(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
     stamp_names: Sequence[str | None] = (),
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say what is wrong with the files themselves, and with the stamps that a profile names."""
-    found = warn_of_stamps(captures, facts, stamp_names or [None] * len(captures))
+    found = check_stamps(captures, facts, stamp_names or [None] * len(captures))
     for capture, of_file in zip(captures, facts, strict=True):
         point = capture.point or stem(capture.name)
         for at_byte, text in of_file["damage"]:
             message = f"{capture.name}: byte {at_byte}: {text}"
-            found.append(Warn("damaged-capture", point, message, file=capture.name))
+            found.append(Diagnostic("damaged-capture", point, message, file=capture.name))
         if not of_file["interfaces"] and not of_file["damage"]:
             message = f"{capture.name}: holds no frame, so there is nothing of this point"
             remedy = "was the capture stopped too soon, or its filter too narrow?"
-            found.append(Warn("empty-capture", point, message, "", remedy, capture.name))
+            found.append(Diagnostic("empty-capture", point, message, "", remedy, capture.name))
         for one in of_file["interfaces"]:
-            found += _warn_of_interface(capture.name, point, one)
+            found += _check_interface(capture.name, point, one)
     return found
 
 
-def _warn_of_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Warn]:
+def _check_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Diagnostic]:
     found = []
     if not is_decoded(one):
-        found.append(Warn("unknown-link", point, f"{name}: {one['why_unread']}", file=name))
+        found.append(Diagnostic("unknown-link", point, f"{name}: {one['why_unread']}", file=name))
     if one["n_dropped"]:
         text = (
             f"{name}: the capture itself dropped {one['n_dropped']:,} packets, which count as not "
             "seen there, not as lost"
         )
         remedy = "give it a larger buffer (tcpdump -B) or a filter"
-        found.append(Warn("capture-drops", point, text, "", remedy, name))
+        found.append(Diagnostic("capture-drops", point, text, "", remedy, name))
     return found
 
 
-def warn_of_overlap(
+def check_overlap(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
     points: Sequence[Point],
     divisions: Sequence[Division | None],
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say where files of one point are not one after the other, as those of a rotation are."""
     found = []
     for point in points:
@@ -215,11 +217,11 @@ def warn_of_overlap(
                 )
                 text = f"{before} and {after} cover the same time: {consequence}"
                 remedy = "give them different names (POINT=PATH), or leave one out"
-                found.append(Warn("overlapping-files", point.name, text, "", remedy, after))
+                found.append(Diagnostic("overlapping-files", point.name, text, "", remedy, after))
     return found
 
 
-def warn_of_no_overlap(points: Sequence[Point]) -> list[Warn]:
+def check_common_time(points: Sequence[Point]) -> list[Diagnostic]:
     """Say whether the files' times explain that no packet was seen at two points.
 
     Args:
@@ -234,7 +236,7 @@ def warn_of_no_overlap(points: Sequence[Point]) -> list[Warn]:
         f"by the files' own times {first_to_end.name} ended {format_ns(gap_ns)} before "
         f"{last_to_start.name} began"
     )
-    return [doubt("no-overlap", None, text)]
+    return [diagnose("no-overlap", None, text)]
 
 
 def interface_of(division: Division | None, part: int) -> int:

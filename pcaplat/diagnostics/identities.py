@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.captures import Capture, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.units import format_count, format_instant
 
 ENOUGH_BYTES = {
@@ -36,12 +36,14 @@ LARGER = "a larger MTU underneath, or a smaller one inside, spares the network t
 ALIKE = "those that look alike so far are ambiguous at every point"
 
 
-def warn_of_packets(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+def check_packets(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Diagnostic]:
     """Say which packets could not be read, or not as far as they are recognised by."""
-    return [*_warn_of_fragments(captures, facts), *_warn_of_short_identities(captures, facts)]
+    return [*_check_fragments(captures, facts), *_check_short_identities(captures, facts)]
 
 
-def warn_of_translations(left_out: tuple[int, int] | None) -> list[Warn]:
+def check_translations(left_out: tuple[int, int] | None) -> list[Diagnostic]:
     """Say that there were more translated flows than are kept.
 
     Args:
@@ -54,12 +56,12 @@ def warn_of_translations(left_out: tuple[int, int] | None) -> list[Warn]:
         f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
         "addresses elsewhere, of more pairs of flows than are kept"
     )
-    return [doubt("translations-left-out", None, text)]
+    return [diagnose("translations-left-out", None, text)]
 
 
-def _warn_of_short_identities(
+def _check_short_identities(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say of which packets too little was captured at some point to be sure which is which."""
     found = []
     for at, (kind, enough) in enumerate(ENOUGH_BYTES.items()):
@@ -75,7 +77,7 @@ def _warn_of_short_identities(
             file = short[0].name if len(short) == 1 else None
             text = _of_class(kind, left, ", ".join(points))
             remedy = f"{MORE}, or leave that point out"
-            found.append(Warn("short-identity", only, text, ALIKE, remedy, file))
+            found.append(Diagnostic("short-identity", only, text, ALIKE, remedy, file))
     for capture, of_file in zip(captures, facts, strict=True):
         n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
         if n_cut:
@@ -84,7 +86,7 @@ def _warn_of_short_identities(
                 "header ends, so that nothing tells what they carry"
             )
             point = capture.point or stem(capture.name)
-            found.append(Warn("short-identity", point, text, "", MORE, capture.name))
+            found.append(Diagnostic("short-identity", point, text, "", MORE, capture.name))
     return found
 
 
@@ -95,16 +97,16 @@ def _of_class(kind: str, left: int, points: str) -> str:
     return f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}"
 
 
-def _warn_of_fragments(
+def _check_fragments(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say where tunnel packets came in fragments, and how many of them could not be read."""
     found = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, seen = capture.point or stem(capture.name), of_file["fragments"]
         if seen["n_whole"] or seen["n_unfinished"] or seen["n_contradictory"]:
             text, remedy = f"{capture.name}: {_of_fragments(seen)}", LARGER
-            found.append(Warn("outer-fragments", point, text, "", remedy, capture.name))
+            found.append(Diagnostic("outer-fragments", point, text, "", remedy, capture.name))
     return found
 
 

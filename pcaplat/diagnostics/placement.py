@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import Capture, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.points.placing import Placing
 from pcaplat.points.schema import ProfilePoint
 from pcaplat.units import format_count
@@ -34,9 +34,9 @@ MULTIPLES_FRAC = 0.5
 FEWEST_LONG = 5
 
 
-def warn_of_tunnels(
+def check_tunnels(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], placing: Placing | None
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which captures are in a tunnel, or are not, against what their profile says.
 
     Args:
@@ -51,8 +51,8 @@ def warn_of_tunnels(
         n = [one["n_by_depth"] for one in of_file["interfaces"]]
         for place in places:
             point, file = capture.point or stem(capture.name), capture.name
-            doubts = _against(place, sum(one[0] for one in n), sum(one[1] for one in n))
-            found += [doubt(code, point, f"{file}: {text}", file=file) for code, text in doubts]
+            signs = _against(place, sum(one[0] for one in n), sum(one[1] for one in n))
+            found += [diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs]
     return found
 
 
@@ -74,9 +74,9 @@ PARTIAL_FRAC = 0.01
 """One checksum in 65,536 is like one that is still to be computed, by chance."""
 
 
-def warn_of_offload(
+def check_offload_signs(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], packets: Mapping[str, bytes]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which files were captured before, or behind, what a network card does for its host.
 
     Args:
@@ -86,15 +86,15 @@ def warn_of_offload(
     """
     file, n_bytes = (np.frombuffer(packets[name], dtype="<i8") for name in ("file", "tcp_bytes"))
     return [
-        doubt("offload-signs", capture.point or stem(capture.name), text, file=capture.name)
+        diagnose("offload-signs", capture.point or stem(capture.name), text, file=capture.name)
         for at, capture in enumerate(captures)
         for text in _signs(capture.name, n_bytes[file == at])
-    ] + _warn_of_checksums(captures, facts)
+    ] + _check_checksums(captures, facts)
 
 
-def _warn_of_checksums(
+def _check_checksums(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say in which files checksums are still to be computed, all in one: it touches no figure."""
     found = [
         f"{capture.name} {text}"
@@ -115,7 +115,7 @@ def _warn_of_checksums(
     remedy = (
         "none is needed; to have them whole, ethtool -K INTERFACE tx off, or capture on the wire"
     )
-    return [doubt("offload-signs", None, text, consequence=consequence, remedy=remedy)]
+    return [diagnose("offload-signs", None, text, consequence=consequence, remedy=remedy)]
 
 
 def _partial(n_partial: Sequence[int], n: Sequence[int]) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.captures import Capture, resolution_ns, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.late_stamps import n_in_batches
 from pcaplat.units import format_count, format_ns, format_step
 
@@ -19,9 +19,9 @@ FEW_BACKWARD_FRAC = 0.001
 """Steps back of a clock that is set are rare; those of unsorted frames are not."""
 
 
-def warn_of_stamp_order(
+def check_stamp_order(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say where stamps are coarser than declared, go back, or repeat.
 
     Args:
@@ -29,14 +29,14 @@ def warn_of_stamp_order(
         facts: What the first reading found, by file.
     """
     return [
-        warn
+        diagnostic
         for capture, of_file in zip(captures, facts, strict=True)
         for one in of_file["interfaces"]
-        for warn in _of_interface(capture, one)
+        for diagnostic in _of_interface(capture, one)
     ]
 
 
-def _of_interface(capture: Capture, one: Mapping[str, Any]) -> Iterator[Warn]:
+def _of_interface(capture: Capture, one: Mapping[str, Any]) -> Iterator[Diagnostic]:
     point, file = capture.point or stem(capture.name), capture.name
     declared, shown = one["declared_resolution_ns"], one["observed_resolution_ns"]
     # times are whole nanoseconds here, so what declares finer ones shows 1 ns at best
@@ -46,12 +46,14 @@ def _of_interface(capture: Capture, one: Mapping[str, Any]) -> Iterator[Warn]:
             f"{file}: declares stamps of {finer}{format_step(max(declared, 1.0))}, but all "
             f"{format_count(one['n_frames'])} are multiples of {format_step(shown)}"
         )
-        yield doubt("resolution-overstated", point, text, file=file)
+        yield diagnose("resolution-overstated", point, text, file=file)
     for code, text in (*_backward(one), *_bursts(one)):
-        yield doubt(code, point, f"{file}: {text}", file=file)
+        yield diagnose(code, point, f"{file}: {text}", file=file)
 
 
-def warn_of_unsorted(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> list[Warn]:
+def check_sorting(
+    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+) -> list[Diagnostic]:
     """Say which files are not in the order of their stamps, all in one, for it touches no figure.
 
     Args:
@@ -66,7 +68,7 @@ def warn_of_unsorted(captures: Sequence[Capture], facts: Sequence[Mapping[str, A
         if one["order"]["n_backward"] and not _is_set_back(one)
     ]
     text = f"stamped before the frame above them: {'; '.join(found)}"
-    return [doubt("unsorted-frames", None, text)] if found else []
+    return [diagnose("unsorted-frames", None, text)] if found else []
 
 
 def _is_set_back(one: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pcaplat.model.captures import Capture, stem
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.units import format_ns
 
 
@@ -20,11 +20,11 @@ def stamp_columns(stamps: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def warn_of_stamps(
+def check_stamps(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
     names: Sequence[str | None],
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say what is doubtful about the stamps in the frames.
 
     Args:
@@ -37,18 +37,18 @@ def warn_of_stamps(
         point = capture.point or stem(capture.name)
         for one in of_file["interfaces"]:
             stamps = one["stamps"]
-            for code, text in _doubts(stamps) if stamps else ():
-                found.append(Warn(code, point, f"{capture.name}: {text}", file=capture.name))
+            for code, text in _signs(stamps) if stamps else ():
+                found.append(Diagnostic(code, point, f"{capture.name}: {text}", file=capture.name))
             if name and (stamps is None or stamps["name"] != name):
                 text = (
                     f"{capture.name}: the profile says that frames carry {name} stamps, but none "
                     "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
                 )
-                found.append(Warn("no-stamps", point, text, file=capture.name))
+                found.append(Diagnostic("no-stamps", point, text, file=capture.name))
     return found
 
 
-def _doubts(stamps: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _signs(stamps: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, n_stamped = stamps["name"], stamps["n_stamped"]
     n_all = n_stamped + stamps["n_bad"] + stamps["n_without"]
     if not stamps["is_used"]:

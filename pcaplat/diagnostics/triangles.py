@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pcaplat.diagnostics.catalogue import doubt
-from pcaplat.model.diagnostic import Warn
+from pcaplat.diagnostics.catalogue import diagnose
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.units import format_count, format_frac
 
@@ -14,9 +14,9 @@ LEAST_FRAC = 0.001
 """Twice what a single pair of equal packets may be false by (rust/src/matching/posterior.rs)."""
 
 
-def warn_of_open(
+def check_triangles(
     findings: Findings, decoys: Mapping[str, Any], names: Sequence[str]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     """Say at which points equal packets join other frames than they do without the point.
 
     Args:
@@ -33,4 +33,4 @@ def warn_of_open(
                 f"{findings.name(middle)}, {format_count(n_open)} ({format_frac(n_open / n)}) join "
                 f"other frames than through it: {left} and {right}, but {through} through it"
             )
-            yield doubt("open-triangle", findings.name(middle), text)
+            yield diagnose("open-triangle", findings.name(middle), text)

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
-from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, doubt
-from pcaplat.diagnostics.files import refuse_damage, warn_of_no_overlap
+from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, diagnose
+from pcaplat.diagnostics.files import check_common_time, refuse_damage
 from pcaplat.errors import EvidenceError
 from pcaplat.model.captures import parse_captures, point_index
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.points import load_profile
 from pcaplat.run.folder import Spill
 from pcaplat.run.job import Job, Options, Progress
 from pcaplat.run.scan import Looked, look
 from pcaplat.stages.align import align
-from pcaplat.stages.survey import doubts_of_doubles, sampled_least, survey
+from pcaplat.stages.survey import check_doubles, sampled_least, survey
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.lint/1"
@@ -106,17 +106,17 @@ def lint(
     return {"schema": SCHEMA, "findings": findings_of(looked, warnings)}
 
 
-def _of_path(looked: Looked) -> list[Warn]:
+def _of_path(looked: Looked) -> list[Diagnostic]:
     """Say what is doubtful about path and clocks; of a point alone, whether it saw all twice."""
     options, points, domains = looked.job.options, looked.points, looked.domains
     if len(points) < 2:  # noqa: PLR2004 - one point is no path
         seen = ((looked.sample.seen_at(point), point.name) for point in points)
-        return [warn for one in seen for warn in doubts_of_doubles(*one)]
+        return [diagnostic for one in seen for diagnostic in check_doubles(*one)]
     try:
         found = survey(looked.sample, points, options.path, domains, looked.split_points)
     except EvidenceError as problem:
-        why = doubt("nothing-in-common", None, str(problem), remedy="")
-        return [why, *warn_of_no_overlap(points)]
+        why = diagnose("nothing-in-common", None, str(problem), remedy="")
+        return [why, *check_common_time(points)]
     accuracy_ns = {
         point_index(points, "--clock-accuracy", name): off_ns
         for name, off_ns in options.clock_accuracy
@@ -125,7 +125,7 @@ def _of_path(looked: Looked) -> list[Warn]:
     return [*found.warnings, *align(found, domains, least, accuracy_ns).warnings]
 
 
-def findings_of(looked: Looked, warnings: Sequence[Warn]) -> list[Row]:
+def findings_of(looked: Looked, warnings: Sequence[Diagnostic]) -> list[Row]:
     """Give each warning as a row of the document, the gravest first.
 
     Args:
@@ -133,20 +133,20 @@ def findings_of(looked: Looked, warnings: Sequence[Warn]) -> list[Row]:
         warnings: What may mislead, in the order of the pipeline.
     """
     files = _files(looked)
-    rows = [_row(warn, files) for warn in dict.fromkeys(warnings)]
+    rows = [_row(diagnostic, files) for diagnostic in dict.fromkeys(warnings)]
     return sorted(rows, key=lambda row: SEVERITIES.index(row["severity"]))
 
 
-def _row(warn: Warn, files: Mapping[str, str]) -> Row:
-    of = BY_CODE[warn.code]
+def _row(diagnostic: Diagnostic, files: Mapping[str, str]) -> Row:
+    of = BY_CODE[diagnostic.code]
     return {
-        "code": warn.code,
+        "code": diagnostic.code,
         "severity": of.severity,
-        "file": warn.file or files.get(warn.point or ""),
-        "point": warn.point,
-        "evidence": warn.evidence,
-        "consequence": warn.consequence or of.consequence,
-        "remedy": warn.remedy or of.remedy,
+        "file": diagnostic.file or files.get(diagnostic.point or ""),
+        "point": diagnostic.point,
+        "evidence": diagnostic.evidence,
+        "consequence": diagnostic.consequence or of.consequence,
+        "remedy": diagnostic.remedy or of.remedy,
     }
 
 

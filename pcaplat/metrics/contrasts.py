@@ -65,8 +65,8 @@ def _of_readings(readings: Sequence[Reading]) -> Effect:
     n_runs = len(readings)
     is_replicated = n_runs >= LEAST_RUNS
     values = [one.value for one in readings]
-    doubts = dict.fromkeys(one.note for one in readings if one.note)
-    notes = () if is_replicated else (UNREPLICATED, *doubts)
+    own_notes = dict.fromkeys(one.note for one in readings if one.note)
+    notes = () if is_replicated else (UNREPLICATED, *own_notes)
     why = next((one.why for one in readings if one.why), "")
     estimate = _replicated(readings) if is_replicated else _within(readings)
     return Effect(

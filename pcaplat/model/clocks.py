@@ -10,7 +10,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.centre import Centre, in_order
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Ends
 
 MOST_DRIFT_PPM = 10_000
@@ -106,7 +106,7 @@ class Clocks:
     related: Mapping[int, int]
     is_raw: frozenset[Ends]
     steps: Mapping[int, Sequence[Step]]
-    warnings: list[Warn]
+    warnings: list[Diagnostic]
 
     @property
     def middle(self) -> int:

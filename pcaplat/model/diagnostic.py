@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Warn:
+class Diagnostic:
     """One thing that may mislead: its code (pcaplat.diagnostics.catalogue), where, what to do.
 
     `evidence` has what was seen, frames and counts; `consequence` says which figure it touches.

@@ -11,7 +11,7 @@ import numpy as np
 
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.centre import Centre
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Ends, Point
 
 
@@ -59,7 +59,7 @@ class Findings:
     tail_ns: int
     torn: frozenset[Ends]
     is_inferred: bool
-    warnings: list[Warn]
+    warnings: list[Diagnostic]
     copies: Sequence[Copies] = ()
     fragmented: Sequence[Ends] = ()
     order_evidence: Sequence[OrderEvidence] = ()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pcaplat import _native
 from pcaplat.model.captures import Capture, by_their_names, point_names
 from pcaplat.model.centre import Centre
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Division, Point
@@ -212,7 +212,7 @@ class Job:
         return placing.stamp_names if placing else [None] * len(self.captures)
 
     @property
-    def warnings(self) -> list[Warn]:
+    def warnings(self) -> list[Diagnostic]:
         """What a profile cannot place."""
         placing = self.options.placing
-        return [Warn("profile", None, note) for note in placing.notes] if placing else []
+        return [Diagnostic("profile", None, note) for note in placing.notes] if placing else []

@@ -9,14 +9,14 @@ from typing import Any
 from pcaplat.breakdowns import parse_all
 from pcaplat.diagnostics.files import (
     capture_rows,
+    check_change,
+    check_common_time,
     refuse_damage,
     states_of,
     unseen_clock_rows,
-    warn_of_change,
-    warn_of_no_overlap,
 )
 from pcaplat.diagnostics.identities import short_classes
-from pcaplat.diagnostics.triangles import warn_of_open
+from pcaplat.diagnostics.triangles import check_triangles
 from pcaplat.errors import EvidenceError, InputError
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.captures import parse_captures, point_index
@@ -172,7 +172,7 @@ def _merge(job: Job) -> Result:
     try:
         findings = survey(looked.sample, points, job.options.path, domains, looked.split_points)
     except EvidenceError as problem:
-        apart = [warning.evidence for warning in warn_of_no_overlap(points)]
+        apart = [warning.evidence for warning in check_common_time(points)]
         raise problem.because([*apart, *(warning.text for warning in warnings)]) from None
     reference = _reference(findings, job.options.reference)
     range_ns = asked_range(findings, reference, job.options.start, job.options.end)
@@ -190,8 +190,8 @@ def _merge(job: Job) -> Result:
             is_short=short_classes(looked.sampled["prefixes"]),
         ),
     )
-    changed = warn_of_change(job.captures, before, is_strict=job.options.strict)
-    warnings = [*warnings, *changed, *warn_of_open(findings, matched["decoys"], job.names)]
+    changed = check_change(job.captures, before, is_strict=job.options.strict)
+    warnings = [*warnings, *changed, *check_triangles(findings, matched["decoys"], job.names)]
     least = looked.trusted(matched["least"])
     links, times = measured_links(findings)[0], BlockTimes.of(findings, range_ns)
     clocks = align(findings, domains, least, _accuracy_ns(points, job.options), job.names)

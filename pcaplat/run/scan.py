@@ -1,4 +1,4 @@
-"""What the first reading of the captures found: points, clocks, the survey's sample, and doubts.
+"""What the first reading of the captures found: points, clocks, the sample, and diagnostics.
 
 `merge` goes on from here to match every packet; `lint` stays with the sample.
 """
@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.diagnostics.carriers import warn_of_carriers, warn_of_mixed_links
-from pcaplat.diagnostics.dialogues import Split, find_splits, warn_of_splits, warn_of_unseen
-from pcaplat.diagnostics.files import interface_of, warn_of_files, warn_of_overlap
-from pcaplat.diagnostics.identities import warn_of_packets, warn_of_translations
-from pcaplat.diagnostics.placement import warn_of_offload, warn_of_tunnels
-from pcaplat.diagnostics.stamp_order import warn_of_stamp_order, warn_of_unsorted
+from pcaplat.diagnostics.carriers import check_carriers, check_link_types
+from pcaplat.diagnostics.dialogues import Split, check_splits, check_unseen, find_splits
+from pcaplat.diagnostics.files import check_files, check_overlap, interface_of
+from pcaplat.diagnostics.identities import check_packets, check_translations
+from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
+from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
 from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import clock_domains, point_names
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
 from pcaplat.model.points import Division, Point
 from pcaplat.run.job import Job, Places
@@ -87,37 +87,37 @@ class Looked:
         return find_splits(self.flows)
 
     @property
-    def warnings(self) -> list[Warn]:
+    def warnings(self) -> list[Diagnostic]:
         """What is doubtful about the files themselves."""
         captures, facts = self.job.captures, self.facts
         return [
             *self.job.warnings,
-            *warn_of_files(captures, facts, self.job.stamp_names),
-            *warn_of_packets(captures, facts),
-            *warn_of_translations(self.job.translations_left_out),
-            *warn_of_stamp_order(captures, facts),
-            *warn_of_splits(captures, self.splits),
+            *check_files(captures, facts, self.job.stamp_names),
+            *check_packets(captures, facts),
+            *check_translations(self.job.translations_left_out),
+            *check_stamp_order(captures, facts),
+            *check_splits(captures, self.splits),
             *self._unseen(),
-            *warn_of_carriers(captures, facts),
-            *warn_of_tunnels(captures, facts, self.job.options.placing),
-            *warn_of_overlap(captures, facts, self.points, self.divisions),
+            *check_carriers(captures, facts),
+            *check_tunnels(captures, facts, self.job.options.placing),
+            *check_overlap(captures, facts, self.points, self.divisions),
         ]
 
     @property
-    def notes(self) -> list[Warn]:
+    def notes(self) -> list[Diagnostic]:
         """What touches no figure, and misleads only who reads the captures by eye."""
         captures, facts = self.job.captures, self.facts
         return [
-            *warn_of_unsorted(captures, facts),
-            *warn_of_mixed_links(captures, facts),
-            *warn_of_offload(captures, facts, self.sampled["packets"]),
+            *check_sorting(captures, facts),
+            *check_link_types(captures, facts),
+            *check_offload_signs(captures, facts, self.sampled["packets"]),
         ]
 
-    def _unseen(self) -> list[Warn]:
+    def _unseen(self) -> list[Diagnostic]:
         """What is missing because nobody asked for it is no drop."""
         options = self.job.options
         is_whole = options.sample == 1 and options.bpf is None and options.bpf_outer is None
-        return warn_of_unseen(self.job.captures, self.flows) if is_whole else []
+        return check_unseen(self.job.captures, self.flows) if is_whole else []
 
 
 def look(job: Job) -> Looked:

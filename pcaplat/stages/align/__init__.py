@@ -17,7 +17,7 @@ from pcaplat.model.clocks import Clocks
 from pcaplat.model.path import Findings
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
-from pcaplat.stages.align.diagnostics import doubts_of_clocks
+from pcaplat.stages.align.diagnostics import check_clocks
 from pcaplat.stages.align.interval import bound_all, close
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import steps_of_clocks, with_steps
@@ -64,7 +64,7 @@ def align(
     knots_ns = with_steps(knots_ns, steps)
     upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful))
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
-    upper, doubts = add_accuracy(declared, upper, bounds)
+    upper, contradictions = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(
         knots_ns=knots_ns,
@@ -77,7 +77,7 @@ def align(
         related=related,
         is_raw=is_raw,
         steps=steps,
-        warnings=doubts + doubts_of_clocks(findings, domains, upper, is_raw, steps),
+        warnings=contradictions + check_clocks(findings, domains, upper, is_raw, steps),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pcaplat.model.arrays import Floats
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Ends
 from pcaplat.stages.align.bounds import OffsetBounds
@@ -36,7 +36,7 @@ class Declared:
 
 def add_accuracy(
     declared: Declared, upper: Floats, bounds: Mapping[Ends, OffsetBounds]
-) -> tuple[Floats, list[Warn]]:
+) -> tuple[Floats, list[Diagnostic]]:
     """Tighten the bounds by what was declared, unless the packets contradict it.
 
     Two clocks are apart by at most what both may be off; one alone says nothing. `bounds` have the
@@ -59,7 +59,7 @@ def add_accuracy(
         f"would arrive before they left{_witness(declared, bounds)}, and was not used"
     )
     remedy = "check how these clocks were set"
-    return upper, [Warn("clock-accuracy-contradicted", None, text, "", remedy)]
+    return upper, [Diagnostic("clock-accuracy-contradicted", None, text, "", remedy)]
 
 
 def _witness(declared: Declared, bounds: Mapping[Ends, OffsetBounds]) -> str:
@@ -96,6 +96,6 @@ def _seconds(t_ns: int) -> str:
     return f"{t_ns // SECOND_NS}.{t_ns % SECOND_NS:09d}"
 
 
-def _alone(names: str) -> list[Warn]:
+def _alone(names: str) -> list[Diagnostic]:
     text = f"the accuracy of {names} alone relates no two clocks and was not used"
-    return [Warn("clock-accuracy-alone", None, text, "", "declare that of another clock too")]
+    return [Diagnostic("clock-accuracy-alone", None, text, "", "declare that of another clock too")]

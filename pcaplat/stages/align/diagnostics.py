@@ -6,7 +6,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import Step
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Ends
 from pcaplat.units import format_ns
@@ -22,13 +22,13 @@ NEAR_TAI_NS = 100_000_000
 NEAR_HOUR_NS = 2 * SECOND_NS
 
 
-def doubts_of_clocks(
+def check_clocks(
     findings: Findings,
     domains: Sequence[int],
     upper: Floats,
     is_raw: frozenset[Ends],
     steps: Mapping[int, Sequence[Step]],
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which clocks are far apart, were set, contradict each other, or pass for equal."""
     return [
         *_apart(findings, domains),
@@ -38,7 +38,7 @@ def doubts_of_clocks(
     ]
 
 
-def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Warn]:
+def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Diagnostic]:
     """Offsets that have a name: against the clock in the middle, of one component."""
     for component in findings.components:
         offset_ns = {}
@@ -60,7 +60,7 @@ def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Warn]:
                     f"{reason}"
                 )
                 consequence = "latencies allow for it, but compare no times by eye"
-                yield Warn("clock-offset", None, text, consequence)
+                yield Diagnostic("clock-offset", None, text, consequence)
 
 
 def _name_of(offset_ns: int) -> str | None:
@@ -76,7 +76,7 @@ def _name_of(offset_ns: int) -> str | None:
 
 def _stepped(
     findings: Findings, domains: Sequence[int], steps: Mapping[int, Sequence[Step]]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     start_ns, _ = findings.cover(findings.components[0])
     for clock, of in steps.items():
         points = [point for point in findings.along if domains[point] == clock]
@@ -91,10 +91,12 @@ def _stepped(
                 "latencies follow it, but packets within that time may be off by the step: leave "
                 "it out with --from or --to where they matter"
             )
-            yield Warn("clock-step", findings.name(points[0]), text, consequence)
+            yield Diagnostic("clock-step", findings.name(points[0]), text, consequence)
 
 
-def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> Iterator[Warn]:
+def _contradicted(
+    findings: Findings, domains: Sequence[int], upper: Floats
+) -> Iterator[Diagnostic]:
     least_ns = np.diagonal(upper, axis1=1, axis2=2).min(axis=0)
     names = [findings.name(point) for point in findings.along if least_ns[domains[point]] < 0]
     if names:
@@ -103,10 +105,10 @@ def _contradicted(findings: Findings, domains: Sequence[int], upper: Floats) -> 
             f"left, by up to {format_ns(-float(least_ns.min()))}"
         )
         remedy = "did a clock step, or is --same-clock or --path wrong?"
-        yield Warn("clock-contradiction", None, text, "", remedy)
+        yield Diagnostic("clock-contradiction", None, text, "", remedy)
 
 
-def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Warn]:
+def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Diagnostic]:
     if is_raw:
         ends = sorted(is_raw, key=lambda ends: findings.along.index(ends[0]))
         names = ", ".join(f"{findings.name(near)}–{findings.name(far)}" for near, far in ends)
@@ -114,4 +116,4 @@ def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Warn]:
             f"equal clocks fit the packets between {names} but are not declared: raw differences "
             "are shown there, with the interval beside them"
         )
-        yield Warn("raw-difference", None, text, "", "declare --same-clock if it is so")
+        yield Diagnostic("raw-difference", None, text, "", "declare --same-clock if it is so")

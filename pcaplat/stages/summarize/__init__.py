@@ -12,12 +12,12 @@ from typing import Any
 
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.model.clocks import Clocks
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.false_matches import FalseMatches
 from pcaplat.model.path import Findings
 from pcaplat.model.segments import Segment
 from pcaplat.stages.summarize.budget import error_budget, sum_check
-from pcaplat.stages.summarize.diagnostics import doubts_of_segments
+from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals
 from pcaplat.stages.summarize.rows import (
@@ -69,7 +69,7 @@ def summarize(
         The document but for its `captures`; the warnings are those of the survey, of the clocks,
         and of the segments.
     """
-    warnings = [*findings.warnings, *clocks.warnings, *doubts_of_segments(findings, segments)]
+    warnings = [*findings.warnings, *clocks.warnings, *check_segments(findings, segments)]
     return {
         "schema": SCHEMA,
         "path": [findings.name(point) for point in findings.along],
@@ -95,6 +95,6 @@ def blocks_of(findings: Findings, segments: Sequence[Segment]) -> dict[Key, Bloc
     }
 
 
-def warning_rows(warnings: Sequence[Warn]) -> list[dict[str, str | None]]:
+def warning_rows(warnings: Sequence[Diagnostic]) -> list[dict[str, str | None]]:
     """Each warning once, in the order given."""
     return [{"code": w.code, "point": w.point, "text": w.text} for w in dict.fromkeys(warnings)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.segments import Segment
 from pcaplat.units import format_count, format_frac, format_ns
@@ -11,12 +11,12 @@ COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
 
 
-def doubts_of_segments(findings: Findings, segments: Sequence[Segment]) -> list[Warn]:
+def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diagnostic]:
     """Say which latencies cannot be, and which the stamps are too coarse for."""
     return [*_negative(findings, segments), *_coarse(findings, segments)]
 
 
-def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
+def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
     """Points that share a clock cannot see a packet arrive before it left."""
     early = []
     for one in segments:
@@ -35,10 +35,10 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]
             f"{', '.join(early)}; take back --same-clock for these points, or check the order "
             "with --path"
         )
-        yield Warn("negative-latency", None, text)
+        yield Diagnostic("negative-latency", None, text)
 
 
-def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
+def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
     """Quantiles of what is hardly longer than a stamp's last digit are those of the digit."""
     blurred: dict[float, dict[str, float]] = {}
     for one in segments:
@@ -57,4 +57,4 @@ def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Warn]:
             f"median latency of {format_ns(min(names.values()))}; rely on means, not on "
             "quantiles, or capture nanoseconds (tcpdump --time-stamp-precision=nano)"
         )
-        yield Warn("coarse-resolution", None, text)
+        yield Diagnostic("coarse-resolution", None, text)

@@ -9,7 +9,7 @@ tells which points it holds (`splitting`); medians over time tell where latencie
 See docs/stages/survey.md for what this rests on, and how it can mislead.
 """
 
-from pcaplat.stages.survey.coverage import doubts_of_doubles
+from pcaplat.stages.survey.coverage import check_doubles
 from pcaplat.stages.survey.delays.min_delays import sampled_least
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.observations import Observations, Sample
@@ -19,8 +19,8 @@ from pcaplat.stages.survey.translation import hidden_repeats, suspect
 __all__ = [
     "Observations",
     "Sample",
+    "check_doubles",
     "divide",
-    "doubts_of_doubles",
     "hidden_repeats",
     "sampled_least",
     "survey",

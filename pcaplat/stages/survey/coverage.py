@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.diagnostics.catalogue import doubt
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Ints
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations
 from pcaplat.units import format_count, format_frac, format_ns
@@ -30,14 +30,14 @@ ENOUGH_DOUBLES = 3
 """Fewer frames that come twice may be anything."""
 
 
-def doubts_of_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Warn]:
+def check_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Diagnostic]:
     """Say which points saw one direction only, a shorter time, or everything twice.
 
     Args:
         findings: What the survey found.
         seen: The sampled packets of each point.
     """
-    found: list[Warn] = []
+    found: list[Diagnostic] = []
     for component in findings.components:
         found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
         found += _copied(findings, component, seen)
@@ -54,7 +54,7 @@ def _ways(one: Observations) -> tuple[Ints, Ints]:
 
 def _one_way(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     ways = {point: _ways(seen[point]) for point in component}
     both_ways = np.unique(np.concatenate([both for both, _ in ways.values()]))
     for point in component:
@@ -68,12 +68,12 @@ def _one_way(
                 "pairs that go both ways at other points go one way only here "
                 f"({format_count(n_packets)} sampled packets)"
             )
-            yield doubt("direction-missing", findings.name(point), text)
+            yield diagnose("direction-missing", findings.name(point), text)
 
 
 def _short(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     """Points that begin late or end early, by what the others saw of the same pairs meanwhile."""
     starts = {p: findings.aligned(p, findings.points[p].first_t_ns) for p in component}
     ends = {p: findings.aligned(p, findings.points[p].last_t_ns) for p in component}
@@ -95,7 +95,7 @@ def _short(
                     f"{format_count(n)} sampled packets of its address pairs in that time that it "
                     "has not"
                 )
-                yield doubt("partial-time", findings.name(point), text)
+                yield diagnose("partial-time", findings.name(point), text)
 
 
 def _n_between(
@@ -115,7 +115,7 @@ def _n_between(
 
 def _copied(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     for point in component:
         copies: Copies = findings.copies[point]
         if copies.copied_frac < COPIED_FRAC:
@@ -128,12 +128,12 @@ def _copied(
         if between:
             names = ", ".join(findings.name(other) for other in between)
             text += f", and at {names} in between"
-            yield doubt("second-passage", findings.name(point), text)
+            yield diagnose("second-passage", findings.name(point), text)
         else:
-            yield doubt("mirror-copies", findings.name(point), text)
+            yield diagnose("mirror-copies", findings.name(point), text)
 
 
-def doubts_of_doubles(seen: Observations, name: str) -> list[Warn]:
+def check_doubles(seen: Observations, name: str) -> list[Diagnostic]:
     """Say that a point which nothing can be compared with saw frames twice, equal to the byte.
 
     Args:
@@ -154,7 +154,7 @@ def doubts_of_doubles(seen: Observations, name: str) -> list[Warn]:
         "identification are equal to the byte to one before, "
         f"{f'within {format_ns(most_ns)}' if most_ns else 'with the same stamp'}"
     )
-    return [doubt("mirror-copies", name, text)]
+    return [diagnose("mirror-copies", name, text)]
 
 
 def _is_between(findings: Findings, seen: Sequence[Observations], point: int, other: int) -> bool:

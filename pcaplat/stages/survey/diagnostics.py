@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations
 from pcaplat.stages.survey.path_order.order import PathOrder
@@ -18,21 +18,21 @@ ENOUGH_EQUAL = 3
 """As many packets do not have equal stamps at two points by chance."""
 
 
-def doubts_of_path(
+def check_path(
     points: Sequence[Point],
     orders: Sequence[PathOrder],
     components: Sequence[list[int]],
     declared: Sequence[int] | None,
     reasons: Mapping[int, str],
-) -> list[Warn]:
+) -> list[Diagnostic]:
     """Say which points are left out, and which places in the path are no measurement."""
     return [
         *_unrelated(points, components, reasons),
         *_apart(points, components),
         *(
-            doubt
+            diagnostic
             for order, along in zip(orders, components, strict=True)
-            for doubt in _of_order(points, order, along, declared or ())
+            for diagnostic in _of_order(points, order, along, declared or ())
         ),
     ]
 
@@ -85,7 +85,7 @@ def together(points: Sequence[Point], reasons: Mapping[int, str]) -> list[str]:
 
 def _unrelated(
     points: Sequence[Point], components: Sequence[list[int]], reasons: Mapping[int, str]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     related = {point for component in components for point in component}
     for i, point in enumerate(points):
         if i not in related and point.is_rest:
@@ -94,7 +94,7 @@ def _unrelated(
                 "unknown one of them: it was seen once, and nothing else of its sender or network "
                 "was seen at two"
             )
-            yield Warn("unplaced-frames", point.name, text, "it is compared with nothing")
+            yield Diagnostic("unplaced-frames", point.name, text, "it is compared with nothing")
         elif i not in related:
             why = (
                 reasons.get(i)
@@ -105,7 +105,7 @@ def _unrelated(
                 )
             )
             text = f"shares no packet with any other point and is left out: {why}"
-            yield Warn("unrelated-point", point.name, text)
+            yield Diagnostic("unrelated-point", point.name, text)
 
 
 def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str | None:
@@ -120,7 +120,7 @@ def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str |
     return None
 
 
-def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn]:
+def check_copies(points: Sequence[Point], relations: Relations) -> list[Diagnostic]:
     """Say which points may be one capture under two names."""
     found = []
     for ends, both in relations.items():
@@ -130,11 +130,11 @@ def doubts_of_copies(points: Sequence[Point], relations: Relations) -> list[Warn
                 "same stamp at both, to the last digit"
             )
             consequence = "if one is a copy of the other, the latency between them means nothing"
-            found.append(Warn("same-capture", None, text, consequence, "leave one out"))
+            found.append(Diagnostic("same-capture", None, text, consequence, "leave one out"))
     return found
 
 
-def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Warn]:
+def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Diagnostic]:
     if len(components) > 1:
         groups = "; ".join(_names(points, component) for component in components)
         text = (
@@ -142,12 +142,12 @@ def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator
             "the groups is measured"
         )
         remedy = "if one point was captured in two files by direction, name both alike (POINT=PATH)"
-        yield Warn("paths-apart", None, text, "", remedy)
+        yield Diagnostic("paths-apart", None, text, "", remedy)
 
 
 def _of_order(
     points: Sequence[Point], order: PathOrder, along: Sequence[int], declared: Sequence[int]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     most = max(order.n_turns.values(), default=0)
     unsaid = [point for point in along if point not in declared]
     is_timed = all(point in order.is_timed for point in unsaid)
@@ -158,23 +158,23 @@ def _of_order(
             f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because "
             "packets of one direction only were seen there"
         )
-        yield Warn("order-assumed", None, text, "", "give the order with --path")
+        yield Diagnostic("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and not any(order.distance_ns.values()):
         text = (
             f"the place of {_names(points, unsaid)} in the path rests on nothing but their names, "
             "because packets have the same stamps there"
         )
-        yield Warn("order-assumed", None, text, "", "give the order with --path")
+        yield Diagnostic("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and most < ENOUGH_TURNS and not is_timed:
         changes = "1 change" if most == 1 else f"{most} changes"
         text = f"the order of {_names(points, along)} rests on {changes} of direction"
-        yield Warn("few-turns", None, text, "", "give it with --path")
+        yield Diagnostic("few-turns", None, text, "", "give it with --path")
     yield from _contradicted(points, order, along)
 
 
 def _contradicted(
     points: Sequence[Point], order: PathOrder, along: Sequence[int]
-) -> Iterator[Warn]:
+) -> Iterator[Diagnostic]:
     """The declared path wins, but not silently."""
     place = {point: at for at, point in enumerate(along)}
     against = {
@@ -191,7 +191,7 @@ def _contradicted(
             f"back say the opposite (two-way distance {format_ns(against[first, then])})"
         )
         remedy = "check which capture is which, or leave out --path"
-        yield Warn("path-contradicted", None, text, "", remedy)
+        yield Diagnostic("path-contradicted", None, text, "", remedy)
 
 
 def _names(points: Sequence[Point], chosen: Sequence[int]) -> str:

@@ -7,13 +7,13 @@ from pcaplat.errors import EvidenceError
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.copies import find_copies
-from pcaplat.stages.survey.coverage import doubts_of_coverage
+from pcaplat.stages.survey.coverage import check_coverage
 from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.delays.overtaking import with_order
 from pcaplat.stages.survey.delays.relations import Relations, components, relate
-from pcaplat.stages.survey.diagnostics import doubts_of_copies, doubts_of_path, reasons_of, together
+from pcaplat.stages.survey.diagnostics import check_copies, check_path, reasons_of, together
 from pcaplat.stages.survey.observations import Sample, unique_observations
-from pcaplat.stages.survey.offload import doubts_of_offload, find_torn
+from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.direction import (
     declared_path,
     from_first,
@@ -27,7 +27,7 @@ from pcaplat.stages.survey.path_order.repeating_answers import with_repeating_an
 from pcaplat.stages.survey.path_order.steps import (
     all_forward,
     are_steps,
-    doubts_of_steps,
+    check_steps,
     observations_forward,
 )
 
@@ -86,9 +86,9 @@ def survey(
     centres = fit_centres(relations, along, toward, len(points))
     edges = [edge for component in along for edge in find_edges(unique, component)]
     torn = find_torn(edges, unique)
-    warnings = doubts_of_path(points, orders, along, declared, reasons)
-    warnings += doubts_of_copies(points, relations)
-    warnings += doubts_of_steps(relations, points) if is_one_way else ()
+    warnings = check_path(points, orders, along, declared, reasons)
+    warnings += check_copies(points, relations)
+    warnings += check_steps(relations, points) if is_one_way else ()
     found = Findings(
         points=points,
         components=along,
@@ -105,7 +105,7 @@ def survey(
             toward,
         ),
         is_inferred=declared is None or any(i not in declared for group in groups for i in group),
-        warnings=warnings + doubts_of_offload(points, torn),
+        warnings=warnings + check_offload(points, torn),
         torn=frozenset(torn),
         tail_ns=tail_ns,
         copies=find_copies(seen, along, toward),
@@ -113,7 +113,7 @@ def survey(
         order_evidence=evidence_of(orders, edges),
         is_one_way=is_one_way,
     )
-    return replace(found, warnings=[*found.warnings, *doubts_of_coverage(found, seen)])
+    return replace(found, warnings=[*found.warnings, *check_coverage(found, seen)])
 
 
 def _of_more(

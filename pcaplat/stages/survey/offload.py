@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.diagnostic import Warn
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Ends, Point
 from pcaplat.stages.survey.observations import Observations, among
 
@@ -39,7 +39,7 @@ def whole_everywhere(seen: Observations) -> Bools:
     return seen.tcp_bytes <= NO_DATA_BYTES
 
 
-def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:
+def check_offload(points: Sequence[Point], torn: Torn) -> list[Diagnostic]:
     """Say on which segments TCP was cut or joined."""
     if not torn:
         return []
@@ -58,7 +58,7 @@ def doubts_of_offload(points: Sequence[Point], torn: Torn) -> list[Warn]:
         "to time every packet, capture with offload off (ethtool -K INTERFACE tso off gso off gro "
         "off)"
     )
-    return [Warn("segmentation-offload", None, text, consequence, remedy)]
+    return [Diagnostic("segmentation-offload", None, text, consequence, remedy)]
 
 
 def _changed(near: Observations, far: Observations) -> Iterator[Ints]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pcaplat.diagnostics.catalogue import doubt
-from pcaplat.model.diagnostic import Warn
+from pcaplat.diagnostics.catalogue import diagnose
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.observations import Observations
@@ -59,7 +59,7 @@ def observations_forward(seen: Sequence[Observations]) -> list[Observations]:
     return [replace(one, is_toward=np.ones(len(one), np.bool_)) for one in seen]
 
 
-def doubts_of_steps(relations: Relations, points: Sequence[Point]) -> Iterator[Warn]:
+def check_steps(relations: Relations, points: Sequence[Point]) -> Iterator[Diagnostic]:
     """Say that there is one order for both directions.
 
     Args:
@@ -72,7 +72,7 @@ def doubts_of_steps(relations: Relations, points: Sequence[Point]) -> Iterator[W
         f"packets of both directions pass {', '.join(points[point].name for point in named)} in "
         f"the same order (up to {format_count(n)} packets at two of them)"
     )
-    yield doubt("one-order", None, text)
+    yield diagnose("one-order", None, text)
 
 
 def _goes_both_ways(both: Shared) -> bool:
