@@ -1,4 +1,4 @@
-"""Cost per unit of traffic, and second witnesses: against known truth, and real captures."""
+"""Cost per unit of traffic, and cross-checks: against known truth, and real captures."""
 
 from __future__ import annotations
 

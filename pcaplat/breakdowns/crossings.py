@@ -9,7 +9,7 @@ import polars as pl
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.match_table import MatchTable
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.spilled_rows import CROSSING, Rows, arrivals, ends, rows_as_spilled, weights
 
 NOT_SEEN = -1
@@ -26,7 +26,7 @@ class Crossings:
     """
 
     table: MatchTable
-    links: Sequence[Ends]
+    links: Sequence[Pair]
     crossed: Sequence[str]
     lost: Sequence[str]
     times: BlockTimes

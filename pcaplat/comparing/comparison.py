@@ -17,7 +17,7 @@ from pcaplat.comparing.shift import shift_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.bias import between_scenarios
 from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, WITHIN, Effect, difference_of
-from pcaplat.metrics.cross_checks import witness_rows, witness_warnings
+from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
 from pcaplat.metrics.latency import Figure
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.model.blocks import Key
@@ -64,10 +64,10 @@ def compare(
         ],
     }
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
-    witnesses = witness_rows(both)
-    document["witnesses"] = witnesses
+    cross_checks = cross_check_rows(both)
+    document["witnesses"] = cross_checks
     warnings = _warnings(both, effects, is_replicated=is_replicated)
-    document["warnings"] = [*warnings, *witness_warnings(witnesses)]
+    document["warnings"] = [*warnings, *cross_check_warnings(cross_checks)]
     return document
 
 

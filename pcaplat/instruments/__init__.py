@@ -1,6 +1,6 @@
 """Other instruments' results: what netperf and iperf3 say of a run, samples of CPU and memory.
 
-Witnesses say a rate or a time of the whole run; samples say, interval by interval, how busy the
+Cross-checks say a rate or a time of the whole run; samples say, interval by interval, how busy the
 processors were. See docs/instruments.md.
 """
 
@@ -10,7 +10,7 @@ NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Witness:
+class CrossCheck:
     """One figure that another instrument gives of a run.
 
     `metric` is one of claims' metrics, `value` in its base unit; `digit` is half of the last

@@ -4,13 +4,13 @@ import json
 from math import isfinite
 from typing import Any
 
-from pcaplat.instruments import Witness
+from pcaplat.instruments import CrossCheck
 from pcaplat.instruments.mistakes import InstrumentError
 
 REDO = "give what iperf3 -J printed at the client, of a test that ended"
 
 
-def read_iperf3(text: str, where: str) -> list[Witness]:
+def read_iperf3(text: str, where: str) -> list[CrossCheck]:
     """Read the goodput of the receiver, the loss of UDP, the mean round trip of TCP.
 
     Args:
@@ -32,20 +32,20 @@ def read_iperf3(text: str, where: str) -> list[Witness]:
     received = end.get("sum_received", end.get("sum")) if isinstance(end, dict) else None
     if not isinstance(end, dict) or not isinstance(received, dict):
         raise InstrumentError.at(where, None, "there is no end.sum_received in it", REDO)
-    found = [Witness("iperf3", where, "goodput", _number(received, "bits_per_second", where))]
+    found = [CrossCheck("iperf3", where, "goodput", _number(received, "bits_per_second", where))]
     if received.get("packets"):
         lost = _number(received, "lost_packets", where) / _number(received, "packets", where)
-        found.append(Witness("iperf3", where, "loss-ratio", lost))
+        found.append(CrossCheck("iperf3", where, "loss-ratio", lost))
     return found + _round_trip(end, where)
 
 
-def _round_trip(end: dict[str, Any], where: str) -> list[Witness]:
+def _round_trip(end: dict[str, Any], where: str) -> list[CrossCheck]:
     """Give TCP's smoothed round trip: of the sender's kernel, with all of the path behind it."""
     streams = [one.get("sender", {}) for one in end.get("streams", []) if isinstance(one, dict)]
     means = [_number(one, "mean_rtt", where) for one in streams if one.get("mean_rtt")]
     if not means:
         return []
-    return [Witness("iperf3", where, "rtt", 1e3 * sum(means) / len(means), 500.0)]
+    return [CrossCheck("iperf3", where, "rtt", 1e3 * sum(means) / len(means), 500.0)]
 
 
 def _number(row: dict[str, Any], name: str, where: str) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pcaplat.instruments import UsageSamples, Witness
+from pcaplat.instruments import CrossCheck, UsageSamples
 from pcaplat.instruments.iperf3 import read_iperf3
 from pcaplat.instruments.mistakes import InstrumentError
 from pcaplat.instruments.netperf import read_netperf
@@ -39,21 +39,21 @@ class Wanted:
     memory: SampleFile | None = None
 
 
-def witnesses_in(folder: Path, wanted: Wanted) -> list[Witness]:
+def cross_checks_in(folder: Path, wanted: Wanted) -> list[CrossCheck]:
     """Read what netperf and iperf3 say of a run.
 
     Raises:
         InstrumentError: A file is not there, or cannot be used.
     """
-    readers: tuple[tuple[Sequence[str], Callable[[str, str], list[Witness]]], ...] = (
+    readers: tuple[tuple[Sequence[str], Callable[[str, str], list[CrossCheck]]], ...] = (
         (wanted.netperf, read_netperf),
         (wanted.iperf3, read_iperf3),
     )
     return [
-        witness
+        check
         for patterns, read in readers
         for file in _files(folder, patterns)
-        for witness in read(_text(file), str(file))
+        for check in read(_text(file), str(file))
     ]
 
 

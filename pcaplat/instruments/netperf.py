@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from pcaplat.instruments import Witness
+from pcaplat.instruments import CrossCheck
 from pcaplat.instruments.mistakes import InstrumentError
 
 BANNERS = (
@@ -35,7 +35,7 @@ UNITS |= {"10^3bits/s": ("goodput", 1e3), "10^9bits/s": ("goodput", 1e9)}
 REDO = "give what netperf printed, banner and all (without -P 0)"
 
 
-def read_netperf(text: str, where: str) -> list[Witness]:
+def read_netperf(text: str, where: str) -> list[CrossCheck]:
     r"""Read the rates, and the times of a transaction, that netperf printed.
 
     Args:
@@ -67,7 +67,7 @@ def read_netperf(text: str, where: str) -> list[Witness]:
     return _of_columns(lines, at, kind, where)
 
 
-def _of_columns(lines: Sequence[str], at: int, kind: str, where: str) -> list[Witness]:
+def _of_columns(lines: Sequence[str], at: int, kind: str, where: str) -> list[CrossCheck]:
     words, column = lines[at].split(), COLUMNS[kind]
     if kind == "stream" and any("UDP" in line for line in lines[:at]):
         # the receiver's line follows the sender's, without message size and errors
@@ -76,7 +76,7 @@ def _of_columns(lines: Sequence[str], at: int, kind: str, where: str) -> list[Wi
         what = f"{len(words)} numbers, and the rate is the {column + 1}th"
         raise InstrumentError.at(where, at + 1, what, REDO)
     factor, metric = (1.0, "transaction-rate") if kind == "rr" else (1e6, "goodput")
-    return [_witness(where, metric, words[column], factor)]
+    return [_cross_check(where, metric, words[column], factor)]
 
 
 def _of_csv(lines: Sequence[str]) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _of_csv(lines: Sequence[str]) -> dict[str, str]:
     return {}
 
 
-def _of_selectors(pairs: dict[str, str], where: str) -> list[Witness]:
+def _of_selectors(pairs: dict[str, str], where: str) -> list[CrossCheck]:
     found = []
     unit = pairs.get("THROUGHPUT_UNITS")
     if "THROUGHPUT" in pairs:
@@ -96,16 +96,16 @@ def _of_selectors(pairs: dict[str, str], where: str) -> list[Witness]:
             remedy = f"ask for THROUGHPUT_UNITS too, one of {', '.join(UNITS)}"
             raise InstrumentError.at(where, None, what, remedy)
         metric, factor = UNITS[unit]
-        found.append(_witness(where, metric, pairs["THROUGHPUT"], factor))
+        found.append(_cross_check(where, metric, pairs["THROUGHPUT"], factor))
     elif "TRANSACTION_RATE" in pairs:
-        found.append(_witness(where, "transaction-rate", pairs["TRANSACTION_RATE"], 1.0))
+        found.append(_cross_check(where, "transaction-rate", pairs["TRANSACTION_RATE"], 1.0))
     if not found:
         remedy = "ask for THROUGHPUT and THROUGHPUT_UNITS, or TRANSACTION_RATE"
         raise InstrumentError.at(where, None, "no selector of it is a rate", remedy)
     return found
 
 
-def _witness(where: str, metric: str, text: str, factor: float) -> Witness:
+def _cross_check(where: str, metric: str, text: str, factor: float) -> CrossCheck:
     try:
         value = float(text)
     except ValueError:
@@ -114,4 +114,4 @@ def _witness(where: str, metric: str, text: str, factor: float) -> Witness:
     if not 0 <= value < inf:
         raise InstrumentError.at(where, None, f"{text!r} is no rate", REDO)
     decimals = len(text.partition(".")[2])
-    return Witness("netperf", where, metric, factor * value, factor * 0.5 * 10.0**-decimals)
+    return CrossCheck("netperf", where, metric, factor * value, factor * 0.5 * 10.0**-decimals)

@@ -1,10 +1,10 @@
-"""Second witnesses: what netperf and iperf3 say of a run, beside what its captures say."""
+"""Cross-checks: what netperf and iperf3 say of a run, beside what its captures say."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from pcaplat.instruments import Witness
+from pcaplat.instruments import CrossCheck
 from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import of_ratio
 from pcaplat.metrics.metric import Figure, Missing
@@ -22,21 +22,21 @@ BUSY_SHARE = 0.1
 COST = "captures cost about 0.5 µs a packet and point, if the other ran without them"
 
 
-def witness_rows(scenarios: Sequence[Scenario]) -> list[Row]:
+def cross_check_rows(scenarios: Sequence[Scenario]) -> list[Row]:
     """Put each figure of another instrument beside that of the captures.
 
     Returns:
         Rows with `agrees`: None where the captures do not tell the figure, and `text` why.
     """
     return [
-        _row(scenario, run, witness)
+        _row(scenario, run, check)
         for scenario in scenarios
         for run in scenario.runs
-        for witness in run.witnesses
+        for check in run.cross_checks
     ]
 
 
-def witness_warnings(rows: Sequence[Row]) -> list[Row]:
+def cross_check_warnings(rows: Sequence[Row]) -> list[Row]:
     """Give a warning for each that disagrees, both figures in it."""
     return [
         {"code": "witness-disagrees", "point": None, "text": row["text"]}
@@ -45,28 +45,28 @@ def witness_warnings(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _row(scenario: Scenario, run: MeasuredRun, witness: Witness) -> Row:
+def _row(scenario: Scenario, run: MeasuredRun, check: CrossCheck) -> Row:
     row: Row = {
         "scenario": scenario.name,
         "run": run.name,
-        "instrument": witness.instrument,
-        "file": witness.where,
-        "metric": witness.metric,
-        "instrument_value": witness.value,
+        "instrument": check.instrument,
+        "file": check.where,
+        "metric": check.metric,
+        "instrument_value": check.value,
     }
-    found = _seen(run, witness.metric)
+    found = _seen(run, check.metric)
     if isinstance(found, Missing):
         return row | {"captures_value": None, "half_width": None, "agrees": None, "text": found.why}
     value, half = found
-    allowed = half + witness.digit + SAME_SHARE * max(value, witness.value)
-    agrees = abs(value - witness.value) <= allowed
-    if witness.metric == "rtt":
+    allowed = half + check.digit + SAME_SHARE * max(value, check.value)
+    agrees = abs(value - check.value) <= allowed
+    if check.metric == "rtt":
         # TCP's round trip has both ends' stacks in it: only less than the path's own is wrong
-        agrees = witness.value + witness.digit >= value - half
-    apart = format_frac(abs(value - witness.value) / witness.value if witness.value else None)
-    theirs, ours = (_text(witness.metric, one) for one in (witness.value, value))
+        agrees = check.value + check.digit >= value - half
+    apart = format_frac(abs(value - check.value) / check.value if check.value else None)
+    theirs, ours = (_text(check.metric, one) for one in (check.value, value))
     text = (
-        f"{scenario.name}/{run.name}: {witness.instrument} says {theirs} of {witness.metric}, the "
+        f"{scenario.name}/{run.name}: {check.instrument} says {theirs} of {check.metric}, the "
         f"captures {ours} ({apart} apart)"
     )
     text += "" if agrees else f"; {COST}"

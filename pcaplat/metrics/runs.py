@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.instruments import UsageSamples, Witness
+from pcaplat.instruments import CrossCheck, UsageSamples
 from pcaplat.metrics.traffic_blocks import Rates
 from pcaplat.model.blocks import Blocks, Key
 
@@ -33,7 +33,7 @@ class MeasuredRun:
     document: Mapping[str, Any]
     blocks: Mapping[Key, Blocks]
     rates: Rates | None = None
-    witnesses: Sequence[Witness] = ()
+    cross_checks: Sequence[CrossCheck] = ()
     samples: UsageSamples | None = None
     memory: UsageSamples | None = None
 

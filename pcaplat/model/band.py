@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Band:
     phantom_frac: float = 0.0
     outside_frac: float = 0.0
     far_frac: float = 0.0
-    reach_ns: Ends = (0, 0)
+    reach_ns: Pair = (0, 0)
     order_kept: float = 0.0
 
 

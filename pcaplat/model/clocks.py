@@ -11,7 +11,7 @@ import numpy as np
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.centre import Centre, in_order
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 
 MOST_DRIFT_PPM = 10_000
 """No clock drifts so fast: where packets leave more open, they say nothing of the drift."""
@@ -102,9 +102,9 @@ class Clocks:
     upper_ns: Floats
     value_ns: Floats
     n: Floats
-    one_way_ppm: Mapping[Ends, Drift | None]
+    one_way_ppm: Mapping[Pair, Drift | None]
     related: Mapping[int, int]
-    is_raw: frozenset[Ends]
+    is_raw: frozenset[Pair]
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
 

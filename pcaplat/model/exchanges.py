@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pcaplat.model.blocks import Blocks
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.segments import Distribution
 
 MOST_WAIT_NS = 2_000_000_000
@@ -59,7 +59,7 @@ class Trips:
     n_left_out: Mapping[str, int] | None = None
     one_in: int = 1
 
-    def of(self, ends: Ends) -> list[Share]:
+    def of(self, ends: Pair) -> list[Share]:
         """Shares of one segment, of kinds that have no packets in common."""
         found = [one for one in self.shares if (one.near, one.far) == ends]
         return [one for one in found if one.kind != TIMESTAMPS] or found

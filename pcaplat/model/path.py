@@ -12,7 +12,7 @@ import numpy as np
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.points import Ends, Point
+from pcaplat.model.points import Pair, Point
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,16 @@ class Findings:
     points: Sequence[Point]
     components: list[list[int]]
     alone: list[int]
-    edges: list[Ends]
+    edges: list[Pair]
     toward_is_forward: dict[int, bool]
     centres: tuple[list[Centre], list[Centre]]
-    bands: tuple[dict[Ends, Band], dict[Ends, Band]]
+    bands: tuple[dict[Pair, Band], dict[Pair, Band]]
     tail_ns: int
-    torn: frozenset[Ends]
+    torn: frozenset[Pair]
     is_inferred: bool
     warnings: list[Diagnostic]
     copies: Sequence[Copies] = ()
-    fragmented: Sequence[Ends] = ()
+    fragmented: Sequence[Pair] = ()
     order_evidence: Sequence[OrderEvidence] = ()
     is_one_way: bool = False
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
-from pcaplat.model.points import Division, Ends
+from pcaplat.model.points import Division, Pair
 
-MirrorGaps = tuple[Sequence[Ends], int]
+MirrorGaps = tuple[Sequence[Pair], int]
 """When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""
 
 
@@ -73,14 +73,14 @@ class Plan:
     mirror_gaps: Sequence[MirrorGaps]
     is_one_way: bool
     fragmented: Mapping[int, int]
-    links: Sequence[Ends]
+    links: Sequence[Pair]
     torn: Sequence[bool]
     whole: int | None
     wide_ns: int
     horizon_ns: int
-    cover: Sequence[Ends]
-    range: Ends
-    bins: Ends
+    cover: Sequence[Pair]
+    range: Pair
+    bins: Pair
     is_short: Sequence[bool]
     blocks: BlockTimes
     paired_one_in: int

@@ -6,7 +6,7 @@ Points are numbers, indices into `Findings.points`; so are they everywhere betwe
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Ends = tuple[int, int]
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Question:
     """
 
     dimension: str
-    steps: Mapping[Ends, int]
+    steps: Mapping[Pair, int]
     otherwise: int
 
 

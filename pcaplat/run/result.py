@@ -15,7 +15,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.match_table import MatchTable
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Division, Ends
+from pcaplat.model.points import Division, Pair
 from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import Spill, scan_holding
 from pcaplat.stages.read import batches_of
@@ -53,7 +53,7 @@ class Run:
     crossings: tuple[Sequence[str], Sequence[str]]
     spill: Spill
     n_slowest: int
-    links: Sequence[Ends]
+    links: Sequence[Pair]
     times: BlockTimes
     blocks: Mapping[Key, Blocks]
     is_resampled: bool
@@ -80,7 +80,7 @@ class Run:
             origins.append((capture.path, capture.name, points, known, division))
         return origins
 
-    def files_of(self, sources: Sequence[Ends]) -> list[MergeFile]:
+    def files_of(self, sources: Sequence[Pair]) -> list[MergeFile]:
         """Say which frames of which files are a point's."""
         files: list[MergeFile] = []
         for file, part in sources:

@@ -18,7 +18,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Clocks, Step, offset_centre
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.spilled_rows import ROW, ends
 from pcaplat.stages.align.steps import with_steps
 from pcaplat.stages.attribute import clock_between
@@ -36,7 +36,7 @@ ROUNDS = 4
 """Where sides and what is usual are found from each other, so many times."""
 
 Records = np.ndarray[tuple[int], np.dtype[np.void]]
-Setting = tuple[Ends, int, int]
+Setting = tuple[Pair, int, int]
 """Upstream and downstream point, the clock that was set, and which of its steps."""
 
 
@@ -53,7 +53,7 @@ class Place:
 def without_steps(
     clocks: Clocks,
     findings: Findings,
-    links: Sequence[Ends],
+    links: Sequence[Pair],
     matched: Mapping[str, Any],
 ) -> Clocks:
     """Take the steps of clocks out of all spilled pairs, in their files.
@@ -86,11 +86,11 @@ def without_steps(
     return clocks.at_knots(with_steps(clocks.knots_ns, placed), placed)
 
 
-File = tuple[str, "Ends | None"]
+File = tuple[str, "Pair | None"]
 
 
 def _files(
-    links: Sequence[Ends], measured: Sequence[Sequence[Mapping[str, Any]]], rows: Sequence[str]
+    links: Sequence[Pair], measured: Sequence[Sequence[Mapping[str, Any]]], rows: Sequence[str]
 ) -> Iterator[File]:
     """All files of pairs, with the points that one is about if it is about two only."""
     for (near, far), both in zip(links, measured, strict=True):
@@ -100,7 +100,7 @@ def _files(
     yield from ((path, None) for path in rows)
 
 
-def _of_trips(links: Sequence[Ends], trips: Mapping[str, Any]) -> Iterator[File]:
+def _of_trips(links: Sequence[Pair], trips: Mapping[str, Any]) -> Iterator[File]:
     """The files of requests and responses: packets forward, and packets in reverse."""
     for (near, far), (forward, reverse, _) in zip(links, trips["spills"], strict=True):
         yield from ((path, (near, far)) for path in forward)
@@ -185,7 +185,7 @@ class Steps:
         after = min(self._aligned(key, one.first_after_ns) for key, one in mine.items())
         return replace(step, before_ns=min(before, after), after_ns=max(before, after))
 
-    def _of(self, up_down: Ends) -> Iterator[tuple[Setting, Step]]:
+    def _of(self, up_down: Pair) -> Iterator[tuple[Setting, Step]]:
         """The steps that show between two points; both of one clock show none."""
         domains = {self.clocks.domain[point] for point in up_down}
         for clock in domains if len(domains) > 1 else ():
@@ -221,7 +221,7 @@ class Steps:
             return (raw_ns + clock.at(pairs["t_ns"] + pairs["raw_ns"])).astype(np.float64)
         return (raw_ns - clock.at(pairs["t_ns"])).astype(np.float64)
 
-    def _reach(self, setting: Setting, step: Step, more_ns: int) -> Ends:
+    def _reach(self, setting: Setting, step: Step, more_ns: int) -> Pair:
         """Between which times, at the other point, a step must be, and so much more."""
         before, after = step.before_ns - more_ns, step.after_ns + more_ns
         return self._raw(setting, before), self._raw(setting, after)
@@ -240,13 +240,13 @@ class Steps:
         return raw_ns - (int(centre.at(np.array([raw_ns]))[0]) if centre else 0)
 
 
-def _by_points(points: Ints) -> Iterator[tuple[Ends, Bools]]:
+def _by_points(points: Ints) -> Iterator[tuple[Pair, Bools]]:
     """Rows by their two points."""
     for up, down in np.unique(points, axis=1).T.tolist():
         yield (up, down), (points[0] == up) & (points[1] == down)
 
 
-def _change(latency: Floats, size: float, within: Ends, at: int) -> tuple[int, bool]:
+def _change(latency: Floats, size: float, within: Pair, at: int) -> tuple[int, bool]:
     """Which row is the first after a step, and whether the rows on either side leave no doubt."""
     first, last = within
     for _ in range(ROUNDS):

@@ -21,7 +21,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
 from pcaplat.model.exchanges import Share, Trips, Wait
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.segments import Distribution, Segment
 
 CUT = ("first-byte", "last-byte")
@@ -31,7 +31,7 @@ CUT = ("first-byte", "last-byte")
 def attribute(
     findings: Findings,
     clocks: Clocks,
-    links: Sequence[Ends],
+    links: Sequence[Pair],
     measured: Sequence[Sequence[Mapping[str, Any]]],
     times: BlockTimes,
 ) -> list[Segment]:
@@ -62,7 +62,7 @@ class Segments:
 
     findings: Findings
     relation: Relation
-    ends: Ends
+    ends: Pair
     is_reverse: bool
     times: BlockTimes
 
@@ -119,7 +119,7 @@ class Segments:
 def attribute_trips(
     findings: Findings,
     clocks: Clocks,
-    links: Sequence[Ends],
+    links: Sequence[Pair],
     counted: Mapping[str, Any],
     times: BlockTimes,
 ) -> Trips:

@@ -15,7 +15,7 @@ from pcaplat.model.band import Band
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.path import Findings
 from pcaplat.model.plan import MirrorGaps, Plan
-from pcaplat.model.points import Division, Ends, Point
+from pcaplat.model.points import Division, Pair, Point
 from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20
@@ -98,7 +98,7 @@ def _by_hash(signed: Iterable[tuple[int, Value]]) -> dict[int, Value]:
 
 def _mirror_gaps(point: Point) -> MirrorGaps:
     """When a mirror lost frames, raw time, each gap by itself, and how many in all."""
-    gaps: list[Ends] = []
+    gaps: list[Pair] = []
     for before_ns, after_ns, _ in point.mirror_gaps or ():
         if gaps and before_ns <= gaps[-1][1]:
             gaps[-1] = (gaps[-1][0], max(gaps[-1][1], after_ns))

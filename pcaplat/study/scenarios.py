@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pcaplat.instruments.loading import Wanted, samples_in, witnesses_in
+from pcaplat.instruments.loading import Wanted, cross_checks_in, samples_in
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import StudyFile, is_study, load_study
@@ -33,12 +33,12 @@ class RunFiles:
     def measured(self, reading: RunReader) -> MeasuredRun:
         """Read it, or merge its captures; and what other instruments say of it."""
         # before the captures, which take longer
-        said = witnesses_in(self.folder, self.wanted)
+        said = cross_checks_in(self.folder, self.wanted)
         wanted = (self.wanted.cpu, self.wanted.memory)
         cpu, memory = (None if one is None else samples_in(self.folder, one) for one in wanted)
         merged = self.captures
         run = reading.merged(self.name, merged) if merged else saved_run(self.folder)
-        return replace(run, witnesses=said, samples=cpu, memory=memory)
+        return replace(run, cross_checks=said, samples=cpu, memory=memory)
 
 
 @dataclass(frozen=True)

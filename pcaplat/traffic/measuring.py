@@ -10,7 +10,7 @@ import polars as pl
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import N_BLOCKS
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.spilled_rows import rows_as_spilled
 from pcaplat.tables.columns import Row
 from pcaplat.traffic import Traffic
@@ -44,7 +44,7 @@ class TrafficRun:
 
     findings: Findings
     files: Sequence[str]
-    links: Sequence[Ends]
+    links: Sequence[Pair]
     spilled: Sequence[str]
     span: CountedTime
 

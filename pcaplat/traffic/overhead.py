@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pcaplat.model.arrays import Ints
 from pcaplat.model.match_table import NUMBER_BITS
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.model.spilled_rows import KINDS, Rows, ends, kinds
 from pcaplat.traffic.counts import WAYS
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
@@ -69,7 +69,7 @@ class Frames:
 
 
 def overhead_rows(
-    findings: Findings, links: Sequence[Ends], frames: Frames, pairs: Iterable[Rows]
+    findings: Findings, links: Sequence[Pair], frames: Frames, pairs: Iterable[Rows]
 ) -> list[dict[str, Any]]:
     """Compare the frames of whole packets at both ends of each segment, near and far.
 
@@ -82,7 +82,7 @@ def overhead_rows(
     Returns:
         Rows of OVERHEAD.
     """
-    sizes: dict[tuple[Ends, int], Counter[tuple[int, int]]] = {}
+    sizes: dict[tuple[Pair, int], Counter[tuple[int, int]]] = {}
     for rows in pairs:
         whole = rows[kinds(rows["points"]) == KINDS.index("packet")]
         up, down, is_reverse = ends(whole["points"])

@@ -10,7 +10,7 @@ docs/stages/validate.md.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pcaplat.metrics.cross_checks import witness_rows, witness_warnings
+from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
 from pcaplat.metrics.runs import Scenario
 from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.published.claims import Claim
@@ -32,12 +32,12 @@ def validate(claims: Sequence[Claim], scenarios: Mapping[str, Scenario]) -> dict
     """
     evidence = [evidence_for(claim, scenarios) for claim in claims]
     verdicts = decide(list(zip(claims, evidence, strict=True)))
-    witnesses = witness_rows(list(scenarios.values()))
+    cross_checks = cross_check_rows(list(scenarios.values()))
     return {
         "schema": SCHEMA,
         "verdicts": [_row(*one) for one in zip(claims, verdicts, strict=True)],
-        "witnesses": witnesses,
-        "warnings": witness_warnings(witnesses),
+        "witnesses": cross_checks,
+        "warnings": cross_check_warnings(cross_checks),
     }
 
 

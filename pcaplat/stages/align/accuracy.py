@@ -10,7 +10,7 @@ import numpy as np
 from pcaplat.model.arrays import Floats
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.interval import close
 from pcaplat.units import format_ns
@@ -35,7 +35,7 @@ class Declared:
 
 
 def add_accuracy(
-    declared: Declared, upper: Floats, bounds: Mapping[Ends, OffsetBounds]
+    declared: Declared, upper: Floats, bounds: Mapping[Pair, OffsetBounds]
 ) -> tuple[Floats, list[Diagnostic]]:
     """Tighten the bounds by what was declared, unless the packets contradict it.
 
@@ -56,13 +56,13 @@ def add_accuracy(
         return tighter, []
     text = (
         f"the declared accuracy of {declared.names} is contradicted by the packets, some of which "
-        f"would arrive before they left{_witness(declared, bounds)}, and was not used"
+        f"would arrive before they left{_cross_check(declared, bounds)}, and was not used"
     )
     remedy = "check how these clocks were set"
     return upper, [Diagnostic("clock-accuracy-contradicted", None, text, "", remedy)]
 
 
-def _witness(declared: Declared, bounds: Mapping[Ends, OffsetBounds]) -> str:
+def _cross_check(declared: Declared, bounds: Mapping[Pair, OffsetBounds]) -> str:
     """The packet that contradicts most, by its frames; nothing where only several together do."""
     worst_ns, text = 0, ""
     domains, base_ns = declared.domains, declared.base_ns
@@ -80,7 +80,7 @@ def _witness(declared: Declared, bounds: Mapping[Ends, OffsetBounds]) -> str:
     return text
 
 
-def _observations(declared: Declared, one: OffsetBounds, at: int, points: Ends) -> list[str]:
+def _observations(declared: Declared, one: OffsetBounds, at: int, points: Pair) -> list[str]:
     """Where and when a packet was seen upstream and downstream."""
     stamps_ns = (int(one.up_ns[at]), int(one.down_ns[at]))
     places = np.reshape(one.places[at], (2, 2)).tolist()

@@ -7,7 +7,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 
 PLACES = ("up_file", "up_frame", "down_file", "down_frame")
 
@@ -49,14 +49,14 @@ def all_bounds(
     domains: Sequence[int],
     base_ns: Sequence[int],
     least: Sequence[Mapping[str, object]],
-) -> dict[Ends, OffsetBounds]:
+) -> dict[Pair, OffsetBounds]:
     """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
 
     A stamp that is cut to its resolution is up to that much too early, so the downstream clock may
     be farther ahead by as much. One of a batch is up to so much too late, and the upstream clock is
     that much less ahead.
     """
-    found: dict[Ends, list[OffsetBounds]] = {}
+    found: dict[Pair, list[OffsetBounds]] = {}
     for one in least:
         up, down = int(str(one["up"])), int(str(one["down"]))
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
@@ -75,7 +75,7 @@ def _ints(column: object) -> Ints:
     return np.frombuffer(column, dtype="<i8") if isinstance(column, bytes) else np.asarray(column)
 
 
-def packets_by_knot(knots_ns: Ints, bounds: Mapping[Ends, OffsetBounds]) -> Floats:
+def packets_by_knot(knots_ns: Ints, bounds: Mapping[Pair, OffsetBounds]) -> Floats:
     """How many matched packets each knot stands for; never quite none."""
     weights = np.full(len(knots_ns), 1e-9)
     for one in bounds.values():

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 
 MOST_SLEW = 6e-4
@@ -101,13 +101,13 @@ def _contradictions(events: Events, cut_ns: float) -> Iterator[int]:
         low, high = (low, min(high, bound)) if is_upper else (max(low, bound), high)
 
 
-def _is_lasting(events: Events, stretch: Ends) -> bool:
+def _is_lasting(events: Events, stretch: Pair) -> bool:
     """Whether a stretch has enough bounds of both directions."""
     n_upper = int(events.is_upper[slice(*stretch)].sum())
     return min(n_upper, stretch[1] - stretch[0] - n_upper) >= FEWEST
 
 
-def _between(events: Events, first: Ends, then: Ends, cut_ns: float) -> Break:
+def _between(events: Events, first: Pair, then: Pair, cut_ns: float) -> Break:
     """The step between two stretches, and the bounds that it must lie between."""
     early = _nearest(events, range(first[1] - 1, first[0] - 1, -1))
     late = _nearest(events, range(*then))

@@ -8,7 +8,7 @@ from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import Step
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.units import format_ns
 
 SECOND_NS = 1_000_000_000
@@ -26,7 +26,7 @@ def check_clocks(
     findings: Findings,
     domains: Sequence[int],
     upper: Floats,
-    is_raw: frozenset[Ends],
+    is_raw: frozenset[Pair],
     steps: Mapping[int, Sequence[Step]],
 ) -> list[Diagnostic]:
     """Say which clocks are far apart, were set, contradict each other, or pass for equal."""
@@ -108,7 +108,7 @@ def _contradicted(
         yield Diagnostic("clock-contradiction", None, text, "", remedy)
 
 
-def _raw(findings: Findings, is_raw: frozenset[Ends]) -> Iterator[Diagnostic]:
+def _raw(findings: Findings, is_raw: frozenset[Pair]) -> Iterator[Diagnostic]:
     if is_raw:
         ends = sorted(is_raw, key=lambda ends: findings.along.index(ends[0]))
         names = ", ".join(f"{findings.name(near)}–{findings.name(far)}" for near, far in ends)

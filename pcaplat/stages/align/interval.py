@@ -7,18 +7,18 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Step
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.baseline import Baseline, fit_baseline
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.windows import Both, windows_of
 
 
 def bound_all(
-    bounds: Mapping[Ends, OffsetBounds],
+    bounds: Mapping[Pair, OffsetBounds],
     knots_ns: Ints,
     n_domains: int,
     steps: Mapping[int, Sequence[Step]],
-    doubtful: Mapping[Ends, Sequence[Step]],
+    doubtful: Mapping[Pair, Sequence[Step]],
 ) -> Floats:
     """Upper bounds of every clock against every other at every knot, by [knot, of, against], ns.
 

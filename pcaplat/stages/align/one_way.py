@@ -6,7 +6,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import MOST_DRIFT_PPM, Drift
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 
 FEWEST = 3
@@ -15,7 +15,7 @@ FEWEST = 3
 PPM_PER_NS_PER_S = 1e-3
 
 
-def one_way_drifts(bounds: Mapping[Ends, OffsetBounds]) -> dict[Ends, Drift | None]:
+def one_way_drifts(bounds: Mapping[Pair, OffsetBounds]) -> dict[Pair, Drift | None]:
     """Drift and half-width, ppm, of every pair of clocks that only one direction bounds.
 
     The edge under all bounds that is nearest to their mean time (Moon, Skelly and Towsley, INFOCOM

@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.jumps import Jump, find_jumps, find_unclear, hidden_ns, noise_ns
 
@@ -19,13 +19,13 @@ SAME_NS = 2_000.0
 SAME_SHARE = 0.02
 """Or by less than this share of the largest."""
 
-Seen = tuple[Ends, Jump]
+Seen = tuple[Pair, Jump]
 """A step as one pair of clocks shows it."""
 
 
 def steps_of_clocks(
-    bounds: Mapping[Ends, OffsetBounds], findings: Findings, domains: Sequence[int]
-) -> tuple[dict[int, list[Step]], dict[Ends, list[Step]]]:
+    bounds: Mapping[Pair, OffsetBounds], findings: Findings, domains: Sequence[int]
+) -> tuple[dict[int, list[Step]], dict[Pair, list[Step]]]:
     """Find which clocks were set, and when; and between which a path may hide that one was.
 
     A step shows between every pair of clocks that the set one is in. At one time, as few clocks
@@ -35,7 +35,7 @@ def steps_of_clocks(
     order = list(dict.fromkeys(domains[point] for point in findings.along))
     pairs = [ends for ends in bounds if ends[0] < ends[1] and ends[::-1] in bounds]
     found: dict[int, list[Step]] = {}
-    doubtful: dict[Ends, list[Step]] = {}
+    doubtful: dict[Pair, list[Step]] = {}
     seen = _all_jumps(bounds, findings, domains)
     for event in _events(seen):
         at = event[0][1].step.t_ns
@@ -80,13 +80,13 @@ def _events(seen: Sequence[Seen]) -> list[list[Seen]]:
     return events
 
 
-def _times(seen: Sequence[Seen], pair: Ends) -> list[int]:
+def _times(seen: Sequence[Seen], pair: Pair) -> list[int]:
     """When one pair of clocks shows steps."""
     return [jump.step.t_ns for ends, jump in seen if ends == pair]
 
 
 def _fewest_set(
-    event: Sequence[Seen], hidden: Mapping[Ends, float], order: Sequence[int]
+    event: Sequence[Seen], hidden: Mapping[Pair, float], order: Sequence[int]
 ) -> tuple[dict[int, int], set[int]]:
     """By how much each clock was set, ns: pairs show differences only, so most clocks were not.
 
@@ -95,7 +95,7 @@ def _fewest_set(
     What only the sum around a loop says, and no pair, may be how far one of its pairs is off:
     these clocks, the second value, were not set as far as is known.
     """
-    shown: dict[Ends, float] = {}
+    shown: dict[Pair, float] = {}
     for ends, jump in event:
         shown[ends] = shown.get(ends, 0.0) + jump.step.size_ns
     ahead = _joined(dict.fromkeys(order, 0.0), shown, hidden)
@@ -117,7 +117,7 @@ def _fewest_set(
 
 
 def _alone(
-    clock: int, shown: Mapping[Ends, float], hidden: Mapping[Ends, float], unset: AbstractSet[int]
+    clock: int, shown: Mapping[Pair, float], hidden: Mapping[Pair, float], unset: AbstractSet[int]
 ) -> int:
     """By how much a clock was set, as the best of its pairs with those that were not shows it."""
     pairs = [ends for ends in shown if clock in ends and unset & {*ends}]
@@ -126,7 +126,7 @@ def _alone(
 
 
 def _joined(
-    ahead: dict[int, float], shown: Mapping[Ends, float], hidden: Mapping[Ends, float]
+    ahead: dict[int, float], shown: Mapping[Pair, float], hidden: Mapping[Pair, float]
 ) -> dict[int, float]:
     """Join clocks pair by pair, those that show something first (Kruskal's spanning tree)."""
     group = {clock: {clock} for clock in ahead}
@@ -155,7 +155,7 @@ def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
 
 
 def _all_jumps(
-    bounds: Mapping[Ends, OffsetBounds], findings: Findings, domains: Sequence[int]
+    bounds: Mapping[Pair, OffsetBounds], findings: Findings, domains: Sequence[int]
 ) -> list[Seen]:
     cut_ns = dict.fromkeys(domains, 0.0)
     for point, domain in zip(findings.points, domains, strict=True):

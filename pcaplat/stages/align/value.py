@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.baseline import fit_drift
 
 
@@ -18,7 +18,7 @@ def values_in(
     upper: Floats,
     knots_ns: Ints,
     steps: Mapping[int, Sequence[Step]],
-) -> tuple[Floats, dict[int, int], frozenset[Ends]]:
+) -> tuple[Floats, dict[int, int], frozenset[Pair]]:
     """Take a value for each clock, neighbour by neighbour along the path.
 
     Returns:
@@ -30,7 +30,7 @@ def values_in(
     """
     value = np.zeros((len(upper), upper.shape[1]))
     related: dict[int, int] = {}
-    is_raw: set[Ends] = set()
+    is_raw: set[Pair] = set()
     for component in findings.components:
         related.setdefault(domains[component[0]], component[0])
         for at, point in enumerate(component):

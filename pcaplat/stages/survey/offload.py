@@ -6,7 +6,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.points import Ends, Point
+from pcaplat.model.points import Pair, Point
 from pcaplat.stages.survey.observations import Observations, among
 
 USUAL_TCP_BYTES = 1480
@@ -15,11 +15,11 @@ USUAL_TCP_BYTES = 1480
 NO_DATA_BYTES = 32
 """TCP bytes of a pure acknowledgment with time stamps: there is nothing in it to cut or join."""
 
-Torn = dict[Ends, Ints]
+Torn = dict[Pair, Ints]
 """Segments on which TCP changes its packet boundaries: lengths of the packets without an equal."""
 
 
-def find_torn(edges: Sequence[Ends], unique: Sequence[Observations]) -> Torn:
+def find_torn(edges: Sequence[Pair], unique: Sequence[Observations]) -> Torn:
     """Find the segments on which TCP changes its packet boundaries.
 
     Real loss takes packets away. Offload also makes new ones: packets that only the near point saw

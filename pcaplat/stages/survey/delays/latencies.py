@@ -10,7 +10,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
-from pcaplat.model.points import Ends, Point
+from pcaplat.model.points import Pair, Point
 from pcaplat.stages.survey.delays.centres import band_of, follow
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between, spanning_steps
 from pcaplat.stages.survey.observations import Observations, among
@@ -43,7 +43,7 @@ def fit_bands(
     toward: Mapping[int, bool],
     seen: Sequence[tuple[Observations, Observations]],
     points: Sequence[Point],
-) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
+) -> tuple[dict[Pair, Band], dict[Pair, Band]]:
     """Give the band of every pair of points, upstream first, forward and reverse.
 
     `seen` is what each point saw, and what it saw once.
@@ -51,9 +51,9 @@ def fit_bands(
     # what is unique by its rhythm has keys of its own
     keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
     sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
-    bands: tuple[dict[Ends, Band], dict[Ends, Band]] = ({}, {})
+    bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
     doubtful_ns = [doubtful(some) for some in centres]
-    n_seen: tuple[dict[Ends, int], dict[Ends, int]] = ({}, {})
+    n_seen: tuple[dict[Pair, int], dict[Pair, int]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
@@ -75,7 +75,7 @@ def fit_bands(
     return first, second
 
 
-def _as_elsewhere(bands: dict[Ends, Band], n_seen: Mapping[Ends, int]) -> dict[Ends, Band]:
+def _as_elsewhere(bands: dict[Pair, Band], n_seen: Mapping[Pair, int]) -> dict[Pair, Band]:
     """What is rare is not seen often enough at one pair of points: the others count too."""
     n_far = sum(band.far_frac * n_seen[ends] for ends, band in bands.items())
     far_frac = (n_far + 0.5) / (sum(n_seen.values()) + 1)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pcaplat.model.path import N_BINS, Findings
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.delays.relations import Shared, between, relate
 from pcaplat.stages.survey.observations import Sample, unique_observations
@@ -40,7 +40,7 @@ def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) ->
     return found
 
 
-def _least(findings: Findings, side: int, up_down: Ends, both: Shared) -> Least:
+def _least(findings: Findings, side: int, up_down: Pair, both: Shared) -> Least:
     """Keep the least of each bin."""
     up, down = up_down
     centres, (start_ns, length_ns) = findings.centres[side], findings.bins

@@ -9,7 +9,7 @@ import numpy as np
 from pcaplat.model.arrays import Ints
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.latencies import doubtful, of_side, passed_in, residuals
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
 
@@ -62,11 +62,11 @@ def together(found: Iterable[Overtaken]) -> Overtaken:
 
 
 def with_order(
-    bands: tuple[dict[Ends, Band], dict[Ends, Band]],
+    bands: tuple[dict[Pair, Band], dict[Pair, Band]],
     relations: Relations,
     centres: tuple[Sequence[Centre], Sequence[Centre]],
     toward: Mapping[int, bool],
-) -> tuple[dict[Ends, Band], dict[Ends, Band]]:
+) -> tuple[dict[Pair, Band], dict[Pair, Band]]:
     """Say of every band how far packets keep their order.
 
     Args:
@@ -83,12 +83,12 @@ def with_order(
 
 
 def _with_order(
-    bands: dict[Ends, Band],
+    bands: dict[Pair, Band],
     relations: Relations,
     centres: Sequence[Centre],
     toward: Mapping[int, bool],
     side: int,
-) -> dict[Ends, Band]:
+) -> dict[Pair, Band]:
     doubtful_ns = doubtful(centres)
     found = {}
     for up, down in bands:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.observations import Observations, among
 
 FAR_NS = np.iinfo(np.int64).max
@@ -66,7 +66,7 @@ class Shared:
 _NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
 NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
 
-Relations = dict[Ends, Shared]
+Relations = dict[Pair, Shared]
 """What pairs of points share, smaller index first; pairs that cannot be related are absent."""
 
 
@@ -237,16 +237,16 @@ def components(relations: Relations, n_points: int) -> list[list[int]]:
     return sorted(found.values(), key=lambda members: (-len(members), members))
 
 
-def spanning_steps(relations: Relations, along: list[int]) -> list[Ends]:
+def spanning_steps(relations: Relations, along: list[int]) -> list[Pair]:
     """Steps (known point, new point) that reach every point over the pairs that share most."""
     n_shared = {frozenset(ends): len(both) for ends, both in relations.items()}
     place = {point: at for at, point in enumerate(along)}
 
-    def merit(step: Ends) -> tuple[int, int, Ends]:
+    def merit(step: Pair) -> tuple[int, int, Pair]:
         known, new = step
         return n_shared.get(frozenset(step), 0), -abs(place[known] - place[new]), step
 
-    reached, steps = [along[0]], list[Ends]()
+    reached, steps = [along[0]], list[Pair]()
     while len(reached) < len(along):
         options = [(known, new) for known in reached for new in along if new not in reached]
         steps.append(max(options, key=merit))

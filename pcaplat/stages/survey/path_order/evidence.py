@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.model.path import OrderEvidence
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.path_order.order import PathOrder
 
 
-def evidence_of(orders: Sequence[PathOrder], edges: Sequence[Ends]) -> list[OrderEvidence]:
+def evidence_of(orders: Sequence[PathOrder], edges: Sequence[Pair]) -> list[OrderEvidence]:
     """Say of each edge what tells that its near end is before its far end.
 
     Args:
@@ -17,7 +17,7 @@ def evidence_of(orders: Sequence[PathOrder], edges: Sequence[Ends]) -> list[Orde
     return [one for order in orders for ends in edges for one in _of(order, ends)]
 
 
-def _of(order: PathOrder, ends: Ends) -> Iterator[OrderEvidence]:
+def _of(order: PathOrder, ends: Pair) -> Iterator[OrderEvidence]:
     if ends[0] not in order.points:
         return
     key, sign = (ends, 1) if ends in order.distance_ns else (ends[::-1], -1)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.observations import Observations
 
 LEAST_SHARE = 0.02
@@ -11,7 +11,7 @@ LEAST_SHARE = 0.02
 else joins its ends: how busy other parts of the path are says nothing of it."""
 
 
-def find_edges(unique: list[Observations], along: list[int]) -> list[Ends]:
+def find_edges(unique: list[Observations], along: list[int]) -> list[Pair]:
     """Edges of one component: pairs of points that trajectories visit one after the other.
 
     A pair that is passed over by a point in between is an edge only if more trajectories jump than
@@ -25,7 +25,7 @@ def find_edges(unique: list[Observations], along: list[int]) -> list[Ends]:
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
 
 
-def _joined(busy: dict[Ends, int], taken: dict[Ends, int]) -> dict[Ends, int]:
+def _joined(busy: dict[Pair, int], taken: dict[Pair, int]) -> dict[Pair, int]:
     """Add the busiest of the other edges between points that nothing joins."""
     group = {point: {point} for ends in taken for point in ends}
     found = dict(busy)
@@ -38,7 +38,7 @@ def _joined(busy: dict[Ends, int], taken: dict[Ends, int]) -> dict[Ends, int]:
     return found
 
 
-def _visits(unique: list[Observations], along: list[int]) -> dict[Ends, int]:
+def _visits(unique: list[Observations], along: list[int]) -> dict[Pair, int]:
     """How often two points follow each other, over packets unique wherever they were seen."""
     keys = [_strong_keys(unique[point]) for point in along]
     key, place = np.concatenate(keys), np.repeat(np.arange(len(along)), [len(one) for one in keys])
@@ -59,7 +59,7 @@ def _strong_keys(observations: Observations) -> Ints:
     return strong if len(strong) else observations.key
 
 
-def _widest_detour(taken: dict[Ends, int], ends: Ends, along: list[int]) -> int:
+def _widest_detour(taken: dict[Pair, int], ends: Pair, along: list[int]) -> int:
     """Trajectories that the best way around a pair carries, over points in between."""
     start, stop = along.index(ends[0]), along.index(ends[1])
     width = {along[start]: max(taken.values())}

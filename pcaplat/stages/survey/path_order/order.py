@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,
@@ -18,7 +18,7 @@ from pcaplat.stages.survey.path_order.orient import (
 HOP_NS = 1000.0
 """What stands for the distance of two points that only TTL tells apart."""
 
-Distances = dict[Ends, float]
+Distances = dict[Pair, float]
 """Two-way distances, ns: positive where the first of two points is nearer the path's first."""
 
 
@@ -35,11 +35,11 @@ class PathOrder:
     points: list[int]
     toward_is_forward: dict[int, bool]
     distance_ns: Distances
-    n_turns: dict[Ends, int]
+    n_turns: dict[Pair, int]
     is_assumed: frozenset[int]
     is_timed: frozenset[int]
     is_known: bool
-    n_agreeing: dict[Ends, int]
+    n_agreeing: dict[Pair, int]
 
     def turned(self) -> "PathOrder":
         """Give the same order from the other end."""
@@ -89,8 +89,8 @@ def order_points(
 
 
 def _distances(
-    directed: Mapping[Ends, Shared], toward: Mapping[int, bool]
-) -> tuple[Distances, dict[Ends, int], dict[Ends, int]]:
+    directed: Mapping[Pair, Shared], toward: Mapping[int, bool]
+) -> tuple[Distances, dict[Pair, int], dict[Pair, int]]:
     """Two-way distances over all address pairs, and over how many changes of direction.
 
     And how many of them have the sign of the distance.
@@ -109,7 +109,7 @@ def _distances(
 
 
 def _timed_distances(
-    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], domains: Sequence[int]
+    one_way: Mapping[Pair, Shared], toward: Mapping[int, bool], domains: Sequence[int]
 ) -> Distances:
     """Where one direction was seen by points of one clock: twice what packets take."""
     timed: Distances = {}
@@ -128,7 +128,7 @@ def _is_synchronised(measured: Iterable[Shared], toward: Mapping[int, bool]) -> 
 
 
 def _assumed_distances(
-    one_way: Mapping[Ends, Shared], toward: Mapping[int, bool], *, is_in_time: bool
+    one_way: Mapping[Pair, Shared], toward: Mapping[int, bool], *, is_in_time: bool
 ) -> Distances:
     """Where one direction was seen: by TTL, else as if the clocks agreed, if they nearly do.
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.relays import Medians, next_relay, sense_of, signs
@@ -58,7 +58,7 @@ def forward_mask(both: Shared | Observations, toward: Mapping[int, bool]) -> Boo
     return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))
 
 
-def orient(directed: Mapping[Ends, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
+def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
     """Orient address pairs alike: whether packets from the smaller address go forward.
 
     First by the points that are farthest apart, then by any whose sense the oriented pairs tell,
@@ -88,7 +88,7 @@ def _reach(table: Medians) -> tuple[bool, int]:
     return int(n.sum()) >= ENOUGH_TURNS, int(np.average(np.abs(median_ns), weights=n))
 
 
-def _spread(tables: Mapping[Ends, Medians], toward: dict[int, bool]) -> dict[int, bool]:
+def _spread(tables: Mapping[Pair, Medians], toward: dict[int, bool]) -> dict[int, bool]:
     """Orient what was seen by two points together with what is oriented."""
     n_before = -1
     while len(toward) > n_before:

@@ -7,7 +7,7 @@ two lie to each other. What does is where their points are: a path goes on outwa
 from collections.abc import Iterator, Mapping
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 
 Medians = tuple[Ints, Ints, Ints]
 """Groups, the median of each, and its size."""
@@ -24,8 +24,8 @@ def signs(table: Medians, sense: int) -> dict[int, bool]:
 
 
 def next_relay(
-    tables: Mapping[Ends, Medians], toward: Mapping[int, bool]
-) -> tuple[Ends, int] | None:
+    tables: Mapping[Pair, Medians], toward: Mapping[int, bool]
+) -> tuple[Pair, int] | None:
     """Choose the two points whose address pairs are to be oriented next, and their sense.
 
     Args:
@@ -43,7 +43,7 @@ def next_relay(
     return ends, _outward(ends, at)
 
 
-def _outward(ends: Ends, at: Mapping[int, float]) -> int:
+def _outward(ends: Pair, at: Mapping[int, float]) -> int:
     """By their places where both have one; else the new point is beyond the nearer end."""
     near, far = ends
     if near in at and far in at:
@@ -55,7 +55,7 @@ def _outward(ends: Ends, at: Mapping[int, float]) -> int:
     return 1 if is_late == (known == near) else -1
 
 
-def _places(tables: Mapping[Ends, Medians], toward: Mapping[int, bool]) -> dict[int, float]:
+def _places(tables: Mapping[Pair, Medians], toward: Mapping[int, bool]) -> dict[int, float]:
     """Distance of points from one of them, over what is oriented."""
     steps = {ends: _distance(table, toward) for ends, table in tables.items()}
     steps = {ends: away for ends, away in steps.items() if away}
@@ -68,7 +68,7 @@ def _places(tables: Mapping[Ends, Medians], toward: Mapping[int, bool]) -> dict[
     return at
 
 
-def _reached(at: Mapping[int, float], steps: Mapping[Ends, float]) -> Iterator[tuple[int, float]]:
+def _reached(at: Mapping[int, float], steps: Mapping[Pair, float]) -> Iterator[tuple[int, float]]:
     for (near, far), away in steps.items():
         if near in at and far not in at:
             yield far, at[near] + away

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
     Repeats,
@@ -21,7 +21,7 @@ from pcaplat.stages.survey.points_in_file.repeats import (
     linked,
 )
 
-Marks = dict[Ends, int]
+Marks = dict[Pair, int]
 """By mark and source: the place."""
 
 
@@ -67,7 +67,7 @@ def find_hops(columns: Columns, rows: Ints, repeats: Repeats, mark: str) -> Mark
 def _passed(columns: Columns, repeats: Repeats, is_both: Bools, mark: str) -> list[Passed]:
     """For every source the marks that its packets were seen with, first one first."""
     first, then = repeats.first[is_both], repeats.then[is_both]
-    edges: defaultdict[int, list[Ends]] = defaultdict(list)
+    edges: defaultdict[int, list[Pair]] = defaultdict(list)
     value, source = columns[mark], columns["source"]
     seen = zip(*(one.tolist() for one in (source[first], value[first], value[then])), strict=True)
     for who, one, other in seen:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import Ends
+from pcaplat.model.points import Pair
 
 WITHIN_NS = 150_000_000
 """Observations of one packet in one file lie within this; a TCP retransmission takes 200 ms or
@@ -143,7 +143,7 @@ def flow_openers(flows: Columns) -> dict[int, bool]:
     return {pair: total >= 0 for pair, total in sense.items()}
 
 
-def linked(edges: Sequence[Ends] | Ints) -> dict[int, int]:
+def linked(edges: Sequence[Pair] | Ints) -> dict[int, int]:
     """Give every node of a graph the least node of its component."""
     root: dict[int, int] = {}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import Division, Ends, Question
+from pcaplat.model.points import Division, Pair, Question
 from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
@@ -41,7 +41,7 @@ NUMBERS = 1 << 32
 class Destination:
     """Where some values of a dimension lead: rows of the sample, and what a person calls it."""
 
-    values: list[Ends]
+    values: list[Pair]
     label: str
     rows: Ints
 
@@ -196,7 +196,7 @@ class Writer:
     def division(self, trees: Mapping[int, Branch]) -> Division:
         """Write the trees of a file's interfaces, and give its parts."""
         self.questions.append(Question("interface", {}, 0))
-        steps: dict[Ends, int] = {}
+        steps: dict[Pair, int] = {}
         for interface in self.interfaces:
             tree = trees.get(interface)
             leaf = Leaf(interface, (), is_numbered=False, rows=np.zeros(0, np.int64))
@@ -210,7 +210,7 @@ class Writer:
         """Write a branch as a question; give its number."""
         at = len(self.questions)
         self.questions.append(Question(tree.dimension, {}, rest))
-        steps: dict[Ends, int] = {}
+        steps: dict[Pair, int] = {}
         for place, further in tree.at:
             labels = (*above.labels, *filter(None, [place.label]))
             is_numbered = above.is_numbered or not place.label
