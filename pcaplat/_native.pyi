@@ -5,7 +5,7 @@ from typing import Any, TypeAlias, final
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.plan import Plan
-from pcaplat.model.points import Division
+from pcaplat.model.points import PointTree
 
 __all__ = [
     "IS_DEBUG_BUILD",
@@ -62,7 +62,7 @@ class PacketStream:
     def __new__(
         cls,
         origins: Sequence[
-            tuple[_Path, str, Sequence[str], Sequence[Centre | None], Division | None]
+            tuple[_Path, str, Sequence[str], Sequence[Centre | None], PointTree | None]
         ],
         settings: Settings,
         *,
@@ -89,7 +89,7 @@ def learn(
     files: Sequence[_Path],
     settings: Settings,
     point_of: Sequence[Sequence[int | None]],
-    divisions: Sequence[Division | None],
+    trees: Sequence[PointTree | None],
     centres: Sequence[Centre],
     window_ns: int,
     tell: _Tell = None,
@@ -122,7 +122,7 @@ def write_merged(
     points: Sequence[
         tuple[
             str,
-            Sequence[tuple[int, _Path, int | None, Division | None]],
+            Sequence[tuple[int, _Path, int | None, PointTree | None]],
             Sequence[tuple[int, int]],
         ]
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.plan import Plan
-from pcaplat.model.points import Question
+from pcaplat.model.points import Node
 from tests.conftest import ROOT
 
 RUST = ROOT / "rust" / "src"
@@ -94,7 +94,7 @@ READ = {
     Plan: ("plan/mod.rs", "Plan"),
     Band: ("plan/band.rs", "Band"),
     Copies: ("plan/copies.rs", "Copies"),
-    Question: ("location/tree.rs", "Question"),
+    Node: ("location/tree.rs", "Node"),
 }
 """Dataclasses whose attributes the core reads, and the struct that they become."""
 

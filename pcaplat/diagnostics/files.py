@@ -12,7 +12,7 @@ from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
-from pcaplat.model.points import Division, Point
+from pcaplat.model.points import PointTree, Point
 from pcaplat.model.stamping import Stamping
 from pcaplat.units import format_ns
 
@@ -198,7 +198,7 @@ def check_overlap(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
     points: Sequence[Point],
-    divisions: Sequence[Division | None],
+    divisions: Sequence[PointTree | None],
 ) -> list[Diagnostic]:
     """Say where files of one point are not one after the other, as those of a rotation are."""
     found = []
@@ -239,7 +239,7 @@ def check_common_time(points: Sequence[Point]) -> list[Diagnostic]:
     return [diagnose("no-overlap", None, text)]
 
 
-def interface_of(division: Division | None, part: int) -> int:
+def interface_of(division: PointTree | None, part: int) -> int:
     """Give the interface that a part of a file is of."""
     interface, _ = division.parts.get(part, (part, "")) if division else (part, "")
     return interface

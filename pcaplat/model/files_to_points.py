@@ -8,7 +8,7 @@ from typing import Any
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
-from pcaplat.model.points import Division, Point
+from pcaplat.model.points import PointTree, Point
 from pcaplat.text import plain_name
 
 PointOf = Sequence[Sequence[int | None]]
@@ -30,7 +30,7 @@ class FoundPoints:
 
     points: Sequence[Point]
     point_of: PointOf
-    divisions: Sequence[Division | None]
+    divisions: Sequence[PointTree | None]
     names: Sequence[str]
     n_frames: Mapping[int, Sequence[Sequence[int]]]
 
@@ -59,7 +59,7 @@ def interfaces_of(of_file: Mapping[str, Any]) -> list[int]:
 def find_points(
     captures: Sequence[Capture],
     facts: Sequence[Mapping[str, Any]],
-    divisions: Sequence[Division | None] | None = None,
+    divisions: Sequence[PointTree | None] | None = None,
 ) -> tuple[list[Point], list[list[int | None]]]:
     """Tell which points there are, and for each file and part of it which one it is of.
 
@@ -114,7 +114,7 @@ def _refuse_too_many(
     raise InputError.too_many_points(len(sources), MAX_POINTS, name, n_of_file)
 
 
-def _parts_of(division: Division | None, interface: int) -> dict[int, str]:
+def _parts_of(division: PointTree | None, interface: int) -> dict[int, str]:
     """Parts of an interface, with their labels; an interface that is not divided is one."""
     parts = division.parts_of(interface) if division else {}
     return parts or {interface: ""}

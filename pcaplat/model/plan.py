@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
-from pcaplat.model.points import Division, Pair
+from pcaplat.model.points import PointTree, Pair
 
 MirrorGaps = tuple[Sequence[Pair], int]
 """When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""
@@ -18,13 +18,13 @@ class Beforehand:
 
     Attributes:
         point_of: Per file and part of it, the point.
-        divisions: Per file, how it is divided; None where its parts are its interfaces.
+        trees: Per file, how it is divided; None where its parts are its interfaces.
         centres: Per point, the usual difference of its stamps to a common time.
         window_ns: How far two frames of a packet may be apart, after that.
     """
 
     point_of: Sequence[Sequence[int | None]]
-    divisions: Sequence[Division | None]
+    trees: Sequence[PointTree | None]
     centres: Sequence[Centre]
     window_ns: int
 
@@ -35,7 +35,7 @@ class Plan:
 
     Attributes:
         point_of: Per file and part of it, the point; None where it is of none.
-        divisions: Per file, how it is divided; None where its parts are its interfaces.
+        trees: Per file, how it is divided; None where its parts are its interfaces.
         position: Per point, its place in the path, forward.
         component: Per point, the number of its component: no others share its packets.
         domain: Per point, the number of its clock.
@@ -62,7 +62,7 @@ class Plan:
     """
 
     point_of: Sequence[Sequence[int | None]]
-    divisions: Sequence[Division | None]
+    trees: Sequence[PointTree | None]
     position: Sequence[int]
     component: Sequence[int]
     domain: Sequence[int]

@@ -10,27 +10,27 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Question:
+class Node:
     """What the core asks of a frame: its value of a dimension (rust/src/location/).
 
-    `steps` is where each value leads: a part of the file, or below 0 a later question; `otherwise`
-    the part that has all other values.
+    `branches` is where each value leads: a part of the file, or below 0 a later node; `default` the
+    part that has all other values.
     """
 
     dimension: str
-    steps: Mapping[Pair, int]
-    otherwise: int
+    branches: Mapping[Pair, int]
+    default: int
 
 
 @dataclass(frozen=True)
-class Division:
+class PointTree:
     """How a file that holds several capture points is divided into parts.
 
     `parts` has the interface and the label of every part that the survey saw frames of; what is of
     none of the points it found is a part without a label. Parts are numbered from 0 to `n_parts`.
     """
 
-    questions: list[Question]
+    nodes: list[Node]
     parts: dict[int, tuple[int, str]]
     n_parts: int
 
@@ -43,7 +43,7 @@ class Division:
 class Point:
     """A capture point: its name, its sources (file index, part of it), facts about its stamps.
 
-    A part is an interface of the file, unless a `Division` says otherwise.
+    A part is an interface of the file, unless a `PointTree` says otherwise.
 
     `late_ns` is how much too late a stamp may be where the capture stamps batches, `mirror_wait_ns`
     where a mirror queues both directions. `snap_bytes` is the shortest snap length of its sources,

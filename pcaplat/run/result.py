@@ -15,7 +15,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.match_table import MatchTable
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Division, Pair
+from pcaplat.model.points import PointTree, Pair
 from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import Spill, scan_holding
 from pcaplat.stages.read import batches_of
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 16
 
-Origin = tuple[str, str, list[str], list[Centre | None], Division | None]
+Origin = tuple[str, str, list[str], list[Centre | None], PointTree | None]
 """A file of the packets table, as the core takes it."""
 
-MergeFile = tuple[int, str, int | None, Division | None]
+MergeFile = tuple[int, str, int | None, PointTree | None]
 """A file, which part of it is meant (None: all of it), and how it is divided."""
 
 
@@ -47,7 +47,7 @@ class Run:
     clocks: Clocks
     reference: int
     point_of: Sequence[Sequence[int | None]]
-    divisions: Sequence[Division | None]
+    divisions: Sequence[PointTree | None]
     names: Sequence[str]
     rows: Sequence[str]
     crossings: tuple[Sequence[str], Sequence[str]]

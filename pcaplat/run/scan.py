@@ -20,7 +20,7 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import clock_domains, point_names
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
-from pcaplat.model.points import Division, Point
+from pcaplat.model.points import PointTree, Point
 from pcaplat.run.job import Job, Places
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
 
@@ -37,7 +37,7 @@ class Looked:
     sampled: dict[str, Any]
     points: Sequence[Point]
     point_of: PointOf
-    divisions: Sequence[Division | None]
+    divisions: Sequence[PointTree | None]
     names: Sequence[str]
     sample: Sample
 

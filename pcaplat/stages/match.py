@@ -15,7 +15,7 @@ from pcaplat.model.band import Band
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.path import Findings
 from pcaplat.model.plan import MirrorGaps, Plan
-from pcaplat.model.points import Division, Pair, Point
+from pcaplat.model.points import PointTree, Pair, Point
 from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20
@@ -40,7 +40,7 @@ def plan_matching(
     findings: Findings,
     domains: Sequence[int],
     point_of: Sequence[Sequence[int | None]],
-    divisions: Sequence[Division | None] = (),
+    divisions: Sequence[PointTree | None] = (),
     *,
     window_ns: int | None = None,
     range_ns: TimeRange = (None, None),
@@ -65,7 +65,7 @@ def plan_matching(
     low, high = range_ns
     return Plan(
         point_of=[list(of_file) for of_file in point_of],
-        divisions=list(divisions),
+        trees=list(divisions),
         position=findings.places,
         component=_component_of(findings),
         domain=list(domains),

@@ -2,9 +2,9 @@
 
 use crate::base::blocks::Grid;
 use crate::base::error::{Error, Result};
-use crate::base::latencies::Counted;
+use crate::base::latencies::Latencies;
 use crate::base::panics;
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::matching::shares::KINDS;
 use crate::plan::Direction;
 use std::fs::File;
@@ -17,7 +17,7 @@ const N_KINDS: usize = KINDS.len();
 ///
 /// `clock` is the offset of the far clock against the near one, over near raw time.
 #[must_use]
-pub fn latency_ns(clock: &Centre, direction: Direction, up_t_ns: i64, raw_ns: i64) -> i64 {
+pub fn latency_ns(clock: &PiecewiseLinear, direction: Direction, up_t_ns: i64, raw_ns: i64) -> i64 {
     match direction {
         Direction::Forward => raw_ns.saturating_sub(clock.at(up_t_ns)),
         Direction::Reverse => raw_ns.saturating_add(clock.at(up_t_ns.saturating_add(raw_ns))),
@@ -30,9 +30,9 @@ pub struct Counting<'a> {
     /// Which way the packets went.
     pub direction: Direction,
     /// Offset of the far clock against the near one, over near raw time.
-    pub clock: &'a Centre,
+    pub clock: &'a PiecewiseLinear,
     /// Offset of the upstream point against the path's first clock, over its raw time.
-    pub centre: &'a Centre,
+    pub centre: &'a PiecewiseLinear,
     /// The blocks of time.
     pub grid: Grid,
 }
@@ -41,7 +41,7 @@ pub struct Counting<'a> {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Counted> {
+pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies> {
     let parts: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = paths
             .iter()
@@ -52,15 +52,15 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Counted> 
             .map(std::thread::ScopedJoinHandle::join)
             .collect()
     });
-    let mut counted = Counted::default();
+    let mut counted = Latencies::default();
     for part in parts {
         counted.merge(part.map_err(|_| panics::told())??);
     }
     Ok(counted)
 }
 
-fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Counted> {
-    let mut counted = Counted::default();
+fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Latencies> {
+    let mut counted = Latencies::default();
     let mut from = Spilled::open(path)?;
     // time of the upstream sight, and the difference
     while let Some([t_ns, raw_ns]) = from.next()? {
@@ -79,8 +79,8 @@ pub type TripFiles = [PathBuf; 3];
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Counted; N_KINDS]> {
-    let mut counted = <[Counted; N_KINDS]>::default();
+pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Latencies; N_KINDS]> {
+    let mut counted = <[Latencies; N_KINDS]>::default();
     for [forward, reverse, kinds] in files {
         let [mut to, mut back, mut kind] = [
             Spilled::open(forward)?,
@@ -104,7 +104,7 @@ pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Coun
     }
     for one in &mut counted {
         // puts their bins in order
-        let mut settled = Counted::default();
+        let mut settled = Latencies::default();
         settled.merge(std::mem::take(one));
         *one = settled;
     }
@@ -151,8 +151,8 @@ fn failed(path: &Path, source: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn clock() -> Centre {
-        Centre::new(&[(0, 500), (1_000_000, 1500)], 1e-3)
+    fn clock() -> PiecewiseLinear {
+        PiecewiseLinear::new(&[(0, 500), (1_000_000, 1500)], 1e-3)
     }
 
     #[test]
@@ -189,13 +189,13 @@ mod tests {
         let counting = Counting {
             direction: Direction::Forward,
             clock: &clock,
-            centre: &Centre::default(),
+            centre: &PiecewiseLinear::default(),
             grid: Grid {
                 start_ns: 0,
                 length_ns: 500_000,
             },
         };
-        let Counted { histogram, blocks } = latencies(&twice, &counting).unwrap();
+        let Latencies { histogram, blocks } = latencies(&twice, &counting).unwrap();
         let n: Vec<u64> = blocks.sums().iter().map(|one| one.n).take(4).collect();
         assert_eq!(n, [2, 2, 2, 0]);
         assert_eq!(
@@ -215,7 +215,7 @@ mod tests {
         let counting = Counting {
             direction: Direction::Forward,
             clock: &clock(),
-            centre: &Centre::default(),
+            centre: &PiecewiseLinear::default(),
             grid: Grid::default(),
         };
         let told = latencies(std::slice::from_ref(&folder), &counting).map(|_| ());

@@ -7,7 +7,7 @@
 
 use pcaplat_core::identity::WHOLE;
 use pcaplat_core::reading::{Progress, Reading};
-use pcaplat_core::survey::{Row, Sample, sample};
+use pcaplat_core::survey::{Sample, SampledPacket, sample};
 use pcaplat_core::wire::Decoder;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ impl Drop for Captures {
 }
 
 fn keys(sample: &Sample) -> Vec<BTreeSet<u64>> {
-    let of = |rows: &Vec<_>| rows.iter().map(|row: &Row| row.key).collect();
+    let of = |rows: &Vec<_>| rows.iter().map(|row: &SampledPacket| row.key).collect();
     sample.rows.iter().map(of).collect()
 }
 
@@ -99,10 +99,10 @@ fn every_point_selects_the_same_packets() {
     let keys = keys(&sample);
     assert_eq!(keys[0], keys[1]);
     assert!((250..2000).contains(&keys[0].len()), "{}", keys[0].len());
-    assert!(sample.level < u64::MAX);
+    assert!(sample.threshold < u64::MAX);
     let alone = Captures::new("few", &[(9999, few)]);
     let (whole, _) = alone.sample(100_000, 1);
-    assert_eq!(whole.level, u64::MAX);
+    assert_eq!(whole.threshold, u64::MAX);
     let common: BTreeSet<u64> = keys[0]
         .intersection(&self::keys(&whole)[0])
         .copied()
@@ -120,7 +120,7 @@ fn every_point_selects_the_same_further_packets() {
         &[(9999, all.clone()), (9999, all), (9999, seventh.clone())],
     );
     let (sample, _) = captures.sample(1000, 1);
-    let of = |rows: &[Row]| -> BTreeSet<u64> { rows.iter().map(|row| row.key).collect() };
+    let of = |rows: &[SampledPacket]| -> BTreeSet<u64> { rows.iter().map(|row| row.key).collect() };
     let (few, more) = (of(&sample.rows[0]), of(&sample.more[0]));
     assert_eq!(more, of(&sample.more[1]));
     let alone = Captures::new("further-alone", &[(9999, seventh)]);
@@ -140,7 +140,7 @@ fn every_point_selects_the_same_further_packets() {
 fn where_no_packet_equals_another_there_are_no_further() {
     let captures = Captures::new("unequal", &[(9999, packets(0..40_000))]);
     let (sample, _) = captures.sample(1000, 1);
-    assert!(sample.level < u64::MAX, "not all were selected");
+    assert!(sample.threshold < u64::MAX, "not all were selected");
     assert!(sample.more.iter().all(Vec::is_empty));
 }
 

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use crate::frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
-use pcaplat_core::wire::{Decoder, LAYERS, Packet, Reason, layer_path};
+use pcaplat_core::wire::{Decoder, LAYERS, Packet, StopReason, layer_path};
 
 const ETHERNET: u16 = 1;
 const LINKS: &[u16] = &[
@@ -153,7 +153,7 @@ fn assert_lawful(link: u16, bytes: &[u8], n_wire: usize) {
     if let Some(stop) = packet.stop {
         assert!(stop.at_byte + stop.had <= bytes.len(), "{}", told());
         assert!(
-            stop.reason != Reason::SnapLength || bytes.len() < n_wire,
+            stop.reason != StopReason::SnapLength || bytes.len() < n_wire,
             "{}",
             told()
         );
@@ -207,7 +207,11 @@ fn a_shorter_snap_length_sees_the_same_layers_as_far_as_it_goes() {
             let (path, full) = (layer_path(&cut), layer_path(&all));
             assert!(full.starts_with(&path), "{path} of {full} at {n_captured}");
             match cut.stop {
-                Some(stop) => assert_eq!(stop.reason, Reason::SnapLength, "{full} at {n_captured}"),
+                Some(stop) => assert_eq!(
+                    stop.reason,
+                    StopReason::SnapLength,
+                    "{full} at {n_captured}"
+                ),
                 // Without its ports, nothing tells that UDP or TCP carries a tunnel.
                 None if cut.src_port == -1 && is_transport(&path) => {}
                 None => assert_same_network(&cut, &all),
@@ -256,7 +260,10 @@ fn a_thousand_tunnels_end_soon() {
     let start = Instant::now();
     let decoded = whole(&frame);
     assert!(start.elapsed() < Duration::from_millis(50));
-    assert_eq!(decoded.stop.map(|stop| stop.reason), Some(Reason::TooDeep));
+    assert_eq!(
+        decoded.stop.map(|stop| stop.reason),
+        Some(StopReason::TooDeep)
+    );
     assert_eq!(decoded.n_layers, decoded.layers.len());
 }
 

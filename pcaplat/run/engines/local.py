@@ -26,7 +26,7 @@ def learn(
         list(files),
         settings,
         beforehand.point_of,
-        beforehand.divisions,
+        beforehand.trees,
         beforehand.centres,
         beforehand.window_ns,
         tell=tell,

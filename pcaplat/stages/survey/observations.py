@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.points import Division, Point
+from pcaplat.model.points import PointTree, Point
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""
@@ -80,7 +80,7 @@ class Sample:
         cls,
         packets: Mapping[str, bytes],
         flows: Mapping[str, bytes],
-        divisions: Sequence[Division | None] = (),
+        divisions: Sequence[PointTree | None] = (),
         part: Ints | None = None,
         fragmented: Sequence[tuple[int, int]] = (),
         n_more: int = 0,

@@ -13,7 +13,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.centre import NO_OFFSET, Centre
-from pcaplat.model.points import Division, Point
+from pcaplat.model.points import PointTree, Point
 from pcaplat.stages.survey.delays.centres import follow
 from pcaplat.stages.survey.delays.relations import (
     Relations,
@@ -69,7 +69,7 @@ def hidden_repeats(packets: Mapping[str, bytes]) -> dict[str, bytes] | None:
 def suspect(
     sampled: Mapping[str, Any],
     points: Sequence[Point],
-    divisions: Sequence[Division | None] = (),
+    divisions: Sequence[PointTree | None] = (),
     part: Ints | None = None,
 ) -> Suspicion | None:
     """Look for packets of a sample that belong to another flow at another point.
@@ -107,7 +107,7 @@ def _seen(
     columns: Mapping[str, bytes],
     value: str,
     points: Sequence[Point],
-    divisions: Sequence[Division | None] = (),
+    divisions: Sequence[PointTree | None] = (),
     part: Ints | None = None,
 ) -> list[Observations]:
     """Observations recognised by one column, with the flow that each point itself saw."""

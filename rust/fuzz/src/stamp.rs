@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{Capture, Frame};
 use pcaplat_core::reading::fragments::Fragments;
-use pcaplat_core::reading::{Progress, Reading, Seen};
+use pcaplat_core::reading::{Progress, ReadOutcome, Reading};
 use pcaplat_core::stamp::{FileStamps, STAMPS, Sought, Stamped, Times};
 use pcaplat_core::wire::{Decoder, Packet};
 
@@ -160,11 +160,11 @@ fn seen(path: &Path, reading: &Reading) -> Vec<(u8, u64, Option<i64>, usize)> {
         let (seen, whole) = reading.see(&mut frame, &mut stamper, &mut packet, &mut fragments);
         assert_lawful(&packet, whole.bytes, whole.wire_bytes as usize);
         let (kind, key) = match seen {
-            Seen::Packet(identity) => (0, identity.key),
-            Seen::Undecoded => (1, 0),
-            Seen::Untimed => (2, 0),
-            Seen::Part => (3, 0),
-            Seen::Excluded | Seen::Unsampled => panic!("nobody asked for that"),
+            ReadOutcome::Packet(identity) => (0, identity.key),
+            ReadOutcome::Undecoded => (1, 0),
+            ReadOutcome::Untimed => (2, 0),
+            ReadOutcome::Part => (3, 0),
+            ReadOutcome::Excluded | ReadOutcome::Unsampled => panic!("nobody asked for that"),
         };
         rows.push((kind, key, frame.stamp_ns, packet.end_at));
     }

@@ -1,7 +1,7 @@
 //! Decoding a frame.
 
 use pcaplat_core::identity::{WHOLE, identify};
-use pcaplat_core::wire::{Decoder, LAYERS, Packet, Parent, Reason, layer_path};
+use pcaplat_core::wire::{Decoder, LAYERS, Packet, Parent, StopReason, layer_path};
 
 /// Link type, bytes the snap length took, octets of check sequence.
 const HEAD_BYTES: usize = 4;
@@ -76,6 +76,10 @@ pub(crate) fn assert_lawful(packet: &Packet, bytes: &[u8], n_wire: usize) {
     if let Some(stop) = packet.stop {
         assert!(stop.at_byte + stop.had <= bytes.len(), "{}", told());
         let is_cut = bytes.len() < n_wire;
-        assert!(stop.reason != Reason::SnapLength || is_cut, "{}", told());
+        assert!(
+            stop.reason != StopReason::SnapLength || is_cut,
+            "{}",
+            told()
+        );
     }
 }

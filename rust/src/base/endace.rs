@@ -30,7 +30,7 @@ const MAX_KIND: u8 = 33;
 
 /// A record header.
 #[derive(Clone, Copy)]
-pub(crate) struct Record {
+pub(crate) struct EndaceRecord {
     pub(crate) t_ns: i64,
     pub(crate) kind: u8,
     pub(crate) interface: u8,
@@ -43,7 +43,7 @@ pub(crate) struct Record {
 
 /// What a record carries.
 #[derive(Clone, Copy)]
-pub(crate) struct Content {
+pub(crate) struct EndaceContent {
     /// Link type, where there is one that is known.
     pub(crate) link: Option<u16>,
     /// Where it starts, from the start of the record.
@@ -52,7 +52,7 @@ pub(crate) struct Content {
     pub(crate) fcs_bytes: u8,
 }
 
-impl Record {
+impl EndaceRecord {
     pub(crate) fn read(header: &[u8; HEADER_BYTES]) -> Self {
         let [t0, t1, t2, t3, t4, t5, t6, t7, kind, flags, rest @ ..] = *header;
         let [n_high, n_low, lost_high, lost_low, wire_high, wire_low] = rest;
@@ -82,7 +82,7 @@ impl Record {
     }
 
     /// What the record that starts with `bytes` carries; none if its headers are longer than it.
-    pub(crate) fn content(&self, bytes: &[u8]) -> Option<Content> {
+    pub(crate) fn content(&self, bytes: &[u8]) -> Option<EndaceContent> {
         let mut at = HEADER_BYTES;
         let mut is_more = self.has_extensions;
         while is_more {
@@ -99,7 +99,7 @@ impl Record {
             _ => (None, 0, 0),
         };
         let at = at + n_before;
-        (at <= bytes.len().min(self.n_bytes)).then_some(Content {
+        (at <= bytes.len().min(self.n_bytes)).then_some(EndaceContent {
             link,
             at,
             fcs_bytes,

@@ -5,14 +5,14 @@ use super::histogram::Histogram;
 
 /// Latencies, and the same block by block.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub struct Latencies {
     /// All of them.
     pub histogram: Histogram,
     /// By the time at the upstream point.
     pub blocks: Blocks,
 }
 
-impl Counted {
+impl Latencies {
     /// Counts a latency, and in which block of time it was.
     #[inline]
     pub fn add(&mut self, block: usize, latency_ns: i64) {

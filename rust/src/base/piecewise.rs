@@ -3,7 +3,7 @@
 /// How a point's raw stamps relate to those of the reference for packets of one direction: clock
 /// offset and usual delay together. Linear between knots, of constant slope outside.
 #[derive(Clone, Debug, Default)]
-pub struct Centre {
+pub struct PiecewiseLinear {
     /// Ascending.
     knots: Vec<Knot>,
     /// Before the first knot, ns per ns.
@@ -22,7 +22,7 @@ struct Knot {
     slope: f64,
 }
 
-impl Centre {
+impl PiecewiseLinear {
     /// The line through knots: raw times, ascending, and offsets. Before the first and after the last
     /// it has a slope, ns per ns.
     #[must_use]
@@ -140,7 +140,7 @@ mod tests {
                 )
             };
             let knots: Vec<_> = (0..24).map(knot).collect();
-            let centre = Centre::new(&knots, 0.0);
+            let centre = PiecewiseLinear::new(&knots, 0.0);
             for two in knots.windows(2) {
                 assert_eq!(centre.at(two[0].0), two[0].1);
                 for part in 1..97 {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn outside_the_knots_the_slope_goes_on() {
         for slope in [-5e-6, 0.0, 2e-5] {
-            let centre = Centre::new(&[(START_NS, 100), (START_NS + 1000, 300)], slope);
+            let centre = PiecewiseLinear::new(&[(START_NS, 100), (START_NS + 1000, 300)], slope);
             #[expect(clippy::cast_possible_truncation, reason = "a few thousand")]
             let gone = (slope * 1e9).round() as i64;
             assert_eq!(centre.at(START_NS - 1_000_000_000), 100 - gone);
@@ -169,7 +169,7 @@ mod tests {
         let far = (1..40).map(|i| (START_NS + i * i * 1_000_000_007, -i));
         let again = (0..7).map(|_| (START_NS + 5_000_000_000_000, 3));
         let knots: Vec<_> = crowded.chain(far).chain(again).collect();
-        let centre = Centre::new(&knots, 0.25);
+        let centre = PiecewiseLinear::new(&knots, 0.25);
         let near = knots
             .iter()
             .flat_map(|(t_ns, _)| [t_ns - 1, *t_ns, t_ns + 1]);
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn no_knot_is_no_offset_and_one_is_a_line() {
-        assert_eq!(Centre::default().at(START_NS), 0);
-        let one = Centre::new(&[(START_NS, -7)], 1e-6);
+        assert_eq!(PiecewiseLinear::default().at(START_NS), 0);
+        let one = PiecewiseLinear::new(&[(START_NS, -7)], 1e-6);
         assert_eq!(one.at(START_NS - 2_000_000), -9);
         assert_eq!(one.at(START_NS + 2_000_000), -5);
     }
@@ -235,12 +235,12 @@ mod tests {
 
     #[test]
     fn the_ends_of_time_saturate() {
-        let steep = Centre::new(&[(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)], 1.0);
+        let steep = PiecewiseLinear::new(&[(i64::MIN, i64::MIN), (i64::MAX, i64::MAX)], 1.0);
         assert_eq!(
             (steep.at(i64::MIN), steep.at(i64::MAX)),
             (i64::MIN, i64::MAX)
         );
-        let one = Centre::new(&[(0, i64::MAX)], 1e9);
+        let one = PiecewiseLinear::new(&[(0, i64::MAX)], 1e9);
         assert_eq!((one.at(i64::MAX), one.at(i64::MIN)), (i64::MAX, -1));
     }
 }

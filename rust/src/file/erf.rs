@@ -3,8 +3,8 @@
 //! Spec: Endace ERF types reference; the record is that of [`crate::base::endace`].
 
 use super::input::Input;
-use super::{Direction, Findings, Format, Frame, Interface, NO_LINK, Opened, Records, Sign};
-use crate::base::endace::{Content, HEADER_BYTES, METADATA, PADDING, Record};
+use super::{FrameDirection, Findings, Format, Frame, Interface, NO_LINK, Opened, Records, Sign};
+use crate::base::endace::{EndaceContent, HEADER_BYTES, METADATA, PADDING, EndaceRecord};
 
 pub(super) const FORMAT: Format = Format {
     name: "erf",
@@ -36,7 +36,7 @@ fn is_chain(mut last_ns: Option<i64>, head: &[u8]) -> bool {
         let Some(header) = rest.first_chunk() else {
             return n_before > 1 || (n_before == 1 && rest.is_empty());
         };
-        let record = Record::read(header);
+        let record = EndaceRecord::read(header);
         let gone_ns = record.t_ns.saturating_sub(last_ns.unwrap_or(record.t_ns));
         if is_fill(header) {
             return false;
@@ -88,7 +88,7 @@ impl Erf {
         self.ports.len() - 1
     }
 
-    fn count_lost(record: Record, interface: usize, findings: &mut Findings) {
+    fn count_lost(record: EndaceRecord, interface: usize, findings: &mut Findings) {
         if record.n_lost() > 0
             && let Some(interface) = findings.interfaces.get_mut(interface)
         {
@@ -100,13 +100,13 @@ impl Erf {
 
 impl Erf {
     /// The next record that holds something, whole in the window.
-    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<Record> {
+    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<EndaceRecord> {
         loop {
             if !input.fill(HEADER_BYTES) {
                 findings.ended(input, HEADER_BYTES, "a record header");
                 return None;
             }
-            let record = Record::read(input.window().first_chunk()?);
+            let record = EndaceRecord::read(input.window().first_chunk()?);
             if !record.is_plausible() {
                 self.pass_damage(record, input, findings)?;
                 continue;
@@ -127,7 +127,7 @@ impl Erf {
     #[cold]
     fn pass_damage(
         &self,
-        record: Record,
+        record: EndaceRecord,
         input: &mut Input,
         findings: &mut Findings,
     ) -> Option<()> {
@@ -142,7 +142,7 @@ impl Erf {
 
     /// A record that is longer than the file is the last, unless others follow within its bytes.
     #[cold]
-    fn pass_lie(&self, record: Record, input: &mut Input, findings: &mut Findings) -> Option<()> {
+    fn pass_lie(&self, record: EndaceRecord, input: &mut Input, findings: &mut Findings) -> Option<()> {
         let at_byte = input.at_byte();
         let is_found = input.seek_here(1, |window| is_chain(self.last_ns, window));
         if is_found {
@@ -157,8 +157,8 @@ impl Erf {
 }
 
 /// Link type, place and length of the frame in a record; a kind that is not known stays whole.
-fn frame_of(record: Record, bytes: &[u8]) -> (u16, Content, usize) {
-    let whole = Content {
+fn frame_of(record: EndaceRecord, bytes: &[u8]) -> (u16, EndaceContent, usize) {
+    let whole = EndaceContent {
         link: None,
         at: 0,
         fcs_bytes: 0,
@@ -198,7 +198,7 @@ impl Records for Erf {
                 record.wire_bytes.into()
             },
             fcs_bytes: content.fcs_bytes,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes: input.take(record.n_bytes).get(captured)?,
         })
     }

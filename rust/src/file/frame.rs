@@ -24,7 +24,7 @@ pub struct Frame<'a> {
     /// Octets of frame check sequence at the end of the wire frame (0 if none or not known).
     pub fcs_bytes: u8,
     /// Which way the frame went, as the file says it.
-    pub direction: Direction,
+    pub direction: FrameDirection,
     /// The captured bytes.
     pub bytes: &'a [u8],
 }
@@ -54,7 +54,7 @@ impl Frame<'_> {
 
 /// Which way a frame passed the interface that saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Direction {
+pub enum FrameDirection {
     /// The file does not say.
     #[default]
     Unknown,
@@ -74,7 +74,7 @@ pub struct Marks {
     /// Whether the network card was to cut it into segments, where the file tells.
     pub is_offloaded: Option<bool>,
     /// What was decided about it.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PacketVerdict>,
 }
 
 /// What is known of a layer-4 checksum.
@@ -91,14 +91,14 @@ pub enum Checksum {
 
 /// Who decided about a packet, and what (pcapng `epb_verdict`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct PacketVerdict {
     /// 0 hardware, 1 eBPF at TC, 2 eBPF at XDP.
     pub by: u8,
     /// As they number it; hardware's verdicts have no common form.
     pub value: Option<u64>,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for PacketVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.by {
             0 => f.write_str("hardware")?,

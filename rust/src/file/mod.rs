@@ -20,9 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::error::{Error, Result};
 pub use compressed::{CODECS, Codec};
-use counted::Counted;
+use counted::CountedRead;
 use findings::Findings;
-pub use frame::{Checksum, Damage, Direction, Frame, Interface, Marks, NO_LINK, Verdict};
+pub use frame::{
+    Checksum, Damage, Frame, FrameDirection, Interface, Marks, NO_LINK, PacketVerdict,
+};
 use input::Input;
 pub use tail::Successor;
 use tail::Tail;
@@ -148,7 +150,7 @@ impl Capture {
         path: &Path,
     ) -> Result<Self> {
         let n_bytes_read = Arc::<AtomicU64>::default();
-        let counted = Counted::new(source, Arc::clone(&n_bytes_read));
+        let counted = CountedRead::new(source, Arc::clone(&n_bytes_read));
         let (mut input, codec) =
             compressed::undo(input(Box::new(counted))).map_err(|source| Error::Io {
                 path: path.into(),

@@ -9,7 +9,7 @@
 
 use super::input::Input;
 use super::order::Order;
-use super::{Damage, Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
+use super::{Damage, FrameDirection, Findings, Format, Frame, Interface, Opened, Records, Sign};
 use crate::base::instant;
 
 pub(super) const FORMAT: Format = Format {
@@ -75,7 +75,7 @@ struct Snoop {
 }
 
 /// A record header.
-struct Record {
+struct SnoopRecord {
     wire: u32,
     captured: u32,
     n_bytes: u32,
@@ -84,7 +84,7 @@ struct Record {
     microseconds: u32,
 }
 
-impl Record {
+impl SnoopRecord {
     fn read(raw: &[u8]) -> Option<Self> {
         let field = |number: usize| Order::Big.u32_at(raw, number * 4);
         Some(Self {
@@ -109,7 +109,7 @@ fn goes_on(last_seconds: Option<u32>, window: &[u8]) -> bool {
     let mut rest = window;
     for n_before in 0..2 {
         let is_end = n_before == 1 && rest.is_empty();
-        let Some(record) = Record::read(rest) else {
+        let Some(record) = SnoopRecord::read(rest) else {
             return is_end;
         };
         let since_s = record.seconds.abs_diff(near_s.unwrap_or(record.seconds));
@@ -128,13 +128,13 @@ fn goes_on(last_seconds: Option<u32>, window: &[u8]) -> bool {
 
 impl Snoop {
     /// The next record that is whole in the window.
-    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<Record> {
+    fn next_record(&mut self, input: &mut Input, findings: &mut Findings) -> Option<SnoopRecord> {
         loop {
             if !input.fill(RECORD_HEADER_BYTES) {
                 findings.ended(input, RECORD_HEADER_BYTES, "a record header");
                 return None;
             }
-            let record = Record::read(input.window())?;
+            let record = SnoopRecord::read(input.window())?;
             if !record.is_possible() {
                 self.pass_damage(&record, input, findings)?;
             } else if input.fill(record.n_bytes as usize) {
@@ -150,7 +150,7 @@ impl Snoop {
     #[cold]
     fn pass_damage(
         &self,
-        record: &Record,
+        record: &SnoopRecord,
         input: &mut Input,
         findings: &mut Findings,
     ) -> Option<()> {
@@ -167,7 +167,7 @@ impl Snoop {
 
     /// A record that is longer than the file is the last, unless others follow within its bytes.
     #[cold]
-    fn pass_lie(&self, record: &Record, input: &mut Input, findings: &mut Findings) -> Option<()> {
+    fn pass_lie(&self, record: &SnoopRecord, input: &mut Input, findings: &mut Findings) -> Option<()> {
         let at_byte = input.at_byte();
         let n_bytes = record.n_bytes as usize;
         let is_found = input.seek_here(STEP_BYTES, |window| goes_on(self.last_seconds, window));
@@ -208,7 +208,7 @@ impl Records for Snoop {
             link: self.link,
             wire_bytes: record.wire,
             fcs_bytes: 0,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes: input.take(record.n_bytes as usize).get(captured)?,
         })
     }

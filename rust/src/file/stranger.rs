@@ -6,7 +6,7 @@ use std::fmt::Write;
 pub(super) const HEAD_BYTES: usize = 512;
 
 /// How a file starts, what it then is, and what to do with it.
-struct Kind {
+struct StrangerKind {
     starts_with: &'static [u8],
     what: &'static str,
     remedy: &'static str,
@@ -17,7 +17,7 @@ const CONVERT: &str = "convert it with `editcap -F pcapng IN OUT`";
 const GIVE_CAPTURE: &str = "give a pcap or pcapng file";
 const DOWNLOAD: &str = "was a download page saved?";
 
-static KINDS: &[Kind] = &[
+static KINDS: &[StrangerKind] = &[
     kind(b"PK\x03\x04", "a ZIP archive", UNPACK),
     kind(b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
     kind(b"Rar!", "a RAR archive", UNPACK),
@@ -44,8 +44,12 @@ static KINDS: &[Kind] = &[
     kind(b"[", "JSON", GIVE_CAPTURE),
 ];
 
-const fn kind(starts_with: &'static [u8], what: &'static str, remedy: &'static str) -> Kind {
-    Kind {
+const fn kind(
+    starts_with: &'static [u8],
+    what: &'static str,
+    remedy: &'static str,
+) -> StrangerKind {
+    StrangerKind {
         starts_with,
         what,
         remedy,

@@ -15,7 +15,7 @@ const STANDARD_INPUT: &str = "-";
 
 /// What a path was when it was opened; another file may have its name later.
 #[derive(Clone)]
-struct Place {
+struct OpenedPath {
     path: PathBuf,
     /// Device and number; none of what cannot grow, such as a pipe.
     file: Option<(u64, u64)>,
@@ -23,7 +23,7 @@ struct Place {
     is_over: Arc<AtomicBool>,
 }
 
-impl Place {
+impl OpenedPath {
     /// Has the path become another file, or has the file begun anew?
     fn is_replaced(&self) -> bool {
         let found = std::fs::metadata(&self.path).ok();
@@ -43,19 +43,19 @@ impl Place {
     }
 }
 
-enum Source {
+enum TailSource {
     File(File),
     StandardInput(Stdin),
 }
 
 /// What is at a path, read as it is written.
 pub(super) struct Tail {
-    source: Source,
-    place: Place,
+    source: TailSource,
+    place: OpenedPath,
 }
 
 /// Waits for what follows a file at its path.
-pub struct Successor(Place);
+pub struct Successor(OpenedPath);
 
 impl Successor {
     /// Waits until another file is there; false if there will be none.
@@ -72,14 +72,14 @@ impl Tail {
     /// Opens `path`, until `is_over`. A pipe that nobody writes to yet is waited for.
     pub(super) fn open(path: &Path, is_over: Arc<AtomicBool>) -> Result<(Self, Successor)> {
         let (source, file) = if path == Path::new(STANDARD_INPUT) {
-            (Source::StandardInput(std::io::stdin()), None)
+            (TailSource::StandardInput(std::io::stdin()), None)
         } else {
             let file = File::open(path)?;
             let found = file.metadata()?;
             let number = (found.dev(), found.ino());
-            (Source::File(file), found.is_file().then_some(number))
+            (TailSource::File(file), found.is_file().then_some(number))
         };
-        let place = Place {
+        let place = OpenedPath {
             path: path.into(),
             file,
             n_read: Arc::default(),
@@ -91,8 +91,8 @@ impl Tail {
 
     fn read_once(&mut self, out: &mut [u8]) -> Result<usize> {
         let n_bytes = match &mut self.source {
-            Source::File(file) => file.read(out)?,
-            Source::StandardInput(input) => input.read(out)?,
+            TailSource::File(file) => file.read(out)?,
+            TailSource::StandardInput(input) => input.read(out)?,
         };
         let n_read = &self.place.n_read;
         n_read.fetch_add(n_bytes as u64, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! ICMP errors, known by the packet that they quote, which a translator translates too (RFC 5508 §4.2).
 
-use super::{Bare, Ends, ICMP, ICMPV6, Kind, TCP};
+use super::{FlowKey, ICMP, ICMPV6, TCP, TranslationKind, Unaddressed};
 use crate::base::hash::{fold, two, word};
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,13 +9,13 @@ use xxhash_rust::xxh3::xxh3_64;
 const ERROR_BYTES: usize = 8;
 
 /// An ICMP error as what it quotes.
-pub(crate) fn quoted(packet: &Packet, transport: &[u8]) -> Option<Bare> {
+pub(crate) fn quoted(packet: &Packet, transport: &[u8]) -> Option<Unaddressed> {
     let complaint = Complaint::of(packet.protocol, *transport.first()?, *transport.get(1)?)?;
     if packet.fragment != 0 {
         return None;
     }
     let quote = Quote::of(transport.get(ERROR_BYTES..)?)?;
-    Some(quote.bare(complaint as u64))
+    Some(quote.unaddressed(complaint as u64))
 }
 
 /// What is the matter, in either version of ICMP, as far as translators between them keep it
@@ -94,7 +94,7 @@ impl<'a> Quote<'a> {
         }
     }
 
-    fn bare(&self, error: u64) -> Bare {
+    fn unaddressed(&self, error: u64) -> Unaddressed {
         let bytes = self.transport;
         let rest = |at: usize| xxh3_64(bytes.get(at..).unwrap_or(&[]));
         let port = |at| i32::from(word(bytes, at, at + 2) as u16);
@@ -108,20 +108,20 @@ impl<'a> Quote<'a> {
             ICMP | ICMPV6 => ((-1, -1), word(bytes, 4, 6), rest(6)),
             _ => ((port(0), port(2)), 0, fold(word(bytes, 4, 6), rest(8))),
         };
-        let ends = Ends::of((self.src, ports.0), (self.dst, ports.1), self.protocol);
-        let (leg, numbers) = match self.protocol {
-            ICMP | ICMPV6 => (fold(ends.flow, numbers), 0),
+        let flow_key = FlowKey::of((self.src, ports.0), (self.dst, ports.1), self.protocol);
+        let (tuple_hash, numbers) = match self.protocol {
+            ICMP | ICMPV6 => (fold(flow_key.flow, numbers), 0),
             // of many only eight octets are quoted: the acknowledgment is not among them
-            TCP if bytes.len() < 12 => (ends.flow, numbers << 32),
-            _ => (ends.flow, numbers),
+            TCP if bytes.len() < 12 => (flow_key.flow, numbers << 32),
+            _ => (flow_key.flow, numbers),
         };
-        Bare {
-            kind: Kind::Error,
+        Unaddressed {
+            kind: TranslationKind::Error,
             content: fold(fold(error, digest), two(self.length, 0)),
             numbers,
             ip_id: self.ip_id,
-            leg,
-            toward: ends.toward,
+            tuple_hash,
+            toward: flow_key.toward,
         }
     }
 }

@@ -5,11 +5,11 @@ use super::{ICMP, ICMPV6, TCP, UDP};
 use crate::base::hash::word;
 use crate::wire::Packet;
 
-/// What part of a dialogue a packet is, and the number that pairs it.
+/// What a packet is to the packets that it answers or that answer it, and the number that pairs them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Says {
-    /// Which part.
-    pub part: Part,
+pub struct Message {
+    /// Request, response or neither.
+    pub kind: MessageKind,
     /// Of TCP the acknowledged number, of an echo identifier and sequence number, of DNS its id.
     pub number: u32,
     /// The low octets of TCP's timestamp and of the one it echoes; 0: none. What is paired lies so
@@ -17,19 +17,19 @@ pub struct Says {
     stamps: [[u8; 3]; 2],
 }
 
-/// A packet's part in a dialogue.
+/// What a packet asks or answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Part {
-    /// None that can be told.
+pub enum MessageKind {
+    /// Neither, as far as its header shows.
     #[default]
     None,
     /// TCP's SYN.
-    Opening,
+    Syn,
     /// TCP's SYN and ACK.
-    Accepting,
-    /// Any other segment of TCP that acknowledges.
-    Segment,
+    SynAck,
+    /// Any other TCP segment that acknowledges.
+    Ack,
     /// ICMP echo request.
     EchoRequest,
     /// ICMP echo reply.
@@ -42,21 +42,21 @@ pub enum Part {
     Datagram,
 }
 
-impl Says {
-    /// Says nothing.
-    pub const NOTHING: Self = Self {
-        part: Part::None,
+impl Message {
+    /// Neither asks nor answers.
+    pub const NONE: Self = Self {
+        kind: MessageKind::None,
         number: 0,
         stamps: [[0; 3]; 2],
     };
 
-    /// A part and its number.
+    /// A kind and its number.
     #[must_use]
-    pub fn new(part: Part, number: u32) -> Self {
+    pub fn new(kind: MessageKind, number: u32) -> Self {
         Self {
-            part,
+            kind,
             number,
-            ..Self::NOTHING
+            ..Self::NONE
         }
     }
 
@@ -72,13 +72,13 @@ impl Says {
 
     /// Its own timestamp; 0: none.
     #[must_use]
-    pub fn shown(self) -> u32 {
+    pub fn tsval(self) -> u32 {
         Self::joined(self.stamps[0])
     }
 
     /// The timestamp it echoes; 0: none.
     #[must_use]
-    pub fn echoed(self) -> u32 {
+    pub fn tsecr(self) -> u32 {
         Self::joined(self.stamps[1])
     }
 
@@ -90,7 +90,7 @@ impl Says {
     #[must_use]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
         if packet.fragment != 0 {
-            return Self::NOTHING;
+            return Self::NONE;
         }
         let transport = packet.transport(bytes);
         match packet.protocol {
@@ -98,7 +98,7 @@ impl Says {
             UDP => Self::of_udp(packet, transport),
             ICMP => Self::of_echo(transport, 8, 0),
             ICMPV6 => Self::of_echo(transport, 128, 129),
-            _ => Self::NOTHING,
+            _ => Self::NONE,
         }
     }
 
@@ -106,9 +106,9 @@ impl Says {
     /// echo's identifier is translated with its flow (RFC 5508 §3.1).
     #[must_use]
     pub fn behind(self, ahead: u32) -> Self {
-        let number = match self.part {
-            Part::Accepting | Part::Segment => self.number.wrapping_sub(ahead),
-            Part::EchoRequest | Part::EchoReply => self.number & 0xffff,
+        let number = match self.kind {
+            MessageKind::SynAck | MessageKind::Ack => self.number.wrapping_sub(ahead),
+            MessageKind::EchoRequest | MessageKind::EchoReply => self.number & 0xffff,
             _ => self.number,
         };
         Self { number, ..self }
@@ -121,18 +121,18 @@ impl Says {
         const RST: u8 = 4;
         const ACK: u8 = 16;
         let Some(flags) = transport.get(13) else {
-            return Self::NOTHING;
+            return Self::NONE;
         };
-        let part = match flags & (FIN | SYN | RST | ACK) {
-            SYN => Part::Opening,
-            ACK => Part::Segment,
+        let kind = match flags & (FIN | SYN | RST | ACK) {
+            SYN => MessageKind::Syn,
+            ACK => MessageKind::Ack,
             // what ends a stream takes a number of its own: it asks nothing, but answers
-            of if of == ACK | FIN => Part::Segment,
-            of if of == ACK | SYN => Part::Accepting,
-            _ => Part::None,
+            of if of == ACK | FIN => MessageKind::Ack,
+            of if of == ACK | SYN => MessageKind::SynAck,
+            _ => MessageKind::None,
         };
         let (value, echo) = timestamps(transport).unwrap_or_default();
-        Self::new(part, number(transport, 8, 12)).stamped(value, echo)
+        Self::new(kind, number(transport, 8, 12)).stamped(value, echo)
     }
 
     /// RFC 1035 §4.1.1: id, then a bit that tells responses from queries.
@@ -140,23 +140,23 @@ impl Says {
         const DNS: i32 = 53;
         const HEADER_BYTES: u32 = 8;
         let is_response = transport.get(10).map(|octet| octet >> 7 == 1);
-        let part = match is_response {
-            Some(false) if packet.dst_port == DNS => Part::Query,
-            Some(true) if packet.src_port == DNS => Part::Response,
-            _ if packet.transport_wire_bytes > HEADER_BYTES => Part::Datagram,
-            _ => Part::None,
+        let kind = match is_response {
+            Some(false) if packet.dst_port == DNS => MessageKind::Query,
+            Some(true) if packet.src_port == DNS => MessageKind::Response,
+            _ if packet.transport_wire_bytes > HEADER_BYTES => MessageKind::Datagram,
+            _ => MessageKind::None,
         };
-        Self::new(part, number(transport, 8, 10))
+        Self::new(kind, number(transport, 8, 10))
     }
 
     /// RFC 792, RFC 4443 §4.1: type, code, checksum, identifier, sequence number.
     fn of_echo(transport: &[u8], request: u8, reply: u8) -> Self {
-        let part = match transport.first() {
-            Some(kind) if transport.len() >= 8 && *kind == request => Part::EchoRequest,
-            Some(kind) if transport.len() >= 8 && *kind == reply => Part::EchoReply,
-            _ => Part::None,
+        let kind = match transport.first() {
+            Some(kind) if transport.len() >= 8 && *kind == request => MessageKind::EchoRequest,
+            Some(kind) if transport.len() >= 8 && *kind == reply => MessageKind::EchoReply,
+            _ => MessageKind::None,
         };
-        Self::new(part, number(transport, 4, 8))
+        Self::new(kind, number(transport, 4, 8))
     }
 }
 
@@ -190,7 +190,7 @@ fn number(bytes: &[u8], from: usize, to: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn says(protocol: i16, ports: (i32, i32), transport: &[u8]) -> Says {
+    fn message(protocol: i16, ports: (i32, i32), transport: &[u8]) -> Message {
         let packet = Packet {
             protocol,
             src_port: ports.0,
@@ -200,28 +200,26 @@ mod tests {
             transport_wire_bytes: u32::try_from(transport.len()).unwrap(),
             ..Packet::new()
         };
-        Says::of(&packet, transport)
+        Message::of(&packet, transport)
     }
 
-    fn tcp(flags: u8) -> Says {
+    fn tcp(flags: u8) -> Message {
         let mut header = [0; 20];
         header[8..12].copy_from_slice(&0xfffe_fdfc_u32.to_be_bytes());
         header[13] = flags;
-        says(TCP, (1, 2), &header)
+        message(TCP, (1, 2), &header)
     }
 
     #[test]
     fn segments_say_what_they_acknowledge() {
-        use Part::{Accepting, None, Opening, Segment};
+        use MessageKind::{Ack, None, Syn, SynAck};
         let parts = [0x02, 0x12, 0x10, 0x18, 0x11, 0xc2, 0x00, 0x14, 0x06];
-        let parts = parts.map(|flags| tcp(flags).part);
-        let expected = [
-            Opening, Accepting, Segment, Segment, Segment, Opening, None, None, None,
-        ];
+        let parts = parts.map(|flags| tcp(flags).kind);
+        let expected = [Syn, SynAck, Ack, Ack, Ack, Syn, None, None, None];
         assert_eq!(parts, expected);
         assert_eq!(tcp(0x10).number, 0xfffe_fdfc);
         assert_eq!(tcp(0x10).behind(0xffff_ffff).number, 0xfffe_fdfd);
-        assert_eq!(says(TCP, (1, 2), &[0; 13]), Says::NOTHING, "cut");
+        assert_eq!(message(TCP, (1, 2), &[0; 13]), Message::NONE, "cut");
     }
 
     #[test]
@@ -231,8 +229,8 @@ mod tests {
             segment[13] = 0x10;
             segment[12] = u8::try_from((20 + options.len()) / 4).unwrap() << 4;
             segment.extend(options);
-            let told = says(TCP, (1, 2), &segment);
-            (told.shown(), told.echoed())
+            let told = message(TCP, (1, 2), &segment);
+            (told.tsval(), told.tsecr())
         };
         let stamp = [8, 10, 0xff, 1, 2, 3, 0xfe, 4, 5, 6];
         let known = (0x0001_0203, 0x0004_0506);
@@ -248,30 +246,39 @@ mod tests {
         assert_eq!(with(&[3, 0, 8, 10]), (0, 0), "an option of no length");
         assert_eq!(with(&[3, 1, 8, 10]), (0, 0), "likewise");
         assert_eq!(with(&[]), (0, 0));
-        let next = Says::new(Part::Segment, 7).stamped(0x1234_5678, 0);
-        assert_eq!((next.shown(), next.echoed()), (0x0034_5678, 0));
-        assert_eq!(next.behind(2).shown(), 0x0034_5678);
+        let next = Message::new(MessageKind::Ack, 7).stamped(0x1234_5678, 0);
+        assert_eq!((next.tsval(), next.tsecr()), (0x0034_5678, 0));
+        assert_eq!(next.behind(2).tsval(), 0x0034_5678);
     }
 
     #[test]
     fn echoes_and_dns_say_their_ids() {
-        let echo = says(ICMP, (-1, -1), &[8, 0, 0, 0, 0xab, 0xcd, 0x12, 0x34]);
-        assert_eq!((echo.part, echo.number), (Part::EchoRequest, 0xabcd_1234));
+        let echo = message(ICMP, (-1, -1), &[8, 0, 0, 0, 0xab, 0xcd, 0x12, 0x34]);
+        assert_eq!(
+            (echo.kind, echo.number),
+            (MessageKind::EchoRequest, 0xabcd_1234)
+        );
         assert_eq!(
             echo.behind(9).number,
             0x1234,
             "the identifier is translated"
         );
-        let reply = says(ICMPV6, (-1, -1), &[129, 0, 0, 0, 0, 1, 0, 2]);
-        assert_eq!((reply.part, reply.number), (Part::EchoReply, 0x1_0002));
-        assert_eq!(says(ICMP, (-1, -1), &[3; 8]).part, Part::None);
-        let dns = |ports, octet| says(UDP, ports, &[0, 0, 0, 0, 0, 0, 0, 0, 0x77, 1, octet, 0]);
-        assert_eq!(dns((4000, 53), 0x01).part, Part::Query);
-        assert_eq!(dns((53, 4000), 0x81), Says::new(Part::Response, 0x7701));
-        assert_eq!(dns((53, 4000), 0x01).part, Part::Datagram);
+        let reply = message(ICMPV6, (-1, -1), &[129, 0, 0, 0, 0, 1, 0, 2]);
         assert_eq!(
-            says(UDP, (1, 2), &[0; 8]).part,
-            Part::None,
+            (reply.kind, reply.number),
+            (MessageKind::EchoReply, 0x1_0002)
+        );
+        assert_eq!(message(ICMP, (-1, -1), &[3; 8]).kind, MessageKind::None);
+        let dns = |ports, octet| message(UDP, ports, &[0, 0, 0, 0, 0, 0, 0, 0, 0x77, 1, octet, 0]);
+        assert_eq!(dns((4000, 53), 0x01).kind, MessageKind::Query);
+        assert_eq!(
+            dns((53, 4000), 0x81),
+            Message::new(MessageKind::Response, 0x7701)
+        );
+        assert_eq!(dns((53, 4000), 0x01).kind, MessageKind::Datagram);
+        assert_eq!(
+            message(UDP, (1, 2), &[0; 8]).kind,
+            MessageKind::None,
             "it carries nothing"
         );
     }

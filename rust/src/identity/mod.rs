@@ -14,10 +14,10 @@ mod unaddressed;
 use crate::base::hash::{fold, fold_address, two, word};
 use crate::wire::Packet;
 use icmp_error::quoted;
-use message::Says;
-use stream_bytes::Range;
+use message::Message;
+use stream_bytes::StreamBytes;
 pub(crate) use unaddressed::halves;
-pub use unaddressed::{Bare, Kind};
+pub use unaddressed::{TranslationKind, Unaddressed};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Classes of packets that share one common prefix: a class's short frames must not weaken another.
@@ -57,21 +57,21 @@ pub struct Identity {
     /// A TCP SYN without ACK: its sender opened the flow.
     pub opens: bool,
     /// The bytes that may be cut or joined on the way: payload of TCP, anything of a datagram.
-    pub range: Range,
+    pub range: StreamBytes,
     /// What it asks or answers.
-    pub says: Says,
+    pub message: Message,
     /// The same without addresses and ports.
-    pub bare: Bare,
+    pub unaddressed: Unaddressed,
 }
 
 impl Identity {
     /// What it is recognised by but for its addresses; of what has none, all.
     #[must_use]
-    pub fn bare_or_key(&self) -> u64 {
-        if self.bare.kind == Kind::Other {
+    pub fn unaddressed_or_key(&self) -> u64 {
+        if self.unaddressed.kind == TranslationKind::Other {
             self.key
         } else {
-            self.bare.digest()
+            self.unaddressed.digest()
         }
     }
 }
@@ -109,8 +109,8 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity 
         return known;
     }
     Identity {
-        range: Range::of(packet, bytes),
-        says: Says::of(packet, bytes),
+        range: StreamBytes::of(packet, bytes),
+        message: Message::of(packet, bytes),
         ..known
     }
 }
@@ -130,13 +130,13 @@ pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity
 
 /// Who talks to whom, direction ignored; ports are -1 where they are not known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct FlowKey {
     pub(crate) pair: u64,
     pub(crate) flow: u64,
     pub(crate) toward: bool,
 }
 
-impl Ends {
+impl FlowKey {
     pub(crate) fn of(src: (u128, i32), dst: (u128, i32), protocol: i16) -> Self {
         let toward = src <= dst;
         let (near, far) = if toward { (src, dst) } else { (dst, src) };
@@ -154,23 +154,28 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
     } else {
         (-1, -1)
     };
-    let ends = Ends::of(
+    let flow_key = FlowKey::of(
         (packet.src, src_port),
         (packet.dst, dst_port),
         packet.protocol,
     );
-    let bare = Bare::of(packet, transport, &ends);
+    let unaddressed = Unaddressed::of(packet, transport, &flow_key);
     let about = quoted(packet, transport);
     Identity {
-        key: fold(bare.digest(), bare.leg ^ u64::from(ends.toward)),
-        pair: ends.pair,
-        flow: about.map_or(bare.leg, |about| about.errors_of(about.leg)),
-        toward: ends.toward,
+        key: fold(
+            unaddressed.digest(),
+            unaddressed.tuple_hash ^ u64::from(flow_key.toward),
+        ),
+        pair: flow_key.pair,
+        flow: about.map_or(unaddressed.tuple_hash, |about| {
+            about.errors_of(about.tuple_hash)
+        }),
+        toward: flow_key.toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
         opens: opens_flow(packet, bytes),
-        range: Range::NONE,
-        says: Says::NOTHING,
-        bare: about.unwrap_or(bare),
+        range: StreamBytes::NONE,
+        message: Message::NONE,
+        unaddressed: about.unwrap_or(unaddressed),
     }
 }
 
@@ -191,9 +196,9 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         toward: from <= to,
         directed: packet.ether_type != ARP && is_between_stations(from, to),
         opens: false,
-        range: Range::NONE,
-        says: Says::NOTHING,
-        bare: Bare::default(),
+        range: StreamBytes::NONE,
+        message: Message::NONE,
+        unaddressed: Unaddressed::default(),
     }
 }
 

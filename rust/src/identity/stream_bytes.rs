@@ -14,12 +14,12 @@ const TCP: i16 = 6;
 /// Of a datagram: `start` has 16 bits of its name and the offset, `length` a mark, 15 bits more of
 /// the name, and the length, so that a range stays within eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct StreamBytes {
     start: u32,
     length: u32,
 }
 
-impl Range {
+impl StreamBytes {
     /// No bytes of a stream.
     pub const NONE: Self = Self {
         start: 0,
@@ -193,28 +193,34 @@ mod tests {
 
     #[test]
     fn starts_go_on_across_the_wrap() {
-        let (before, after) = (Range::new(u32::MAX - 99, 200), Range::new(100, 50));
+        let (before, after) = (
+            StreamBytes::new(u32::MAX - 99, 200),
+            StreamBytes::new(100, 50),
+        );
         let first = before.start_near(0);
         assert_eq!(first, -100);
         assert_eq!(after.start_near(first), 100);
         assert_eq!(before.start_near(after.start_near(first)), first);
         let much_later = 7 * (1 << 32) + 1_000;
-        assert_eq!(Range::new(900, 1).start_near(much_later), much_later - 100);
-        assert_eq!(Range::new(0, 1).start_near(i64::MAX), i64::MAX);
+        assert_eq!(
+            StreamBytes::new(900, 1).start_near(much_later),
+            much_later - 100
+        );
+        assert_eq!(StreamBytes::new(0, 1).start_near(i64::MAX), i64::MAX);
     }
 
     #[test]
     fn what_is_not_told_has_no_length() {
-        assert_eq!(Range::NONE.length(), None);
-        assert!(!Range::NONE.has_bytes());
+        assert_eq!(StreamBytes::NONE.length(), None);
+        assert!(!StreamBytes::NONE.has_bytes());
         assert_eq!(
-            Range::new(5, 0),
-            Range {
+            StreamBytes::new(5, 0),
+            StreamBytes {
                 start: 5,
                 length: 0
             }
         );
-        assert_eq!(Range::new(5, u32::MAX).length(), Some((1 << 31) - 2));
+        assert_eq!(StreamBytes::new(5, u32::MAX).length(), Some((1 << 31) - 2));
     }
 
     #[test]
@@ -224,20 +230,23 @@ mod tests {
             (0x11_1234, 65_528, 7),
             (0x7fff_ffff, 1480, 1480),
         ] {
-            let range = Range::of_datagram(name, from, n_bytes);
+            let range = StreamBytes::of_datagram(name, from, n_bytes);
             assert_eq!(range.datagram(), Some(name));
             assert_eq!(range.length(), Some(n_bytes));
             assert_eq!(range.start_near(1 << 40), i64::from(from));
             assert_eq!(range.behind(99), range);
-            assert_eq!(range.without_ip_id(), Range::NONE);
+            assert_eq!(range.without_ip_id(), StreamBytes::NONE);
         }
         for (from, n_bytes) in [(0, 0), (65_528, 8), (0, 65_536), (u32::MAX, u32::MAX)] {
-            assert_eq!(Range::of_datagram(1, from, n_bytes), Range::NONE);
+            assert_eq!(
+                StreamBytes::of_datagram(1, from, n_bytes),
+                StreamBytes::NONE
+            );
         }
-        let segment = Range::new(u32::MAX, 1 << 30);
+        let segment = StreamBytes::new(u32::MAX, 1 << 30);
         assert_eq!(segment.datagram(), None);
         assert_eq!(segment.without_ip_id(), segment);
-        let nameless = Range::of_nameless();
+        let nameless = StreamBytes::of_nameless();
         assert!(nameless.has_bytes() && nameless.is_nameless());
         assert_eq!((nameless.length(), nameless.datagram()), (None, None));
     }
@@ -252,7 +261,7 @@ mod tests {
                 transport_wire_bytes: 100,
                 ..Packet::new()
             };
-            Range::of(&packet, &[]).datagram()
+            StreamBytes::of(&packet, &[]).datagram()
         };
         assert_eq!((of(0), of(5)), (None, Some(17 << 16 | 5)));
     }

@@ -1,15 +1,15 @@
 //! Identity without addresses: what a translator leaves as it was.
 
-use super::{Ends, ICMP, ICMPV6, TCP, UDP, tcp_options};
+use super::{FlowKey, ICMP, ICMPV6, TCP, UDP, tcp_options};
 use crate::base::hash::{fold, two, word};
 use crate::wire::Packet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What is known of a packet but for its addresses and ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bare {
+pub struct Unaddressed {
     /// What it is, as far as translators treat it in their own way.
-    pub kind: Kind,
+    pub kind: TranslationKind,
     /// Protocol, lengths, options and payload.
     pub content: u64,
     /// TCP sequence and acknowledgment.
@@ -18,19 +18,19 @@ pub struct Bare {
     pub ip_id: u32,
     /// Addresses, ports and protocol, direction ignored; of an ICMP error those of the packet it
     /// quotes; of an echo the identifier too.
-    pub leg: u64,
+    pub tuple_hash: u64,
     /// The source of that packet is the smaller address.
     pub toward: bool,
 }
 
-impl Bare {
-    pub(crate) fn of(packet: &Packet, transport: &[u8], ends: &Ends) -> Self {
+impl Unaddressed {
+    pub(crate) fn of(packet: &Packet, transport: &[u8], flow_key: &FlowKey) -> Self {
         let stable = Stable::of(packet, transport);
-        let kind = Kind::of(packet, transport);
+        let kind = TranslationKind::of(packet, transport);
         // an echo's identifier stands for its ports (RFC 5508 §3.1)
-        let leg = match kind {
-            Kind::Echo(_) => fold(ends.flow, word(transport, 4, 6)),
-            _ => ends.flow,
+        let tuple_hash = match kind {
+            TranslationKind::Echo(_) => fold(flow_key.flow, word(transport, 4, 6)),
+            _ => flow_key.flow,
         };
         // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
         let protocol = if packet.protocol == ICMP {
@@ -47,8 +47,8 @@ impl Bare {
             content: fold(content, lengths),
             numbers: stable.numbers,
             ip_id: packet.ip_id,
-            leg,
-            toward: ends.toward,
+            tuple_hash,
+            toward: flow_key.toward,
         }
     }
 
@@ -57,15 +57,15 @@ impl Bare {
     pub(crate) fn errors_of(&self, flow: u64) -> u64 {
         const ERROR: u64 = 1;
         match self.kind {
-            Kind::Error => fold(flow, ERROR),
+            TranslationKind::Error => fold(flow, ERROR),
             _ => flow,
         }
     }
 
     /// What a translator may change: addresses, ports, sequence numbers.
     #[must_use]
-    pub fn numbered_leg(&self) -> u64 {
-        fold(self.leg, self.numbers)
+    pub fn tuple_and_seq(&self) -> u64 {
+        fold(self.tuple_hash, self.numbers)
     }
 
     /// All that it leaves as one number.
@@ -77,7 +77,7 @@ impl Bare {
 
 /// Packets as translators tell them apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum TranslationKind {
     /// Nothing that is translated.
     #[default]
     Other,
@@ -91,7 +91,7 @@ pub enum Kind {
     Error,
 }
 
-impl Kind {
+impl TranslationKind {
     pub(crate) fn of(packet: &Packet, transport: &[u8]) -> Self {
         const REQUEST: u32 = 128;
         const REPLY: u32 = 129;
@@ -130,8 +130,8 @@ impl<'a> Stable<'a> {
             // RFC 768: length is in the IP header already
             UDP if is_headed => from(8),
             // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
-            ICMP | ICMPV6 if is_headed => match Kind::of(packet, transport) {
-                Kind::Echo(code) => Self { code, ..from(6) },
+            ICMP | ICMPV6 if is_headed => match TranslationKind::of(packet, transport) {
+                TranslationKind::Echo(code) => Self { code, ..from(6) },
                 _ => Self {
                     numbers: word(transport, 0, 2),
                     ..from(4)

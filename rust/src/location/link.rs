@@ -218,7 +218,7 @@ mod tests {
             link,
             wire_bytes: 0,
             fcs_bytes: 0,
-            direction: crate::file::Direction::Unknown,
+            direction: crate::file::FrameDirection::Unknown,
             bytes,
         })
     }

@@ -1,20 +1,20 @@
 //! Where within its file a frame was seen: one file may hold several capture points.
 //!
-//! A [`Vantage`] is what tells them apart: the interface that the file or the link layer names, the
-//! direction, encapsulation, tags, addresses of the link and hops left. A [`Division`] is what the
+//! A [`Location`] is what tells them apart: the interface that the file or the link layer names, the
+//! direction, encapsulation, tags, addresses of the link and hops left. A [`PointTree`] is what the
 //! survey made of it: the rule by which each frame of a file belongs to one of its points.
 
 mod link;
 mod tree;
 
 use crate::base::hash::{address_hash, fold};
-use crate::file::{Direction, Frame};
+use crate::file::{Frame, FrameDirection};
 use crate::wire::Packet;
-pub use tree::{Dimension, Division, Question, Step, Value, part_of};
+pub use tree::{Branch, Dimension, Node, PointTree, Value, part_of};
 
 /// What is known of where a frame was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Vantage {
+pub struct Location {
     /// Interface of the file.
     pub interface: u32,
     /// Interface within it: the index that SLL2 and NFLOG give, or PKTAP's name as a number; -1 if
@@ -40,16 +40,16 @@ pub struct Vantage {
     pub source: i64,
 }
 
-impl Vantage {
+impl Location {
     /// The vantage of a decoded frame.
     #[must_use]
     pub fn of(frame: &Frame<'_>, packet: &Packet) -> Self {
         let link = link::read(frame);
         let inner = link::ethernet(frame.bytes, packet.ethernet_at);
         let direction = match frame.direction {
-            Direction::In => 1,
-            Direction::Out => 2,
-            Direction::Unknown => link.direction,
+            FrameDirection::In => 1,
+            FrameDirection::Out => 2,
+            FrameDirection::Unknown => link.direction,
         };
         Self {
             interface: frame.interface,

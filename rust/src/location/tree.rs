@@ -1,6 +1,6 @@
 //! Which of its file's points a frame belongs to: a tree of questions about where it was seen.
 
-use super::Vantage;
+use super::Location;
 use crate::file::Frame;
 use crate::wire::Packet;
 use std::collections::HashMap;
@@ -8,25 +8,25 @@ use std::collections::HashMap;
 /// What a file may be divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// See [`Vantage::interface`].
+    /// See [`Location::interface`].
     Interface,
-    /// See [`Vantage::port`].
+    /// See [`Location::port`].
     Port,
-    /// See [`Vantage::depth`].
+    /// See [`Location::depth`].
     Depth,
-    /// See [`Vantage::tunnel`].
+    /// See [`Location::tunnel`].
     Tunnel,
-    /// See [`Vantage::vlans`].
+    /// See [`Location::vlans`].
     Vlans,
-    /// Either address of [`Vantage::outer_macs`].
+    /// Either address of [`Location::outer_macs`].
     OuterMacs,
-    /// Either address of [`Vantage::inner_macs`].
+    /// Either address of [`Location::inner_macs`].
     InnerMacs,
-    /// See [`Vantage::ttl`].
+    /// See [`Location::ttl`].
     Ttl,
-    /// See [`Vantage::outer_ttl`].
+    /// See [`Location::outer_ttl`].
     OuterTtl,
-    /// See [`Vantage::direction`].
+    /// See [`Location::direction`].
     Direction,
 }
 
@@ -54,7 +54,7 @@ impl Dimension {
     }
 
     /// What a frame may be looked up by, first choice first.
-    fn values(self, at: &Vantage) -> [Value; 3] {
+    fn values(self, at: &Location) -> [Value; 3] {
         let [one, other] = match self {
             Self::OuterMacs => at.outer_macs,
             Self::InnerMacs => at.inner_macs,
@@ -71,50 +71,50 @@ impl Dimension {
     }
 }
 
-/// Where a value leads: a further question, or one of the file's points.
+/// Where a value leads: a later node, or one of the file's points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Index into [`Division::questions`].
-    Ask(usize),
+pub enum Branch {
+    /// Index into [`PointTree::nodes`].
+    Node(usize),
     /// A point of the file.
-    At(u32),
+    Point(u32),
 }
 
 /// One question about a frame.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
-pub struct Question {
+pub struct Node {
     /// What is asked.
     pub dimension: Dimension,
     /// Where each answer that the survey saw leads.
-    pub steps: HashMap<Value, Step>,
+    pub branches: HashMap<Value, Branch>,
     /// Where any other answer leads.
-    pub otherwise: u32,
+    pub default: u32,
 }
 
-/// The points of one file: questions, the first one first.
+/// The points of one file: nodes, the first one first.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "python", derive(pyo3::FromPyObject))]
-pub struct Division {
-    /// Every answer leads to a later question or to a point.
-    pub questions: Vec<Question>,
+pub struct PointTree {
+    /// Every answer leads to a later node or to a point.
+    pub nodes: Vec<Node>,
 }
 
-impl Division {
+impl PointTree {
     /// The point of the file that saw a frame.
     #[must_use]
-    pub fn part(&self, at: &Vantage) -> u32 {
+    pub fn part(&self, at: &Location) -> u32 {
         let mut next = 0;
-        for (index, question) in self.questions.iter().enumerate() {
+        for (index, node) in self.nodes.iter().enumerate() {
             if index != next {
                 continue;
             }
-            let values = question.dimension.values(at);
-            let step = values.iter().find_map(|value| question.steps.get(value));
-            match step {
-                Some(Step::Ask(later)) => next = *later,
-                Some(Step::At(part)) => return *part,
-                None => return question.otherwise,
+            let values = node.dimension.values(at);
+            let branch = values.iter().find_map(|value| node.branches.get(value));
+            match branch {
+                Some(Branch::Node(later)) => next = *later,
+                Some(Branch::Point(part)) => return *part,
+                None => return node.default,
             }
         }
         0
@@ -124,9 +124,9 @@ impl Division {
 /// The part of its file that saw a frame: its interface, unless the file is divided.
 #[must_use]
 #[inline]
-pub fn part_of(division: Option<&Division>, frame: &Frame<'_>, packet: &Packet) -> u32 {
-    division.map_or(frame.interface, |division| {
-        division.part(&Vantage::of(frame, packet))
+pub fn part_of(tree: Option<&PointTree>, frame: &Frame<'_>, packet: &Packet) -> u32 {
+    tree.map_or(frame.interface, |tree| {
+        tree.part(&Location::of(frame, packet))
     })
 }
 
@@ -134,36 +134,36 @@ pub fn part_of(division: Option<&Division>, frame: &Frame<'_>, packet: &Packet) 
 mod tests {
     use super::*;
 
-    fn question(dimension: Dimension, steps: &[(Value, Step)]) -> Question {
-        Question {
+    fn node(dimension: Dimension, branches: &[(Value, Branch)]) -> Node {
+        Node {
             dimension,
-            steps: steps.iter().copied().collect(),
-            otherwise: 9,
+            branches: branches.iter().copied().collect(),
+            default: 9,
         }
     }
 
     #[test]
     fn questions_are_asked_until_one_tells() {
-        let division = Division {
-            questions: vec![
-                question(
+        let tree = PointTree {
+            nodes: vec![
+                node(
                     Dimension::Depth,
-                    &[((0, 0), Step::At(1)), ((1, 0), Step::Ask(2))],
+                    &[((0, 0), Branch::Point(1)), ((1, 0), Branch::Node(2))],
                 ),
-                question(Dimension::Vlans, &[((7, 0), Step::At(5))]),
-                question(
+                node(Dimension::Vlans, &[((7, 0), Branch::Point(5))]),
+                node(
                     Dimension::Ttl,
-                    &[((64, 3), Step::At(2)), ((63, 3), Step::At(3))],
+                    &[((64, 3), Branch::Point(2)), ((63, 3), Branch::Point(3))],
                 ),
             ],
         };
         let part = |depth, ttl, source| {
-            division.part(&Vantage {
+            tree.part(&Location {
                 depth,
                 ttl,
                 source,
                 vlans: 7,
-                ..Vantage::default()
+                ..Location::default()
             })
         };
         assert_eq!([part(0, 64, 3), part(1, 64, 3), part(1, 63, 3)], [1, 2, 3]);
@@ -172,16 +172,16 @@ mod tests {
 
     #[test]
     fn either_address_tells() {
-        let division = Division {
-            questions: vec![question(
+        let tree = PointTree {
+            nodes: vec![node(
                 Dimension::OuterMacs,
-                &[((17, 0), Step::At(0)), ((18, 0), Step::At(1))],
+                &[((17, 0), Branch::Point(0)), ((18, 0), Branch::Point(1))],
             )],
         };
         let part = |outer_macs| {
-            division.part(&Vantage {
+            tree.part(&Location {
                 outer_macs,
-                ..Vantage::default()
+                ..Location::default()
             })
         };
         assert_eq!([part([17, 99]), part([99, 18]), part([99, 98])], [0, 1, 9]);
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_question_never_leads_back() {
-        let round = Division {
-            questions: vec![question(Dimension::Port, &[((0, 0), Step::Ask(0))])],
+        let round = PointTree {
+            nodes: vec![node(Dimension::Port, &[((0, 0), Branch::Node(0))])],
         };
-        assert_eq!(round.part(&Vantage::default()), 0);
+        assert_eq!(round.part(&Location::default()), 0);
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::base::hash::{fold, two, word};
 use crate::base::hashed::HashedMap;
-use crate::identity::stream_bytes::Range;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::identity::{ICMP, ICMPV6, Identity, Prefixes, TCP, UDP, class};
 use crate::plan::Plan;
 use crate::reading::fragments::cut_by;
@@ -39,7 +39,7 @@ pub(super) struct Placed {
     /// one.
     pub(super) choice: u64,
     /// The bytes it carries.
-    pub(super) range: Range,
+    pub(super) range: StreamBytes,
     /// Another name of its datagram.
     pub(super) alias: Option<u32>,
 }
@@ -62,7 +62,7 @@ impl<'a> Datagrams<'a> {
         let own = if packet.protocol == TCP {
             identity.range
         } else {
-            Range::NONE
+            StreamBytes::NONE
         };
         match self.fragmented.get(&cut_by(packet, identity)).copied() {
             None => by(identity.flow, own),
@@ -79,11 +79,11 @@ impl<'a> Datagrams<'a> {
         let is_later = packet.fragment >> 1 != 0;
         let content = (!is_later).then(|| self.by_content(packet, bytes, least));
         let content = content.flatten();
-        let identified = Range::by_ip_id(packet).datagram();
+        let identified = StreamBytes::by_ip_id(packet).datagram();
         let identified = identified.or_else(|| by_fragments(packet));
         let name = identified.or(content);
-        let range = name.map_or(Range::of_nameless(), |name| {
-            Range::of_datagram(name, packet.fragment & !7, packet.transport_wire_bytes)
+        let range = name.map_or(StreamBytes::of_nameless(), |name| {
+            StreamBytes::of_datagram(name, packet.fragment & !7, packet.transport_wire_bytes)
         });
         Placed {
             choice: identity.pair,
@@ -215,7 +215,7 @@ mod tests {
             let n_whole = 1_000 + 28 + 14 + 16;
             for (least, is_one) in [(2_000, false), (n_whole, false), (n_whole - 1, true)] {
                 let placed = placed(std::slice::from_ref(&whole), &WHOLE, least);
-                assert_eq!(placed[0].range != Range::NONE, is_one, "{least}");
+                assert_eq!(placed[0].range != StreamBytes::NONE, is_one, "{least}");
             }
         }
     }

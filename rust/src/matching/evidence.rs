@@ -2,7 +2,7 @@
 
 use super::Sight;
 use crate::identity::class;
-use crate::identity::stream_bytes::Range;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::plan::Plan;
 use crate::wire::{Packet, is_opaque};
 
@@ -46,7 +46,7 @@ impl Evidence {
     pub(super) const BYTES_TWICE: u8 = 16;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
-    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64, range: Range) -> Self {
+    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64, range: StreamBytes) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));
         let is_opaque = last.is_some_and(|id| is_opaque(*id));

@@ -16,7 +16,7 @@ use super::lost::write_lost;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
 use super::reasons::ByReason;
-use super::stage::{AT_THE_END_NS, Block, Stage};
+use super::stage::{AT_THE_END_NS, SightBlock, Stage};
 use super::tally::Keep;
 use super::totals::Totals;
 use super::{Counts, losses::Losses};
@@ -112,8 +112,8 @@ pub fn match_files(
     })
 }
 
-type Senders = Vec<Vec<SyncSender<Block>>>;
-type Receivers = Vec<Vec<Receiver<Block>>>;
+type Senders = Vec<Vec<SyncSender<SightBlock>>>;
+type Receivers = Vec<Vec<Receiver<SightBlock>>>;
 
 /// A channel from each file to each partition.
 fn channels(n_files: usize, n_partitions: usize) -> (Senders, Receivers) {
@@ -215,12 +215,12 @@ fn match_partition(
     plan: &Arc<Plan>,
     options: &Options<'_>,
     index: usize,
-    from: &[Receiver<Block>],
+    from: &[Receiver<SightBlock>],
     outbox: Option<Outbox>,
 ) -> Result<Harvest> {
     let mut partition = Partition::new(plan, options.directory, index, outbox, options.keep)?;
     let mut until_ns = vec![i64::MIN; from.len()];
-    let end = || Block {
+    let end = || SightBlock {
         sights: Vec::new(),
         aliases: Vec::new(),
         until_ns: AT_THE_END_NS,

@@ -1,13 +1,13 @@
 //! Packets that may be one half of a transaction: a request, or its response.
 
 use super::Sight;
-use crate::identity::message::Part;
-use crate::identity::stream_bytes::Range;
+use crate::identity::message::MessageKind;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::plan::{Direction, Plan};
 use std::rc::Rc;
 
 /// A packet, sender to receiver.
-pub(super) struct Packet<'a> {
+pub(super) struct Trajectory<'a> {
     sights: &'a [Sight],
     pub(super) direction: Direction,
     /// It may be another packet.
@@ -16,7 +16,7 @@ pub(super) struct Packet<'a> {
     half: Option<Rc<Half>>,
 }
 
-impl<'a> Packet<'a> {
+impl<'a> Trajectory<'a> {
     pub(super) fn new(sights: &'a [Sight], direction: Direction, is_ambiguous: bool) -> Self {
         Self {
             sights,
@@ -50,8 +50,8 @@ impl<'a> Packet<'a> {
             }
             self.half = Some(Rc::new(Half {
                 direction: self.direction,
-                part: nearest.says.part,
-                heard: nearest.says.number,
+                part: nearest.message.kind,
+                heard: nearest.message.number,
                 range: nearest.range,
                 aligned_ns: reference_ns(plan, nearest),
                 seen: seen.into(),
@@ -70,10 +70,10 @@ pub(super) fn reference_ns(plan: &Plan, sight: &Sight) -> i64 {
 #[derive(Debug)]
 pub(super) struct Half {
     pub(super) direction: Direction,
-    pub(super) part: Part,
+    pub(super) part: MessageKind,
     /// What it acknowledges: where a response to it starts.
     pub(super) heard: u32,
-    pub(super) range: Range,
+    pub(super) range: StreamBytes,
     /// Reference time, where it was nearest the path's first point.
     pub(super) aligned_ns: i64,
     /// Point and capture time of each sight, from the path's first point on.
@@ -94,7 +94,7 @@ impl Half {
 
     /// It acknowledges, and carries nothing.
     pub(super) fn only_acknowledges(&self) -> bool {
-        self.part == Part::Segment && !self.range.has_bytes()
+        self.part == MessageKind::Ack && !self.range.has_bytes()
     }
 
     /// How long after it another came, at the first point that saw both.

@@ -55,8 +55,8 @@ mod turns;
 mod unmirrored;
 mod window;
 
-use crate::identity::message::Says;
-use crate::identity::stream_bytes::Range;
+use crate::identity::message::Message;
+use crate::identity::stream_bytes::StreamBytes;
 use evidence::Evidence;
 pub use flow::{Matched, Options, match_files};
 use reasons::Reasons;
@@ -86,11 +86,11 @@ pub struct Sight {
     /// See [`crate::identity::Identity::directed`].
     pub directed: bool,
     /// See [`crate::identity::Identity::range`]; of datagrams those that fragments are seen of.
-    pub range: Range,
+    pub range: StreamBytes,
     /// How it was joined to the one before it, and what its captures left of it.
     evidence: Evidence,
-    /// See [`crate::identity::Identity::says`].
-    pub says: Says,
+    /// See [`crate::identity::Identity::message`].
+    pub message: Message,
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.

@@ -65,11 +65,11 @@ impl Reason {
     /// Why a frame could not be decoded.
     pub(super) fn undecoded(stop: Option<wire::Stop>) -> Self {
         match stop.map(|stop| stop.reason) {
-            Some(wire::Reason::SnapLength) => Self::SnapLength,
-            Some(wire::Reason::Truncated) => Self::Truncated,
-            Some(wire::Reason::Malformed) => Self::Malformed,
-            Some(wire::Reason::Unknown) => Self::UnknownLayer,
-            Some(wire::Reason::TooDeep) => Self::TooDeep,
+            Some(wire::StopReason::SnapLength) => Self::SnapLength,
+            Some(wire::StopReason::Truncated) => Self::Truncated,
+            Some(wire::StopReason::Malformed) => Self::Malformed,
+            Some(wire::StopReason::Unknown) => Self::UnknownLayer,
+            Some(wire::StopReason::TooDeep) => Self::TooDeep,
             None => Self::UndecodedNoTime,
         }
     }
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_stop_has_its_reason() {
-        use wire::Reason::{Malformed, SnapLength, TooDeep, Truncated, Unknown};
+        use wire::StopReason::{Malformed, SnapLength, TooDeep, Truncated, Unknown};
         let names = [SnapLength, Truncated, Malformed, Unknown, TooDeep].map(|reason| {
             let stop = wire::Stop {
                 reason,

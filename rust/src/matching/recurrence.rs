@@ -72,7 +72,7 @@ fn most_at_a_point(kept: &[Sight]) -> i64 {
 mod tests {
     use super::super::testing::sight;
     use super::*;
-    use crate::identity::stream_bytes::Range;
+    use crate::identity::stream_bytes::StreamBytes;
 
     #[test]
     fn the_rate_is_that_of_further_ones_in_the_time_they_could_come() {
@@ -96,7 +96,7 @@ mod tests {
         let acknowledged = times.map(|(point, at_ns)| sight(1, point, at_ns));
         recurrence.note(&acknowledged, 999_000);
         let bytes = Sight {
-            range: Range::new(5, 100),
+            range: StreamBytes::new(5, 100),
             ..acknowledged[0]
         };
         assert!(recurrence.rate_of(&acknowledged[0]).is_some());

@@ -4,7 +4,7 @@
 use super::half::Half;
 use super::spill::Spill;
 use crate::base::error::Result;
-use crate::base::latencies::Counted;
+use crate::base::latencies::Latencies;
 use crate::plan::{Direction, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,9 +47,9 @@ pub struct Shares {
     /// By kind: pairs of which one half was sent again, or is not known for sure.
     pub n_left_out: [u64; KINDS.len()],
     /// Per link, by kind, between points that share a clock.
-    pub links: Vec<[Counted; KINDS.len()]>,
+    pub links: Vec<[Latencies; KINDS.len()]>,
     /// By kind, direction of the request, and end of the path: the time from request to response.
-    pub seen: [[[Counted; 2]; 2]; KINDS.len()],
+    pub seen: [[[Latencies; 2]; 2]; KINDS.len()],
     /// Per link, between points that do not: files of times and raw differences forward, the same
     /// in reverse, and kinds.
     pub spills: Vec<[Vec<PathBuf>; 3]>,

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::file::Frame;
 use crate::identity::{Identity, Prefixes, copy_tag};
 use crate::plan::{Direction, Plan};
-use crate::reading::Seen;
+use crate::reading::ReadOutcome;
 use crate::wire::Packet;
 use std::sync::mpsc::SyncSender;
 
@@ -19,7 +19,7 @@ const BLOCK_FRAMES: usize = 1024;
 
 /// Consecutive sights of one file in one partition.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct SightBlock {
     pub(super) sights: Vec<Sight>,
     pub(super) aliases: Vec<Alias>,
     /// Time up to which the file was read: what follows is later, but for the file's disorder.
@@ -32,7 +32,7 @@ pub(super) const AT_THE_END_NS: i64 = i64::MAX;
 pub(super) struct Stage<'a> {
     file: usize,
     plan: &'a Plan,
-    to: &'a [SyncSender<Block>],
+    to: &'a [SyncSender<SightBlock>],
     outbox: Option<Outbox>,
     blocks: Vec<(Vec<Sight>, Vec<Alias>)>,
     datagrams: Datagrams<'a>,
@@ -49,12 +49,12 @@ impl<'a> Stage<'a> {
     pub(super) fn new(
         file: usize,
         plan: &'a Plan,
-        to: &'a [SyncSender<Block>],
+        to: &'a [SyncSender<SightBlock>],
         outbox: Option<Outbox>,
         prefixes: Prefixes,
     ) -> Self {
-        let division = plan.divisions.get(file).and_then(Option::as_ref);
-        let of_file = plan.point_of.get(file).filter(|_| division.is_some());
+        let tree = plan.trees.get(file).and_then(Option::as_ref);
+        let of_file = plan.point_of.get(file).filter(|_| tree.is_some());
         Self {
             file,
             plan,
@@ -71,26 +71,33 @@ impl<'a> Stage<'a> {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) -> Result<()> {
+    pub(super) fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        seen: &ReadOutcome,
+    ) -> Result<()> {
         let (part, point) = self.plan.seen_by(self.file, frame, packet);
         if let Some([n_frames, n_undecoded]) = self.parts.get_mut(part as usize) {
             *n_frames += 1;
-            *n_undecoded += u64::from(matches!(seen, Seen::Undecoded));
+            *n_undecoded += u64::from(matches!(seen, ReadOutcome::Undecoded));
         }
         match (seen, point) {
-            (Seen::Packet(identity), Some(point)) => self.place(frame, point, identity, packet),
-            (Seen::Packet(_), None) | (Seen::Untimed, _) => {
+            (ReadOutcome::Packet(identity), Some(point)) => {
+                self.place(frame, point, identity, packet);
+            }
+            (ReadOutcome::Packet(_), None) | (ReadOutcome::Untimed, _) => {
                 self.leave(frame, point, Status::Unmatched, Some(Reason::NoTime));
             }
-            (Seen::Undecoded, _) => {
+            (ReadOutcome::Undecoded, _) => {
                 let reason = Some(Reason::undecoded(packet.stop));
                 self.leave(frame, point, Status::Undecoded, reason);
             }
-            (Seen::Part, _) => {
+            (ReadOutcome::Part, _) => {
                 let reason = Some(Reason::PartOfPacket);
                 self.leave(frame, point, Status::Coalesced, reason);
             }
-            (Seen::Excluded | Seen::Unsampled, _) => {
+            (ReadOutcome::Excluded | ReadOutcome::Unsampled, _) => {
                 self.leave(frame, point, Status::Excluded, None);
             }
         }
@@ -124,8 +131,13 @@ impl<'a> Stage<'a> {
             toward: identity.toward,
             directed: identity.directed,
             range: placed.range,
-            evidence: Evidence::of(self.plan, packet, identity.bare.leg, placed.range),
-            says: identity.says,
+            evidence: Evidence::of(
+                self.plan,
+                packet,
+                identity.unaddressed.tuple_hash,
+                placed.range,
+            ),
+            message: identity.message,
         };
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;
@@ -178,7 +190,7 @@ impl<'a> Stage<'a> {
             // the next one is about as long
             let empty = (Vec::with_capacity(block.0.len() * 5 / 4), Vec::new());
             let (sights, aliases) = std::mem::replace(block, empty);
-            let block = Block {
+            let block = SightBlock {
                 sights,
                 aliases,
                 until_ns,

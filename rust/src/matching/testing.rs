@@ -4,9 +4,9 @@ use super::copies::{Folded, Rules};
 use super::evidence::Evidence;
 use super::piece::Sink;
 use super::{FrameId, Sight};
-use crate::base::piecewise::Centre;
-use crate::identity::message::Says;
-use crate::identity::stream_bytes::Range;
+use crate::base::piecewise::PiecewiseLinear;
+use crate::identity::message::Message;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::plan::{Band, Copies, Direction, Plan};
 
 /// What a packet takes from one point to the next.
@@ -45,9 +45,9 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
         point,
         toward: true,
         directed: true,
-        range: Range::NONE,
+        range: StreamBytes::NONE,
         evidence: Evidence::default(),
-        says: Says::NOTHING,
+        message: Message::NONE,
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn path(n: u16) -> Plan {
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];
-    let centre = |offset_ns| Centre::new(&[(0, offset_ns)], 0.0);
+    let centre = |offset_ns| PiecewiseLinear::new(&[(0, offset_ns)], 0.0);
     let away = |point: u16| i64::from(point) * SEGMENT_NS;
     let mut links: Vec<(u16, u16)> = (1..n).map(|far| (far - 1, far)).collect();
     let whole = (n > 2).then_some(links.len());

@@ -2,11 +2,11 @@
 //! echoes it (RFC 7323 §3; K. Nichols, pping). What is sent again has another value, or is left out.
 
 use super::Sight;
-use super::half::{Half, Packet};
+use super::half::{Half, Trajectory};
 use super::shares::{Counter, Kind};
 use crate::base::hash::{fold, two};
 use crate::base::hashed::HashedMap;
-use crate::identity::stream_bytes::Range;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::plan::{Direction, Plan};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,13 +48,18 @@ impl Timestamps {
 
     /// Takes a segment, as it was nearest the path's first point.
     #[inline]
-    pub(super) fn note(&mut self, nearest: &Sight, packet: &mut Packet<'_>, counter: &mut Counter) {
-        if nearest.says.shown() == 0 {
+    pub(super) fn note(
+        &mut self,
+        nearest: &Sight,
+        packet: &mut Trajectory<'_>,
+        counter: &mut Counter,
+    ) {
+        if nearest.message.tsval() == 0 {
             return;
         }
         let direction = packet.direction;
-        let shown = self.key(nearest, direction, nearest.says.shown());
-        let echoed = self.key(nearest, direction.turned(), nearest.says.echoed());
+        let shown = self.key(nearest, direction, nearest.message.tsval());
+        let echoed = self.key(nearest, direction.turned(), nearest.message.tsecr());
         if shown.is_none() && echoed.is_none() {
             return;
         }
@@ -124,7 +129,7 @@ impl Open {
     }
 
     /// Notes bytes, which come to be known in any order; what comes twice was sent again.
-    fn send(&mut self, range: Range) {
+    fn send(&mut self, range: StreamBytes) {
         let Some(length) = range.length().filter(|_| range.has_bytes()) else {
             self.is_spoilt |= range.has_bytes();
             return;

@@ -6,14 +6,14 @@
 //! (see [`super::turns`]). Where there is much traffic, some of the numbers stand for all.
 
 use super::Sight;
-use super::half::{Half, Packet, reference_ns};
+use super::half::{Half, Trajectory, reference_ns};
 use super::shares::{Counter, Kind, Shares};
 use super::timestamps::Timestamps;
 use super::turns::Turns;
 use crate::base::error::Result;
 use crate::base::hash::{fold, two};
 use crate::base::hashed::HashedMap;
-use crate::identity::message::Part;
+use crate::identity::message::MessageKind;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 use std::rc::Rc;
@@ -73,17 +73,23 @@ impl Trips {
     /// Takes a packet, sender to receiver.
     #[inline]
     pub(super) fn note(&mut self, sights: &[Sight], direction: Direction, is_ambiguous: bool) {
-        let packet = &mut Packet::new(sights, direction, is_ambiguous);
+        let packet = &mut Trajectory::new(sights, direction, is_ambiguous);
         let Some(nearest) = packet.nearest() else {
             return;
         };
-        let says = nearest.says;
-        match says.part {
-            Part::None => {}
-            Part::Opening | Part::Accepting | Part::Segment => self.segment(nearest, packet),
-            Part::EchoRequest | Part::Query => self.ask(nearest, says.number, packet),
-            Part::EchoReply | Part::Response => self.answer(nearest, says.number, packet),
-            Part::Datagram => {
+        let message = nearest.message;
+        match message.kind {
+            MessageKind::None => {}
+            MessageKind::Syn | MessageKind::SynAck | MessageKind::Ack => {
+                self.segment(nearest, packet);
+            }
+            MessageKind::EchoRequest | MessageKind::Query => {
+                self.ask(nearest, message.number, packet);
+            }
+            MessageKind::EchoReply | MessageKind::Response => {
+                self.answer(nearest, message.number, packet);
+            }
+            MessageKind::Datagram => {
                 let at_ns = reference_ns(&self.plan, nearest);
                 let half = || packet.half(&self.plan);
                 self.turns.push(nearest, at_ns, half, is_ambiguous);
@@ -91,19 +97,19 @@ impl Trips {
         }
     }
 
-    fn segment(&mut self, nearest: &Sight, packet: &mut Packet<'_>) {
+    fn segment(&mut self, nearest: &Sight, packet: &mut Trajectory<'_>) {
         self.timestamps.note(nearest, packet, &mut self.counter);
-        let asks = match nearest.says.part {
-            Part::Opening => true,
-            Part::Segment => nearest.range.has_bytes(),
+        let asks = match nearest.message.kind {
+            MessageKind::Syn => true,
+            MessageKind::Ack => nearest.range.has_bytes(),
             _ => false,
         };
         if asks && let Some(end) = nearest.range.end() {
             self.note_asker(nearest, packet.direction);
             self.ask(nearest, end, packet);
         }
-        if nearest.says.part != Part::Opening {
-            self.answer(nearest, nearest.says.number, packet);
+        if nearest.message.kind != MessageKind::Syn {
+            self.answer(nearest, nearest.message.number, packet);
         }
     }
 
@@ -111,7 +117,7 @@ impl Trips {
     #[inline]
     fn note_asker(&mut self, nearest: &Sight, direction: Direction) {
         let at_ns = nearest.aligned_ns;
-        let has_opened = nearest.says.part == Part::Opening;
+        let has_opened = nearest.message.kind == MessageKind::Syn;
         let told = Asker {
             direction,
             has_opened,
@@ -130,7 +136,7 @@ impl Trips {
         }
     }
 
-    fn ask(&mut self, nearest: &Sight, number: u32, packet: &mut Packet<'_>) {
+    fn ask(&mut self, nearest: &Sight, number: u32, packet: &mut Trajectory<'_>) {
         let Some(key) = self.key(nearest, packet.direction, number) else {
             return;
         };
@@ -142,7 +148,7 @@ impl Trips {
         open.request.get_or_insert(half);
     }
 
-    fn answer(&mut self, nearest: &Sight, number: u32, packet: &mut Packet<'_>) {
+    fn answer(&mut self, nearest: &Sight, number: u32, packet: &mut Trajectory<'_>) {
         let Some(key) = self.key(nearest, packet.direction.turned(), number) else {
             return;
         };
@@ -172,7 +178,10 @@ impl Trips {
     /// Requests are known by flow, direction and number; `None` where others stand for it.
     #[inline]
     fn key(&self, nearest: &Sight, asker: Direction, number: u32) -> Option<u64> {
-        let is_echo = matches!(nearest.says.part, Part::EchoRequest | Part::EchoReply);
+        let is_echo = matches!(
+            nearest.message.kind,
+            MessageKind::EchoRequest | MessageKind::EchoReply
+        );
         let asker = u32::from(is_echo) << 1 | u32::from(asker == Direction::Reverse);
         let key = fold(nearest.flow, two(asker, number));
         self.plan.is_paired(key).then_some(key)
@@ -237,18 +246,18 @@ impl Open {
         let heard = request.heard;
         let reply = self
             .reply
-            .filter(|one| one.part == Part::Segment && one.range.start() == heard);
+            .filter(|one| one.part == MessageKind::Ack && one.range.start() == heard);
         let is_reply_first = reply
             .as_ref()
             .is_some_and(|one| one.aligned_ns <= first.aligned_ns);
         let (kind, answer) = match (request.part, reply) {
-            (Part::Opening, _) if first.part == Part::Accepting => (Kind::Handshake, first),
-            (Part::EchoRequest, _) => (Kind::Echo, first),
-            (Part::Query, _) => (Kind::Dns, first),
-            (Part::Segment, Some(reply)) if is_asked => (Kind::Turn, reply),
+            (MessageKind::Syn, _) if first.part == MessageKind::SynAck => (Kind::Handshake, first),
+            (MessageKind::EchoRequest, _) => (Kind::Echo, first),
+            (MessageKind::Query, _) => (Kind::Dns, first),
+            (MessageKind::Ack, Some(reply)) if is_asked => (Kind::Turn, reply),
             // the next request, which its client took its time for
-            (Part::Segment, Some(_)) if is_reply_first => return,
-            (Part::Segment, _) => (Kind::Ack, first),
+            (MessageKind::Ack, Some(_)) if is_reply_first => return,
+            (MessageKind::Ack, _) => (Kind::Ack, first),
             _ => return,
         };
         if self.is_spoilt {

@@ -6,9 +6,9 @@ mod direction;
 
 use crate::base::blocks::Grid;
 use crate::base::hashed::HashedMap;
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::file::Frame;
-use crate::location::{Division, part_of};
+use crate::location::{PointTree, part_of};
 use crate::wire::Packet;
 pub use band::Band;
 pub use copies::Copies;
@@ -28,7 +28,7 @@ pub struct Plan {
     /// Per file and part of it: the capture point, if any.
     pub point_of: Vec<Vec<Option<u16>>>,
     /// Per file: how it is divided, if its parts are not just its interfaces.
-    pub divisions: Vec<Option<Division>>,
+    pub trees: Vec<Option<PointTree>>,
     /// Per point: its place in the path, forward.
     pub position: Vec<u32>,
     /// Per point: points of different components share no packet.
@@ -36,7 +36,7 @@ pub struct Plan {
     /// Per point: points of equal domain share a clock.
     pub domain: Vec<u16>,
     /// Per direction and point.
-    pub centres: [Vec<Centre>; 2],
+    pub centres: [Vec<PiecewiseLinear>; 2],
     /// Per direction and `up × n + down`.
     pub bands: [Vec<Band>; 2],
     /// Per point.
@@ -92,8 +92,8 @@ impl Plan {
     #[must_use]
     #[inline]
     pub fn seen_by(&self, file: usize, frame: &Frame<'_>, packet: &Packet) -> (u32, Option<u16>) {
-        let division = self.divisions.get(file).and_then(Option::as_ref);
-        let part = part_of(division, frame, packet);
+        let tree = self.trees.get(file).and_then(Option::as_ref);
+        let part = part_of(tree, frame, packet);
         let of_file = self.point_of.get(file);
         let point = of_file.and_then(|of| of.get(part as usize));
         (part, point.copied().flatten())
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn aligned_times_saturate() {
-        let centre = Centre::new(&[(0, i64::MAX)], 0.0);
+        let centre = PiecewiseLinear::new(&[(0, i64::MAX)], 0.0);
         let plan = Plan {
             centres: [vec![centre], vec![]],
             ..Plan::default()

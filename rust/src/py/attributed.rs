@@ -7,7 +7,7 @@ use super::{Bound, PyDict, PyDictMethods, PyList, PyResult, Python, pyfunction};
 use crate::attribute::{Counting, TripFiles, latencies, round_trips};
 use crate::base::blocks::Grid;
 use crate::base::error::Result;
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::plan::Direction;
 use crate::reading::Progress;
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ pub(super) fn attribute(
     py: Python<'_>,
     spills: Vec<PathBuf>,
     is_reverse: bool,
-    clock: Centre,
-    usual: Centre,
+    clock: PiecewiseLinear,
+    usual: PiecewiseLinear,
     blocks: Grid,
 ) -> PyResult<Bound<'_, PyDict>> {
     let direction = Direction::of(!is_reverse);
@@ -36,8 +36,8 @@ pub(super) fn attribute(
 pub(super) fn attribute_round_trips(
     py: Python<'_>,
     files: Vec<TripFiles>,
-    clock: Centre,
-    usual: Centre,
+    clock: PiecewiseLinear,
+    usual: PiecewiseLinear,
     blocks: Grid,
 ) -> PyResult<Bound<'_, PyList>> {
     let clocks = (&clock, &usual);
@@ -50,7 +50,7 @@ pub(super) fn attribute_round_trips(
 fn count<T: Send>(
     py: Python<'_>,
     direction: Direction,
-    (clock, usual): (&Centre, &Centre),
+    (clock, usual): (&PiecewiseLinear, &PiecewiseLinear),
     grid: Grid,
     job: impl Fn(&Counting<'_>) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {

@@ -21,7 +21,7 @@ mod stream;
 mod translated;
 
 use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
-use crate::location::Division;
+use crate::location::PointTree;
 use crate::matching::{Keep, Options, match_files as run_match};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
@@ -96,7 +96,7 @@ fn match_files<'py>(
 }
 
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
-type FileValues = (usize, PathBuf, Option<u32>, Option<Division>);
+type FileValues = (usize, PathBuf, Option<u32>, Option<PointTree>);
 
 /// A point of merged.pcapng: name, files, clock knots.
 type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
@@ -106,13 +106,13 @@ fn merge_point(
     (name, files, clock): MergeValues,
     unmatched_in: Option<&PathBuf>,
 ) -> MergePoint {
-    let file = |(place, path, part, division): FileValues| {
+    let file = |(place, path, part, tree): FileValues| {
         // what was matched nowhere is to be as it was captured
         let stamps = reading.stamps(place).filter(|_| unmatched_in.is_none());
         MergeFile {
             path,
             part,
-            division: division.map(Arc::new),
+            tree: tree.map(Arc::new),
             stamps: stamps.cloned().unwrap_or_default(),
             unmatched_in: unmatched_in.map(|folder| (folder.clone(), place)),
         }

@@ -2,7 +2,7 @@
 
 use super::matched::{blocks_dict, histogram_dict, texts};
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python};
-use crate::base::latencies::Counted;
+use crate::base::latencies::Latencies;
 use crate::matching::shares::{KINDS, Shares};
 
 /// The dictionary of what pairs came to.
@@ -38,7 +38,10 @@ pub(super) fn trips_dict<'py>(
 }
 
 /// A dictionary each: the histogram's, with its blocks.
-pub(super) fn counted_list<'py>(py: Python<'py>, all: &[Counted]) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn counted_list<'py>(
+    py: Python<'py>,
+    all: &[Latencies],
+) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for counted in all {
         let dict = histogram_dict(py, &counted.histogram)?;

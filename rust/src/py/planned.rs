@@ -1,11 +1,11 @@
 //! What of the plan is not the same in Python, field by field, by itself.
 
 use super::{Borrowed, FromPyObject, PyAny, PyAnyMethods, PyErr, PyKeyError, PyResult};
-use crate::base::piecewise::Centre;
-use crate::location::{Dimension, Step};
+use crate::base::piecewise::PiecewiseLinear;
+use crate::location::{Branch, Dimension};
 
 /// A centre, or a clock: knots (raw times, offsets) as numpy arrays, and the slope outside them.
-impl<'py> FromPyObject<'_, 'py> for Centre {
+impl<'py> FromPyObject<'_, 'py> for PiecewiseLinear {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -28,15 +28,15 @@ impl<'py> FromPyObject<'_, 'py> for Dimension {
     }
 }
 
-/// A part of the file, or below 0 the question of that number.
-impl<'py> FromPyObject<'_, 'py> for Step {
+/// A part of the file, or below 0 the node of that number.
+impl<'py> FromPyObject<'_, 'py> for Branch {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let target: i64 = value.extract()?;
         Ok(u32::try_from(target).map_or_else(
-            |_| Self::Ask(usize::try_from(target.saturating_neg()).unwrap_or(usize::MAX)),
-            Self::At,
+            |_| Self::Node(usize::try_from(target.saturating_neg()).unwrap_or(usize::MAX)),
+            Self::Point,
         ))
     }
 }

@@ -2,9 +2,10 @@
 
 use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
 use crate::file::Interface;
-use crate::reading::fragments::Tally;
+use crate::reading::fragments::FragmentCounts;
 use crate::survey::{
-    FileFacts, Flow, InterfaceFacts, Queue, RATES, Row, Sample, StampFacts, StampOrder,
+    FileFacts, FlowStart, InterfaceFacts, Queue, RATES, Sample, SampledPacket, StampFacts,
+    StampOrder,
 };
 use crate::wire::why_unread;
 
@@ -19,7 +20,7 @@ pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bou
     let fragmented = fragmented.map(|(pair, n_bytes)| (pair.cast_signed(), *n_bytes));
     out.set_item("fragmented", fragmented.collect::<Vec<_>>())?;
     out.set_item("prefixes", sample.prefixes.to_vec())?;
-    out.set_item("is_whole", sample.level == u64::MAX)?;
+    out.set_item("is_whole", sample.threshold == u64::MAX)?;
     out.set_item("stamps", super::stamped::values(&sample.stamps))?;
     out.set_item("facts", facts_list(py, &sample.facts)?)?;
     Ok(out)
@@ -49,13 +50,13 @@ fn index(file: usize) -> i64 {
     i64::try_from(file).unwrap_or(-1)
 }
 
-fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Row>; 25] = [
+fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<SampledPacket>]) -> PyResult<Bound<'py, PyDict>> {
+    let columns: [Column<SampledPacket>; 25] = [
         ("file", |file, _| index(file)),
         ("key", |_, row| row.key.cast_signed()),
-        ("bare", |_, row| row.bare.cast_signed()),
+        ("bare", |_, row| row.unaddressed.cast_signed()),
         ("content", |_, row| row.content.cast_signed()),
-        ("leg", |_, row| row.leg.cast_signed()),
+        ("leg", |_, row| row.tuple_and_seq.cast_signed()),
         ("pair", |_, row| row.pair.cast_signed()),
         ("flow", |_, row| row.flow.cast_signed()),
         ("is_toward", |_, row| row.toward.into()),
@@ -63,25 +64,25 @@ fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<Row>]) -> PyResult<Bound<'py, 
         ("copy_tag", |_, row| row.copy_tag.into()),
         ("t_ns", |_, row| row.t_ns),
         ("tcp_bytes", |_, row| row.tcp_bytes.into()),
-        ("interface", |_, row| row.vantage.interface.into()),
-        ("port", |_, row| row.vantage.port),
-        ("direction", |_, row| row.vantage.direction.into()),
-        ("depth", |_, row| row.vantage.depth.into()),
-        ("tunnel", |_, row| row.vantage.tunnel),
-        ("vlans", |_, row| row.vantage.vlans),
-        ("outer_src_mac", |_, row| row.vantage.outer_macs[0]),
-        ("outer_dst_mac", |_, row| row.vantage.outer_macs[1]),
-        ("inner_src_mac", |_, row| row.vantage.inner_macs[0]),
-        ("inner_dst_mac", |_, row| row.vantage.inner_macs[1]),
-        ("outer_ttl", |_, row| row.vantage.outer_ttl.into()),
-        ("ttl", |_, row| row.vantage.ttl.into()),
-        ("source", |_, row| row.vantage.source),
+        ("interface", |_, row| row.location.interface.into()),
+        ("port", |_, row| row.location.port),
+        ("direction", |_, row| row.location.direction.into()),
+        ("depth", |_, row| row.location.depth.into()),
+        ("tunnel", |_, row| row.location.tunnel),
+        ("vlans", |_, row| row.location.vlans),
+        ("outer_src_mac", |_, row| row.location.outer_macs[0]),
+        ("outer_dst_mac", |_, row| row.location.outer_macs[1]),
+        ("inner_src_mac", |_, row| row.location.inner_macs[0]),
+        ("inner_dst_mac", |_, row| row.location.inner_macs[1]),
+        ("outer_ttl", |_, row| row.location.outer_ttl.into()),
+        ("ttl", |_, row| row.location.ttl.into()),
+        ("source", |_, row| row.location.source),
     ];
     columns_dict(py, rows, &columns)
 }
 
-fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<Flow>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<Flow>; 21] = [
+fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<FlowStart>]) -> PyResult<Bound<'py, PyDict>> {
+    let columns: [Column<FlowStart>; 21] = [
         ("file", |file, _| index(file)),
         ("interface", |_, flow| flow.interface.into()),
         ("flow", |_, flow| flow.flow.cast_signed()),
@@ -144,7 +145,7 @@ fn facts_list<'py>(py: Python<'py>, facts: &[FileFacts]) -> PyResult<Bound<'py, 
     Ok(list)
 }
 
-fn fragments_dict(py: Python<'_>, tally: Tally) -> PyResult<Bound<'_, PyDict>> {
+fn fragments_dict(py: Python<'_>, tally: FragmentCounts) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("n_parts", tally.n_parts)?;
     dict.set_item("n_whole", tally.n_whole)?;

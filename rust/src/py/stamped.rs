@@ -1,6 +1,6 @@
 //! What was found of stamps, as plain values that Python keeps between two passes.
 
-use crate::stamp::{FileStamps, Found, Sought};
+use crate::stamp::{FileStamps, FoundStamp, Sought};
 
 /// A counter's key: whether it is Arista's, ticks, UTC ns, the file's time, ns of a tick.
 type KeyValues = (bool, u64, i64, i64, f64);
@@ -23,7 +23,7 @@ pub(super) fn known(
     files: Vec<Vec<Option<FoundValues>>>,
     rates_bps: &[Option<u64>],
 ) -> Vec<FileStamps> {
-    let found = |(name, base_ns, key): FoundValues| Found::from_values(&name, base_ns, key);
+    let found = |(name, base_ns, key): FoundValues| FoundStamp::from_values(&name, base_ns, key);
     let file = |(file, interfaces): (usize, Vec<Option<FoundValues>>)| FileStamps {
         interfaces: interfaces.into_iter().map(|one| found(one?)).collect(),
         last_bit_bps: rates_bps.get(file).copied().flatten(),
@@ -33,7 +33,7 @@ pub(super) fn known(
 
 /// To the values.
 pub(super) fn values(files: &[FileStamps]) -> Vec<Vec<Option<FoundValues>>> {
-    let value = |found: &Found| (found.name().to_owned(), found.base_ns, found.key_values());
+    let value = |found: &FoundStamp| (found.name().to_owned(), found.base_ns, found.key_values());
     let file = |stamps: &FileStamps| {
         let interfaces = stamps.interfaces.iter();
         interfaces.map(|one| one.as_ref().map(value)).collect()

@@ -1,11 +1,11 @@
 //! The packets table as an Arrow stream.
 
 use super::{
-    Bound, Division, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, pyclass,
+    Bound, PointTree, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, pyclass,
     pymethods, raise,
 };
 use crate::base::error::Error;
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::export::packets::{Batches, Damages, Failure, Follower, Origin};
 use crate::file::Damage;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -19,20 +19,20 @@ type OriginValues = (
     PathBuf,
     String,
     Vec<String>,
-    Vec<Option<Centre>>,
-    Option<Division>,
+    Vec<Option<PiecewiseLinear>>,
+    Option<PointTree>,
 );
 
 /// The packets table of some files as a one-shot Arrow stream.
 #[pyclass(frozen, module = "pcaplat._native")]
 pub(super) struct PacketStream {
-    batches: Mutex<Option<Rows>>,
+    batches: Mutex<Option<RecordBatches>>,
     damages: Damages,
     failure: Failure,
     has_details: bool,
 }
 
-type Rows = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 #[pymethods]
 impl PacketStream {
@@ -47,12 +47,12 @@ impl PacketStream {
         details: bool,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
-        let origin = |(path, name, points, clocks, division): OriginValues| Origin {
+        let origin = |(path, name, points, clocks, tree): OriginValues| Origin {
             path,
             name,
             points,
             clocks,
-            division,
+            tree,
         };
         let origins = origins.into_iter().map(origin).collect();
         let open = || Batches::open(reading, origins, outcomes_in, batch_rows, details);
@@ -129,7 +129,7 @@ impl Follow {
             name,
             points: vec![point],
             clocks: vec![],
-            division: None,
+            tree: None,
         };
         Ok(Self {
             follower: Follower::start(reading, origin, details),

@@ -5,13 +5,13 @@ use super::settings::Settings;
 use super::{
     Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
 };
-use crate::base::piecewise::Centre;
-use crate::location::Division;
+use crate::base::piecewise::PiecewiseLinear;
+use crate::location::PointTree;
 use crate::reading::Progress;
 use crate::reading::translations::{PlaceOf, Translations};
 use crate::survey::translation::session::{Session, Side};
 use crate::survey::translation::sessions::LeftOut;
-use crate::survey::translation::{Beforehand, Learned as Found, learn as run_learn};
+use crate::survey::translation::{Beforehand, LearnedTranslations, learn as run_learn};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
     dict.set_item("file", side.source.0)?;
     dict.set_item("interface", side.source.1)?;
     dict.set_item("place", side.place)?;
-    dict.set_item("leg", side.leg.cast_signed())?;
+    dict.set_item("leg", side.tuple_hash.cast_signed())?;
     dict.set_item("src", addresses.src.0.to_string())?;
     dict.set_item("src_port", addresses.src.1)?;
     dict.set_item("dst", addresses.dst.0.to_string())?;
@@ -88,15 +88,15 @@ fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> 
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
 #[pyfunction]
-#[pyo3(signature = (files, settings, point_of, divisions, centres, window_ns, tell=None, most_sessions=1_048_576))]
+#[pyo3(signature = (files, settings, point_of, trees, centres, window_ns, tell=None, most_sessions=1_048_576))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn learn(
     py: Python<'_>,
     files: Vec<PathBuf>,
     settings: &Settings,
     point_of: PlaceOf,
-    divisions: Vec<Option<Division>>,
-    centres: Vec<Centre>,
+    trees: Vec<Option<PointTree>>,
+    centres: Vec<PiecewiseLinear>,
     window_ns: i64,
     tell: Option<Bound<'_, PyAny>>,
     most_sessions: usize,
@@ -105,13 +105,13 @@ pub(super) fn learn(
     let progress = Progress::default();
     let beforehand = Beforehand {
         place_of: point_of,
-        divisions,
+        trees,
         centres,
         window_ns,
         most_sessions,
     };
     let job = || run_learn(&files, &reading, &beforehand, &progress);
-    let Found {
+    let LearnedTranslations {
         translations,
         sessions,
         left_out,

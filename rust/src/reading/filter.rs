@@ -38,12 +38,12 @@ struct Program {
     instructions: *mut Instruction,
 }
 
-type Run = unsafe extern "C" fn(*const Instruction, *const u8, c_uint, c_uint) -> c_uint;
+type RunFilter = unsafe extern "C" fn(*const Instruction, *const u8, c_uint, c_uint) -> c_uint;
 
 /// A compiled filter.
 pub struct Filter {
     instructions: Vec<Instruction>,
-    run: Run,
+    run: RunFilter,
     // Keeps `run` valid.
     _library: Library,
 }
@@ -63,7 +63,7 @@ impl Filter {
             ))
         })?;
         // SAFETY: bpf_filter has this signature in every libpcap (<pcap/bpf.h>).
-        let run = unsafe { library.get::<Run>(b"bpf_filter\0") }.map(|symbol| *symbol);
+        let run = unsafe { library.get::<RunFilter>(b"bpf_filter\0") }.map(|symbol| *symbol);
         let run = run.map_err(|error| Error::Argument(format!("libpcap: {error}")))?;
         Ok(Self {
             instructions,

@@ -14,7 +14,7 @@ use crate::identity::{Identity, Prefixes, WHOLE, identify};
 use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
 use crate::wire::{Decoder, Packet};
 use filter::Filter;
-use fragments::{Fragments, Taken};
+use fragments::{Fragments, Reassembly};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ pub struct Reading {
 pub type Identify = fn(&Packet, &[u8], &Prefixes) -> Identity;
 
 /// What a pass makes of one frame.
-pub enum Seen {
+pub enum ReadOutcome {
     /// A packet with an identity.
     Packet(Identity),
     /// A frame that could not be decoded to its innermost packet.
@@ -136,7 +136,7 @@ impl Reading {
         stamper: &mut Stamper,
         packet: &mut Packet,
         fragments: &'a mut Fragments,
-    ) -> (Seen, Frame<'a>) {
+    ) -> (ReadOutcome, Frame<'a>) {
         self.see_by(identify, frame, stamper, packet, fragments)
     }
 
@@ -150,7 +150,7 @@ impl Reading {
         stamper: &mut Stamper,
         packet: &mut Packet,
         fragments: &'a mut Fragments,
-    ) -> (Seen, Frame<'a>) {
+    ) -> (ReadOutcome, Frame<'a>) {
         self.decoder.decode_frame(frame, packet);
         let time = stamper.stamp(frame, packet, &self.decoder);
         if !packet.is_in_parts() {
@@ -160,9 +160,9 @@ impl Reading {
             self.decoder.decode_frame(whole, packet);
         };
         match fragments.take(frame, packet, decode) {
-            Taken::Own => (self.judge(how, frame, frame, packet, time), *frame),
-            Taken::Part => (self.judge_part(frame, packet), *frame),
-            Taken::Whole => {
+            Reassembly::Own => (self.judge(how, frame, frame, packet, time), *frame),
+            Reassembly::Part => (self.judge_part(frame, packet), *frame),
+            Reassembly::Whole => {
                 let whole = fragments.whole(frame);
                 (self.judge(how, frame, &whole, packet, time), whole)
             }
@@ -178,41 +178,41 @@ impl Reading {
         whole: &Frame<'_>,
         packet: &Packet,
         time: Stamped,
-    ) -> Seen {
+    ) -> ReadOutcome {
         if !self.wants(frame, whole, packet) {
-            return Seen::Excluded;
+            return ReadOutcome::Excluded;
         }
         if packet.stop.is_some() {
-            return Seen::Undecoded;
+            return ReadOutcome::Undecoded;
         }
         if !frame.has_time {
             return match time {
-                Stamped::ByFile => Seen::Undecoded,
-                _ => Seen::Untimed,
+                Stamped::ByFile => ReadOutcome::Undecoded,
+                _ => ReadOutcome::Untimed,
             };
         }
         let identity = how(packet, whole.bytes, &self.prefixes);
-        if self.one_in > 1 && !identity.bare_or_key().is_multiple_of(self.one_in) {
-            return Seen::Unsampled;
+        if self.one_in > 1 && !identity.unaddressed_or_key().is_multiple_of(self.one_in) {
+            return ReadOutcome::Unsampled;
         }
-        Seen::Packet(identity)
+        ReadOutcome::Packet(identity)
     }
 
     /// Gives a packet the flow that all points agree on.
     #[inline]
-    pub fn translate(&self, file: usize, frame: &Frame<'_>, seen: &mut Seen) {
-        if let (Some(translations), Seen::Packet(identity)) = (&self.translations, seen) {
+    pub fn translate(&self, file: usize, frame: &Frame<'_>, seen: &mut ReadOutcome) {
+        if let (Some(translations), ReadOutcome::Packet(identity)) = (&self.translations, seen) {
             translations.apply(file, frame.interface, frame.time_ns(), identity);
         }
     }
 
     /// Of which packet it is a part is not known yet, nor whether that one is wanted.
     #[cold]
-    fn judge_part(&self, frame: &Frame<'_>, packet: &Packet) -> Seen {
+    fn judge_part(&self, frame: &Frame<'_>, packet: &Packet) -> ReadOutcome {
         if self.one_in > 1 || !self.wants(frame, frame, packet) {
-            Seen::Excluded
+            ReadOutcome::Excluded
         } else {
-            Seen::Part
+            ReadOutcome::Part
         }
     }
 

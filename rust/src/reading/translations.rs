@@ -5,8 +5,8 @@
 
 use crate::base::hash::fold;
 use crate::base::hashed::HashedMap;
-use crate::base::piecewise::Centre;
-use crate::identity::{Bare, Identity, Kind, halves};
+use crate::base::piecewise::PiecewiseLinear;
+use crate::identity::{Identity, TranslationKind, Unaddressed, halves};
 
 /// Which capture point a file's interface is, or its part.
 pub type PlaceOf = Vec<Vec<Option<u16>>>;
@@ -38,18 +38,22 @@ pub struct Leg {
 /// All translations that were learned.
 #[derive(Clone, Debug, Default)]
 pub struct Translations {
-    of_leg: HashedMap<Vec<Leg>>,
+    of_tuple: HashedMap<Vec<Leg>>,
     place_of: PlaceOf,
-    centres: Vec<Centre>,
+    centres: Vec<PiecewiseLinear>,
 }
 
 impl Translations {
-    /// What was learned: legs by [`Bare::leg`], which point saw a frame, and the points' usual
-    /// difference to a common time.
+    /// What was learned: legs by [`Unaddressed::tuple_hash`], which point saw a
+    /// frame, and the points' usual difference to a common time.
     #[must_use]
-    pub fn new(of_leg: HashedMap<Vec<Leg>>, place_of: PlaceOf, centres: Vec<Centre>) -> Self {
+    pub fn new(
+        of_tuple: HashedMap<Vec<Leg>>,
+        place_of: PlaceOf,
+        centres: Vec<PiecewiseLinear>,
+    ) -> Self {
         Self {
-            of_leg,
+            of_tuple,
             place_of,
             centres,
         }
@@ -58,28 +62,32 @@ impl Translations {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.of_leg.is_empty()
+        self.of_tuple.is_empty()
     }
 
     /// Puts the flow that all points agree on in the place of this point's.
     pub fn apply(&self, file: usize, interface: u32, t_ns: i64, identity: &mut Identity) {
-        let Some(leg) = self.find(file, interface, t_ns, identity.bare.leg) else {
+        let Some(leg) = self.find(file, interface, t_ns, identity.unaddressed.tuple_hash) else {
             return;
         };
-        let bare = identity.bare;
-        let toward = bare.toward != leg.is_turned;
-        let same = Bare {
-            numbers: leg.numbers(&bare, toward),
-            ip_id: if leg.keeps_ip_id { bare.ip_id } else { 0 },
-            ..bare
+        let unaddressed = identity.unaddressed;
+        let toward = unaddressed.toward != leg.is_turned;
+        let same = Unaddressed {
+            numbers: leg.numbers(&unaddressed, toward),
+            ip_id: if leg.keeps_ip_id {
+                unaddressed.ip_id
+            } else {
+                0
+            },
+            ..unaddressed
         };
-        identity.flow = bare.errors_of(leg.flow);
+        identity.flow = unaddressed.errors_of(leg.flow);
         identity.pair = leg.pair;
         // an error goes the other way than what it quotes
-        identity.toward = toward != (bare.kind == Kind::Error);
-        let (sent, heard) = leg.ahead_of(toward);
+        identity.toward = toward != (unaddressed.kind == TranslationKind::Error);
+        let (sent, acked) = leg.ahead_of(toward);
         identity.range = identity.range.behind(sent);
-        identity.says = identity.says.behind(heard);
+        identity.message = identity.message.behind(acked);
         if !leg.keeps_ip_id {
             identity.range = identity.range.without_ip_id();
         }
@@ -87,8 +95,8 @@ impl Translations {
     }
 
     /// The leg of this place and time; of no other place's knowledge if it has its own.
-    fn find(&self, file: usize, interface: u32, t_ns: i64, leg: u64) -> Option<&Leg> {
-        let legs = self.of_leg.get(&leg)?;
+    fn find(&self, file: usize, interface: u32, t_ns: i64, tuple_hash: u64) -> Option<&Leg> {
+        let legs = self.of_tuple.get(&tuple_hash)?;
         let of_file = self.place_of.get(file)?;
         // of a divided file any place: they share a clock, and addresses tell them apart
         let place = of_file.get(interface as usize).copied().flatten();
@@ -112,16 +120,18 @@ impl Leg {
     }
 
     /// Sequence numbers as they are everywhere.
-    fn numbers(&self, bare: &Bare, toward: bool) -> u64 {
-        let (sent, heard) = self.ahead_of(toward);
-        match bare.kind {
-            Kind::Other | Kind::Datagram | Kind::Echo(_) => bare.numbers,
-            Kind::Tcp | Kind::Error => {
-                let (sequence, acknowledged) = halves(bare.numbers);
+    fn numbers(&self, unaddressed: &Unaddressed, toward: bool) -> u64 {
+        let (sent, acked) = self.ahead_of(toward);
+        match unaddressed.kind {
+            TranslationKind::Other | TranslationKind::Datagram | TranslationKind::Echo(_) => {
+                unaddressed.numbers
+            }
+            TranslationKind::Tcp | TranslationKind::Error => {
+                let (sequence, acknowledged) = halves(unaddressed.numbers);
                 let acknowledged = if acknowledged == 0 {
                     0
                 } else {
-                    acknowledged.wrapping_sub(heard)
+                    acknowledged.wrapping_sub(acked)
                 };
                 u64::from(sequence.wrapping_sub(sent)) << 32 | u64::from(acknowledged)
             }

@@ -7,20 +7,20 @@
 //! ```
 
 use super::embedded::{end, has_fcs};
-use super::key::Counter;
-use super::{Evidence, Look, Mark, Stamp, Timescale};
+use super::key::TickCounter;
+use super::{StampEvidence, StampedFrame, Mark, Stamp, Timescale};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "arista-7150",
     spec: "Arista EOS, timestamping on the 7150 series",
-    evidence: Evidence::Keyed,
+    evidence: StampEvidence::Keyed,
     read,
 };
 
 const BITS: u32 = 31;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
-    let key = look.key.filter(|key| key.counter == Counter::Arista)?;
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
+    let key = look.key.filter(|key| key.counter == TickCounter::Arista)?;
     let (at, field) = field(look)?;
     let ticks = (field & 0xFFFF_FF00) >> 1 | field & 0x7F;
     let ns = key.time_ns(ticks, BITS, look.frame.t_ns)?;
@@ -32,7 +32,7 @@ fn read(look: &Look<'_>) -> Option<Mark> {
 
 /// The ticks at the end of a frame, and where they stand: before the frame check sequence if there is
 /// one, else in its place. 0 means that the frame was not stamped.
-pub(super) fn field(look: &Look<'_>) -> Option<(usize, u32)> {
+pub(super) fn field(look: &StampedFrame<'_>) -> Option<(usize, u32)> {
     if !look.is_whole() {
         return None;
     }

@@ -6,14 +6,14 @@
 //! | 0xD28B (16) | 0x0001 (16) | timescale (8) | format (8) | seconds (32 or 16) | ns (32) | EtherType |
 //! ```
 
-use super::{Evidence, Look, Mark, NS_PER_S, Stamp, Timescale};
+use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
 use crate::base::cursor::be;
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "arista-7280",
     spec: "Arista EOS, timestamping on 7280R and 7500R",
-    evidence: Evidence::Named,
+    evidence: StampEvidence::Named,
     read,
 };
 
@@ -23,7 +23,7 @@ const HAS_64_BITS: u8 = 1;
 const HAS_48_BITS: u8 = 2;
 
 /// `at` is behind the `EtherType`.
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     let at = look.carrier(Carrier::Arista)?;
     let [_, _, timescale, format] = *look.octets(at)?;
     let cut_at = look.frame.bytes.len();

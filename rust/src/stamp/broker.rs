@@ -2,7 +2,7 @@
 //! them with a checksum.
 
 use super::embedded::end;
-use super::{Look, Mark};
+use super::{Mark, StampedFrame};
 use crate::base::cursor::be;
 use crate::base::tlv::Fields;
 
@@ -30,7 +30,7 @@ pub(super) fn time(fields: &[u8], cut_at: usize) -> Option<Mark> {
 /// ```text
 /// | fields | their length (8) | magic (16) | Internet checksum of all three (16) | [FCS] |
 /// ```
-pub(super) fn trailer(look: &Look<'_>, magic: [u8; 2]) -> Option<Mark> {
+pub(super) fn trailer(look: &StampedFrame<'_>, magic: [u8; 2]) -> Option<Mark> {
     if !look.is_whole() {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn trailer(look: &Look<'_>, magic: [u8; 2]) -> Option<Mark> {
         .max_by_key(|mark| mark.is_sound)
 }
 
-fn trailer_until(look: &Look<'_>, magic: [u8; 2], end: usize) -> Option<Mark> {
+fn trailer_until(look: &StampedFrame<'_>, magic: [u8; 2], end: usize) -> Option<Mark> {
     let length_at = end.checked_sub(BEHIND_FIELDS)?;
     let [n_bytes, high, low, sum @ ..] = *look.octets::<BEHIND_FIELDS>(length_at)?;
     let at = length_at.checked_sub(n_bytes.into())?;

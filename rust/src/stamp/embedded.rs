@@ -1,6 +1,6 @@
 //! The frame check sequence inside a frame: that of the frame before a trailer was put behind it.
 
-use super::{Look, Mark};
+use super::{Mark, StampedFrame};
 use crate::file::Frame;
 use crate::wire::Packet;
 use flate2::Crc;
@@ -55,7 +55,7 @@ pub(super) fn end(frame: &Frame<'_>, packet: &Packet) -> usize {
 /// Reads a trailer of `n_bytes` behind the check sequence that the frame had before: `mark` is told
 /// where the trailer is and where the frame ended. Without that sequence the trailer is damaged.
 pub(super) fn behind_old_fcs(
-    look: &Look<'_>,
+    look: &StampedFrame<'_>,
     n_bytes: usize,
     mark: impl Fn(usize, usize) -> Option<Mark>,
 ) -> Option<Mark> {

@@ -10,13 +10,13 @@
 //! |   upper timestamp (3, 7, 0), seconds (5, 6), or else       |
 //! ```
 
-use super::{Evidence, Look, Mark, NS_PER_S, Stamp, Timescale};
+use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "erspan3",
     spec: "draft-foschiano-erspan §4.3",
-    evidence: Evidence::Named,
+    evidence: StampEvidence::Named,
     read,
 };
 
@@ -27,7 +27,7 @@ const STEP_NS: [u32; 4] = [100_000, 100, 1, 1];
 const SHARE_OF_WRAP: i64 = 8;
 const IEEE_1588: u32 = 2;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     let at = look.carrier(Carrier::Erspan3)?;
     let low = look.word(at + 4)?;
     let flags = look.word(at + 8)?;
@@ -72,7 +72,7 @@ fn count(steps: u64, n_steps: i64, step_ns: u32, cut_at: usize) -> Mark {
 }
 
 /// The platform, and the second word of its subheader.
-fn subheader(look: &Look<'_>, at: usize, flags: u32) -> Option<(u32, u32)> {
+fn subheader(look: &StampedFrame<'_>, at: usize, flags: u32) -> Option<(u32, u32)> {
     if flags & HAS_SUBHEADER == 0 {
         return None;
     }

@@ -7,12 +7,12 @@
 //! ```
 
 use super::embedded::behind_old_fcs;
-use super::{Evidence, Look, Mark, NS_PER_S, Stamp};
+use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "exablaze",
     spec: "Cisco Nexus 3550-T HPT configuration guide",
-    evidence: Evidence::Checked,
+    evidence: StampEvidence::Checked,
     read,
 };
 
@@ -20,11 +20,11 @@ const BEHIND_OLD_FCS: usize = 12;
 /// 2^-40 s.
 const RESOLUTION_NS: f64 = 0.001;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     behind_old_fcs(look, BEHIND_OLD_FCS, |at, cut_at| mark(look, at, cut_at))
 }
 
-fn mark(look: &Look<'_>, at: usize, cut_at: usize) -> Option<Mark> {
+fn mark(look: &StampedFrame<'_>, at: usize, cut_at: usize) -> Option<Mark> {
     let octets = look.octets::<5>(at + 6)?;
     let fraction = octets.iter().fold(0_u64, |all, one| all << 8 | u64::from(*one));
     let ns = (u128::from(fraction) * u128::from(NS_PER_S.cast_unsigned())) >> 40;

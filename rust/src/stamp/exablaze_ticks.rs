@@ -7,20 +7,20 @@
 //! ```
 
 use super::arista_7150::{field, mark};
-use super::key::Counter;
-use super::{Evidence, Look, Mark, Stamp};
+use super::key::TickCounter;
+use super::{StampEvidence, StampedFrame, Mark, Stamp};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "exablaze-ticks",
     spec: "CiscoDevNet/n3550-timestamp-decoder",
-    evidence: Evidence::Keyed,
+    evidence: StampEvidence::Keyed,
     read,
 };
 
 const BITS: u32 = 32;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
-    let key = look.key.filter(|key| key.counter == Counter::Exablaze)?;
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
+    let key = look.key.filter(|key| key.counter == TickCounter::Exablaze)?;
     let (at, ticks) = field(look)?;
     let ns = key.time_ns(ticks, BITS, look.frame.t_ns)?;
     Some(mark(ns, key.ns_per_tick, at))

@@ -5,7 +5,7 @@ use super::{NS_PER_S, Stamp, Timescale};
 
 /// The stamp of one interface's frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundStamp {
     /// Place in the index of stamps.
     pub(super) kind: usize,
     /// What stamps usually differ from the file's time.
@@ -47,7 +47,7 @@ pub struct Sought {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileStamps {
     /// By interface; those beyond have none.
-    pub(crate) interfaces: Vec<Option<Found>>,
+    pub(crate) interfaces: Vec<Option<FoundStamp>>,
     /// Bits a second of the link, where frames are stamped at their last one.
     pub(crate) last_bit_bps: Option<u64>,
 }
@@ -58,7 +58,7 @@ const NEAR_NS: i64 = 10 * NS_PER_S;
 const TAI_NS: i64 = 37 * NS_PER_S;
 
 #[cfg(feature = "python")]
-impl Found {
+impl FoundStamp {
     /// From what a former pass found.
     pub(crate) fn from_values(
         name: &str,
@@ -83,7 +83,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl FoundStamp {
     pub(super) fn stamp(&self) -> Option<&'static Stamp> {
         super::ALL.get(self.kind).copied()
     }
@@ -121,10 +121,10 @@ impl FileStamps {
     /// What the stamps of an interface are called.
     #[must_use]
     pub fn name(&self, interface: usize) -> Option<&'static str> {
-        self.of(interface).map(Found::name)
+        self.of(interface).map(FoundStamp::name)
     }
 
-    pub(crate) fn of(&self, interface: usize) -> Option<&Found> {
+    pub(crate) fn of(&self, interface: usize) -> Option<&FoundStamp> {
         self.interfaces.get(interface)?.as_ref()
     }
 

@@ -8,14 +8,14 @@ use crate::wire::{Carrier, Packet};
 use std::cell::OnceCell;
 
 /// A decoded frame, and what its file said before.
-pub(super) struct Look<'a> {
+pub(super) struct StampedFrame<'a> {
     pub(super) frame: &'a Frame<'a>,
     pub(super) packet: &'a Packet,
     pub(super) key: Option<&'a Key>,
     embedded: OnceCell<Option<Embedded>>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> StampedFrame<'a> {
     pub(super) fn new(frame: &'a Frame<'a>, packet: &'a Packet, key: Option<&'a Key>) -> Self {
         Self {
             frame,

@@ -6,17 +6,17 @@
 //! | 0x22E5 (16) | length (8), with itself | fields: type (8), length (8), value | EtherType |
 //! ```
 
-use super::{Evidence, Look, Mark, Stamp, broker};
+use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon",
     spec: "Gigamon GigaVUE header",
-    evidence: Evidence::Named,
+    evidence: StampEvidence::Named,
     read,
 };
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     let at = look.carrier(Carrier::Gigamon)?;
     let [n_bytes] = *look.octets(at)?;
     let fields = look.frame.bytes.get(at + 1..at + usize::from(n_bytes))?;

@@ -2,18 +2,18 @@
 //!
 //! Spec: Wireshark's packet-gmhdr.c.
 
-use super::{Evidence, Look, Mark, Stamp, broker};
+use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon-fields",
     spec: "Gigamon GigaVUE trailer",
-    evidence: Evidence::Checked,
+    evidence: StampEvidence::Checked,
     read,
 };
 
 const MAGIC: [u8; 2] = [0x22, 0xE5];
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     broker::trailer(look, MAGIC)
 }
 

@@ -7,22 +7,22 @@
 //! ```
 
 use super::embedded::behind_old_fcs;
-use super::{Evidence, Look, Mark, Stamp};
+use super::{StampEvidence, StampedFrame, Mark, Stamp};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon-trailer",
     spec: "Gigamon GigaVUE time stamp trailer",
-    evidence: Evidence::Checked,
+    evidence: StampEvidence::Checked,
     read,
 };
 
 const BEHIND_OLD_FCS: usize = 10;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     behind_old_fcs(look, BEHIND_OLD_FCS, |at, cut_at| mark(look, at, cut_at))
 }
 
-fn mark(look: &Look<'_>, at: usize, cut_at: usize) -> Option<Mark> {
+fn mark(look: &StampedFrame<'_>, at: usize, cut_at: usize) -> Option<Mark> {
     Some(Mark::of_seconds(look.word(at + 2)?, look.word(at + 6)?, cut_at))
 }
 

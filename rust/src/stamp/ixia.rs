@@ -2,18 +2,18 @@
 //!
 //! Spec: Wireshark's packet-ixiatrailer.c.
 
-use super::{Evidence, Look, Mark, Stamp, broker};
+use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "ixia",
     spec: "Keysight Vision packet trailer",
-    evidence: Evidence::Checked,
+    evidence: StampEvidence::Checked,
     read,
 };
 
 const MAGIC: [u8; 2] = [0xAF, 0x12];
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     broker::trailer(look, MAGIC)
 }
 

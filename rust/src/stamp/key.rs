@@ -16,7 +16,7 @@ use crate::wire::Packet;
 
 /// Which counter the frames carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counter {
+pub(super) enum TickCounter {
     /// 31 bits, with a 0 put in at bit 7.
     Arista,
     /// 32 bits.
@@ -26,7 +26,7 @@ pub(super) enum Counter {
 /// What a key frame says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Key {
-    pub(super) counter: Counter,
+    pub(super) counter: TickCounter,
     pub(super) ticks: u64,
     pub(super) utc_ns: i64,
     /// When the file says it came.
@@ -50,9 +50,9 @@ impl Key {
     ) -> Self {
         Self {
             counter: if is_arista {
-                Counter::Arista
+                TickCounter::Arista
             } else {
-                Counter::Exablaze
+                TickCounter::Exablaze
             },
             ticks,
             utc_ns,
@@ -62,7 +62,7 @@ impl Key {
     }
 
     pub(super) fn values(&self) -> (bool, u64, i64, i64, f64) {
-        let is_arista = self.counter == Counter::Arista;
+        let is_arista = self.counter == TickCounter::Arista;
         (
             is_arista,
             self.ticks,
@@ -170,7 +170,7 @@ fn arista(frame: &Frame<'_>, data: &[u8]) -> Option<Key> {
         let utc_ns = i64::try_from(utc).ok()?;
         let is_likely = utc_ns.abs_diff(frame.t_ns) < LIKELY_WITHIN_NS;
         is_likely.then_some(Key {
-            counter: Counter::Arista,
+            counter: TickCounter::Arista,
             ticks,
             utc_ns,
             t_ns: frame.t_ns,
@@ -193,7 +193,7 @@ fn exablaze(frame: &Frame<'_>, data: &[u8]) -> Option<Key> {
         .then_some(())?;
     let hz = number(data, 24).filter(|hz| (1_000_000..=100_000_000_000).contains(hz))?;
     Some(Key {
-        counter: Counter::Exablaze,
+        counter: TickCounter::Exablaze,
         ticks: number(data, 16)?,
         utc_ns: i64::try_from(number(data, 8)?).ok()?,
         t_ns: frame.t_ns,

@@ -3,7 +3,7 @@
 
 use super::found::FileStamps;
 use super::key::Key;
-use super::search::{N_LOOKED_AT, Seen, slot};
+use super::search::{N_LOOKED_AT, StampCandidates, slot};
 use crate::file::Frame;
 use crate::wire::{Decoder, Packet};
 
@@ -12,13 +12,13 @@ const LEAST_FRAMES: u64 = 8;
 
 /// What the first frames of a file have shown so far.
 #[derive(Default)]
-pub struct Watch {
-    seen: Vec<Seen>,
+pub struct LiveSearch {
+    seen: Vec<StampCandidates>,
     n_frames: u64,
     packet: Packet,
 }
 
-impl Watch {
+impl LiveSearch {
     /// Takes the next frame into account; the stamps, once there is evidence.
     pub fn look(&mut self, decoder: &Decoder, frame: &Frame<'_>) -> Option<FileStamps> {
         if self.n_frames >= N_LOOKED_AT {

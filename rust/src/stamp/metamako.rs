@@ -8,12 +8,12 @@
 //! Samples have a word between old FCS and seconds that no flag tells of.
 
 use super::embedded::end;
-use super::{Evidence, Look, Mark, Stamp, Timescale};
+use super::{StampEvidence, StampedFrame, Mark, Stamp, Timescale};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "metamako",
     spec: "MetamakoTrailer.txt (Metamako, 2018)",
-    evidence: Evidence::Checked,
+    evidence: StampEvidence::Checked,
     read,
 };
 
@@ -23,7 +23,7 @@ const OLD_FCS_IS_VALID: u8 = 0x01;
 const HAS_EXTENSIONS: u8 = 0x02;
 const RESERVED: u8 = 0xC8;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     let end = end(look.frame, look.packet);
     let Some(old) = look.embedded() else {
         return damaged(look, end);
@@ -38,7 +38,7 @@ fn read(look: &Look<'_>) -> Option<Mark> {
 }
 
 /// A trailer that ends at `end`, of a frame that ends at `cut_at`.
-fn trailer(look: &Look<'_>, end: usize, cut_at: usize) -> Option<Mark> {
+fn trailer(look: &StampedFrame<'_>, end: usize, cut_at: usize) -> Option<Mark> {
     let at = end.checked_sub(TRAILER_BYTES)?;
     let between = at.checked_sub(cut_at + FCS_BYTES)?;
     let [flags] = *look.octets(at + 8)?;
@@ -51,7 +51,7 @@ fn trailer(look: &Look<'_>, end: usize, cut_at: usize) -> Option<Mark> {
     mark(look, at, cut_at)
 }
 
-fn mark(look: &Look<'_>, at: usize, cut_at: usize) -> Option<Mark> {
+fn mark(look: &StampedFrame<'_>, at: usize, cut_at: usize) -> Option<Mark> {
     Some(Mark {
         timescale: Timescale::Utc,
         ..Mark::of_seconds(look.word(at)?, look.word(at + 4)?, cut_at)
@@ -59,7 +59,7 @@ fn mark(look: &Look<'_>, at: usize, cut_at: usize) -> Option<Mark> {
 }
 
 /// A frame whose old check sequence does not hold, but at whose end something like a trailer is.
-fn damaged(look: &Look<'_>, end: usize) -> Option<Mark> {
+fn damaged(look: &StampedFrame<'_>, end: usize) -> Option<Mark> {
     if !look.is_whole() {
         return None;
     }
@@ -114,7 +114,7 @@ mod tests {
         let bytes = crate::wire::vectors::frame(&format!("{PADDED} {text}"));
         let frame = super::super::testing::frame_of(&bytes);
         let packet = crate::wire::Packet::new();
-        let look = Look::new(&frame, &packet, None);
+        let look = StampedFrame::new(&frame, &packet, None);
         trailer(&look, bytes.len() - 4, bytes.len() - 20).map(|mark| mark.ns)
     }
 

@@ -18,13 +18,13 @@ mod testing;
 mod track;
 
 #[cfg(feature = "python")]
-pub(crate) use found::Found;
+pub(crate) use found::FoundStamp;
 pub use found::{FileStamps, Sought, Times};
-pub use live::Watch;
+pub use live::LiveSearch;
 pub use search::{check_name, find};
 pub use stamper::{Stamped, Stamper};
 
-use frame::Look;
+use frame::StampedFrame;
 
 macro_rules! stamps {
     ($($name:ident),* $(,)?) => {
@@ -55,13 +55,13 @@ struct Stamp {
     name: &'static str,
     spec: &'static str,
     /// What says that a value is one.
-    evidence: Evidence,
-    read: fn(&Look<'_>) -> Option<Mark>,
+    evidence: StampEvidence,
+    read: fn(&StampedFrame<'_>) -> Option<Mark>,
 }
 
 /// What says that a value is a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Evidence {
+enum StampEvidence {
     /// A type in the header before it names it.
     Named,
     /// A check sequence holds.

@@ -1,10 +1,10 @@
 //! Looks for stamps in the first frames of a file.
 
-use super::found::{FileStamps, Found, Sought};
-use super::frame::Look;
+use super::found::{FileStamps, FoundStamp, Sought};
+use super::frame::StampedFrame;
 use super::key::Key;
 use super::track::unfolded;
-use super::{ALL, Evidence, Mark};
+use super::{ALL, Mark, StampEvidence};
 use crate::base::error::{Error, Result};
 use crate::file::{Capture, Frame};
 use crate::wire::{Decoder, Packet};
@@ -29,7 +29,7 @@ const TICKS_WITHIN_NS: i64 = 10_000_000;
 
 /// What one interface showed so far.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct StampCandidates {
     n_frames: usize,
     n_maybe_ticks: usize,
     keys: Vec<Key>,
@@ -71,7 +71,7 @@ pub fn find(path: &Path, decoder: &Decoder, sought: &Sought) -> Result<FileStamp
 }
 
 /// By interface.
-fn look(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<Vec<Option<Found>>> {
+fn look(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<Vec<Option<FoundStamp>>> {
     let mut seen = Vec::new();
     look_at(path, decoder, &mut seen, is_not_keyed)?;
     let may_have_ticks = named.is_some_and(is_keyed_name)
@@ -82,28 +82,28 @@ fn look(path: &Path, decoder: &Decoder, named: Option<&str>) -> Result<Vec<Optio
     if seen.iter().any(|one| !one.keys.is_empty()) {
         look_at(path, decoder, &mut seen, |evidence| !is_not_keyed(evidence))?;
     }
-    let best = |one: &Seen| {
+    let best = |one: &StampCandidates| {
         let named = named.and_then(|name| one.best(Some(name)));
         named.or_else(|| one.best(None))
     };
     Ok(seen.iter().map(best).collect())
 }
 
-fn is_not_keyed(evidence: Evidence) -> bool {
-    evidence != Evidence::Keyed
+fn is_not_keyed(evidence: StampEvidence) -> bool {
+    evidence != StampEvidence::Keyed
 }
 
 fn is_keyed_name(name: &str) -> bool {
     ALL.iter()
-        .any(|stamp| stamp.name == name && stamp.evidence == Evidence::Keyed)
+        .any(|stamp| stamp.name == name && stamp.evidence == StampEvidence::Keyed)
 }
 
 /// Reads the values of some stamps in the first frames.
 fn look_at(
     path: &Path,
     decoder: &Decoder,
-    seen: &mut Vec<Seen>,
-    wants: fn(Evidence) -> bool,
+    seen: &mut Vec<StampCandidates>,
+    wants: fn(StampEvidence) -> bool,
 ) -> Result<()> {
     let is_first = seen.is_empty();
     each_frame(path, decoder, N_LOOKED_AT, |frame, packet| {
@@ -121,7 +121,7 @@ fn look_at(
 }
 
 /// Looks further for key frames.
-fn find_keys(path: &Path, decoder: &Decoder, seen: &mut Vec<Seen>) -> Result<()> {
+fn find_keys(path: &Path, decoder: &Decoder, seen: &mut Vec<StampCandidates>) -> Result<()> {
     let mut until_ns = None;
     each_frame(path, decoder, N_UNTIL_KEY, |frame, packet| {
         if frame.has_time {
@@ -160,17 +160,20 @@ fn each_frame(
     Ok(())
 }
 
-pub(super) fn slot(seen: &mut Vec<Seen>, interface: usize) -> Option<&mut Seen> {
+pub(super) fn slot(
+    seen: &mut Vec<StampCandidates>,
+    interface: usize,
+) -> Option<&mut StampCandidates> {
     if interface >= MAX_INTERFACES {
         return None;
     }
     if interface >= seen.len() {
-        seen.resize_with(interface + 1, Seen::default);
+        seen.resize_with(interface + 1, StampCandidates::default);
     }
     seen.get_mut(interface)
 }
 
-impl Seen {
+impl StampCandidates {
     pub(super) fn count(&mut self, frame: &Frame<'_>, packet: &Packet) {
         if let Some(key) = Key::of(frame, packet) {
             return self.take_key(key);
@@ -200,12 +203,17 @@ impl Seen {
         })
     }
 
-    pub(super) fn read(&mut self, frame: &Frame<'_>, packet: &Packet, wants: fn(Evidence) -> bool) {
+    pub(super) fn read(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        wants: fn(StampEvidence) -> bool,
+    ) {
         if !frame.has_time {
             return;
         }
         let key = self.key();
-        let look = Look::new(frame, packet, key.as_ref());
+        let look = StampedFrame::new(frame, packet, key.as_ref());
         self.marks.resize_with(ALL.len(), Vec::new);
         for (stamp, marks) in ALL.iter().zip(&mut self.marks) {
             if wants(stamp.evidence)
@@ -217,7 +225,7 @@ impl Seen {
     }
 
     /// The stamp that most frames have, and of equals the one nearest to the file's time.
-    pub(super) fn best(&self, named: Option<&str>) -> Option<Found> {
+    pub(super) fn best(&self, named: Option<&str>) -> Option<FoundStamp> {
         let all = ALL.iter().zip(&self.marks).enumerate();
         let wanted = all.filter(|(_, (stamp, _))| named.is_none_or(|name| name == stamp.name));
         let found = wanted.filter_map(|(kind, (stamp, marks))| {
@@ -227,17 +235,17 @@ impl Seen {
             let (_, mark) = marks.first()?;
             let found = self.found(kind, base_ns, mark);
             let is_named = named.is_some();
-            Some((n, Found { is_named, ..found }))
+            Some((n, FoundStamp { is_named, ..found }))
         });
-        let nearest = |found: &Found| std::cmp::Reverse(found.base_ns.unsigned_abs());
+        let nearest = |found: &FoundStamp| std::cmp::Reverse(found.base_ns.unsigned_abs());
         found
             .max_by_key(|(n, found)| (*n, nearest(found)))
             .map(|(_, found)| found)
     }
 
-    fn found(&self, kind: usize, base_ns: i64, mark: &Mark) -> Found {
+    fn found(&self, kind: usize, base_ns: i64, mark: &Mark) -> FoundStamp {
         let is_keyed = ALL.get(kind).is_some_and(|of| !is_not_keyed(of.evidence));
-        Found {
+        FoundStamp {
             kind,
             base_ns,
             key: self.key().filter(|_| is_keyed),
@@ -249,21 +257,21 @@ impl Seen {
     }
 
     /// Whether so many values that agree are evidence.
-    fn is_enough(&self, evidence: Evidence, n: usize, n_marks: usize) -> bool {
+    fn is_enough(&self, evidence: StampEvidence, n: usize, n_marks: usize) -> bool {
         let is_usual = n * 2 > n_marks;
         let share = self.n_frames.div_ceil(LEAST_SHARE);
         is_usual
             && match evidence {
-                Evidence::Named => n > 0,
-                Evidence::Checked => n >= share,
-                Evidence::Keyed => n >= share.max(LEAST_TICKS),
-                Evidence::Timed => n >= LEAST_TIMES.max(self.n_frames.div_ceil(2)),
+                StampEvidence::Named => n > 0,
+                StampEvidence::Checked => n >= share,
+                StampEvidence::Keyed => n >= share.max(LEAST_TICKS),
+                StampEvidence::Timed => n >= LEAST_TIMES.max(self.n_frames.div_ceil(2)),
             }
     }
 }
 
 /// The usual difference from the file's time, and how many values have it.
-fn usual(marks: &[(i64, Mark)], evidence: Evidence) -> Option<(i64, usize)> {
+fn usual(marks: &[(i64, Mark)], evidence: StampEvidence) -> Option<(i64, usize)> {
     let off =
         |base_ns, (t_ns, mark): &(i64, Mark)| unfolded(mark, *t_ns, base_ns)?.checked_sub(*t_ns);
     let base_ns = marks.iter().find_map(|one| off(0, one))?;
@@ -271,8 +279,8 @@ fn usual(marks: &[(i64, Mark)], evidence: Evidence) -> Option<(i64, usize)> {
     offs.sort_unstable();
     let usual_ns = *offs.get(offs.len() / 2)?;
     let within_ns = match evidence {
-        Evidence::Keyed => TICKS_WITHIN_NS,
-        Evidence::Named | Evidence::Checked | Evidence::Timed => {
+        StampEvidence::Keyed => TICKS_WITHIN_NS,
+        StampEvidence::Named | StampEvidence::Checked | StampEvidence::Timed => {
             marks.first().map_or(0, |(_, mark)| mark.within_ns)
         }
     };

@@ -1,10 +1,10 @@
 //! The stamps of one file, frame by frame.
 
-use super::found::{FileStamps, Found};
-use super::frame::Look;
+use super::found::{FileStamps, FoundStamp};
+use super::frame::StampedFrame;
 use super::key::Key;
 use super::track::Track;
-use super::{Evidence, NS_PER_S, Stamp};
+use super::{NS_PER_S, Stamp, StampEvidence};
 use crate::file::Frame;
 use crate::wire::{Decoder, Packet};
 
@@ -26,22 +26,22 @@ pub enum Stamped {
 /// Reads the stamps of one file's frames, in the file's order.
 #[derive(Debug, Default)]
 pub struct Stamper {
-    interfaces: Vec<Option<State>>,
+    interfaces: Vec<Option<InterfaceStamper>>,
     last_bit_bps: Option<u64>,
 }
 
 #[derive(Debug)]
-struct State {
+struct InterfaceStamper {
     stamp: &'static Stamp,
     track: Track,
     key: Option<Key>,
     n_odd_keys: u32,
-    counts: Counts,
+    counts: StampCounts,
 }
 
 /// Frames by what their stamps were; key frames are not counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct StampCounts {
     pub(crate) stamped: u64,
     pub(crate) damaged: u64,
     pub(crate) without: u64,
@@ -57,14 +57,14 @@ impl Stamper {
     /// With what was found in the file.
     #[must_use]
     pub fn new(stamps: &FileStamps) -> Self {
-        let state = |found: &Option<Found>| {
+        let state = |found: &Option<FoundStamp>| {
             let found = found.as_ref()?;
-            Some(State {
+            Some(InterfaceStamper {
                 stamp: found.stamp()?,
                 track: Track::new(found.base_ns),
                 key: found.key,
                 n_odd_keys: 0,
-                counts: Counts::default(),
+                counts: StampCounts::default(),
             })
         };
         let of_file = &stamps.interfaces[..];
@@ -102,9 +102,9 @@ impl Stamper {
     }
 
     /// How many frames of an interface were what.
-    pub(crate) fn counts(&self, interface: usize) -> Counts {
+    pub(crate) fn counts(&self, interface: usize) -> StampCounts {
         let state = self.interfaces.get(interface).and_then(Option::as_ref);
-        state.map_or_else(Counts::default, |state| state.counts)
+        state.map_or_else(StampCounts::default, |state| state.counts)
     }
 }
 
@@ -133,7 +133,7 @@ fn takes_ns(n_octets: u64, rate_bps: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
-impl State {
+impl InterfaceStamper {
     fn stamp_and_cut(
         &mut self,
         frame: &mut Frame<'_>,
@@ -165,7 +165,7 @@ impl State {
             self.take_key(key);
             return (Stamped::Key, None);
         }
-        let look = Look::new(frame, packet, self.key.as_ref());
+        let look = StampedFrame::new(frame, packet, self.key.as_ref());
         let Some(mark) = (self.stamp.read)(&look) else {
             return (Stamped::Without, None);
         };
@@ -175,7 +175,7 @@ impl State {
             return (Stamped::ByStamp, Some(mark.cut_at));
         }
         let was_one = mark.is_sound
-            || self.stamp.evidence == Evidence::Named
+            || self.stamp.evidence == StampEvidence::Named
             || self.track.is_near(&mark, t_ns);
         if was_one {
             (Stamped::Damaged, Some(mark.cut_at))

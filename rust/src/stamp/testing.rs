@@ -1,9 +1,9 @@
 //! What the tests of the stamps share: frames of hex digits, and what is read from them.
 
-use super::frame::Look;
+use super::frame::StampedFrame;
 use super::key::Key;
 use super::{Mark, Stamp};
-use crate::file::{Direction, Frame};
+use crate::file::{Frame, FrameDirection};
 use crate::wire::vectors::frame as octets;
 use crate::wire::{Decoder, Packet};
 
@@ -26,12 +26,12 @@ pub(super) fn mark_cut(stamp: &Stamp, text: &str, n_cut: usize) -> Option<Mark> 
         bytes: &bytes[..n - n_cut],
         ..frame_of(&bytes)
     };
-    (stamp.read)(&Look::new(&frame, &packet_of(&frame), None))
+    (stamp.read)(&StampedFrame::new(&frame, &packet_of(&frame), None))
 }
 
 pub(super) fn marked(stamp: &Stamp, bytes: &[u8], key: Option<&Key>) -> Option<Mark> {
     let frame = frame_of(bytes);
-    (stamp.read)(&Look::new(&frame, &packet_of(&frame), key))
+    (stamp.read)(&StampedFrame::new(&frame, &packet_of(&frame), key))
 }
 
 /// What a key frame says.
@@ -52,7 +52,7 @@ pub(super) fn frame_of(bytes: &[u8]) -> Frame<'_> {
         link: 1,
         wire_bytes: u32::try_from(bytes.len()).unwrap(),
         fcs_bytes: 0,
-        direction: Direction::Unknown,
+        direction: FrameDirection::Unknown,
         bytes,
     }
 }

@@ -6,21 +6,21 @@
 //! | 0x8988 (16) | ns (48) | EtherType |
 //! ```
 
-use super::{Evidence, Look, Mark, NS_PER_S, Stamp, Timescale};
+use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
 use crate::base::cursor::be;
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "ttag",
     spec: "Cisco Nexus 9000 NX-OS, time stamp tagging",
-    evidence: Evidence::Named,
+    evidence: StampEvidence::Named,
     read,
 };
 
 /// 78 hours.
 const WRAP_NS: i64 = 1 << 48;
 
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     let at = look.carrier(Carrier::Ttag)?;
     let [high, low] = [be(look.octets::<2>(at)?), look.word(at + 2)?];
     let ns = i64::from(high) << 32 | i64::from(low);

@@ -7,12 +7,12 @@
 //! ```
 
 use super::embedded::{end, has_fcs};
-use super::{Evidence, Look, Mark, NS_PER_S, Stamp};
+use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "vss",
     spec: "VSS Monitoring time and port stamps",
-    evidence: Evidence::Timed,
+    evidence: StampEvidence::Timed,
     read,
 };
 
@@ -23,7 +23,7 @@ const NS_BITS: u32 = 0x3FFF_FFFF;
 const NEAR_NS: u64 = 3_600 * NS_PER_S.cast_unsigned();
 
 /// Only behind what an IP packet says of its length: a packet may well carry a time of its own.
-fn read(look: &Look<'_>) -> Option<Mark> {
+fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     if !look.is_whole() || look.packet.ip_version == 0 || look.embedded().is_some() {
         return None;
     }
@@ -33,7 +33,7 @@ fn read(look: &Look<'_>) -> Option<Mark> {
     places.find_map(|at| mark(look, at))
 }
 
-fn mark(look: &Look<'_>, at: usize) -> Option<Mark> {
+fn mark(look: &StampedFrame<'_>, at: usize) -> Option<Mark> {
     let mark = Mark::of_seconds(look.word(at)?, look.word(at + 4)? & NS_BITS, at);
     let is_near = mark.ns.abs_diff(look.frame.t_ns) <= NEAR_NS;
     (is_near && look.is_behind_packet(at)).then_some(mark)

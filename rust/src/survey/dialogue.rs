@@ -27,7 +27,7 @@ pub struct Dialogue {
     /// TCP segments with payload, likewise.
     pub n_data: [u32; 2],
     last: Option<(i64, bool)>,
-    sides: [Side; 2],
+    sides: [DialogueSide; 2],
     /// Those of the first packet; several connections are one flow where a snap length cuts ports.
     ports: Option<[i32; 2]>,
     is_mixed: bool,
@@ -35,7 +35,7 @@ pub struct Dialogue {
 
 /// The bytes one end sent.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+struct DialogueSide {
     /// Sequence number behind the last of them; none before any was seen.
     next: Option<u32>,
     /// Bytes that the other end acknowledged before they were seen, and when.
@@ -129,7 +129,7 @@ impl Dialogue {
         };
         let end = numbers.seq.wrapping_add(numbers.length);
         if numbers.flags & SYN != 0 && !own.is_late(numbers.seq, end) {
-            *own = Side::default();
+            *own = DialogueSide::default();
         }
         if numbers.length > 0 {
             *n_data = n_data.saturating_add(1);
@@ -153,7 +153,7 @@ impl Dialogue {
     }
 }
 
-impl Side {
+impl DialogueSide {
     /// Whether bytes come after they were acknowledged.
     fn is_late(&self, start: u32, end: u32) -> bool {
         let (from, to) = self.hole;

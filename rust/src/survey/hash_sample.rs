@@ -1,22 +1,22 @@
-//! Packets whose rank is at most a level; the level falls until they fit.
+//! Packets whose rank is at most a threshold; the threshold falls until they fit.
 
 use crate::base::hashed::HashedMap;
-use crate::location::Vantage;
+use crate::location::Location;
 
 /// Of ranks that repeat without end so many are kept.
 const ENOUGH_REPEATS: u8 = 16;
 
 /// One selected packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct SampledPacket {
     /// See [`crate::identity::Identity::key`].
     pub key: u64,
-    /// See [`crate::identity::Identity::bare_or_key`].
-    pub bare: u64,
-    /// See [`crate::identity::Bare::content`].
+    /// See [`crate::identity::Identity::unaddressed_or_key`].
+    pub unaddressed: u64,
+    /// See [`crate::identity::Unaddressed::content`].
     pub content: u64,
-    /// See [`crate::identity::Bare::numbered_leg`].
-    pub leg: u64,
+    /// See [`crate::identity::Unaddressed::tuple_and_seq`].
+    pub tuple_and_seq: u64,
     /// See [`crate::identity::Identity::pair`].
     pub pair: u64,
     /// See [`crate::identity::Identity::flow`].
@@ -28,7 +28,7 @@ pub struct Row {
     /// See [`crate::identity::copy_tag`].
     pub copy_tag: u32,
     /// Where within the file it was seen.
-    pub vantage: Vantage,
+    pub location: Location,
     /// The file's time.
     pub t_ns: i64,
     /// Bytes of the TCP segment, header included; 0 for anything else.
@@ -36,26 +36,26 @@ pub struct Row {
 }
 
 /// The packets of one selection.
-pub(super) struct Few {
+pub(super) struct HashSample {
     limit: usize,
-    rank: fn(&Row) -> u64,
-    pub(super) level: u64,
-    rows: Vec<Row>,
+    rank: fn(&SampledPacket) -> u64,
+    pub(super) threshold: u64,
+    rows: Vec<SampledPacket>,
 }
 
-impl Few {
-    pub(super) fn by(limit: usize, rank: fn(&Row) -> u64) -> Self {
+impl HashSample {
+    pub(super) fn by(limit: usize, rank: fn(&SampledPacket) -> u64) -> Self {
         Self {
             limit,
             rank,
-            level: u64::MAX,
+            threshold: u64::MAX,
             rows: Vec::new(),
         }
     }
 
     #[inline]
-    pub(super) fn consider(&mut self, rank: u64, row: impl FnOnce() -> Row) {
-        if rank <= self.level {
+    pub(super) fn consider(&mut self, rank: u64, row: impl FnOnce() -> SampledPacket) {
+        if rank <= self.threshold {
             self.rows.push(row());
             if self.rows.len() >= 2 * self.limit.max(1) {
                 self.thin();
@@ -63,31 +63,31 @@ impl Few {
         }
     }
 
-    /// Keeps what is at most a level, one's own or lower.
-    pub(super) fn at_most(mut self, level: u64) -> Vec<Row> {
+    /// Keeps what is at most a threshold, one's own or lower.
+    pub(super) fn at_most(mut self, threshold: u64) -> Vec<SampledPacket> {
         let rank = self.rank;
-        self.rows.retain(|row| rank(row) <= level);
+        self.rows.retain(|row| rank(row) <= threshold);
         self.rows
     }
 
-    /// Keeps what is above one level, and at most another.
-    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<Row> {
+    /// Keeps what is above one threshold, and at most another.
+    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<SampledPacket> {
         let rank = self.rank;
         self.rows.retain(|row| rank(row) > low);
         self.at_most(high)
     }
 
-    /// Lowers the level until the rows fit. Ranks that repeat without end cannot be thinned by level:
-    /// a few of each are enough to know that they repeat.
+    /// Lowers the threshold until the rows fit. Ranks that repeat without end cannot be
+    /// thinned by threshold: a few of each are enough to know that they repeat.
     fn thin(&mut self) {
         if self.may_repeat() {
             self.drop_repeats();
         }
         let rank = self.rank;
-        while self.rows.len() > self.limit && self.level > 0 {
-            self.level /= 2;
-            let level = self.level;
-            self.rows.retain(|row| rank(row) <= level);
+        while self.rows.len() > self.limit && self.threshold > 0 {
+            self.threshold /= 2;
+            let threshold = self.threshold;
+            self.rows.retain(|row| rank(row) <= threshold);
         }
     }
 

@@ -17,7 +17,7 @@ pub type Mirrored = (u64, u64, u64, Vec<Gap>);
 
 /// The sessions of one interface.
 #[derive(Clone, Debug, Default)]
-pub struct Mirrors(HashMap<u64, Session>);
+pub struct Mirrors(HashMap<u64, MirrorSession>);
 
 impl Mirrors {
     /// Takes the interface's next frame: its session, its number in it, and its time.
@@ -49,7 +49,7 @@ const SESSION_MASK: u64 = 0x3ff;
 
 /// One session: the gaps behind its highest number, the latest ones open to frames that come late.
 #[derive(Clone, Debug, Default)]
-struct Session {
+struct MirrorSession {
     /// Frames, copies left out.
     n_seen: u64,
     /// Highest number, unwrapped, and its time.
@@ -60,7 +60,7 @@ struct Session {
     stray: Option<u32>,
 }
 
-impl Session {
+impl MirrorSession {
     fn take(&mut self, number: u32, t_ns: i64) {
         let Some((last, last_ns)) = self.last else {
             return self.start(number, t_ns);

@@ -1,7 +1,8 @@
 //! The survey's reading: the same few packets at every point, and the facts about every file.
 //!
-//! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is below
-//! a level. The level falls until a file's share fits; the lowest level of all files then holds for all of them.
+//! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is at
+//! most a threshold. The threshold falls until a file's share fits; the lowest one of all files then
+//! holds for all of them.
 
 mod checksums;
 mod dialogue;
@@ -18,7 +19,7 @@ pub mod translation;
 pub use checksums::Checksums;
 pub use dialogue::Dialogue;
 use fragmented::Fragmented;
-pub use hash_sample::Row;
+pub use hash_sample::SampledPacket;
 pub use hidden_tunnels::Hidden;
 pub use mirror_gaps::{Gap, Mirrored, Mirrors};
 pub use mirror_queue::{Queue, RATES};
@@ -27,7 +28,7 @@ pub use stamp_order::StampOrder;
 use crate::base::error::Result;
 use crate::file::Damage;
 use crate::identity::{Prefixes, WHOLE};
-use crate::reading::fragments::Tally;
+use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
 use selection::{Selection, select};
@@ -35,7 +36,7 @@ use std::path::PathBuf;
 
 /// How a selected flow began at one file's interface.
 #[derive(Clone, Copy, Debug)]
-pub struct Flow {
+pub struct FlowStart {
     /// Addresses, ports and protocol.
     pub flow: u64,
     /// Its two addresses.
@@ -126,21 +127,21 @@ pub struct FileFacts {
     /// Layer-4 bytes that all frames of a class have.
     pub prefixes: Prefixes,
     /// What came of tunnel packets in fragments.
-    pub fragments: Tally,
+    pub fragments: FragmentCounts,
 }
 
 /// What the survey's reading brings home.
 #[derive(Debug)]
 pub struct Sample {
     /// Per file: its selected packets, in file order.
-    pub rows: Vec<Vec<Row>>,
+    pub rows: Vec<Vec<SampledPacket>>,
     /// Per file: further ones, selected as those are, so that more neighbours are known of both;
     /// none where no file's sample has a packet twice, for neighbours tell equal packets apart.
-    pub more: Vec<Vec<Row>>,
+    pub more: Vec<Vec<SampledPacket>>,
     /// Per file: packets selected by their content alone.
-    pub alike: Vec<Vec<Row>>,
+    pub alike: Vec<Vec<SampledPacket>>,
     /// Per file: its selected flows.
-    pub flows: Vec<Vec<Flow>>,
+    pub flows: Vec<Vec<FlowStart>>,
     /// Per file.
     pub facts: Vec<FileFacts>,
     /// Address pairs with packets in fragments, ascending: bytes of IP payload in the shortest
@@ -149,7 +150,7 @@ pub struct Sample {
     /// The common prefixes found.
     pub prefixes: Prefixes,
     /// Identities up to this were selected; `u64::MAX` if all were.
-    pub level: u64,
+    pub threshold: u64,
     /// What was found of the files' stamps, and is used.
     pub stamps: Vec<FileStamps>,
 }
@@ -231,14 +232,14 @@ fn tell_unused(selections: &mut [Selection], unused: &[Unused]) {
 }
 
 fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
-    let lowest = |level: fn(&Selection) -> u64| {
-        let levels = selections.iter().map(level);
-        levels.min().unwrap_or(u64::MAX)
+    let lowest = |threshold: fn(&Selection) -> u64| {
+        let thresholds = selections.iter().map(threshold);
+        thresholds.min().unwrap_or(u64::MAX)
     };
-    let level = lowest(|one| one.few.level);
-    let more_level = lowest(|one| one.more.level);
-    let alike_level = lowest(|one| one.alike.level);
-    let flow_level = lowest(|one| one.flow_level);
+    let threshold = lowest(|one| one.sample.threshold);
+    let more_threshold = lowest(|one| one.more.threshold);
+    let alike_threshold = lowest(|one| one.alike.threshold);
+    let flow_threshold = lowest(|one| one.flow_threshold);
     let mut sample = Sample {
         rows: Vec::new(),
         more: Vec::new(),
@@ -247,18 +248,20 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
         facts: Vec::new(),
         fragmented: Vec::new(),
         prefixes,
-        level,
+        threshold,
         stamps: Vec::new(),
     };
     let mut fragmented = Fragmented::default();
     for mut one in selections {
         fragmented.join(&one.fragmented);
-        one.flows.retain(|(key, _), _| *key <= flow_level);
+        one.flows.retain(|(key, _), _| *key <= flow_threshold);
         let mut flows: Vec<_> = one.flows.into_iter().collect();
         flows.sort_by_key(|(key, _)| *key);
-        sample.rows.push(one.few.at_most(level));
-        sample.more.push(one.more.between(level, more_level));
-        sample.alike.push(one.alike.at_most(alike_level));
+        sample.rows.push(one.sample.at_most(threshold));
+        sample
+            .more
+            .push(one.more.between(threshold, more_threshold));
+        sample.alike.push(one.alike.at_most(alike_threshold));
         sample
             .flows
             .push(flows.into_iter().map(|(_, flow)| flow).collect());
@@ -272,8 +275,8 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
 }
 
 /// Whether a packet is there twice, as on both sides of a translator in one file.
-fn has_equal(rows: &[Row]) -> bool {
-    let mut keys: Vec<_> = rows.iter().map(|row| row.bare).collect();
+fn has_equal(rows: &[SampledPacket]) -> bool {
+    let mut keys: Vec<_> = rows.iter().map(|row| row.unaddressed).collect();
     keys.sort_unstable();
     !keys.is_sorted_by(|one, next| one < next)
 }

@@ -1,17 +1,19 @@
 //! The same few packets, and the facts, of one file.
 
-use super::hash_sample::Few;
-use super::{Dialogue, FileFacts, Flow, Fragmented, InterfaceFacts, Row, StampFacts};
+use super::hash_sample::HashSample;
+use super::{
+    Dialogue, FileFacts, FlowStart, Fragmented, InterfaceFacts, SampledPacket, StampFacts,
+};
 use crate::base::error::Result;
 use crate::base::hashed::AlreadyHashed;
 use crate::file::Frame;
-use crate::identity::Kind;
+use crate::identity::TranslationKind;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
-use crate::location::Vantage;
+use crate::location::Location;
 use crate::reading::fragments::Fragments;
-use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::stamp::{FileStamps, Stamper};
-use crate::wire::{Packet, Reason, Stop};
+use crate::wire::{Packet, Stop, StopReason};
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -26,14 +28,14 @@ const MORE_TIMES: usize = 2;
 /// The selection of one file in the making.
 pub(super) struct Selection {
     limit: usize,
-    pub(super) flow_level: u64,
+    pub(super) flow_threshold: u64,
     is_translated: bool,
-    pub(super) few: Few,
-    /// Selected as those are, up to a higher level.
-    pub(super) more: Few,
+    pub(super) sample: HashSample,
+    /// Selected as those are, up to a higher threshold.
+    pub(super) more: HashSample,
     /// Selected by content alone, which no translator changes.
-    pub(super) alike: Few,
-    pub(super) flows: HashMap<(u64, u32), Flow, BuildHasherDefault<AlreadyHashed>>,
+    pub(super) alike: HashSample,
+    pub(super) flows: HashMap<(u64, u32), FlowStart, BuildHasherDefault<AlreadyHashed>>,
     pub(super) fragmented: Fragmented,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
@@ -56,10 +58,10 @@ pub(super) fn select(
         reading.translate(file, frame, &mut seen);
         selection.count(frame, &packet, &seen);
         // all of them: the prefix decides which ones are of the sample
-        if let Seen::Packet(_) | Seen::Unsampled = seen {
+        if let ReadOutcome::Packet(_) | ReadOutcome::Unsampled = seen {
             selection.shorten_prefix(&packet);
         }
-        if let Seen::Packet(identity) = seen {
+        if let ReadOutcome::Packet(identity) = seen {
             selection.consider(&whole, &packet, &identity);
         }
         Ok(())
@@ -80,17 +82,17 @@ pub(super) fn select(
 impl Selection {
     fn new(limit: usize, is_translated: bool) -> Self {
         let rank = if is_translated {
-            |row: &Row| row.key
+            |row: &SampledPacket| row.key
         } else {
-            |row: &Row| row.bare
+            |row: &SampledPacket| row.unaddressed
         };
         Self {
             limit,
-            flow_level: u64::MAX,
+            flow_threshold: u64::MAX,
             is_translated,
-            few: Few::by(limit, rank),
-            more: Few::by(limit * MORE_TIMES, rank),
-            alike: Few::by(limit / ALIKE_SHARE, |row| row.content),
+            sample: HashSample::by(limit, rank),
+            more: HashSample::by(limit * MORE_TIMES, rank),
+            alike: HashSample::by(limit / ALIKE_SHARE, |row| row.content),
             flows: HashMap::default(),
             fragmented: Fragmented::default(),
             prefixes: WHOLE,
@@ -99,7 +101,7 @@ impl Selection {
         }
     }
 
-    fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &Seen) {
+    fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
             self.interfaces.resize(index + 1, None);
@@ -109,9 +111,9 @@ impl Selection {
         };
         let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
         facts.n_frames += 1;
-        let is_decoded = !matches!(seen, Seen::Undecoded);
+        let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
         if !is_decoded {
-            let is_cut = |stop: Stop| stop.reason == Reason::SnapLength;
+            let is_cut = |stop: Stop| stop.reason == StopReason::SnapLength;
             facts.n_undecoded += 1;
             facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
         }
@@ -122,7 +124,7 @@ impl Selection {
             if frame.wire_bytes > 0 {
                 facts.order.note(frame, frame.stamped_ns());
             }
-            if !matches!(seen, Seen::Part) {
+            if !matches!(seen, ReadOutcome::Part) {
                 facts.mirrors.note(packet.mirror, frame.time_ns());
             }
         }
@@ -163,13 +165,18 @@ impl Selection {
         let rank = if self.is_translated {
             identity.key
         } else {
-            identity.bare_or_key()
+            identity.unaddressed_or_key()
         };
-        let row = LazyCell::new(|| Row::of(frame, packet, identity));
-        self.few.consider(rank, || *row);
+        let row = LazyCell::new(|| SampledPacket::of(frame, packet, identity));
+        self.sample.consider(rank, || *row);
         self.more.consider(rank, || *row);
-        if identity.directed && !matches!(identity.bare.kind, Kind::Other | Kind::Error) {
-            self.alike.consider(identity.bare.content, || *row);
+        if identity.directed
+            && !matches!(
+                identity.unaddressed.kind,
+                TranslationKind::Other | TranslationKind::Error
+            )
+        {
+            self.alike.consider(identity.unaddressed.content, || *row);
         }
         self.fragmented.note(packet, identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
@@ -181,15 +188,15 @@ impl Selection {
             }
         }
         // an error opens no flow
-        let is_said = identity.directed && identity.bare.kind != Kind::Error;
-        if is_said && identity.flow <= self.flow_level {
+        let is_said = identity.directed && identity.unaddressed.kind != TranslationKind::Error;
+        if is_said && identity.flow <= self.flow_threshold {
             self.note_flow(frame, packet, identity);
         }
     }
 
     fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
-        let flow = self.flows.entry(key).or_insert_with(|| Flow {
+        let flow = self.flows.entry(key).or_insert_with(|| FlowStart {
             flow: identity.flow,
             pair: identity.pair,
             first_t_ns: i64::MAX,
@@ -207,27 +214,27 @@ impl Selection {
             flow.first_toward = identity.toward;
             flow.opens = identity.opens;
         }
-        while self.flows.len() > self.limit && self.flow_level > 0 {
-            self.flow_level /= 2;
-            let level = self.flow_level;
-            self.flows.retain(|(key, _), _| *key <= level);
+        while self.flows.len() > self.limit && self.flow_threshold > 0 {
+            self.flow_threshold /= 2;
+            let threshold = self.flow_threshold;
+            self.flows.retain(|(key, _), _| *key <= threshold);
         }
     }
 }
 
-impl Row {
+impl SampledPacket {
     fn of(frame: &Frame<'_>, packet: &Packet, identity: &Identity) -> Self {
         Self {
             key: identity.key,
-            bare: identity.bare_or_key(),
-            content: identity.bare.content,
-            leg: identity.bare.numbered_leg(),
+            unaddressed: identity.unaddressed_or_key(),
+            content: identity.unaddressed.content,
+            tuple_and_seq: identity.unaddressed.tuple_and_seq(),
             pair: identity.pair,
             flow: identity.flow,
             toward: identity.toward,
             directed: identity.directed,
             copy_tag: copy_tag(packet, frame.bytes),
-            vantage: Vantage::of(frame, packet),
+            location: Location::of(frame, packet),
             t_ns: frame.time_ns(),
             tcp_bytes: if packet.protocol == TCP {
                 packet.transport_wire_bytes

@@ -132,7 +132,7 @@ impl StampOrder {
 #[cfg(test)]
 mod tests {
     use super::StampOrder;
-    use crate::file::{Direction, Frame};
+    use crate::file::{Frame, FrameDirection};
 
     fn of(stamps_ns: &[i64]) -> StampOrder {
         let mut order = StampOrder::default();
@@ -147,7 +147,7 @@ mod tests {
                 link: 1,
                 wire_bytes: 1_000,
                 fcs_bytes: 0,
-                direction: Direction::Unknown,
+                direction: FrameDirection::Unknown,
                 bytes: &[],
             };
             order.note(&frame, *t_ns);

@@ -9,13 +9,13 @@
 //! |                Integrity Check Value-ICV (variable)           |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ah",
     spec: "RFC 4302 §2",
     parents: &[Parent::IpProtocol(51)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -40,7 +40,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const HEADER: &str = "04000000001111 00000007 aaaaaaaaaaaaaaaaaaaaaaaa";
 
@@ -77,10 +77,10 @@ mod tests {
         let outer = "02000000000d02000000000c08004500003c123440004033a45dc0000201c0000202";
         let path = "ethernet/ipv4/ah";
         let none = read(&format!("{outer} 11000000 00001111 00000007"));
-        assert_stop(&none, path, Reason::Malformed);
+        assert_stop(&none, path, StopReason::Malformed);
         let long = read(&format!("{outer} 11ff0000 00001111 00000007"));
-        assert_stop(&long, path, Reason::Truncated);
+        assert_stop(&long, path, StopReason::Truncated);
         let cut = read_cut(&format!("{outer} 1104000000001111 00000007aaaaaaaa{}", "00".repeat(24)), 40);
-        assert_stop(&cut, path, Reason::SnapLength);
+        assert_stop(&cut, path, StopReason::SnapLength);
     }
 }

@@ -6,7 +6,7 @@
 //! |  hardware (16)  |  protocol (16)  |  sizes (8, 8)  |  operation (16)  |  addresses  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 use crate::base::cursor::Cursor;
 
 pub(super) const ETHER_TYPE: u16 = 0x0806;
@@ -28,19 +28,19 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     Ok(Next::Payload)
 }
 
-pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
+pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     match bytes.peek::<8>() {
         // Ethernet and IPv4, with addresses of 6 and 4 octets.
-        Ok([0, 1, 8, 0, 6, 4, ..]) => Fit::Sure,
-        Err(short) if !bytes.is_cut_within(short.n_needed as usize) => Fit::No,
-        _ => Fit::Possible,
+        Ok([0, 1, 8, 0, 6, 4, ..]) => ProtocolFit::Sure,
+        Err(short) if !bytes.is_cut_within(short.n_needed as usize) => ProtocolFit::No,
+        _ => ProtocolFit::Possible,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const REQUEST: &str = "0001080006040001 020000000001 0a000001 000000000000 0a000002";
 
@@ -105,7 +105,7 @@ mod tests {
         assert_stop(
             &read("ffffffffffff0200000000010806 00010800"),
             "ethernet/arp",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
     }
 }

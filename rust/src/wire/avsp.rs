@@ -6,13 +6,13 @@
 //! | subtype 1 (16) | timescale (8) | format (8) | seconds (32 or 16) | ns (32) | EtherType (16) |
 //! ```
 
-use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "avsp",
     spec: "Arista EOS, timestamping on 7280R and 7500R",
     parents: &[Parent::EtherType(0xD28B)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -36,7 +36,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const MACS: &str = "020000000002020000000001d28b";
 
@@ -64,6 +64,6 @@ mod tests {
     #[test]
     fn half_a_header_stops() {
         let packet = read(&format!("{MACS}000100106553f100"));
-        assert_stop(&packet, "ethernet/avsp", Reason::Truncated);
+        assert_stop(&packet, "ethernet/avsp", StopReason::Truncated);
     }
 }

@@ -8,14 +8,14 @@
 //! |  Fragment ID (16)  |  Fragment Offset (13)  |  reserved (3)  |  …   |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "capwap",
     spec: "RFC 5415 §4.3",
     parents: &[Parent::UdpDst(PORT), Parent::UdpSrc(PORT)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -42,7 +42,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     fn capwap(payload: &str) -> String {
         let n_udp = 8 + frame(payload).len();
@@ -81,6 +81,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&capwap("0010020000000000 EU"), 48);
-        assert_stop(&cut, "ethernet/ipv4/udp/capwap", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/capwap", StopReason::SnapLength);
     }
 }

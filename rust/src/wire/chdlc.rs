@@ -6,7 +6,7 @@
 //! |  address (8): 0F unicast, 8F broadcast  |  control (8)  |  EtherType (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::cursor::Cursor;
 
 pub(super) const LINK: u16 = 104;
@@ -15,7 +15,7 @@ pub(super) static LAYER: Layer = Layer {
     name: "chdlc",
     spec: "RFC 1547 §4.3.1",
     parents: &[Parent::Link(LINK)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -31,7 +31,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_ip() {
@@ -48,6 +48,6 @@ mod tests {
 
     #[test]
     fn half_a_header_stops() {
-        assert_stop(&read_link(104, "0f00"), "chdlc", Reason::Truncated);
+        assert_stop(&read_link(104, "0f00"), "chdlc", StopReason::Truncated);
     }
 }

@@ -8,13 +8,13 @@
 //!
 //! In GRE the `EtherType` comes first.
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "cmd",
     spec: "Cisco TrustSec",
     parents: &[Parent::EtherType(0x8909)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -29,7 +29,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     #[test]
@@ -50,6 +50,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read("0200000000020200000000018909 01010001");
-        assert_stop(&packet, "ethernet/cmd", Reason::Truncated);
+        assert_stop(&packet, "ethernet/cmd", StopReason::Truncated);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::names::layer;
 use super::tables::{NONE, Tables};
-use super::{Fit, Halt, Next, Packet, Parent, Reason, Stop, Walk};
+use super::{Halt, Next, Packet, Parent, ProtocolFit, Stop, StopReason, Walk};
 use crate::base::cursor::{Cursor, Short};
 use crate::base::error::Result;
 use crate::file::Frame;
@@ -71,7 +71,7 @@ impl Decoder {
             is_guess: false,
         };
         if step.id == NONE {
-            packet.stop = Some(stop(Reason::Unknown, NONE, walk.bytes, 0));
+            packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
         }
         while step.id != NONE {
             step = self.pass(step, &mut walk, packet);
@@ -82,7 +82,7 @@ impl Decoder {
     #[inline]
     fn pass(&self, step: Step, walk: &mut Walk<'_>, packet: &mut Packet) -> Step {
         let Some(slot) = packet.layers.get_mut(packet.n_layers) else {
-            packet.stop = Some(stop(Reason::TooDeep, step.id, walk.bytes, 0));
+            packet.stop = Some(stop(StopReason::TooDeep, step.id, walk.bytes, 0));
             return END;
         };
         *slot = step.id;
@@ -132,7 +132,7 @@ impl Decoder {
     fn enter_link(&self, link: u16, walk: &Walk<'_>, packet: &mut Packet) -> Step {
         let id = self.tables.links.get(link);
         if id == NONE {
-            packet.stop = Some(stop(Reason::Unknown, NONE, walk.bytes, 0));
+            packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
         }
         Step {
             id,
@@ -144,7 +144,7 @@ impl Decoder {
 /// Go into a tunnel, unless what is there does not look like what should be.
 #[inline]
 fn enter(id: u8, from: Step, walk: &Walk<'_>, packet: &mut Packet) -> Step {
-    let is_there = layer(id).is_some_and(|layer| (layer.fit)(walk.bytes) != Fit::No);
+    let is_there = layer(id).is_some_and(|layer| (layer.fit)(walk.bytes) != ProtocolFit::No);
     if is_there {
         return Step {
             id,
@@ -174,10 +174,10 @@ fn give_up(
     let reason = match halt {
         Halt::Declined => None,
         Halt::Short(_) if step.is_guess && !is_cut => None,
-        Halt::Short(_) if is_cut => Some(Reason::SnapLength),
-        Halt::Short(_) => Some(Reason::Truncated),
-        Halt::Malformed => Some(Reason::Malformed),
-        Halt::Unknown => Some(Reason::Unknown),
+        Halt::Short(_) if is_cut => Some(StopReason::SnapLength),
+        Halt::Short(_) => Some(StopReason::Truncated),
+        Halt::Malformed => Some(StopReason::Malformed),
+        Halt::Unknown => Some(StopReason::Unknown),
     };
     match reason {
         Some(reason) => {
@@ -192,7 +192,7 @@ fn give_up(
     END
 }
 
-fn stop(reason: Reason, layer: u8, at: Cursor<'_>, needed: usize) -> Stop {
+fn stop(reason: StopReason, layer: u8, at: Cursor<'_>, needed: usize) -> Stop {
     Stop {
         reason,
         layer,
@@ -229,7 +229,10 @@ mod tests {
         let decoder = Decoder::new(&[]).unwrap();
         decoder.decode(crate::file::NO_LINK, &[1, 2, 3], 3, 0, &mut packet);
         assert_eq!(layer_path(&packet), "");
-        assert_eq!(packet.stop.map(|stop| stop.reason), Some(Reason::Unknown));
+        assert_eq!(
+            packet.stop.map(|stop| stop.reason),
+            Some(StopReason::Unknown)
+        );
         assert_eq!((packet.transport_at, packet.end_at), (0, 3));
     }
 }

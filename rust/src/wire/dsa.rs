@@ -8,7 +8,7 @@
 //! 285       |  destination (48)  |  source (48)  |  DADA (16)  |  0 (16)  |  tag (32)  |  EtherType  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "dsa",
@@ -19,7 +19,7 @@ pub(super) static LAYER: Layer = Layer {
         Parent::Link(284),
         Parent::Link(WITH_ETHER_TYPE),
     ],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -43,7 +43,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::Reason;
+    use super::super::StopReason;
 
     #[test]
     fn the_tag_is_passed_wherever_it_is() {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn half_a_tag_stops() {
-        assert_stop(&read_link(282, "2000"), "dsa", Reason::Truncated);
-        assert_stop(&read_link(285, "020000000002020000000001 dada"), "dsa", Reason::Truncated);
+        assert_stop(&read_link(282, "2000"), "dsa", StopReason::Truncated);
+        assert_stop(&read_link(285, "020000000002020000000001 dada"), "dsa", StopReason::Truncated);
     }
 }

@@ -6,7 +6,7 @@
 //! |1|  0 (12)  |Ver=1|  0x6400  |  length (16)  |  tunnel id (16, little-endian)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) const PROTOCOL: u16 = 0x6400;
 
@@ -14,7 +14,7 @@ pub(super) static LAYER: Layer = Layer {
     name: "eoip",
     spec: "MikroTik EoIP",
     parents: &[Parent::GreProtocol(PROTOCOL)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 

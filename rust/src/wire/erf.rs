@@ -2,19 +2,19 @@
 //!
 //! Spec: `LINKTYPE_ERF`; the layout is that of ERF files.
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
-use crate::base::endace::{HEADER_BYTES, Record};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use crate::base::endace::{HEADER_BYTES, EndaceRecord};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erf",
     spec: "LINKTYPE_ERF",
     parents: &[Parent::Link(197)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
-    let record = Record::read(walk.bytes.peek::<HEADER_BYTES>()?);
+    let record = EndaceRecord::read(walk.bytes.peek::<HEADER_BYTES>()?);
     if !record.is_plausible() {
         return Err(Halt::Malformed);
     }
@@ -29,7 +29,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::Reason;
+    use super::super::StopReason;
 
     const T: &str = "38dd9a1f00f15365";
     const PADDED: &str = "EU 00000000000000000000000000000000 ad2557d3 000000000000";
@@ -52,15 +52,15 @@ mod tests {
     #[test]
     fn metadata_are_no_packet() {
         let packet = read_link(197, &format!("{T} 1b05001800000000 0102030405060708"));
-        assert_stop(&packet, "erf", Reason::Unknown);
+        assert_stop(&packet, "erf", StopReason::Unknown);
     }
 
     #[test]
     fn bad_headers_stop() {
         let none = read_link(197, &format!("{T} 0005005800000040"));
-        assert_stop(&none, "erf", Reason::Malformed);
+        assert_stop(&none, "erf", StopReason::Malformed);
         let endless = read_link(197, &format!("{T} 8205005800000040 9007020300000001"));
-        assert_stop(&endless, "erf", Reason::Malformed);
-        assert_stop(&read_link(197, T), "erf", Reason::Truncated);
+        assert_stop(&endless, "erf", StopReason::Malformed);
+        assert_stop(&read_link(197, T), "erf", StopReason::Truncated);
     }
 }

@@ -12,7 +12,7 @@
 //!     |          Platform Specific Subheader (64, if O)            |
 //! ```
 
-use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, gre};
+use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, gre};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erspan",
@@ -21,7 +21,7 @@ pub(super) static LAYER: Layer = Layer {
         Parent::GreProtocol(TYPE_I_OR_II),
         Parent::GreProtocol(0x22EB),
     ],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -89,7 +89,7 @@ fn type_3(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
     use crate::identity::{WHOLE, identify};
 
     const PATH: &str = "ethernet/ipv4/gre/erspan/ethernet/ipv4/udp";
@@ -190,14 +190,14 @@ mod tests {
         assert_stop(
             &read(&with("100088be000000071064")),
             path,
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         assert_stop(
             &read(&with(&format!("{TYPE_3}f 0000"))),
             path,
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         let text = with(&format!("{TYPE_3}f 1000000100000002 EU"));
-        assert_stop(&read_cut(&text, 60), path, Reason::SnapLength);
+        assert_stop(&read_cut(&text, 60), path, StopReason::SnapLength);
     }
 }

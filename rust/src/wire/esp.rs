@@ -8,13 +8,13 @@
 //! |                      Sequence Number                          |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "esp",
     spec: "RFC 4303 §2",
     parents: &[Parent::IpProtocol(50), Parent::UdpDst(4500), Parent::UdpSrc(4500)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -28,7 +28,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
     use crate::identity::{WHOLE, identify};
 
     const PLAIN: &str = "02000000000d02000000000c080045000034123440004032a460c0000201c0000202";
@@ -68,6 +68,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let text = format!("{PLAIN} 0000abcd00000009 {ZEROS}");
-        assert_stop(&read_cut(&text, 40), "ethernet/ipv4/esp", Reason::SnapLength);
+        assert_stop(&read_cut(&text, 40), "ethernet/ipv4/esp", StopReason::SnapLength);
     }
 }

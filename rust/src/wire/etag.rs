@@ -6,13 +6,13 @@
 //! |PCP|DEI| ingress id (12) |  00  |GRP|  id (12)  |  extensions (8, 8)  |  EtherType (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "etag",
     spec: "IEEE 802.1BR §7.5",
     parents: &[Parent::EtherType(0x893F)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -23,7 +23,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     const OUTER: &str = "020000000002020000000001893f";
@@ -37,6 +37,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read(&format!("{OUTER} b1232456"));
-        assert_stop(&packet, "ethernet/etag", Reason::Truncated);
+        assert_stop(&packet, "ethernet/etag", StopReason::Truncated);
     }
 }

@@ -7,13 +7,13 @@
 //! |id, high (4)   |   3 (4)   |id, low (8)  |     EoIPv6
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "etherip",
     spec: "RFC 3378 §3",
     parents: &[Parent::IpProtocol(97)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -29,7 +29,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     const OUTER: &str = "02000000000d02000000000c080045000042123440004061a423c0000201c0000202";
@@ -52,6 +52,6 @@ mod tests {
     #[test]
     fn another_version_stops() {
         let packet = read(&format!("{OUTER} 4000 EU"));
-        assert_stop(&packet, "ethernet/ipv4/etherip", Reason::Unknown);
+        assert_stop(&packet, "ethernet/ipv4/etherip", StopReason::Unknown);
     }
 }

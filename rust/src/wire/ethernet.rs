@@ -6,7 +6,7 @@
 //! |  destination (48)  |  source (48)  |  EtherType, or length up to 1500 (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, arp, ipv4, ipv6, vlan};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, arp, ipv4, ipv6, vlan};
 use crate::base::cursor::Cursor;
 
 /// `EtherType` of a whole Ethernet frame (RFC 1701 §Current List of Protocol Types).
@@ -49,12 +49,12 @@ pub(super) fn data(walk: &mut Walk<'_>, ether_type: u16) -> Next {
 }
 
 /// How well a frame whose first bytes are at the cursor fits; tags are passed.
-pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
+pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     let Ok([.., high, low]) = bytes.peek::<HEADER_BYTES>() else {
         return if bytes.is_cut_within(HEADER_BYTES) {
-            Fit::Possible
+            ProtocolFit::Possible
         } else {
-            Fit::No
+            ProtocolFit::No
         };
     };
     let mut ether_type = u16::from_be_bytes([*high, *low]);
@@ -69,16 +69,16 @@ pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
 
 /// How well data of an `EtherType`, or length, fit.
 #[inline]
-pub(super) fn fit_data(ether_type: u16, rest: Cursor<'_>) -> Fit {
+pub(super) fn fit_data(ether_type: u16, rest: Cursor<'_>) -> ProtocolFit {
     match ether_type {
         ipv4::ETHER_TYPE => ipv4::fit(rest),
         ipv6::ETHER_TYPE => ipv6::fit(rest),
         arp::ETHER_TYPE => arp::fit(rest),
-        MIN_ETHER_TYPE.. => Fit::Possible,
+        MIN_ETHER_TYPE.. => ProtocolFit::Possible,
         length => {
             let n_data = usize::from(length);
             let is_possible = (MIN_LLC_BYTES..=rest.wire_left()).contains(&n_data);
-            if is_possible { Fit::Possible } else { Fit::No }
+            if is_possible { ProtocolFit::Possible } else { ProtocolFit::No }
         }
     }
 }
@@ -86,9 +86,9 @@ pub(super) fn fit_data(ether_type: u16, rest: Cursor<'_>) -> Fit {
 /// What a carrier holds that does not say so: an IP packet, or else a whole frame.
 pub(super) fn guess(bytes: Cursor<'_>) -> u16 {
     let [ip4, ip6, frame] = [ipv4::fit(bytes), ipv6::fit(bytes), fit(bytes)];
-    if ip4 != Fit::No && ip4 >= frame {
+    if ip4 != ProtocolFit::No && ip4 >= frame {
         ipv4::ETHER_TYPE
-    } else if ip6 != Fit::No && ip6 >= frame {
+    } else if ip6 != ProtocolFit::No && ip6 >= frame {
         ipv6::ETHER_TYPE
     } else {
         BRIDGED
@@ -98,7 +98,7 @@ pub(super) fn guess(bytes: Cursor<'_>) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_tcp, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
     use super::*;
 
     #[test]
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_frame_without_its_header_stops() {
-        assert_stop(&read("ffffffffffff0200"), "ethernet", Reason::Truncated);
-        assert_stop(&read_cut("EU", 13), "ethernet", Reason::SnapLength);
+        assert_stop(&read("ffffffffffff0200"), "ethernet", StopReason::Truncated);
+        assert_stop(&read_cut("EU", 13), "ethernet", StopReason::SnapLength);
         let stop = read_cut("EU", 13).stop.unwrap();
         assert_eq!((stop.at_byte, stop.needed, stop.had), (0, 14, 13));
     }
@@ -151,11 +151,11 @@ mod tests {
             let bytes = frame(text);
             fit(Cursor::new(&bytes, bytes.len()))
         };
-        assert_eq!(fit_of("EU"), Fit::Sure);
-        assert_eq!(fit_of("0200000000020200000000018100b0640800 IU"), Fit::Sure);
-        assert_eq!(fit_of("02000000000202000000000188b5 00"), Fit::Possible);
-        assert_eq!(fit_of("0200000000020200000000010800 I6"), Fit::No);
-        assert_eq!(fit_of("020000000002020000000001"), Fit::No);
-        assert_eq!(fit_of("0000000000000000000000000000 0000000000"), Fit::No);
+        assert_eq!(fit_of("EU"), ProtocolFit::Sure);
+        assert_eq!(fit_of("0200000000020200000000018100b0640800 IU"), ProtocolFit::Sure);
+        assert_eq!(fit_of("02000000000202000000000188b5 00"), ProtocolFit::Possible);
+        assert_eq!(fit_of("0200000000020200000000010800 I6"), ProtocolFit::No);
+        assert_eq!(fit_of("020000000002020000000001"), ProtocolFit::No);
+        assert_eq!(fit_of("0000000000000000000000000000 0000000000"), ProtocolFit::No);
     }
 }

@@ -6,13 +6,13 @@
 //! |  two switch addresses and 0x8903, read as Ethernet  |  FTAG (10)  |  TTL (6)  |  frame  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "fabricpath",
     spec: "Cisco FabricPath",
     parents: &[Parent::EtherType(0x8903)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -28,7 +28,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02aabb11223302ccdd445566";
     const PATH: &str = "ethernet/fabricpath/ethernet/ipv4/udp";
@@ -53,6 +53,6 @@ mod tests {
         let packet = read(&format!("{OUTER} 89035560 0102030405060708"));
         assert_eq!(layer_path(&packet), "ethernet/fabricpath");
         let short = read(&format!("{OUTER} 890355"));
-        assert_stop(&short, "ethernet/fabricpath", Reason::Truncated);
+        assert_stop(&short, "ethernet/fabricpath", StopReason::Truncated);
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Spec: Linux's Foo-over-UDP (`ip fou`), the variant 1 of draft-ietf-intarea-gue §4 for IP.
 
-use super::{Fit, Halt, Layer, Next, Packet, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "fou",
     spec: "Linux ip-fou(8)",
     parents: &[],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -22,9 +22,9 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 /// The IP packet at the cursor, if there is one.
 pub(super) fn bare_ip(walk: &mut Walk<'_>) -> Option<Next> {
-    let ether_type = if ipv4::fit(walk.bytes) != Fit::No {
+    let ether_type = if ipv4::fit(walk.bytes) != ProtocolFit::No {
         ipv4::ETHER_TYPE
-    } else if ipv6::fit(walk.bytes) != Fit::No {
+    } else if ipv6::fit(walk.bytes) != ProtocolFit::No {
         ipv6::ETHER_TYPE
     } else {
         return None;

@@ -8,7 +8,7 @@
 //! |  address (16)          |  EtherType (16)            |     without control: Cisco's way
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 
 pub(super) const LINK: u16 = 107;
 
@@ -16,7 +16,7 @@ pub(super) static LAYER: Layer = Layer {
     name: "frelay",
     spec: "RFC 2427 §3",
     parents: &[Parent::Link(LINK), Parent::GreProtocol(0x6559)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -64,7 +64,7 @@ fn snap(walk: &mut Walk<'_>) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_ip() {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn bad_addresses_and_lengths_stop() {
         let endless = read_link(107, "1840020202020202");
-        assert_stop(&endless, "frelay", Reason::Malformed);
-        assert_stop(&read_link(107, "1841 03"), "frelay", Reason::Truncated);
+        assert_stop(&endless, "frelay", StopReason::Malformed);
+        assert_stop(&read_link(107, "1841 03"), "frelay", StopReason::Truncated);
     }
 }

@@ -9,14 +9,14 @@
 //! |                    Variable-Length Options                    |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "geneve",
     spec: "RFC 8926 §3.4",
     parents: &[Parent::UdpDst(6081)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -36,7 +36,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const PATH: &str = "ethernet/ipv4/udp/geneve/ethernet/ipv4/udp";
     const VNI: i64 = 0x12_3456;
@@ -125,7 +125,7 @@ mod tests {
             "02406558123456000102800100050009 EU"
         );
         let cut = read_cut(text, 52);
-        assert_stop(&cut, "ethernet/ipv4/udp/geneve", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/geneve", StopReason::SnapLength);
         let stop = cut.stop.unwrap();
         assert_eq!((stop.at_byte, stop.needed, stop.had), (42, 16, 10));
     }

@@ -6,14 +6,14 @@
 //! |  length (8)  |  type (8), length (8), value; …  |  EtherType (16)  |
 //! ```
 
-use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::tlv::Fields;
 
 pub(super) static LAYER: Layer = Layer {
     name: "gigamon",
     spec: "Gigamon GigaVUE header",
     parents: &[Parent::EtherType(0x22E5)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -35,7 +35,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const MACS: &str = "020000000002020000000001 22e5";
     const PATH: &str = "ethernet/gigamon/ipv4/udp";
@@ -62,6 +62,6 @@ mod tests {
     #[test]
     fn half_a_header_stops() {
         let packet = read(&format!("{MACS} 14 010205dc 0203"));
-        assert_stop(&packet, "ethernet/gigamon", Reason::Truncated);
+        assert_stop(&packet, "ethernet/gigamon", StopReason::Truncated);
     }
 }

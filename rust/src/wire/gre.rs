@@ -10,14 +10,14 @@
 //! |                         Routing (R)                           |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, eoip, ethernet, pptp};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, eoip, ethernet, pptp};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gre",
     spec: "RFC 2784 §2",
     parents: &[Parent::IpProtocol(47)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -87,7 +87,7 @@ fn pass_routes(bytes: &mut Cursor<'_>) -> Result<(), Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
     use crate::identity::{WHOLE, identify};
 
     fn with(payload: &str) -> String {
@@ -174,13 +174,13 @@ mod tests {
 
     #[test]
     fn bad_lengths_stop() {
-        assert_stop(&read(&with("2000")), "ethernet/ipv4/gre", Reason::Truncated);
+        assert_stop(&read(&with("2000")), "ethernet/ipv4/gre", StopReason::Truncated);
         assert_stop(
             &read(&with("20000800 0000")),
             "ethernet/ipv4/gre",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         let cut = read_cut(&with("b00065582475000000abcd770000002a EU"), 44);
-        assert_stop(&cut, "ethernet/ipv4/gre", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/gre", StopReason::SnapLength);
     }
 }

@@ -8,14 +8,14 @@
 //! | Sequence Number (16) | N-PDU Number (8) | Next Extension (8)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gtpu",
     spec: "3GPP TS 29.281 §5.1",
     parents: &[Parent::UdpDst(2152), Parent::UdpSrc(2152)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -44,7 +44,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     // Nothing says what is inside, so something must be there to see.
     walk.bytes.peek::<1>()?;
     walk.ether_type = ethernet::guess(walk.bytes);
-    let is_sure = walk.ether_type != ethernet::BRIDGED || ethernet::fit(walk.bytes) == Fit::Sure;
+    let is_sure = walk.ether_type != ethernet::BRIDGED || ethernet::fit(walk.bytes) == ProtocolFit::Sure;
     if is_sure || walk.bytes.is_cut_within(FRAME_BYTES) {
         return Ok(Next::Inside(walk.ether_type));
     }
@@ -67,7 +67,7 @@ fn pass_options(bytes: &mut Cursor<'_>, flags: u8) -> Result<(), Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const PATH: &str = "ethernet/ipv4/udp/gtpu";
     const TUNNEL: i64 = 0x1122_3344;
@@ -151,12 +151,12 @@ mod tests {
     #[test]
     fn an_extension_without_length_stops() {
         let packet = read(&with("34ff0026112233440000008500000900 IU"));
-        assert_stop(&packet, PATH, Reason::Malformed);
+        assert_stop(&packet, PATH, StopReason::Malformed);
     }
 
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&with("34ff0026112233440000008501000900 IU"), 55);
-        assert_stop(&cut, PATH, Reason::SnapLength);
+        assert_stop(&cut, PATH, StopReason::SnapLength);
     }
 }

@@ -8,13 +8,13 @@
 //! 1 | 0|1 and an IP packet, of which these are the first bits       |
 //! ```
 
-use super::{Halt, Fit, Layer, Next, Packet, Parent, Walk, fou};
+use super::{Halt, ProtocolFit, Layer, Next, Packet, Parent, Walk, fou};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gue",
     spec: "draft-ietf-intarea-gue §3",
     parents: &[Parent::UdpDst(6080)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -38,7 +38,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     fn with(payload: &str) -> String {
         let n_udp = 8 + frame(payload).len();
@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&with("01290000 00000000 I6"), 47);
-        assert_stop(&cut, "ethernet/ipv4/udp/gue", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/gue", StopReason::SnapLength);
     }
 }

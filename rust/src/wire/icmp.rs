@@ -7,13 +7,13 @@
 //! |                             Body                              |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "icmp",
     spec: "RFC 792",
     parents: &[Parent::IpProtocol(1)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -29,7 +29,7 @@ pub(super) fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, H
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const UNREACHABLE: &str = "0200000000020200000000010800 4500003a 12340000 40010000 \
                                0a0000090a000001 0303000000000000 IU";
@@ -52,6 +52,6 @@ mod tests {
     fn bad_lengths() {
         assert_eq!(read_cut(UNREACHABLE, 36).stop, None);
         let short = UNREACHABLE.replace("4500003a", "45000016");
-        assert_stop(&read(&short), "ethernet/ipv4/icmp", Reason::Truncated);
+        assert_stop(&read(&short), "ethernet/ipv4/icmp", StopReason::Truncated);
     }
 }

@@ -2,20 +2,20 @@
 //!
 //! Spec: RFC 4443 §2.1.
 
-use super::{Fit, Layer, Parent, icmp};
+use super::{ProtocolFit, Layer, Parent, icmp};
 
 pub(super) static LAYER: Layer = Layer {
     name: "icmpv6",
     spec: "RFC 4443 §2.1",
     parents: &[Parent::IpProtocol(58)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode: icmp::decode,
 };
 
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const TOO_BIG: &str = "02000000000202000000000186dd 60000000003a3a40 \
                            20010db800000000000000000000000920010db8000000000000000000000001 \
@@ -39,6 +39,6 @@ mod tests {
     fn bad_lengths() {
         assert_eq!(read_cut(TOO_BIG, 56).stop, None);
         let short = TOO_BIG.replace("60000000003a3a40", "6000000000033a40");
-        assert_stop(&read(&short), "ethernet/ipv6/icmpv6", Reason::Truncated);
+        assert_stop(&read(&short), "ethernet/ipv6/icmpv6", StopReason::Truncated);
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Spec: RFC 2003 (4 in 4), RFC 4213 §3.1 (6 in 4), RFC 2473 §3 (either in 6).
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ipip",
     spec: "RFC 2003",
     parents: &[Parent::IpProtocol(4), Parent::IpProtocol(41)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -28,7 +28,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const IN_4: &str = "02000000000d02000000000c080045000032123440004004a490c0000201c0000202";
     const IN_6: &str = "20010db800010000000000000000000120010db8000100000000000000000002";
@@ -72,6 +72,6 @@ mod tests {
     #[test]
     fn a_cut_inner_header_stops() {
         let cut = read_cut(&format!("{IN_4} IU"), 40);
-        assert_stop(&cut, "ethernet/ipv4/ipip/ipv4", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/ipip/ipv4", StopReason::SnapLength);
     }
 }

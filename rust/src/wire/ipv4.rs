@@ -11,7 +11,7 @@
 //! |                    Options                    |    Padding    |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x0800;
@@ -98,17 +98,17 @@ fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
 
 /// Sure if the length is right, or at least the checksum.
 #[inline]
-pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
+pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     let Ok(header) = bytes.peek::<HEADER_BYTES>() else {
         let is_open = bytes.is_cut_within(HEADER_BYTES)
             && bytes.peek().map_or(true, |[first]| first >> 4 == 4);
-        return if is_open { Fit::Possible } else { Fit::No };
+        return if is_open { ProtocolFit::Possible } else { ProtocolFit::No };
     };
     match lengths(header) {
-        Ok((_, n_total)) if n_total == bytes.wire_left() => Fit::Sure,
-        Ok((HEADER_BYTES, _)) if is_sum_right(header) => Fit::Sure,
-        Ok(_) => Fit::Possible,
-        Err(_) => Fit::No,
+        Ok((_, n_total)) if n_total == bytes.wire_left() => ProtocolFit::Sure,
+        Ok((HEADER_BYTES, _)) if is_sum_right(header) => ProtocolFit::Sure,
+        Ok(_) => ProtocolFit::Possible,
+        Err(_) => ProtocolFit::No,
     }
 }
 
@@ -120,7 +120,7 @@ fn is_sum_right(header: &[u8; HEADER_BYTES]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_tcp, assert_udp, read, read_cut, read_link};
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let text = "020000000002020000000001 0800 46000022 12344000 40110000 0a0000010a000002 94040000 \
                     9c409c41000ad4a7dead";
         assert_udp(text, "ethernet/ipv4/udp", -1);
-        assert_stop(&read_cut(text, 36), "ethernet/ipv4", Reason::SnapLength);
+        assert_stop(&read_cut(text, 36), "ethernet/ipv4", StopReason::SnapLength);
     }
 
     #[test]
@@ -204,14 +204,14 @@ mod tests {
                 "0200000000020200000000010800 {start} 12344000 40110000 0a0000010a000002 00"
             ))
         };
-        assert_stop(&with("4400001e"), "ethernet/ipv4", Reason::Malformed);
-        assert_stop(&with("45000013"), "ethernet/ipv4", Reason::Malformed);
-        assert_stop(&with("6500001e"), "ethernet/ipv4", Reason::Unknown);
-        assert_stop(&with("4f00003c"), "ethernet/ipv4", Reason::Truncated);
+        assert_stop(&with("4400001e"), "ethernet/ipv4", StopReason::Malformed);
+        assert_stop(&with("45000013"), "ethernet/ipv4", StopReason::Malformed);
+        assert_stop(&with("6500001e"), "ethernet/ipv4", StopReason::Unknown);
+        assert_stop(&with("4f00003c"), "ethernet/ipv4", StopReason::Truncated);
         assert_stop(
             &read("0200000000020200000000010800 4500"),
             "ethernet/ipv4",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
     }
 }

@@ -13,7 +13,7 @@
 //! |                         Identification                        |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x86DD;
@@ -122,23 +122,23 @@ fn pass_extension(walk: &mut Walk<'_>, packet: &mut Packet, kind: u8) -> Result<
 
 /// Sure if the length is right.
 #[inline]
-pub(super) fn fit(bytes: Cursor<'_>) -> Fit {
+pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     let Ok(header) = bytes.peek::<HEADER_BYTES>() else {
         let is_open = bytes.is_cut_within(HEADER_BYTES)
             && bytes.peek().map_or(true, |[first]| first >> 4 == 6);
-        return if is_open { Fit::Possible } else { Fit::No };
+        return if is_open { ProtocolFit::Possible } else { ProtocolFit::No };
     };
     match payload_bytes(header) {
-        _ if header[0] >> 4 != 6 => Fit::No,
-        Some(n_payload) if n_payload + HEADER_BYTES == bytes.wire_left() => Fit::Sure,
-        _ => Fit::Possible,
+        _ if header[0] >> 4 != 6 => ProtocolFit::No,
+        Some(n_payload) if n_payload + HEADER_BYTES == bytes.wire_left() => ProtocolFit::Sure,
+        _ => ProtocolFit::Possible,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut, read_link};
-    use super::super::{Packet, Reason, layer_path};
+    use super::super::{Packet, StopReason, layer_path};
 
     const ADDRESSES: &str = "20010db800000000000000000000000120010db8000000000000000000000002";
 
@@ -220,18 +220,18 @@ mod tests {
         assert_stop(
             &with("4000000000001140", ""),
             "ethernet/ipv6",
-            Reason::Unknown,
+            StopReason::Unknown,
         );
         assert_stop(
             &with("6000000000020040", "1100"),
             "ethernet/ipv6",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         assert_stop(
             &with("6000000000080040", "1109000000000000"),
             "ethernet/ipv6",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
-        assert_stop(&read_cut("E6", 53), "ethernet/ipv6", Reason::SnapLength);
+        assert_stop(&read_cut("E6", 53), "ethernet/ipv6", StopReason::SnapLength);
     }
 }

@@ -8,7 +8,7 @@
 //! |  protocol (32, little-endian)     |                              if flags & 02
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, frelay, ipv4, ipv6, mpls};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, frelay, ipv4, ipv6, mpls};
 
 pub(super) static LAYER: Layer = Layer {
     name: "juniper",
@@ -19,7 +19,7 @@ pub(super) static LAYER: Layer = Layer {
         Parent::Link(FRAME_RELAY),
         Parent::Link(CISCO_HDLC),
     ],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -58,7 +58,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_what_its_link_type_says() {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn without_its_magic_it_is_not_known() {
-        assert_stop(&read_link(178, "00000001 EU"), "juniper", Reason::Unknown);
-        assert_stop(&read_link(178, "4d4743"), "juniper", Reason::Truncated);
+        assert_stop(&read_link(178, "00000001 EU"), "juniper", StopReason::Unknown);
+        assert_stop(&read_link(178, "4d4743"), "juniper", StopReason::Truncated);
     }
 }

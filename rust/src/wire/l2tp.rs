@@ -12,14 +12,14 @@
 //! ```
 
 use super::names::layer;
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "l2tp",
     spec: "RFC 3931 §3.2",
     parents: &[Parent::IpProtocol(115), Parent::UdpDst(1701), Parent::UdpSrc(1701)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -34,7 +34,7 @@ const SUBLAYER_BYTES: [usize; 4] = [4, 0, 8, 12];
 
 /// What the ends of sessions agreed on.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Session {
+pub(super) struct L2tpSession {
     /// How long the cookie is, if the user says so.
     pub(super) cookie_bytes: Option<u8>,
     /// The id of the layer that follows.
@@ -105,7 +105,7 @@ fn best<const N: usize>(walk: &Walk<'_>, likeliest: [usize; N]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut, read_with};
-    use super::super::{Reason, layer_path, parse_decode};
+    use super::super::{StopReason, layer_path, parse_decode};
 
     fn over_ip(payload: &str) -> String {
         format!(
@@ -205,6 +205,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&over_ip("00001234 00000000 EU"), 36);
-        assert_stop(&cut, "ethernet/ipv4/l2tp", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/l2tp", StopReason::SnapLength);
     }
 }

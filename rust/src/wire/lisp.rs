@@ -7,14 +7,14 @@
 //! |  instance (24), locator status (8); without I: locator status (32)         |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, nsh};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, nsh};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "lisp",
     spec: "RFC 9300 §5.3",
     parents: &[Parent::UdpDst(4341)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -46,7 +46,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     fn lisp(payload: &str) -> String {
         let n_udp = 8 + frame(payload).len();
@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&lisp("80abcdef00000000 IU"), 46);
-        assert_stop(&cut, "ethernet/ipv4/udp/lisp", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/lisp", StopReason::SnapLength);
     }
 }

@@ -7,13 +7,13 @@
 //! |     AA     |     AA     |        03         |  OUI (24)  |  EtherType (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "llc",
     spec: "IEEE 802.2 §3.2",
     parents: &[Parent::Length],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -46,7 +46,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn ipx_has_a_length_but_no_llc() {
@@ -94,6 +94,6 @@ mod tests {
     #[test]
     fn a_length_below_the_header_stops() {
         let packet = read("0180c2000000020000000001 0002 42420300000000");
-        assert_stop(&packet, "ethernet/llc", Reason::Truncated);
+        assert_stop(&packet, "ethernet/llc", StopReason::Truncated);
     }
 }

@@ -8,13 +8,13 @@
 //! |  EtherType (16), and what follows it, if neither E nor C  |  check value (128)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "macsec",
     spec: "IEEE 802.1AE §9.3",
     parents: &[Parent::EtherType(0x88E5)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -39,7 +39,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const CHECK: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 
@@ -62,6 +62,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read("02000000000202000000000188e5 200011223344 0200");
-        assert_stop(&packet, "ethernet/macsec", Reason::Truncated);
+        assert_stop(&packet, "ethernet/macsec", StopReason::Truncated);
     }
 }

@@ -21,7 +21,7 @@ use crate::base::cursor::{Cursor, Short};
 pub use decoder::Decoder;
 pub use links::why_unread;
 pub use names::{is_encrypted, is_opaque, layer_name, layer_path};
-pub use packet::{Carrier, MAX_LAYERS, Packet, Reason, Stop};
+pub use packet::{Carrier, MAX_LAYERS, Packet, Stop, StopReason};
 pub use parent::{Parent, parse_decode};
 
 macro_rules! layers {
@@ -49,7 +49,7 @@ pub struct Layer {
     /// What it is found behind.
     pub parents: &'static [Parent],
     /// Does what stands at the cursor look like this protocol? Asked where a guess led here.
-    fit: fn(Cursor<'_>) -> Fit,
+    fit: fn(Cursor<'_>) -> ProtocolFit,
     /// Pass the header.
     decode: fn(&mut Walk<'_>, &mut Packet) -> Result<Next, Halt>,
 }
@@ -91,7 +91,7 @@ impl From<Short> for Halt {
 
 /// How well bytes fit a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+enum ProtocolFit {
     No,
     Possible,
     Sure,
@@ -102,7 +102,7 @@ struct Walk<'a> {
     bytes: Cursor<'a>,
     /// The link type of the frame.
     link: u16,
-    session: l2tp::Session,
+    session: l2tp::L2tpSession,
     /// Where the layer before the present one starts.
     parent_at: usize,
     /// Where the data of a link layer start that no network packet has claimed yet.
@@ -114,7 +114,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(bytes: Cursor<'a>, link: u16, session: l2tp::Session) -> Self {
+    fn new(bytes: Cursor<'a>, link: u16, session: l2tp::L2tpSession) -> Self {
         let ethernet_at = usize::MAX;
         Self {
             bytes,

@@ -6,13 +6,13 @@
 //! |  55 … (up to 7)  |  start delimiter (8)  |  frame  |  check sequence (32)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "mpacket",
     spec: "IEEE 802.3br §99.3",
     parents: &[Parent::Link(274)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -41,7 +41,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_frames() {
@@ -63,7 +63,7 @@ mod tests {
         let packet = read_link(274, "55555555555561e6 01020304 00000000");
         assert_eq!((layer_path(&packet).as_str(), packet.stop), ("mpacket", None));
         let path = "mpacket";
-        assert_stop(&read_link(274, "5555555555555507 EU"), path, Reason::Unknown);
-        assert_stop(&read_link(274, "55555555"), path, Reason::Truncated);
+        assert_stop(&read_link(274, "5555555555555507 EU"), path, StopReason::Unknown);
+        assert_stop(&read_link(274, "55555555"), path, StopReason::Truncated);
     }
 }

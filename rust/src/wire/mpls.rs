@@ -6,7 +6,7 @@
 //! |                Label (20)             | TC (3)|S|   TTL (8)   |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 use crate::base::cursor::Cursor;
 
 pub(super) const ETHER_TYPE: u16 = 0x8847;
@@ -22,7 +22,7 @@ pub(super) static LAYER: Layer = Layer {
         // before RFC 7510, and in Contrail still
         Parent::UdpDst(51_234),
     ],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -53,8 +53,8 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 /// Labels over Ethernet whose contents are not known stay that: data of the `EtherType` of MPLS.
 fn follows(bytes: Cursor<'_>, ether_type: u16) -> bool {
     match ether_type {
-        ipv4::ETHER_TYPE => ipv4::fit(bytes) != Fit::No,
-        ipv6::ETHER_TYPE => ipv6::fit(bytes) != Fit::No,
+        ipv4::ETHER_TYPE => ipv4::fit(bytes) != ProtocolFit::No,
+        ipv6::ETHER_TYPE => ipv6::fit(bytes) != ProtocolFit::No,
         _ => false,
     }
 }
@@ -85,7 +85,7 @@ fn pass_channel(walk: &mut Walk<'_>) -> Result<u16, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c8847";
     const FRAME: &str = "ethernet/mpls/ethernet/ipv4/udp";
@@ -164,10 +164,10 @@ mod tests {
         assert_stop(
             &read(&format!("{OUTER} 03e8164003e816")),
             "ethernet/mpls",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         let text = format!("{OUTER} 03e8164003e82740 IU");
-        assert_stop(&read_cut(&text, 20), "ethernet/mpls", Reason::SnapLength);
+        assert_stop(&read_cut(&text, 20), "ethernet/mpls", StopReason::SnapLength);
         assert_eq!(frame(&text).len(), 52);
     }
 }

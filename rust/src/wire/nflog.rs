@@ -8,14 +8,14 @@
 //! |  length (16)  |  type (16)  |  value, padded to 4  |     as often as there are attributes
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 use crate::base::cursor::{Cursor, Short};
 
 pub(super) static LAYER: Layer = Layer {
     name: "nflog",
     spec: "LINKTYPE_NFLOG",
     parents: &[Parent::Link(239)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -27,7 +27,7 @@ const INET: u8 = 2;
 const INET6: u8 = 10;
 
 /// Where the packet is, and what.
-struct Found {
+struct NflogPayload {
     at: usize,
     n_bytes: usize,
     ether_type: u16,
@@ -51,7 +51,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     })
 }
 
-fn find(mut bytes: Cursor<'_>, number: fn([u8; 2]) -> u16) -> Result<Option<Found>, Short> {
+fn find(mut bytes: Cursor<'_>, number: fn([u8; 2]) -> u16) -> Result<Option<NflogPayload>, Short> {
     let mut ether_type = 0;
     while bytes.wire_left() >= ATTRIBUTE_BYTES {
         let start = bytes;
@@ -61,7 +61,7 @@ fn find(mut bytes: Cursor<'_>, number: fn([u8; 2]) -> u16) -> Result<Option<Foun
             PAYLOAD => {
                 let n_bytes = n_bytes.saturating_sub(ATTRIBUTE_BYTES);
                 let at = bytes.at();
-                return Ok(Some(Found { at, n_bytes, ether_type }));
+                return Ok(Some(NflogPayload { at, n_bytes, ether_type }));
             }
             PACKET_HEADER => ether_type = u16::from_be_bytes(*bytes.peek()?),
             _ => {}
@@ -75,7 +75,7 @@ fn find(mut bytes: Cursor<'_>, number: fn([u8; 2]) -> u16) -> Result<Option<Foun
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn in_either_byte_order() {
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn attributes_that_lead_nowhere_stop() {
         let packet = read_link(239, "02000005 ffffff00 08000300");
-        assert_stop(&packet, "nflog", Reason::Truncated);
-        assert_stop(&read_link(239, "0200"), "nflog", Reason::Truncated);
+        assert_stop(&packet, "nflog", StopReason::Truncated);
+        assert_stop(&read_link(239, "0200"), "nflog", StopReason::Truncated);
     }
 }

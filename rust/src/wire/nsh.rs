@@ -8,7 +8,7 @@
 //! |                    Context, or metadata                       |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls};
 use crate::base::cursor::be;
 
 pub(super) const ETHER_TYPE: u16 = 0x894F;
@@ -17,7 +17,7 @@ pub(super) static LAYER: Layer = Layer {
     name: "nsh",
     spec: "RFC 8300 §2",
     parents: &[Parent::EtherType(ETHER_TYPE)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -51,7 +51,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c894f";
     const PATH: i64 = 0x12_3456;
@@ -88,10 +88,10 @@ mod tests {
     fn bad_lengths_and_versions_stop() {
         let path = "ethernet/nsh";
         let with = |header: &str| read(&format!("{OUTER} {header} IU"));
-        assert_stop(&with("0fc10201123456ff"), path, Reason::Malformed);
-        assert_stop(&with("4fc20201123456ff"), path, Reason::Unknown);
-        assert_stop(&with("0fff0201123456ff"), path, Reason::Truncated);
+        assert_stop(&with("0fc10201123456ff"), path, StopReason::Malformed);
+        assert_stop(&with("4fc20201123456ff"), path, StopReason::Unknown);
+        assert_stop(&with("0fff0201123456ff"), path, StopReason::Truncated);
         let cut = read_cut(&format!("{OUTER} {TYPE_1} EU"), 30);
-        assert_stop(&cut, path, Reason::SnapLength);
+        assert_stop(&cut, path, StopReason::SnapLength);
     }
 }

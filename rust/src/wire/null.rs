@@ -2,13 +2,13 @@
 //!
 //! Spec: `LINKTYPE_NULL`; `LINKTYPE_LOOP` is the same in network byte order.
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "null",
     spec: "LINKTYPE_NULL",
     parents: &[Parent::Link(0), Parent::Link(108)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -29,7 +29,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn in_either_byte_order() {
@@ -58,6 +58,6 @@ mod tests {
 
     #[test]
     fn half_a_family_stops() {
-        assert_stop(&read_link(0, "0200"), "null", Reason::Truncated);
+        assert_stop(&read_link(0, "0200"), "null", StopReason::Truncated);
     }
 }

@@ -241,7 +241,7 @@ pub const MAX_LAYERS: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// What kind of end it was.
-    pub reason: Reason,
+    pub reason: StopReason,
     /// Id of the layer that could not be decoded.
     pub layer: u8,
     /// Where in the frame that layer starts.
@@ -254,7 +254,7 @@ pub struct Stop {
 
 /// The kinds of early end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum StopReason {
     /// The capture's snap length cut the frame.
     SnapLength,
     /// The frame itself is too short for what its headers claim.

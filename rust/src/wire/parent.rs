@@ -45,9 +45,9 @@ impl fmt::Display for Parent {
 }
 
 /// What a user writes before `=`, and the parent it makes of the number behind it.
-type Kind = (&'static str, fn(u16) -> Option<Parent>);
+type ParentKind = (&'static str, fn(u16) -> Option<Parent>);
 
-static KINDS: [Kind; 8] = [
+static KINDS: [ParentKind; 8] = [
     ("udp.port", |port| Some(Parent::UdpDst(port))),
     ("udp.srcport", |port| Some(Parent::UdpSrc(port))),
     ("tcp.port", |port| Some(Parent::TcpDst(port))),

@@ -6,14 +6,14 @@
 //! |  PCP (3)  | DEI (1) | UCA (1) |  reserved (3)  |  service id (24)  |  frame  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "pbb",
     spec: "IEEE 802.1Q §9.7",
     parents: &[Parent::EtherType(0x88E7)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -25,7 +25,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     const OUTER: &str = "02000000000d02000000000c";
@@ -42,6 +42,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read(&format!("{OUTER} 88e70012"));
-        assert_stop(&packet, "ethernet/pbb", Reason::Truncated);
+        assert_stop(&packet, "ethernet/pbb", StopReason::Truncated);
     }
 }

@@ -6,13 +6,13 @@
 //! |  length (32, LE)  |  record type (32, LE)  |  link type (32, LE)  |  the rest  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "pktap",
     spec: "LINKTYPE_PKTAP",
     parents: &[Parent::Link(258), Parent::Link(149)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -39,7 +39,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     fn with(start: &str, frame: &str) -> String {
@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn what_is_no_packet_stops() {
         let other = read_link(149, &with("740000000200000001000000", "EU"));
-        assert_stop(&other, "pktap", Reason::Unknown);
+        assert_stop(&other, "pktap", StopReason::Unknown);
         let short = read_link(149, &with("0c0000000100000001000000", "EU"));
-        assert_stop(&short, "pktap", Reason::Unknown);
+        assert_stop(&short, "pktap", StopReason::Unknown);
         let long = read_link(258, &with("ffffffff0100000001000000", "EU"));
-        assert_stop(&long, "pktap", Reason::Truncated);
+        assert_stop(&long, "pktap", StopReason::Truncated);
     }
 }

@@ -6,13 +6,13 @@
 //! |  version (8)  |  flags (8)  |  length (16, LE)  |  link type (32, LE)  |  fields  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ppi",
     spec: "LINKTYPE_PPI",
     parents: &[Parent::Link(192)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -32,7 +32,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     #[test]
@@ -45,12 +45,12 @@ mod tests {
     #[test]
     fn radio_and_bad_lengths_stop() {
         let radio = read_link(192, "0000080069000000 08010000");
-        assert_stop(&radio, "ppi", Reason::Unknown);
+        assert_stop(&radio, "ppi", StopReason::Unknown);
         let short = read_link(192, "0000070001000000 EU");
-        assert_stop(&short, "ppi", Reason::Malformed);
+        assert_stop(&short, "ppi", StopReason::Malformed);
         let long = read_link(192, "0000ff0001000000 EU");
-        assert_stop(&long, "ppi", Reason::Truncated);
+        assert_stop(&long, "ppi", StopReason::Truncated);
         let version = read_link(192, "0100080001000000 EU");
-        assert_stop(&version, "ppi", Reason::Unknown);
+        assert_stop(&version, "ppi", StopReason::Unknown);
     }
 }

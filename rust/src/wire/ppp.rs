@@ -6,7 +6,7 @@
 //! |  FF  |  03  |  Protocol (8, 16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, ipv4, ipv6, mpls};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, ipv4, ipv6, mpls};
 use crate::base::cursor::{Cursor, Short};
 
 /// RFC 2516 puts it in no `EtherType`; this is the one of RFC 7042 §B.1.
@@ -58,21 +58,21 @@ fn take_protocol(bytes: &mut Cursor<'_>) -> Result<u16, Short> {
     Ok(u16::from_be_bytes([first, second]))
 }
 
-fn fit(mut bytes: Cursor<'_>) -> Fit {
+fn fit(mut bytes: Cursor<'_>) -> ProtocolFit {
     match take_protocol(&mut bytes) {
-        Ok(protocol) if protocol & u16::from(IS_LAST) == 0 => Fit::No,
+        Ok(protocol) if protocol & u16::from(IS_LAST) == 0 => ProtocolFit::No,
         Ok(0x0021) => ipv4::fit(bytes),
         Ok(0x0057) => ipv6::fit(bytes),
-        Ok(_) => Fit::Possible,
-        Err(short) if bytes.is_cut_within(short.n_needed as usize) => Fit::Possible,
-        Err(_) => Fit::No,
+        Ok(_) => ProtocolFit::Possible,
+        Err(short) if bytes.is_cut_within(short.n_needed as usize) => ProtocolFit::Possible,
+        Err(_) => ProtocolFit::No,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn with_and_without_framing() {
@@ -100,6 +100,6 @@ mod tests {
 
     #[test]
     fn half_a_protocol_stops() {
-        assert_stop(&read_link(9, "ff0300"), "ppp", Reason::Truncated);
+        assert_stop(&read_link(9, "ff0300"), "ppp", StopReason::Truncated);
     }
 }

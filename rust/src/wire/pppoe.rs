@@ -7,13 +7,13 @@
 //! |            Length             |             PPP               |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
 
 pub(super) static LAYER: Layer = Layer {
     name: "pppoe",
     spec: "RFC 2516 §4",
     parents: &[Parent::EtherType(0x8864), Parent::Link(51)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -37,7 +37,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, assert_udp_link, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c8864";
 
@@ -69,10 +69,10 @@ mod tests {
     fn bad_versions_and_lengths_stop() {
         let path = "ethernet/pppoe";
         let other = read(&format!("{OUTER} 2100123400200021 IU"));
-        assert_stop(&other, path, Reason::Unknown);
+        assert_stop(&other, path, StopReason::Unknown);
         let cut = read_cut(&format!("{OUTER} 1100123400200021 IU"), 18);
-        assert_stop(&cut, path, Reason::SnapLength);
+        assert_stop(&cut, path, StopReason::SnapLength);
         let empty = read(&format!("{OUTER} 110012340000"));
-        assert_stop(&empty, &format!("{path}/ppp"), Reason::Truncated);
+        assert_stop(&empty, &format!("{path}/ppp"), StopReason::Truncated);
     }
 }

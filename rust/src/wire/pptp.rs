@@ -6,7 +6,7 @@
 //! |  payload length (16)  |  call id (16)  |  sequence (32, if S)  |  acknowledgment (32, if A)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, gre, ppp};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, gre, ppp};
 
 pub(super) const PROTOCOL: u16 = ppp::ETHER_TYPE;
 
@@ -14,7 +14,7 @@ pub(super) static LAYER: Layer = Layer {
     name: "pptp",
     spec: "RFC 2637 §4.1",
     parents: &[Parent::GreProtocol(PROTOCOL)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -41,7 +41,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c08004500004612344000402fa451c0000201c0000202";
     const PATH: &str = "ethernet/ipv4/gre/pptp";
@@ -67,6 +67,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let text = format!("{OUTER} 3081880b002200550000000300000002ff030021 IU");
-        assert_stop(&read_cut(&text, 44), PATH, Reason::SnapLength);
+        assert_stop(&read_cut(&text, 44), PATH, StopReason::SnapLength);
     }
 }

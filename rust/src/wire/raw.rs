@@ -2,13 +2,13 @@
 //!
 //! Spec: `LINKTYPE_RAW` (101; 12 and 14 are the numbers some systems write for it).
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "raw",
     spec: "LINKTYPE_RAW",
     parents: &[Parent::Link(101), Parent::Link(12), Parent::Link(14)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -23,7 +23,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     #[test]
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn nothing_and_other_versions_stop() {
-        assert_stop(&read_link(101, ""), "raw", Reason::Truncated);
-        assert_stop(&read_link(101, "10"), "raw", Reason::Unknown);
+        assert_stop(&read_link(101, ""), "raw", StopReason::Truncated);
+        assert_stop(&read_link(101, "10"), "raw", StopReason::Unknown);
     }
 }

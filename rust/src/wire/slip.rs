@@ -6,13 +6,13 @@
 //! |  direction (8)  |  compressed TCP/IP header, or its start (120)  |  IP  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "slip",
     spec: "LINKTYPE_SLIP",
     parents: &[Parent::Link(8)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -31,7 +31,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const HEADER: &str = "0040 0000000000000000000000000000";
 
@@ -50,6 +50,6 @@ mod tests {
 
     #[test]
     fn half_a_header_stops() {
-        assert_stop(&read_link(8, "0040"), "slip", Reason::Truncated);
+        assert_stop(&read_link(8, "0040"), "slip", StopReason::Truncated);
     }
 }

@@ -7,13 +7,13 @@
 //! |  address (64)      |  protocol (16)     |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "sll",
     spec: "LINKTYPE_LINUX_SLL",
     parents: &[Parent::Link(113)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -42,7 +42,7 @@ pub(super) fn data(walk: &mut Walk<'_>, protocol: u16) -> Next {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_packets_and_tags() {
@@ -79,7 +79,7 @@ mod tests {
         assert_stop(
             &read_link(113, "0000000100060200"),
             "sll",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
     }
 }

@@ -7,13 +7,13 @@
 //! |  ARPHRD (16)    |  packet type (8)   |  address length (8)   |  address (64)          |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, sll};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, sll};
 
 pub(super) static LAYER: Layer = Layer {
     name: "sll2",
     spec: "LINKTYPE_LINUX_SLL2",
     parents: &[Parent::Link(276)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -24,7 +24,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     #[test]
@@ -46,7 +46,7 @@ mod tests {
         assert_stop(
             &read_link(276, "08000000000000070001"),
             "sll2",
-            Reason::Truncated,
+            StopReason::Truncated,
         );
     }
 }

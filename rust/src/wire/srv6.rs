@@ -3,13 +3,13 @@
 //!
 //! Spec: RFC 8986 §9 (protocol 143); RFC 8754 §2 for the routing header.
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "srv6",
     spec: "RFC 8986 §9",
     parents: &[Parent::IpProtocol(143)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 

@@ -13,13 +13,13 @@
 //! |PCP|V| VID |          Context ID (64)           |  Padding   |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "stt",
     spec: "draft-davie-stt §3",
     parents: &[Parent::TcpDst(7471)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -60,7 +60,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_tcp, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c080045000066123440004006a45ac0000201c0000202";
     const PATH: &str = "ethernet/ipv4/tcp/stt/ethernet/ipv4/udp";
@@ -134,6 +134,6 @@ mod tests {
         let text = format!(
             "{OUTER} c7381d2f003e0000abcdef015010ffff00000000000000000000000011223344556677880000 EU"
         );
-        assert_stop(&read_cut(&text, 60), "ethernet/ipv4/tcp/stt", Reason::SnapLength);
+        assert_stop(&read_cut(&text, 60), "ethernet/ipv4/tcp/stt", StopReason::SnapLength);
     }
 }

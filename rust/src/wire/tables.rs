@@ -1,6 +1,6 @@
 //! Which layer follows what: built once from the parents that every layer names.
 
-use super::l2tp::Session;
+use super::l2tp::L2tpSession;
 use super::names::id_of;
 use super::{LAYERS, Parent, ethernet};
 use crate::base::error::Result;
@@ -39,7 +39,7 @@ pub(super) struct Tables {
     tcp_ports: Vec<(u16, u8)>,
     udp_sources: Vec<(u16, u8)>,
     pub(super) llc: u8,
-    pub(super) session: Session,
+    pub(super) session: L2tpSession,
 }
 
 impl Tables {
@@ -54,7 +54,7 @@ impl Tables {
             tcp_ports: Vec::new(),
             udp_sources: Vec::new(),
             llc: NONE,
-            session: Session::default(),
+            session: L2tpSession::default(),
         };
         for (id, layer) in (1..).zip(LAYERS) {
             let parents = layer.parents.iter();
@@ -87,7 +87,7 @@ impl Tables {
             Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
             Parent::Length => self.llc = id,
             Parent::L2tpCookie(n_bytes) => {
-                self.session = Session {
+                self.session = L2tpSession {
                     cookie_bytes: Some(n_bytes),
                     layer: id,
                 }

@@ -10,13 +10,13 @@
 //! |           Checksum            |         Urgent Pointer        |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "tcp",
     spec: "RFC 9293 §3.1",
     parents: &[Parent::IpProtocol(6)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -35,7 +35,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_tcp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const PATH: &str = "ethernet/ipv4/tcp";
 
@@ -67,7 +67,7 @@ mod tests {
         assert_stop(
             &read(&format!("{ip} 9c409c411122334455667788")),
             PATH,
-            Reason::Truncated,
+            StopReason::Truncated,
         );
         let fragment = "0200000000020200000000010800 45000020 12342000 40060000 0a0000010a000002";
         assert_eq!(
@@ -81,7 +81,7 @@ mod tests {
         let text = "0200000000020200000000010800 45000028 12340000 40060000 0a0000010a000002 \
                     9c409c411122334455667788401804006f430000";
         let packet = read(text);
-        assert_stop(&packet, PATH, Reason::Malformed);
+        assert_stop(&packet, PATH, StopReason::Malformed);
         assert_eq!((packet.src, packet.src_port), (0x0a00_0001, 40_000));
     }
 }

@@ -7,13 +7,13 @@
 //! |  0000  |  port (16)  |  address (32)  |                        either, or both in this order
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "teredo",
     spec: "RFC 4380 §5.1.1",
     parents: &[Parent::UdpDst(PORT), Parent::UdpSrc(PORT)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -38,7 +38,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     fn with(ports: &str, payload: &str) -> String {
         let n_udp = 8 + frame(payload).len();
@@ -73,6 +73,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&with("c3500dd8", "00010000000000000000000000 I6"), 50);
-        assert_stop(&cut, "ethernet/ipv4/udp/teredo", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/teredo", StopReason::SnapLength);
     }
 }

@@ -6,13 +6,13 @@
 //! |V (2)|R (2)|M|Op-Length (5)|Hop Count (6)|  egress (16)  |  ingress (16)  |  options  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "trill",
     spec: "RFC 6325 §3.1",
     parents: &[Parent::EtherType(0x22F3)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -29,7 +29,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     const OUTER: &str = "02000000000d02000000000c22f3";
@@ -44,8 +44,8 @@ mod tests {
     #[test]
     fn bad_headers_stop() {
         let version = read(&format!("{OUTER} 402011112222 EU"));
-        assert_stop(&version, "ethernet/trill", Reason::Unknown);
+        assert_stop(&version, "ethernet/trill", StopReason::Unknown);
         let cut = read(&format!("{OUTER} 07e011112222 EU"));
-        assert_stop(&cut, "ethernet/trill", Reason::Truncated);
+        assert_stop(&cut, "ethernet/trill", StopReason::Truncated);
     }
 }

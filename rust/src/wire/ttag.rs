@@ -8,13 +8,13 @@
 //!
 //! Others use the `EtherType` 0x8988 too: what does not go on like a frame is left alone.
 
-use super::{Carrier, Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ttag",
     spec: "Cisco Nexus 9000 NX-OS, time stamp tagging",
     parents: &[Parent::EtherType(0x8988)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -22,7 +22,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     let at = walk.bytes.at();
     let [.., high, low] = *walk.bytes.take::<8>()?;
     let ether_type = u16::from_be_bytes([high, low]);
-    if ethernet::fit_data(ether_type, walk.bytes) == Fit::No {
+    if ethernet::fit_data(ether_type, walk.bytes) == ProtocolFit::No {
         return Err(Halt::Declined);
     }
     packet.note_carrier(Carrier::Ttag, at);
@@ -32,7 +32,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const TAG: &str = "0200000000020200000000018988 011f71fb04cb";
 
@@ -54,6 +54,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read("0200000000020200000000018988 011f71fb");
-        assert_stop(&packet, "ethernet/ttag", Reason::Truncated);
+        assert_stop(&packet, "ethernet/ttag", StopReason::Truncated);
     }
 }

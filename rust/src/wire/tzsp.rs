@@ -7,13 +7,13 @@
 //! |  tag (8)  |  length (8), but for tags 0 and 1  |  value  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "tzsp",
     spec: "TaZmen Sniffer Protocol",
     parents: &[Parent::UdpDst(37_008)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -50,7 +50,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     fn tzsp(payload: &str) -> String {
         let n_udp = 8 + frame(payload).len();
@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn cut_tags_stop() {
         let cut = read_cut(&tzsp("01000001 290205dc 01 EU"), 48);
-        assert_stop(&cut, "ethernet/ipv4/udp/tzsp", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/tzsp", StopReason::SnapLength);
     }
 }

@@ -7,13 +7,13 @@
 //! |            Length             |           Checksum            |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "udp",
     spec: "RFC 768",
     parents: &[Parent::IpProtocol(17)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -49,7 +49,7 @@ fn after_a_cut(walk: &mut Walk<'_>) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const PATH: &str = "ethernet/ipv4/udp";
     const IP: &str = "0200000000020200000000010800 4500001c 12340000 40110000 0a0000010a000002";
@@ -89,10 +89,10 @@ mod tests {
         assert_stop(
             &read(&format!("{IP} 9c409c4100070000")),
             PATH,
-            Reason::Malformed,
+            StopReason::Malformed,
         );
         let short = IP.replace("4500001c", "45000018");
-        assert_stop(&read(&format!("{short} 9c409c41")), PATH, Reason::Truncated);
+        assert_stop(&read(&format!("{short} 9c409c41")), PATH, StopReason::Truncated);
         assert_eq!(read(&format!("{IP} 9c409c4100000000")).stop, None);
     }
 }

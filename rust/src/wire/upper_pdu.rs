@@ -6,13 +6,13 @@
 //! |  tag (16)  |  length (16)  |  value  |     as often as there are tags, the last with both 0
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "upper-pdu",
     spec: "LINKTYPE_WIRESHARK_UPPER_PDU",
     parents: &[Parent::Link(252)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -56,7 +56,7 @@ fn named(name: &[u8]) -> Next {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp_link, read_link};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     #[test]
     fn carries_what_its_tag_names() {
@@ -79,6 +79,6 @@ mod tests {
     #[test]
     fn tags_without_an_end_stop() {
         let packet = read_link(252, "000c00046970000000");
-        assert_stop(&packet, "upper-pdu", Reason::Truncated);
+        assert_stop(&packet, "upper-pdu", StopReason::Truncated);
     }
 }

@@ -1,6 +1,6 @@
 //! What the tests of the layers share: the packets inside their frames, and what is expected of them.
 
-use super::{Decoder, Packet, Parent, Reason, layer_path};
+use super::{Decoder, Packet, Parent, StopReason, layer_path};
 
 /// UDP 10.0.0.1:40000 → 10.0.0.2:40001 and the same over IPv6 (`2001:db8::1` → `::2`), both with payload
 /// `dead`, and TCP: bare, and (E…) with Ethernet.
@@ -115,7 +115,7 @@ fn assert_inner(link: u16, text: &str, path: &str, tunnel_id: i64, protocol: i16
     assert!(transport.ends_with(&[0xde, 0xad]), "{text}");
 }
 
-pub(super) fn assert_stop(packet: &Packet, path: &str, reason: Reason) {
+pub(super) fn assert_stop(packet: &Packet, path: &str, reason: StopReason) {
     assert_eq!(layer_path(packet), path);
     assert_eq!(packet.stop.map(|stop| stop.reason), Some(reason));
 }

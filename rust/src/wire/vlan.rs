@@ -6,7 +6,7 @@
 //! |  (tag protocol, passed already)  |  PCP (3)  | DEI (1) |  VID (12)  |  EtherType (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "vlan",
@@ -17,7 +17,7 @@ pub(super) static LAYER: Layer = Layer {
         Parent::EtherType(0x9100),
         Parent::EtherType(0x9200),
     ],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -32,7 +32,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
     use super::*;
 
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let text = "0200000000020200000000018100b064";
-        assert_stop(&read(text), "ethernet/vlan", Reason::Truncated);
+        assert_stop(&read(text), "ethernet/vlan", StopReason::Truncated);
         assert_stop(
             &read_cut(&format!("{text}0800 IU"), 16),
             "ethernet/vlan",
-            Reason::SnapLength,
+            StopReason::SnapLength,
         );
     }
 }

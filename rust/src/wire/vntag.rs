@@ -6,13 +6,13 @@
 //! |D|P|    destination (14)    |L|R|Ver|    source (12)    |  EtherType (16)  |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "vntag",
     spec: "Cisco VN-Tag",
     parents: &[Parent::EtherType(0x8926)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -23,7 +23,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Reason;
+    use super::super::StopReason;
     use super::super::vectors::{assert_stop, assert_udp, read};
 
     #[test]
@@ -37,6 +37,6 @@ mod tests {
     #[test]
     fn half_a_tag_stops() {
         let packet = read("0200000000020200000000018926 92349abc");
-        assert_stop(&packet, "ethernet/vntag", Reason::Truncated);
+        assert_stop(&packet, "ethernet/vntag", StopReason::Truncated);
     }
 }

@@ -7,14 +7,14 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "vxlan",
     spec: "RFC 7348 §5",
     parents: &[Parent::UdpDst(4789), Parent::UdpDst(8472)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -24,7 +24,7 @@ const VNI_IS_VALID: u8 = 0x08;
 fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     let [flags, _, _, _, vni @ .., _] = *walk.bytes.take::<8>()?;
     let is_valid = flags & VNI_IS_VALID != 0;
-    if !is_valid && ethernet::fit(walk.bytes) != Fit::Sure {
+    if !is_valid && ethernet::fit(walk.bytes) != ProtocolFit::Sure {
         return Err(Halt::Declined);
     }
     walk.tunnel_id = be(&vni).into();
@@ -34,7 +34,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_tcp, assert_udp, frame, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const OUTER: &str = "02000000000d02000000000c080045000050123440004011a465c0000201c0000202";
     const PATH: &str = "ethernet/ipv4/udp/vxlan/ethernet/ipv4/udp";
@@ -173,16 +173,16 @@ mod tests {
     fn a_cut_inside_stops_at_the_layer_that_is_cut() {
         let text = format!("{OUTER} c35012b5003c0000 0800000012345600 EU");
         let path = "ethernet/ipv4/udp/vxlan";
-        assert_stop(&read_cut(&text, 49), path, Reason::SnapLength);
+        assert_stop(&read_cut(&text, 49), path, StopReason::SnapLength);
         assert_stop(
             &read_cut(&text, 60),
             &format!("{path}/ethernet"),
-            Reason::SnapLength,
+            StopReason::SnapLength,
         );
         assert_stop(
             &read_cut(&text, 83),
             &format!("{path}/ethernet/ipv4"),
-            Reason::SnapLength,
+            StopReason::SnapLength,
         );
         let whole = read_cut(&text, 84);
         assert_eq!(

@@ -7,14 +7,14 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls, nsh};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls, nsh};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "vxlan-gpe",
     spec: "draft-ietf-nvo3-vxlan-gpe §3",
     parents: &[Parent::UdpDst(4790)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 
@@ -46,7 +46,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 #[cfg(test)]
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, read, read_cut};
-    use super::super::{Reason, layer_path};
+    use super::super::{StopReason, layer_path};
 
     const VNI: i64 = 0x12_3456;
 
@@ -104,6 +104,6 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let cut = read_cut(&with(44, "0c00000312345600", "EU"), 45);
-        assert_stop(&cut, "ethernet/ipv4/udp/vxlan-gpe", Reason::SnapLength);
+        assert_stop(&cut, "ethernet/ipv4/udp/vxlan-gpe", StopReason::SnapLength);
     }
 }

@@ -7,13 +7,13 @@
 //! |  type (8)  |  reserved (24)  |  receiver (32)  |  counter (64)  |     type 4: data
 //! ```
 
-use super::{Fit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "wireguard",
     spec: "WireGuard §5.4",
     parents: &[Parent::UdpDst(51_820), Parent::UdpSrc(51_820)],
-    fit: |_| Fit::Possible,
+    fit: |_| ProtocolFit::Possible,
     decode,
 };
 

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use super::{Direction, Reading, read, read_from};
+use super::{FrameDirection, Reading, read, read_from};
 use pcaplat_core::file::{Capture, Checksum, Marks, NO_LINK};
 
 pub(crate) fn block(kind: u32, body: &[u8]) -> Vec<u8> {
@@ -123,11 +123,11 @@ fn a_packet_says_which_way_it_went() {
     let reading = file(&[vec![interface(&[])], packets.to_vec()].concat());
     let directions: Vec<_> = reading.rows.iter().map(|row| row.direction).collect();
     let expected = [
-        Direction::Unknown,
-        Direction::In,
-        Direction::Out,
-        Direction::Unknown,
-        Direction::Out,
+        FrameDirection::Unknown,
+        FrameDirection::In,
+        FrameDirection::Out,
+        FrameDirection::Unknown,
+        FrameDirection::Out,
     ];
     assert_eq!(directions, expected);
 }

@@ -19,7 +19,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use pcaplat_core::base::error::Result;
-use pcaplat_core::file::{Capture, Damage, Direction, Interface};
+use pcaplat_core::file::{Capture, Damage, FrameDirection, Interface};
 
 /// A frame that outlives its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ struct Row {
     link: u16,
     wire_bytes: u32,
     fcs_bytes: u8,
-    direction: Direction,
+    direction: FrameDirection,
     bytes: Vec<u8>,
 }
 

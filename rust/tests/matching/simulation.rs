@@ -1,6 +1,6 @@
 //! Three points of one path, what they capture, and the plan a survey would make of it.
 
-use pcaplat_core::base::piecewise::Centre;
+use pcaplat_core::base::piecewise::PiecewiseLinear;
 use pcaplat_core::plan::{Band, Copies, Plan};
 use std::path::{Path, PathBuf};
 
@@ -117,8 +117,8 @@ pub(crate) fn udp(flow: i64, is_reverse: bool, number: u32) -> Vec<u8> {
 }
 
 /// Clock and usual delay of each point; for reverse packets the delay is against the path.
-fn centres(sign: i64) -> Vec<Centre> {
-    let centre = |offset_ns| Centre::new(&[(START_NS, offset_ns)], 0.0);
+fn centres(sign: i64) -> Vec<PiecewiseLinear> {
+    let centre = |offset_ns| PiecewiseLinear::new(&[(START_NS, offset_ns)], 0.0);
     let away_ns = [
         0,
         SEGMENT_NS[0] + JITTER_NS / 2,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import Division, Pair, Question
+from pcaplat.model.points import PointTree, Pair, Node
 from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
@@ -59,7 +59,7 @@ def divide(
     flows: Mapping[str, bytes],
     names: Sequence[str],
     interfaces: Sequence[Sequence[int]],
-) -> tuple[list[Division | None], Ints]:
+) -> tuple[list[PointTree | None], Ints]:
     """Divide each file into the capture points that it holds.
 
     Args:
@@ -75,7 +75,7 @@ def divide(
     columns = {name: np.frombuffer(column, "<i8") for name, column in packets.items()}
     senders = {name: np.frombuffer(column, "<i8") for name, column in flows.items()}
     owner = np.array([names.index(name) for name in names], np.int64)[columns["file"]]
-    found: list[Division | None] = [None] * len(names)
+    found: list[PointTree | None] = [None] * len(names)
     part = columns["interface"].copy()
     for first in np.unique(owner).tolist():
         rows = np.flatnonzero(owner == first)
@@ -178,7 +178,7 @@ class Leaf:
 
 
 class Writer:
-    """Writes trees as questions, and numbers and names what is at their ends."""
+    """Writes trees as nodes, and numbers and names what is at their ends."""
 
     def __init__(
         self,
@@ -189,27 +189,27 @@ class Writer:
     ) -> None:
         self.columns, self.rows, self.forward = columns, rows, forward
         self.interfaces = interfaces
-        self.questions: list[Question] = []
+        self.nodes: list[Node] = []
         self.leaves: dict[int, Leaf] = {}
         self.n_parts = 1 + max(interfaces)
 
-    def division(self, trees: Mapping[int, Branch]) -> Division:
+    def division(self, trees: Mapping[int, Branch]) -> PointTree:
         """Write the trees of a file's interfaces, and give its parts."""
-        self.questions.append(Question("interface", {}, 0))
+        self.nodes.append(Node("interface", {}, 0))
         steps: dict[Pair, int] = {}
         for interface in self.interfaces:
             tree = trees.get(interface)
             leaf = Leaf(interface, (), is_numbered=False, rows=np.zeros(0, np.int64))
             step = interface if tree is None else -self._ask(tree, leaf, interface)
             steps[interface, 0] = step
-        self.questions[0] = Question("interface", steps, self.n_parts)
+        self.nodes[0] = Node("interface", steps, self.n_parts)
         parts = {part: (leaf.interface, label) for part, leaf, label in self._labelled()}
-        return Division(self.questions, parts | self._rest(trees), self.n_parts + 1)
+        return PointTree(self.nodes, parts | self._rest(trees), self.n_parts + 1)
 
     def _ask(self, tree: Branch, above: Leaf, rest: int) -> int:
         """Write a branch as a question; give its number."""
-        at = len(self.questions)
-        self.questions.append(Question(tree.dimension, {}, rest))
+        at = len(self.nodes)
+        self.nodes.append(Node(tree.dimension, {}, rest))
         steps: dict[Pair, int] = {}
         for place, further in tree.at:
             labels = (*above.labels, *filter(None, [place.label]))
@@ -217,7 +217,7 @@ class Writer:
             leaf = Leaf(above.interface, labels, is_numbered=is_numbered, rows=place.rows)
             step = self._end(leaf) if further is None else -self._ask(further, leaf, rest)
             steps |= dict.fromkeys(place.values, step)
-        self.questions[at] = Question(tree.dimension, steps, rest)
+        self.nodes[at] = Node(tree.dimension, steps, rest)
         return at
 
     def _end(self, leaf: Leaf) -> int:

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
-use crate::location::Division;
+use crate::location::PointTree;
 use crate::stamp::FileStamps;
 use crate::wire::Decoder;
-use source::Source;
+use source::PointFrames;
 use writer::Writer;
 
 /// A capture point, and where its frames and its clock's error are known from.
@@ -39,7 +39,7 @@ pub struct MergeFile {
     /// Only the frames that this part of it saw, where one file holds several points.
     pub part: Option<u32>,
     /// How the file is divided, if its parts are not just its interfaces.
-    pub division: Option<Arc<Division>>,
+    pub tree: Option<Arc<PointTree>>,
     /// What is known of the stamps in it.
     pub stamps: FileStamps,
     /// Only the frames that a run matched nowhere: where its outcomes are, and the file's index.
@@ -95,7 +95,7 @@ fn write_part(
     let failed = |source| io(part, source);
     let mut sources = points
         .iter()
-        .map(|point| Source::open(point, decoder))
+        .map(|point| PointFrames::open(point, decoder))
         .collect::<Result<Vec<_>>>()?;
     let mut writer = Writer::new(File::create(part).map_err(failed)?).map_err(failed)?;
     for (id, source) in sources.iter().enumerate() {
@@ -121,7 +121,7 @@ fn write_part(
 }
 
 /// When the next frame of all is, and whose.
-fn earliest(sources: &[Source]) -> Option<(i64, usize)> {
+fn earliest(sources: &[PointFrames]) -> Option<(i64, usize)> {
     let times = sources.iter().enumerate();
     times
         .filter_map(|(id, source)| Some((source.next_ns()?, id)))

@@ -7,7 +7,7 @@ use crate::file::Frame;
 
 /// A frame that waits to be written.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Waiting {
+pub(super) struct WaitingFrame {
     pub(super) t_ns: i64,
     /// Keeps frames of equal time in the order of their file.
     sequence: u64,
@@ -23,8 +23,8 @@ const MAX_BYTES: usize = 64 << 20;
 /// Frames that came in order are queued; only stragglers pay for a heap.
 #[derive(Default)]
 pub(super) struct Sorter {
-    in_order: VecDeque<Waiting>,
-    stragglers: BinaryHeap<Reverse<Waiting>>,
+    in_order: VecDeque<WaitingFrame>,
+    stragglers: BinaryHeap<Reverse<WaitingFrame>>,
     held_bytes: usize,
     n_pushed: u64,
 }
@@ -36,7 +36,7 @@ impl Sorter {
     }
 
     pub(super) fn push(&mut self, t_ns: i64, frame: &Frame<'_>) {
-        let waiting = Waiting {
+        let waiting = WaitingFrame {
             t_ns,
             sequence: self.n_pushed,
             link: frame.link,
@@ -61,7 +61,7 @@ impl Sorter {
     }
 
     /// The earliest frame.
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub(super) fn pop(&mut self) -> Option<WaitingFrame> {
         let popped = match (self.in_order.front(), self.stragglers.peek()) {
             (Some(first), Some(Reverse(straggler))) if first < straggler => {
                 self.in_order.pop_front()
@@ -77,7 +77,7 @@ impl Sorter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::Direction;
+    use crate::file::FrameDirection;
 
     fn frame(bytes: &[u8]) -> Frame<'_> {
         Frame {
@@ -90,7 +90,7 @@ mod tests {
             link: 1,
             wire_bytes: 0,
             fcs_bytes: 0,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes,
         }
     }

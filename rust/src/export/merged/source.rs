@@ -1,6 +1,6 @@
 //! The frames of one capture point, aligned and in order.
 
-use super::sorter::{Sorter, Waiting};
+use super::sorter::{Sorter, WaitingFrame};
 use super::{MergeFile, MergePoint};
 use crate::base::error::Result;
 use crate::base::instant;
@@ -15,7 +15,7 @@ use crate::wire::{Decoder, Packet};
 const DEFAULT_LINK: u16 = 1;
 
 /// A capture point being read.
-pub(super) struct Source<'a> {
+pub(super) struct PointFrames<'a> {
     point: &'a MergePoint,
     decoder: &'a Decoder,
     later_files: std::slice::Iter<'a, MergeFile>,
@@ -27,7 +27,7 @@ pub(super) struct Source<'a> {
     first_link: Option<u16>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> PointFrames<'a> {
     pub(super) fn open(point: &'a MergePoint, decoder: &'a Decoder) -> Result<Self> {
         let mut source = Self {
             point,
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
     }
 
     /// The next frame.
-    pub(super) fn next_frame(&mut self) -> Result<Option<Waiting>> {
+    pub(super) fn next_frame(&mut self) -> Result<Option<WaitingFrame>> {
         let frame = self.sorter.pop();
         self.fill()?;
         Ok(frame)
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
             if told.is_some_and(|told| !told.is_some_and(is_unmatched)) {
                 continue;
             }
-            if file.division.is_some() || !self.stamper.is_idle() {
+            if file.tree.is_some() || !self.stamper.is_idle() {
                 self.decoder.decode_frame(&frame, &mut self.packet);
             }
             // the stamps of all of them: what they usually differ from the file's time is followed
@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
     fn end_file(&mut self) {
         if let Some((capture, file, _)) = self.capture.take() {
             let interfaces = capture.interfaces();
-            let interface = file.part.filter(|_| file.division.is_none()).unwrap_or(0);
+            let interface = file.part.filter(|_| file.tree.is_none()).unwrap_or(0);
             let wanted = interfaces.get(interface as usize);
             self.first_link = self.first_link.or(wanted.map(|found| found.link));
         }
@@ -117,7 +117,7 @@ impl<'a> Source<'a> {
 /// Whether a frame is the point's; it is decoded where that takes more than its interface.
 fn is_of(file: &MergeFile, frame: &Frame<'_>, packet: &Packet) -> bool {
     file.part
-        .is_none_or(|part| part == part_of(file.division.as_deref(), frame, packet))
+        .is_none_or(|part| part == part_of(file.tree.as_deref(), frame, packet))
 }
 
 /// pcapng has no negative times unless an offset says so, which few readers heed.

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 
-use super::sorter::Waiting;
+use super::sorter::WaitingFrame;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -61,7 +61,7 @@ impl Writer {
     }
 
     /// Writes a frame of a point.
-    pub(super) fn write(&mut self, point: usize, name: &str, frame: &Waiting) -> Result<()> {
+    pub(super) fn write(&mut self, point: usize, name: &str, frame: &WaitingFrame) -> Result<()> {
         let sought = (point, frame.link);
         let known = self
             .interfaces

@@ -144,7 +144,7 @@ fn address(ip_version: u8, bits: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::Direction;
+    use crate::file::FrameDirection;
 
     #[test]
     fn addresses_are_written_as_their_standards_say() {
@@ -160,7 +160,7 @@ mod tests {
             name: "x".into(),
             points: vec![],
             clocks: vec![],
-            division: None,
+            tree: None,
         };
         let frame = Frame {
             number: 1,
@@ -172,7 +172,7 @@ mod tests {
             link: 1,
             wire_bytes: 60,
             fcs_bytes: 0,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes: &[],
         };
         columns.put_frame(&origin, 9, &frame);

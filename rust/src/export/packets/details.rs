@@ -1,7 +1,7 @@
 //! Further columns for who looks closer: what the file says of a frame, and header fields.
 
-use crate::file::{Checksum, Direction, Frame, Marks, NO_LINK};
-use crate::wire::{Packet, Reason, layer_name};
+use crate::file::{Checksum, Frame, FrameDirection, Marks, NO_LINK};
+use crate::wire::{Packet, StopReason, layer_name};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
@@ -58,9 +58,9 @@ impl Details {
         let link = (frame.link != NO_LINK).then_some(i32::from(frame.link));
         self.link.append_option(link);
         self.direction.append_option(match frame.direction {
-            Direction::In => Some("in"),
-            Direction::Out => Some("out"),
-            Direction::Unknown => None,
+            FrameDirection::In => Some("in"),
+            FrameDirection::Out => Some("out"),
+            FrameDirection::Unknown => None,
         });
         let is_ip = packet.stop.is_none() && packet.ip_version != 0;
         let has_id = is_ip && (packet.ip_version == 4 || packet.fragment != 0);
@@ -135,15 +135,15 @@ fn why_stopped(packet: &Packet) -> Option<String> {
     let (layer, at) = (layer_name(stop.layer), stop.at_byte);
     let (needed, had) = (stop.needed, stop.had);
     Some(match stop.reason {
-        Reason::SnapLength => {
+        StopReason::SnapLength => {
             format!("{layer} at byte {at} needs {needed} bytes; the capture kept {had}")
         }
-        Reason::Truncated => {
+        StopReason::Truncated => {
             format!("{layer} at byte {at} needs {needed} bytes; the frame has {had}")
         }
-        Reason::Malformed => format!("{layer} at byte {at} has a value that it forbids"),
-        Reason::Unknown if layer.is_empty() => "its link type is not read".to_owned(),
-        Reason::Unknown => format!("{layer} at byte {at} is of a version that is not read"),
-        Reason::TooDeep => format!("too many layers up to byte {at}"),
+        StopReason::Malformed => format!("{layer} at byte {at} has a value that it forbids"),
+        StopReason::Unknown if layer.is_empty() => "its link type is not read".to_owned(),
+        StopReason::Unknown => format!("{layer} at byte {at} is of a version that is not read"),
+        StopReason::TooDeep => format!("too many layers up to byte {at}"),
     })
 }

@@ -4,12 +4,12 @@
 //! that it has put down so far. So no format needs to know that files can grow.
 
 use super::columns::Columns;
-use super::{Origin, Rows};
+use super::{Origin, RowMaker};
 use crate::base::error::{Error, Result};
 use crate::base::panics::contained;
 use crate::file::{Capture, Damage};
 use crate::reading::{Progress, Reading};
-use crate::stamp::{Sought, Stamper, Watch, find};
+use crate::stamp::{LiveSearch, Sought, Stamper, find};
 use arrow_array::RecordBatch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -128,13 +128,13 @@ impl Drop for Follower {
 
 /// Reads the capture, and those that take its place.
 fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
-    let mut rows = Rows::default();
+    let mut rows = RowMaker::default();
     loop {
         let (mut capture, successor) = Capture::follow(&origin.path, Arc::clone(&shared.is_over))?;
         let mut n_told = 0;
         // what is there already is searched as it always is; in what comes, evidence is waited for
         let found = find(&origin.path, &reading.decoder, &Sought::default()).unwrap_or_default();
-        let mut watch = found.is_empty().then(Watch::default);
+        let mut watch = found.is_empty().then(LiveSearch::default);
         rows.stamper = Stamper::new(&found);
         while let Some(mut frame) = capture.next_frame() {
             let found = watch

@@ -6,14 +6,14 @@ mod follow;
 
 use crate::base::error::{Error, Result};
 use crate::base::panics::contained;
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::file::{Capture, Damage, Frame};
 use crate::identity::recognise;
-use crate::location::{Division, part_of};
+use crate::location::{PointTree, part_of};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::reading::fragments::Fragments;
-use crate::reading::{Progress, Reading, Seen};
+use crate::reading::{Progress, ReadOutcome, Reading};
 use crate::stamp::Stamper;
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
@@ -34,9 +34,9 @@ pub struct Origin {
     /// Capture point by part of the file; the last one holds for parts beyond.
     pub points: Vec<String>,
     /// Clock offset against the reference by part, over raw time; `None` if not known.
-    pub clocks: Vec<Option<Centre>>,
+    pub clocks: Vec<Option<PiecewiseLinear>>,
     /// How the file is divided, if its parts are not just its interfaces.
-    pub division: Option<Division>,
+    pub tree: Option<PointTree>,
 }
 
 /// Columns and types of the table (the contract's packets.parquet), and of the further ones.
@@ -91,7 +91,7 @@ pub struct Batches {
     open: Option<(Capture, Option<Outcomes>)>,
     /// By file: what can be opened only once, and so is open already.
     pipes: Vec<Option<Capture>>,
-    rows: Rows,
+    rows: RowMaker,
     damages: Damages,
     /// Where the error goes that made reading stop.
     pub failure: Failure,
@@ -99,7 +99,7 @@ pub struct Batches {
 
 /// What is used again from row to row.
 #[derive(Default)]
-struct Rows {
+struct RowMaker {
     packet: Packet,
     stamper: Stamper,
     paths: HashMap<Vec<u8>, String>,
@@ -107,7 +107,7 @@ struct Rows {
     fragments: Fragments,
 }
 
-impl Rows {
+impl RowMaker {
     /// Adds the row of a frame and is true, if it is to have one; `of_run` is what a matching made
     /// of it.
     fn put(
@@ -129,7 +129,7 @@ impl Rows {
         if status == Status::Excluded as u8 {
             return false;
         }
-        let part = part_of(origin.division.as_ref(), &whole, &self.packet);
+        let part = part_of(origin.tree.as_ref(), &whole, &self.packet);
         columns.put_frame(origin, part, frame);
         columns.put_outcome(status, trajectory);
         columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
@@ -164,7 +164,7 @@ impl Batches {
             has_details,
             file: 0,
             open: None,
-            rows: Rows::default(),
+            rows: RowMaker::default(),
             damages: Damages::default(),
             failure: Failure::default(),
         })
@@ -268,12 +268,12 @@ fn opened_pipe(path: &Path) -> Result<Option<Capture>> {
 }
 
 /// What a frame is when nothing was matched.
-fn status_alone(seen: &Seen) -> Status {
+fn status_alone(seen: &ReadOutcome) -> Status {
     match seen {
-        Seen::Packet(_) | Seen::Untimed => Status::Unmatched,
-        Seen::Undecoded => Status::Undecoded,
-        Seen::Part => Status::Coalesced,
-        Seen::Excluded | Seen::Unsampled => Status::Excluded,
+        ReadOutcome::Packet(_) | ReadOutcome::Untimed => Status::Unmatched,
+        ReadOutcome::Undecoded => Status::Undecoded,
+        ReadOutcome::Part => Status::Coalesced,
+        ReadOutcome::Excluded | ReadOutcome::Unsampled => Status::Excluded,
     }
 }
 

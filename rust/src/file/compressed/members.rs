@@ -5,7 +5,7 @@ use super::super::input::Input;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 /// One way to undo compression, a piece at a time.
-pub(super) trait Codec {
+pub(super) trait MemberCodec {
     /// Undoes as much as fits: bytes taken, bytes given, and whether the member is over.
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>);
 
@@ -22,7 +22,7 @@ pub(super) struct Members<C> {
     failure: Option<(ErrorKind, String)>,
 }
 
-impl<C: Codec> Members<C> {
+impl<C: MemberCodec> Members<C> {
     pub(super) fn new(input: Input, codec: C) -> Self {
         Self {
             input,
@@ -33,7 +33,7 @@ impl<C: Codec> Members<C> {
     }
 }
 
-impl<C: Codec> Read for Members<C> {
+impl<C: MemberCodec> Read for Members<C> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         if out.is_empty() {
             return Ok(0);
@@ -90,7 +90,7 @@ impl Gzip {
     }
 }
 
-impl Codec for Gzip {
+impl MemberCodec for Gzip {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
         let before = (self.0.total_in(), self.0.total_out());
         let status = self.0.decompress(input, out, flate2::FlushDecompress::None);
@@ -117,7 +117,7 @@ impl Bzip2 {
     }
 }
 
-impl Codec for Bzip2 {
+impl MemberCodec for Bzip2 {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
         let before = (self.0.total_in(), self.0.total_out());
         let status = self.0.decompress(input, out);
@@ -166,7 +166,7 @@ impl Zstd {
     }
 }
 
-impl Codec for Zstd {
+impl MemberCodec for Zstd {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
         if self.is_full {
             let rest = self.run(&[], out);
@@ -198,7 +198,7 @@ impl Xz {
     }
 }
 
-impl Codec for Xz {
+impl MemberCodec for Xz {
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> (usize, usize, Result<bool>) {
         use liblzma::stream::{Action, Status};
         let before = (self.0.total_in(), self.0.total_out());

@@ -7,14 +7,14 @@ use std::io::{ErrorKind, Read, Result};
 use super::input::Input;
 use members::{Bzip2, Gzip, Members, Xz, Zstd};
 
-type Decoder = Box<dyn Read + Send>;
+type Decompressor = Box<dyn Read + Send>;
 
 /// A way to compress files.
 pub struct Codec {
     /// Its name.
     pub name: &'static str,
     magic: &'static [u8],
-    decode: fn(Input) -> Result<Decoder>,
+    decode: fn(Input) -> Result<Decompressor>,
 }
 
 impl Codec {
@@ -47,7 +47,7 @@ pub static CODECS: [Codec; 5] = [
 const fn codec(
     name: &'static str,
     magic: &'static [u8],
-    decode: fn(Input) -> Result<Decoder>,
+    decode: fn(Input) -> Result<Decompressor>,
 ) -> Codec {
     Codec {
         name,

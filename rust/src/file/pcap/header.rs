@@ -170,7 +170,7 @@ impl Header {
 
     /// The record header at the start of `window`.
     #[inline]
-    pub(super) fn record(&self, window: &[u8]) -> Option<Record> {
+    pub(super) fn record(&self, window: &[u8]) -> Option<RecordHeader> {
         let raw = window.first_chunk::<16>()?;
         let first = self.order.u32_at(raw, 8)?;
         let second = self.order.u32_at(raw, 12)?;
@@ -179,7 +179,7 @@ impl Header {
             Lengths::WireFirst => true,
             Lengths::ShorterIsCaptured => first > second,
         };
-        Some(Record {
+        Some(RecordHeader {
             seconds: self.order.u32_at(raw, 0)?,
             fraction: self.order.u32_at(raw, 4)?,
             captured: if is_swapped { second } else { first },
@@ -213,14 +213,14 @@ fn fcs_bytes_of(link: u32) -> u8 {
 
 /// The fields that every variant's record header starts with.
 #[derive(Clone, Copy)]
-pub(super) struct Record {
+pub(super) struct RecordHeader {
     pub(super) seconds: u32,
     pub(super) fraction: u32,
     pub(super) captured: u32,
     pub(super) wire: u32,
 }
 
-impl Record {
+impl RecordHeader {
     /// No bytes at all: where a file was appended, its header's zone and accuracy are read as
     /// the lengths, and both are zero.
     #[inline]

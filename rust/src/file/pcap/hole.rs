@@ -3,7 +3,7 @@
 //! Wireshark lists as many of them as a record header has as a record without a time, a byte or a length, and so do we,
 //! as frames are numbered alike; but not without end, for compressed files promise any number.
 
-use super::header::Record;
+use super::header::RecordHeader;
 
 /// 1 MiB of zeros; more are passed over as damage.
 pub(super) const MAX_RECORDS: u32 = 65_536;
@@ -12,7 +12,7 @@ pub(super) const MAX_RECORDS: u32 = 65_536;
 pub(super) const MIN_RECORDS: u32 = 256;
 
 /// What a record is, after those that were nothing but zeros.
-pub(super) enum Place {
+pub(super) enum AfterZeros {
     Record,
     /// The last one that makes a hole of those before it.
     Begun,
@@ -30,26 +30,26 @@ pub(super) struct Hole {
 
 impl Hole {
     #[inline]
-    pub(super) fn place(&mut self, record: Record) -> Place {
+    pub(super) fn place(&mut self, record: RecordHeader) -> AfterZeros {
         if record.is_empty() && (record.seconds, record.fraction) == (0, 0) {
             return self.another();
         }
         match std::mem::take(&mut self.n_records) {
-            0..MIN_RECORDS => Place::Record,
-            _ => Place::Behind,
+            0..MIN_RECORDS => AfterZeros::Record,
+            _ => AfterZeros::Behind,
         }
     }
 
     #[cold]
-    fn another(&mut self) -> Place {
+    fn another(&mut self) -> AfterZeros {
         if self.n_records == MAX_RECORDS {
-            return Place::Endless;
+            return AfterZeros::Endless;
         }
         self.n_records += 1;
         if self.n_records == MIN_RECORDS {
-            Place::Begun
+            AfterZeros::Begun
         } else {
-            Place::Record
+            AfterZeros::Record
         }
     }
 }

@@ -2,7 +2,7 @@
 //! headers are, and whether nanoseconds stand where microseconds should.
 
 use super::MAX_CAPTURED_BYTES;
-use super::header::{self, Header, Record};
+use super::header::{self, Header, RecordHeader};
 
 /// As much of a file is looked at.
 pub(super) const LOOK_AHEAD_BYTES: usize = 64 << 10;
@@ -84,7 +84,7 @@ fn records(
     header: &Header,
     header_bytes: usize,
     mut window: &[u8],
-) -> impl Iterator<Item = Record> {
+) -> impl Iterator<Item = RecordHeader> {
     std::iter::from_fn(move || {
         let record = header.record(window.get(..header_bytes.max(16))?)?;
         if record.is_empty() && header::matches(window) {

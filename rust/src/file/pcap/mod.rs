@@ -15,10 +15,10 @@ mod layout;
 mod variant;
 
 use super::input::Input;
-use super::{Direction, Findings, Format, Frame, Interface, Opened, Records, Sign};
+use super::{FrameDirection, Findings, Format, Frame, Interface, Opened, Records, Sign};
 use crate::base::instant;
-use header::{Header, Record};
-use hole::{Hole, Place};
+use header::{Header, RecordHeader};
+use hole::{Hole, AfterZeros};
 
 pub(super) const FORMAT: Format = Format {
     name: "pcap",
@@ -132,7 +132,7 @@ impl Pcap {
         &mut self,
         input: &mut Input,
         findings: &mut Findings,
-    ) -> Option<(Record, usize)> {
+    ) -> Option<(RecordHeader, usize)> {
         loop {
             if !input.fill(self.record_header_bytes) {
                 findings.ended(input, self.record_header_bytes, "a record header");
@@ -163,11 +163,11 @@ impl Pcap {
 
     /// Whether this is no record because zeros are there, or were right before it.
     #[inline]
-    fn is_in_hole(&mut self, record: Record, input: &mut Input, findings: &mut Findings) -> bool {
+    fn is_in_hole(&mut self, record: RecordHeader, input: &mut Input, findings: &mut Findings) -> bool {
         match self.hole.place(record) {
-            Place::Record => false,
-            Place::Endless => true,
-            Place::Begun => {
+            AfterZeros::Record => false,
+            AfterZeros::Endless => true,
+            AfterZeros::Begun => {
                 findings.is_truncated = true;
                 let each = self.record_header_bytes;
                 let text = format!(
@@ -178,7 +178,7 @@ impl Pcap {
                 findings.damaged(input.at_byte().saturating_sub(before), text);
                 false
             }
-            Place::Behind => !self.goes_on_here(input),
+            AfterZeros::Behind => !self.goes_on_here(input),
         }
     }
 
@@ -192,7 +192,7 @@ impl Pcap {
     #[cold]
     fn pass_damage(
         &self,
-        record: Record,
+        record: RecordHeader,
         input: &mut Input,
         findings: &mut Findings,
     ) -> Option<()> {
@@ -257,7 +257,7 @@ impl Records for Pcap {
             link: self.header.link,
             wire_bytes: record.wire,
             fcs_bytes: self.header.fcs_bytes,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes: input.take(record_bytes).get(self.record_header_bytes..)?,
         };
         if self.has_footers {

@@ -15,7 +15,7 @@ use super::input::Input;
 use super::{Damage, Findings, Format, Frame, Marks, Opened, Records, Sign};
 use block::{Block, Sections};
 use interface::Local;
-use packet::Record;
+use packet::PacketRecord;
 
 pub(super) const FORMAT: Format = Format {
     name: "pcapng",
@@ -97,14 +97,14 @@ impl Pcapng {
         block: &Block,
         bytes: &[u8],
         findings: &mut Findings,
-    ) -> Result<Option<Record>, String> {
+    ) -> Result<Option<PacketRecord>, String> {
         let order = self.sections.order;
         let claim = match block.kind {
             block::ENHANCED_PACKET => packet::enhanced(order, bytes)?,
             block::PACKET => packet::obsolete(order, bytes)?,
             block::SIMPLE_PACKET => packet::simple(order, bytes, self.first_snap_bytes())?,
             block::CUSTOM | block::CUSTOM_NO_COPY | block::JOURNAL => {
-                return Ok(Some(Record::NO_PACKET));
+                return Ok(Some(PacketRecord::NO_PACKET));
             }
             _ => return self.learn(block.kind, bytes, findings).map(|()| None),
         };
@@ -170,12 +170,12 @@ impl Pcapng {
         claim: &packet::Claim,
         bytes: &[u8],
         findings: &mut Findings,
-    ) -> Result<Record, String> {
+    ) -> Result<PacketRecord, String> {
         let options = packet::options(self.sections.order, claim, bytes)?;
         self.marks = options.marks;
         let local = self.local(claim.interface)?;
         let t_ns = claim.ticks.map(|ticks| local.scale.instant_ns(ticks));
-        let record = Record {
+        let record = PacketRecord {
             t_ns: t_ns.map(|t_ns| t_ns.unwrap_or_else(|limit_ns| limit_ns)),
             interface: claim.interface,
             link: local.link,

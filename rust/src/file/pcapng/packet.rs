@@ -1,6 +1,6 @@
 //! The three kinds of packet block.
 
-use super::super::{Checksum, Direction, Marks, NO_LINK, Verdict};
+use super::super::{Checksum, FrameDirection, Marks, NO_LINK, PacketVerdict};
 use super::super::order::Order;
 use super::block::{body_from, options as options_in};
 
@@ -28,18 +28,18 @@ pub(super) struct Claim {
 }
 
 /// A record that Wireshark gives a number; positions are into its block.
-pub(super) struct Record {
+pub(super) struct PacketRecord {
     pub(super) t_ns: Option<i64>,
     pub(super) interface: usize,
     pub(super) link: u16,
     pub(super) wire_bytes: u32,
     pub(super) fcs_bytes: u8,
-    pub(super) direction: Direction,
+    pub(super) direction: FrameDirection,
     pub(super) at: usize,
     pub(super) captured_bytes: usize,
 }
 
-impl Record {
+impl PacketRecord {
     /// A custom or journal block: numbered, but no packet.
     pub(super) const NO_PACKET: Self = Self {
         t_ns: None,
@@ -47,7 +47,7 @@ impl Record {
         link: NO_LINK,
         wire_bytes: 0,
         fcs_bytes: 0,
-        direction: Direction::Unknown,
+        direction: FrameDirection::Unknown,
         at: 0,
         captured_bytes: 0,
     };
@@ -114,16 +114,16 @@ fn cut(bytes: &[u8]) -> String {
 
 /// The options that matter here.
 #[derive(Default)]
-pub(super) struct Options {
+pub(super) struct PacketOptions {
     pub(super) fcs_bytes: Option<u8>,
-    pub(super) direction: Direction,
+    pub(super) direction: FrameDirection,
     pub(super) n_dropped: Option<u64>,
     pub(super) marks: Option<Marks>,
 }
 
 /// The options behind the captured bytes, which must lie within the block.
 #[inline]
-pub(super) fn options(order: Order, claim: &Claim, bytes: &[u8]) -> Result<Options, String> {
+pub(super) fn options(order: Order, claim: &Claim, bytes: &[u8]) -> Result<PacketOptions, String> {
     let held_bytes = body_from(bytes, claim.at).len();
     if claim.captured_bytes > held_bytes {
         let claimed = claim.captured_bytes;
@@ -134,13 +134,13 @@ pub(super) fn options(order: Order, claim: &Claim, bytes: &[u8]) -> Result<Optio
     let options_at = claim.at + claim.captured_bytes.next_multiple_of(4);
     let rest = body_from(bytes, options_at);
     if rest.is_empty() || claim.ticks.is_none() {
-        return Ok(Options::default());
+        return Ok(PacketOptions::default());
     }
     Ok(read_options(order, rest))
 }
 
-fn read_options(order: Order, rest: &[u8]) -> Options {
-    let mut found = Options::default();
+fn read_options(order: Order, rest: &[u8]) -> PacketOptions {
+    let mut found = PacketOptions::default();
     let mut marks = Marks::default();
     for (code, value) in options_in(order, rest) {
         match code {
@@ -176,10 +176,10 @@ fn offload_of(flags: u32) -> Option<bool> {
 }
 
 /// Of eBPF, 64 bits follow; of hardware, whatever it likes.
-fn verdict_of(order: Order, value: &[u8]) -> Option<Verdict> {
+fn verdict_of(order: Order, value: &[u8]) -> Option<PacketVerdict> {
     let by = *value.first()?;
     let value = value.get(1..).and_then(|rest| order.u64_at(rest, 0));
-    Some(Verdict {
+    Some(PacketVerdict {
         by,
         value: value.filter(|_| by != 0),
     })
@@ -193,10 +193,10 @@ fn fcs_bytes_of(flags: u32) -> Option<u8> {
 }
 
 /// Bits 0 and 1.
-fn direction_of(flags: u32) -> Direction {
+fn direction_of(flags: u32) -> FrameDirection {
     match flags & 0x3 {
-        1 => Direction::In,
-        2 => Direction::Out,
-        _ => Direction::Unknown,
+        1 => FrameDirection::In,
+        2 => FrameDirection::Out,
+        _ => FrameDirection::Unknown,
     }
 }

@@ -68,13 +68,13 @@ fn a_packet_says_why_it_may_not_be_matched() {
         Evidence::of(&plan, packet, 5, range).traits()
     };
     let (udp, esp) = (read(17), read(50));
-    assert_eq!(of(&udp, false, Range::NONE), 0);
-    assert_eq!(of(&udp, true, Range::NONE), Evidence::SHORT);
-    assert_eq!(of(&esp, false, Range::NONE), Evidence::OPAQUE);
+    assert_eq!(of(&udp, false, StreamBytes::NONE), 0);
+    assert_eq!(of(&udp, true, StreamBytes::NONE), Evidence::SHORT);
+    assert_eq!(of(&esp, false, StreamBytes::NONE), Evidence::OPAQUE);
     let mut fragment = udp;
     fragment.fragment = 1;
-    assert_eq!(of(&fragment, false, Range::NONE), Evidence::FRAGMENT);
-    assert_eq!(of(&fragment, false, Range::of_datagram(9, 0, 8)), 0);
+    assert_eq!(of(&fragment, false, StreamBytes::NONE), Evidence::FRAGMENT);
+    assert_eq!(of(&fragment, false, StreamBytes::of_datagram(9, 0, 8)), 0);
 }
 
 #[test]

@@ -157,13 +157,13 @@ fn is_within(at_ns: i64, (from_ns, until_ns): (i64, i64), apart_ns: i64) -> bool
 mod tests {
     use super::super::super::testing::{path, sight};
     use super::*;
-    use crate::identity::stream_bytes::Range;
+    use crate::identity::stream_bytes::StreamBytes;
 
     const APART_NS: i64 = 1_000;
 
     fn fragment(id: u32, at_ns: i64) -> Sight {
         Sight {
-            range: Range::of_datagram(id, 1480, 1480),
+            range: StreamBytes::of_datagram(id, 1480, 1480),
             ..sight(1, 0, at_ns)
         }
     }

@@ -3,7 +3,7 @@
 use super::super::FrameId;
 use super::super::testing::{path, sight};
 use super::*;
-use crate::identity::stream_bytes::Range;
+use crate::identity::stream_bytes::StreamBytes;
 
 const PIECE: u32 = 100;
 /// Of the pieces of one burst.
@@ -48,7 +48,7 @@ fn frame(stream: u64, point: u16, first: u32, n: u32, at_ns: i64) -> Sight {
     Sight {
         flow: stream,
         frame: FrameId::new(usize::from(point), number),
-        range: Range::new(first.wrapping_mul(PIECE).wrapping_sub(30_000), n * PIECE),
+        range: StreamBytes::new(first.wrapping_mul(PIECE).wrapping_sub(30_000), n * PIECE),
         ..sight(number, point, at_ns)
     }
 }

@@ -1,7 +1,7 @@
 use super::super::shares::Shares;
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
-use crate::identity::message::{Part, Says};
+use crate::identity::message::{Message, MessageKind};
 use Direction::{Forward, Reverse};
 
 const POINTS: u16 = 3;
@@ -15,8 +15,8 @@ fn segment(direction: Direction, at_ns: i64, bytes: (u32, u32), stamps: (u32, u3
     }
     let seen = |(hop, point): (i64, u16)| Sight {
         t_ns: at_ns + hop * SEGMENT_NS,
-        range: Range::new(bytes.0, bytes.1),
-        says: Says::new(Part::Segment, 1).stamped(stamps.0, stamps.1),
+        range: StreamBytes::new(bytes.0, bytes.1),
+        message: Message::new(MessageKind::Ack, 1).stamped(stamps.0, stamps.1),
         ..sight(1, point, at_ns)
     };
     (direction, (0_i64..).zip(points).map(seen).collect(), false)
@@ -29,7 +29,7 @@ fn shares(segments: &[Segment]) -> Shares {
     let mut counter = Counter::new(Arc::clone(&plan), &std::env::temp_dir(), 0).unwrap();
     let mut timestamps = Timestamps::new(&plan);
     for (direction, sights, is_ambiguous) in segments {
-        let mut packet = Packet::new(sights, *direction, *is_ambiguous);
+        let mut packet = Trajectory::new(sights, *direction, *is_ambiguous);
         let nearest = packet.nearest().unwrap();
         timestamps.note(nearest, &mut packet, &mut counter);
     }
@@ -110,7 +110,7 @@ fn what_may_be_another_packet_and_what_comes_too_late_is_no_pair() {
 fn an_opening_asks_though_it_has_no_bytes() {
     let mut opening = segment(Forward, 0, (100, 0), (7, 0));
     for sight in &mut opening.1 {
-        sight.says = Says::new(Part::Opening, 0).stamped(7, 0);
+        sight.message = Message::new(MessageKind::Syn, 0).stamped(7, 0);
     }
     let answer = segment(Reverse, 500_000, (900, 0), (4, 7));
     assert_eq!(counted(&[opening, answer]).0, 1);
@@ -140,7 +140,7 @@ fn long_runs_keep_little() {
     for number in 1..100_000_u32 {
         let at_ns = i64::from(number) * MS;
         let (_, sights, _) = segment(Forward, at_ns, (100 * number, 50), (number, 3));
-        let mut packet = Packet::new(&sights, Forward, false);
+        let mut packet = Trajectory::new(&sights, Forward, false);
         timestamps.note(&sights[0], &mut packet, &mut counter);
         timestamps.settle(at_ns, &mut counter);
     }

@@ -2,14 +2,19 @@ mod answers;
 
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
-use crate::identity::message::Says;
-use crate::identity::stream_bytes::Range;
+use crate::identity::message::Message;
+use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::shares::KINDS;
 
 const POINTS: u16 = 3;
 
 /// A packet at all points, that leaves its sender's end at `at_ns`; the clock of point 1 is ahead.
-fn packet(direction: Direction, at_ns: i64, says: (Part, u32), range: Range) -> Vec<Sight> {
+fn packet(
+    direction: Direction,
+    at_ns: i64,
+    says: (MessageKind, u32),
+    range: StreamBytes,
+) -> Vec<Sight> {
     let mut points: Vec<u16> = (0..POINTS).collect();
     if direction == Direction::Reverse {
         points.reverse();
@@ -17,14 +22,19 @@ fn packet(direction: Direction, at_ns: i64, says: (Part, u32), range: Range) -> 
     let seen = |(hop, point): (i64, u16)| Sight {
         t_ns: at_ns + hop * SEGMENT_NS + 7_000_000 * i64::from(point == 1),
         range,
-        says: Says::new(says.0, says.1),
+        message: Message::new(says.0, says.1),
         ..sight(1, point, at_ns)
     };
     (0_i64..).zip(points).map(seen).collect()
 }
 
 fn segment(direction: Direction, at_ns: i64, seq: u32, n: u32, ack: u32) -> Vec<Sight> {
-    packet(direction, at_ns, (Part::Segment, ack), Range::new(seq, n))
+    packet(
+        direction,
+        at_ns,
+        (MessageKind::Ack, ack),
+        StreamBytes::new(seq, n),
+    )
 }
 
 use Direction::{Forward, Reverse};
@@ -129,24 +139,27 @@ fn what_is_sent_again_is_left_out() {
 
 #[test]
 fn opening_echo_and_dns_meet_their_answers() {
-    let none = Range::NONE;
-    let opened = Range::new(501, 0);
+    let none = StreamBytes::NONE;
+    let opened = StreamBytes::new(501, 0);
+    let at = |direction, at_ns, kind, number, bytes| {
+        (direction, packet(direction, at_ns, (kind, number), bytes))
+    };
     let shares = pair(&[
-        (Forward, packet(Forward, 0, (Part::Opening, 0), opened)),
-        (
+        at(Forward, 0, MessageKind::Syn, 0, opened),
+        at(
             Reverse,
-            packet(Reverse, 40_000, (Part::Accepting, 501), Range::new(801, 0)),
+            40_000,
+            MessageKind::SynAck,
+            501,
+            StreamBytes::new(801, 0),
         ),
-        (
-            Forward,
-            packet(Forward, 80_000, (Part::Segment, 801), opened),
-        ),
-        (Forward, packet(Forward, 0, (Part::EchoRequest, 9), none)),
-        (Reverse, packet(Reverse, 50_000, (Part::EchoReply, 9), none)),
-        (Forward, packet(Forward, 0, (Part::EchoRequest, 10), none)),
-        (Reverse, packet(Reverse, 70_000, (Part::Query, 77), none)),
-        (Forward, packet(Forward, 99_000, (Part::Response, 77), none)),
-        (Forward, packet(Forward, 99_000, (Part::Response, 78), none)),
+        at(Forward, 80_000, MessageKind::Ack, 801, opened),
+        at(Forward, 0, MessageKind::EchoRequest, 9, none),
+        at(Reverse, 50_000, MessageKind::EchoReply, 9, none),
+        at(Forward, 0, MessageKind::EchoRequest, 10, none),
+        at(Reverse, 70_000, MessageKind::Query, 77, none),
+        at(Forward, 99_000, MessageKind::Response, 77, none),
+        at(Forward, 99_000, MessageKind::Response, 78, none),
     ]);
     let expected = [("tcp-syn", 1, 0), ("icmp-echo", 1, 0), ("dns", 1, 0)];
     assert_eq!(counts(&shares), expected);
@@ -157,7 +170,12 @@ fn datagrams_pair_where_they_take_turns() {
     let datagram = |direction, at_ns| {
         (
             direction,
-            packet(direction, at_ns, (Part::Datagram, 0), Range::NONE),
+            packet(
+                direction,
+                at_ns,
+                (MessageKind::Datagram, 0),
+                StreamBytes::NONE,
+            ),
         )
     };
     let us = 1_000;

@@ -1,14 +1,14 @@
 //! One packet of which fragments have come.
 
-use super::Taken;
-use super::part::Part;
+use super::Reassembly;
+use super::fragment::Fragment;
 
 /// Fragments of one packet: those of links with an MTU of 576, the least that is in use, are 119.
 const MOST_PIECES: usize = 256;
 
 /// What is known of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum DatagramState {
     /// Its first fragment has not come: it may be anything.
     Headless,
     /// It is no tunnel's: its fragments are packets of their own.
@@ -22,7 +22,7 @@ pub(super) enum State {
 }
 
 #[derive(Debug)]
-struct Piece {
+struct HeldFragment {
     from: u32,
     to: u32,
     /// As far as captured.
@@ -33,7 +33,7 @@ struct Piece {
 #[derive(Debug)]
 pub(super) struct Datagram {
     pub(super) serial: u64,
-    pub(super) state: State,
+    pub(super) state: DatagramState,
     /// Its ends have a tunnel.
     is_likely: bool,
     /// The frame of the first fragment up to its body, its IP header's place, and where that ends.
@@ -41,7 +41,7 @@ pub(super) struct Datagram {
     ip_at: usize,
     is_segmented: bool,
     /// In order, none of them overlapping.
-    pieces: Vec<Piece>,
+    pieces: Vec<HeldFragment>,
     end: Option<u32>,
     n_bytes: usize,
 }
@@ -50,7 +50,7 @@ impl Datagram {
     pub(super) fn new(serial: u64, is_likely: bool) -> Self {
         Self {
             serial,
-            state: State::Headless,
+            state: DatagramState::Headless,
             is_likely,
             head: Vec::new(),
             ip_at: 0,
@@ -67,49 +67,50 @@ impl Datagram {
 
     /// A tunnel's packet of which fragments are missing.
     pub(super) fn is_awaited(&self) -> bool {
-        self.state == State::Awaited || self.state == State::Headless && self.is_likely
+        self.state == DatagramState::Awaited
+            || self.state == DatagramState::Headless && self.is_likely
     }
 
     /// True if this very fragment is here already.
-    pub(super) fn has_copy_of(&self, part: &Part<'_>) -> bool {
+    pub(super) fn has_copy_of(&self, part: &Fragment<'_>) -> bool {
         self.pieces
             .get(self.place(part))
             .is_some_and(|piece| piece.is(part))
     }
 
-    fn place(&self, part: &Part<'_>) -> usize {
+    fn place(&self, part: &Fragment<'_>) -> usize {
         self.pieces.partition_point(|piece| piece.from < part.from)
     }
 
     /// Takes one more.
-    pub(super) fn take(&mut self, frame: &[u8], part: &Part<'_>) -> Taken {
-        if part.from == 0 && self.state == State::Headless {
+    pub(super) fn take(&mut self, frame: &[u8], part: &Fragment<'_>) -> Reassembly {
+        if part.from == 0 && self.state == DatagramState::Headless {
             self.open(frame, part);
         }
         match self.state {
-            State::Plain => return Taken::Own,
-            State::Done | State::Contradictory => return Taken::Part,
-            State::Headless | State::Awaited => {}
+            DatagramState::Plain => return Reassembly::Own,
+            DatagramState::Done | DatagramState::Contradictory => return Reassembly::Part,
+            DatagramState::Headless | DatagramState::Awaited => {}
         }
         if !self.has_copy_of(part) {
             self.hold(part);
         }
-        if !self.is_awaited() && self.state == State::Headless {
-            return Taken::Own;
+        if !self.is_awaited() && self.state == DatagramState::Headless {
+            return Reassembly::Own;
         }
         if self.is_whole() {
-            self.state = State::Done;
-            return Taken::Whole;
+            self.state = DatagramState::Done;
+            return Reassembly::Whole;
         }
-        Taken::Part
+        Reassembly::Part
     }
 
-    fn open(&mut self, frame: &[u8], part: &Part<'_>) {
+    fn open(&mut self, frame: &[u8], part: &Fragment<'_>) {
         if !part.is_carriers {
-            self.state = State::Plain;
+            self.state = DatagramState::Plain;
             return self.empty();
         }
-        self.state = State::Awaited;
+        self.state = DatagramState::Awaited;
         self.head = frame.get(..part.body_at).unwrap_or(&[]).to_vec();
         (self.ip_at, self.is_segmented) = (part.at, part.is_segment);
         self.n_bytes += self.head.len();
@@ -119,7 +120,7 @@ impl Datagram {
         (self.pieces, self.head, self.n_bytes) = (Vec::new(), Vec::new(), 0);
     }
 
-    fn hold(&mut self, part: &Part<'_>) {
+    fn hold(&mut self, part: &Fragment<'_>) {
         let place = self.place(part);
         let before = place
             .checked_sub(1)
@@ -132,14 +133,14 @@ impl Datagram {
             && self.end.is_none_or(|end| part.to <= end && !part.is_last)
             && (!part.is_last || self.pieces.last().is_none_or(|last| last.to <= part.from));
         if !is_clear || self.pieces.len() >= MOST_PIECES {
-            self.state = State::Contradictory;
+            self.state = DatagramState::Contradictory;
             return self.empty();
         }
         if part.is_last {
             self.end = Some(part.to);
         }
         self.n_bytes += part.body.len();
-        let piece = Piece {
+        let piece = HeldFragment {
             from: part.from,
             to: part.to,
             bytes: part.body.to_vec(),
@@ -149,7 +150,7 @@ impl Datagram {
 
     fn is_whole(&self) -> bool {
         let n_covered: u32 = self.pieces.iter().map(|piece| piece.to - piece.from).sum();
-        self.state == State::Awaited && self.end == Some(n_covered)
+        self.state == DatagramState::Awaited && self.end == Some(n_covered)
     }
 
     /// Writes the frame that nobody cut, as far as its fragments were captured, and gives back what
@@ -179,9 +180,9 @@ impl Datagram {
     }
 }
 
-impl Piece {
+impl HeldFragment {
     /// A copy: the same bytes, as far as both were captured.
-    fn is(&self, part: &Part<'_>) -> bool {
+    fn is(&self, part: &Fragment<'_>) -> bool {
         let same = self
             .bytes
             .iter()

@@ -6,9 +6,9 @@
 //! otherwise than as a copy is not put together (RFC 5722): which bytes arrived nobody knows.
 
 mod datagram;
+mod fragment;
 #[cfg(test)]
 pub(crate) mod made;
-mod part;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +17,8 @@ use crate::base::hashed::{HashedMap, HashedSet};
 use crate::file::Frame;
 use crate::identity::{Identity, TCP};
 use crate::wire::Packet;
-use datagram::{Datagram, State};
-use part::Part;
+use datagram::{Datagram, DatagramState};
+use fragment::Fragment;
 use std::collections::VecDeque;
 
 /// Fragments of one packet come within this. Senders reuse identifications: 2^16 of them last 0.65 s
@@ -35,7 +35,7 @@ const MOST_WITHIN: usize = 4;
 
 /// What came of the fragments of tunnel packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FragmentCounts {
     /// Frames that are a part of such a packet, without those that completed one.
     pub n_parts: u64,
     /// Packets put together.
@@ -48,7 +48,7 @@ pub struct Tally {
 
 /// What a fragment is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum Reassembly {
     /// A packet of its own.
     Own,
     /// A part of a tunnel packet.
@@ -69,15 +69,15 @@ pub struct Fragments {
     n_begun: u64,
     whole: Vec<u8>,
     wire_bytes: u32,
-    tally: Tally,
+    tally: FragmentCounts,
 }
 
 impl Fragments {
     /// What came of them up to here; what still waits counts as unfinished.
     #[must_use]
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> FragmentCounts {
         let waiting = self.held.values().filter(|one| one.is_awaited()).count() as u64;
-        Tally {
+        FragmentCounts {
             n_unfinished: self.tally.n_unfinished + waiting,
             ..self.tally
         }
@@ -102,10 +102,10 @@ impl Fragments {
         frame: &Frame<'_>,
         packet: &mut Packet,
         decode: impl Fn(&Frame<'_>, &mut Packet),
-    ) -> Taken {
+    ) -> Reassembly {
         let mut taken = self.take_one(frame, packet);
         let mut n_within = 0;
-        while taken == Taken::Whole {
+        while taken == Reassembly::Whole {
             let bytes = std::mem::take(&mut self.whole);
             let whole = Frame {
                 bytes: &bytes,
@@ -123,9 +123,9 @@ impl Fragments {
     }
 
     /// Takes what was put together for a part in its turn; true if it is a packet of its own.
-    fn take_within(&mut self, whole: &Frame<'_>, packet: &Packet, taken: &mut Taken) -> bool {
+    fn take_within(&mut self, whole: &Frame<'_>, packet: &Packet, taken: &mut Reassembly) -> bool {
         let found = self.take_one(whole, packet);
-        if found == Taken::Own {
+        if found == Reassembly::Own {
             return true;
         }
         self.tally.n_whole -= 1;
@@ -133,32 +133,32 @@ impl Fragments {
         false
     }
 
-    fn take_one(&mut self, frame: &Frame<'_>, packet: &Packet) -> Taken {
-        let Some(part) = Part::of(frame, packet) else {
-            return Taken::Own;
+    fn take_one(&mut self, frame: &Frame<'_>, packet: &Packet) -> Reassembly {
+        let Some(part) = Fragment::of(frame, packet) else {
+            return Reassembly::Own;
         };
         self.forget(frame.t_ns);
         if !self.held.contains_key(&part.key) || part.begins_anew(self.held.get(&part.key)) {
             self.begin(frame.t_ns, &part);
         }
         let Some(datagram) = self.held.get_mut(&part.key) else {
-            return Taken::Own;
+            return Reassembly::Own;
         };
         let n_before = datagram.n_bytes();
-        let was_contradictory = datagram.state == State::Contradictory;
+        let was_contradictory = datagram.state == DatagramState::Contradictory;
         let taken = datagram.take(frame.bytes, &part);
-        if taken == Taken::Whole {
+        if taken == Reassembly::Whole {
             self.wire_bytes = datagram.assemble(&mut self.whole);
         }
         self.n_bytes = (self.n_bytes + datagram.n_bytes()).saturating_sub(n_before);
-        let is_contradictory = datagram.state == State::Contradictory;
+        let is_contradictory = datagram.state == DatagramState::Contradictory;
         self.tally.n_contradictory += u64::from(is_contradictory && !was_contradictory);
-        self.tally.n_parts += u64::from(taken == Taken::Part);
-        self.tally.n_whole += u64::from(taken == Taken::Whole);
+        self.tally.n_parts += u64::from(taken == Reassembly::Part);
+        self.tally.n_whole += u64::from(taken == Reassembly::Whole);
         taken
     }
 
-    fn begin(&mut self, t_ns: i64, part: &Part<'_>) {
+    fn begin(&mut self, t_ns: i64, part: &Fragment<'_>) {
         self.n_begun += 1;
         self.order.push_back((t_ns, part.key, self.n_begun));
         if part.is_carriers && self.tunnels.len() < MOST_TUNNELS {

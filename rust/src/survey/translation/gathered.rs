@@ -19,7 +19,10 @@ pub(super) struct Gathered {
 
 impl Gathered {
     pub(super) fn insert(&mut self, witness: Witness) {
-        let group = self.of_content.entry(witness.bare.content).or_default();
+        let group = self
+            .of_content
+            .entry(witness.unaddressed.content)
+            .or_default();
         group.push(witness);
         self.n_held += 1;
     }

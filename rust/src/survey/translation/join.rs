@@ -6,16 +6,16 @@ use crate::reading::translations::Leg;
 use std::collections::BTreeMap;
 
 /// A flow at a point for a while.
-struct Node {
+struct FlowNode {
     side: Side,
     session: usize,
     is_shifted: bool,
-    to: Vec<Edge>,
+    to: Vec<FlowEdge>,
 }
 
 /// The same flow under other addresses.
 #[derive(Clone, Copy)]
-struct Edge {
+struct FlowEdge {
     node: usize,
     is_turned: bool,
     /// See [`Leg::ahead`]: of the other end, by this one's directions.
@@ -25,7 +25,7 @@ struct Edge {
 
 /// How a node is to be read as the root.
 #[derive(Clone, Copy)]
-struct Reading {
+struct AsRoot {
     root: usize,
     is_turned: bool,
     ahead: [u32; 2],
@@ -35,12 +35,12 @@ struct Reading {
 pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>) {
     let mut nodes = nodes_of(&sessions);
     join_same_legs(&mut nodes);
-    let mut readings: Vec<Option<Reading>> = vec![None; nodes.len()];
+    let mut readings: Vec<Option<AsRoot>> = vec![None; nodes.len()];
     let mut order: Vec<usize> = (0..nodes.len()).collect();
     let by_place = |node: &usize| {
         nodes
             .get(*node)
-            .map(|node| (node.side.place, node.side.leg))
+            .map(|node| (node.side.place, node.side.tuple_hash))
     };
     order.sort_by_key(by_place);
     let mut legs: HashedMap<Vec<Leg>> = HashedMap::default();
@@ -62,7 +62,7 @@ pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>
     (legs, kept.collect())
 }
 
-fn nodes_of(sessions: &[Session]) -> Vec<Node> {
+fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
     let mut nodes = Vec::with_capacity(2 * sessions.len());
     for (index, session) in sessions.iter().enumerate() {
         let [here, there] = session.sides;
@@ -75,7 +75,7 @@ fn nodes_of(sessions: &[Session]) -> Vec<Node> {
                 [away, toward]
             }
         };
-        let edge = |node, ahead| Edge {
+        let edge = |node, ahead| FlowEdge {
             node,
             is_turned,
             ahead,
@@ -84,10 +84,10 @@ fn nodes_of(sessions: &[Session]) -> Vec<Node> {
         let at = nodes.len();
         let back = turned(ahead.map(u32::wrapping_neg));
         for (side, edge) in [(here, edge(at + 1, ahead)), (there, edge(at, back))] {
-            nodes.push(Node {
+            nodes.push(FlowNode {
                 side,
                 session: index,
-                is_shifted: here.leg == there.leg,
+                is_shifted: here.tuple_hash == there.tuple_hash,
                 to: vec![edge],
             });
         }
@@ -97,12 +97,15 @@ fn nodes_of(sessions: &[Session]) -> Vec<Node> {
 
 /// The same addresses at the same time are the same flow, at whatever point; but for a firewall that
 /// shifts numbers and leaves addresses as they are.
-fn join_same_legs(nodes: &mut [Node]) {
-    let mut of_leg: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+fn join_same_legs(nodes: &mut [FlowNode]) {
+    let mut of_tuple: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
-        of_leg.entry(node.side.leg).or_default().push(index);
+        of_tuple
+            .entry(node.side.tuple_hash)
+            .or_default()
+            .push(index);
     }
-    for mut alike in of_leg.into_values() {
+    for mut alike in of_tuple.into_values() {
         let side_of = |index: &usize| nodes.get(*index).map(|node| node.side);
         let is_shifted = |index: &usize| nodes.get(*index).is_some_and(|node| node.is_shifted);
         let place_of = |index: &usize| side_of(index).map(|side| side.place);
@@ -132,9 +135,9 @@ fn join_same_legs(nodes: &mut [Node]) {
     }
 }
 
-fn link(nodes: &mut [Node], from: usize, to: usize) {
+fn link(nodes: &mut [FlowNode], from: usize, to: usize) {
     if let Some(node) = nodes.get_mut(from) {
-        node.to.push(Edge {
+        node.to.push(FlowEdge {
             node: to,
             is_turned: false,
             ahead: [0; 2],
@@ -143,18 +146,18 @@ fn link(nodes: &mut [Node], from: usize, to: usize) {
     }
 }
 
-struct Flow {
+struct JoinedFlow {
     members: Vec<usize>,
     keeps_ip_id: bool,
 }
 
 /// Everything that hangs together with a root, and how it is read as the root.
-fn read_from(root: usize, nodes: &[Node], readings: &mut [Option<Reading>]) -> Flow {
-    let mut flow = Flow {
+fn read_from(root: usize, nodes: &[FlowNode], readings: &mut [Option<AsRoot>]) -> JoinedFlow {
+    let mut flow = JoinedFlow {
         members: Vec::new(),
         keeps_ip_id: true,
     };
-    let first = Reading {
+    let first = AsRoot {
         root,
         is_turned: false,
         ahead: [0; 2],
@@ -177,8 +180,8 @@ fn read_from(root: usize, nodes: &[Node], readings: &mut [Option<Reading>]) -> F
     flow
 }
 
-impl Reading {
-    fn across(self, edge: &Edge) -> Self {
+impl AsRoot {
+    fn across(self, edge: &FlowEdge) -> Self {
         // the edge's directions are this node's, the reading's are the root's
         let [away, toward] = edge.ahead;
         let [away, toward] = if self.is_turned {
@@ -198,7 +201,7 @@ impl Reading {
 }
 
 /// One flow cannot be two at one point at a time.
-fn is_contradictory(members: &[usize], nodes: &[Node]) -> bool {
+fn is_contradictory(members: &[usize], nodes: &[FlowNode]) -> bool {
     let mut sides: Vec<Side> = members
         .iter()
         .filter_map(|index| nodes.get(*index).map(|node| node.side))
@@ -207,7 +210,7 @@ fn is_contradictory(members: &[usize], nodes: &[Node]) -> bool {
     sides.windows(2).any(|two| match two {
         [one, two] => {
             one.place == two.place
-                && one.leg != two.leg
+                && one.tuple_hash != two.tuple_hash
                 && two.first_ns < one.last_ns.saturating_sub(OVERLAP_NS)
         }
         _ => false,
@@ -215,9 +218,9 @@ fn is_contradictory(members: &[usize], nodes: &[Node]) -> bool {
 }
 
 fn take(
-    flow: &Flow,
-    nodes: &[Node],
-    readings: &[Option<Reading>],
+    flow: &JoinedFlow,
+    nodes: &[FlowNode],
+    readings: &[Option<AsRoot>],
     legs: &mut HashedMap<Vec<Leg>>,
     is_kept: &mut [bool],
 ) {
@@ -231,12 +234,12 @@ fn take(
         if let Some(is_kept) = is_kept.get_mut(node.session) {
             *is_kept = true;
         }
-        legs.entry(node.side.leg).or_default().push(Leg {
+        legs.entry(node.side.tuple_hash).or_default().push(Leg {
             place: node.side.place,
             from_ns: node.side.first_ns,
             until_ns: node.side.last_ns,
             opens: node.side.opens,
-            flow: root.side.leg,
+            flow: root.side.tuple_hash,
             pair: root.side.pair,
             is_turned: reading.is_turned,
             keeps_ip_id: flow.keeps_ip_id,

@@ -6,14 +6,14 @@ use super::session::Session;
 use super::sessions::{LeftOut, Sessions};
 use super::witness::{Witness, addresses_of, has_time_stamp};
 use crate::base::error::{Error, Result};
-use crate::base::piecewise::Centre;
+use crate::base::piecewise::PiecewiseLinear;
 use crate::file::Frame;
-use crate::identity::Kind;
+use crate::identity::TranslationKind;
 use crate::identity::{Identity, recognise};
-use crate::location::{Division, part_of};
+use crate::location::{PointTree, part_of};
 use crate::reading::fragments::Fragments;
 use crate::reading::translations::{PlaceOf, Translations};
-use crate::reading::{Progress, Reading, Seen, read_frames};
+use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -28,9 +28,9 @@ pub struct Beforehand {
     /// Which point a file's interface, or part, is.
     pub place_of: PlaceOf,
     /// How files are divided.
-    pub divisions: Vec<Option<Division>>,
+    pub trees: Vec<Option<PointTree>>,
     /// Per point: its usual difference to a common time.
-    pub centres: Vec<Centre>,
+    pub centres: Vec<PiecewiseLinear>,
     /// How far two sights of a packet may be apart, after that.
     pub window_ns: i64,
     /// Pairs of flows that are kept, some 500 bytes each.
@@ -39,7 +39,7 @@ pub struct Beforehand {
 
 /// What was learned.
 #[derive(Debug)]
-pub struct Learned {
+pub struct LearnedTranslations {
     /// To be applied.
     pub translations: Translations,
     /// To be shown.
@@ -48,7 +48,7 @@ pub struct Learned {
     pub left_out: Option<LeftOut>,
 }
 
-struct Block {
+struct WitnessBlock {
     witnesses: Vec<Witness>,
     until_ns: i64,
 }
@@ -62,14 +62,14 @@ pub fn learn(
     reading: &Reading,
     beforehand: &Beforehand,
     progress: &Progress,
-) -> Result<Learned> {
+) -> Result<LearnedTranslations> {
     std::thread::scope(|scope| {
         let mut receivers = Vec::new();
         let mut threads = Vec::new();
         for (file, path) in files.iter().enumerate() {
             let (to, from) = sync_channel(WAITING_BLOCKS);
             receivers.push(from);
-            let watch = Watch::new(file, beforehand, to);
+            let watch = WitnessReader::new(file, beforehand, to);
             threads.push(scope.spawn(move || watch.read(path, reading, progress)));
         }
         let sessions = gather(&receivers, beforehand);
@@ -83,7 +83,7 @@ pub fn learn(
         failures.into_iter().next().map_or(Ok(()), Err)?;
         let left_out = sessions.left_out();
         let (legs, sessions) = join(sessions.accepted());
-        Ok(Learned {
+        Ok(LearnedTranslations {
             translations: Translations::new(
                 legs,
                 beforehand.place_of.clone(),
@@ -96,18 +96,18 @@ pub fn learn(
 }
 
 /// One file's reader.
-struct Watch<'a> {
+struct WitnessReader<'a> {
     file: usize,
     beforehand: &'a Beforehand,
-    to: SyncSender<Block>,
+    to: SyncSender<WitnessBlock>,
     block: Vec<Witness>,
     n_frames: usize,
     least_ns: i64,
     until_ns: i64,
 }
 
-impl<'a> Watch<'a> {
-    fn new(file: usize, beforehand: &'a Beforehand, to: SyncSender<Block>) -> Self {
+impl<'a> WitnessReader<'a> {
+    fn new(file: usize, beforehand: &'a Beforehand, to: SyncSender<WitnessBlock>) -> Self {
         Self {
             file,
             beforehand,
@@ -125,7 +125,7 @@ impl<'a> Watch<'a> {
         let read = read_frames(path, progress, |frame| {
             let (seen, whole) =
                 reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
-            if let Seen::Packet(identity) = seen {
+            if let ReadOutcome::Packet(identity) = seen {
                 self.take(&whole, &packet, &identity);
             }
             self.n_frames += 1;
@@ -143,8 +143,8 @@ impl<'a> Watch<'a> {
 
     fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let places = self.beforehand.place_of.get(self.file);
-        let division = self.beforehand.divisions.get(self.file);
-        let part = part_of(division.and_then(Option::as_ref), frame, packet);
+        let tree = self.beforehand.trees.get(self.file);
+        let part = part_of(tree.and_then(Option::as_ref), frame, packet);
         let place = places.and_then(|of| of.get(part as usize));
         let Some(place) = place.copied().flatten() else {
             return;
@@ -154,15 +154,18 @@ impl<'a> Watch<'a> {
         let offset_ns = centre.map_or(0, |centre| centre.at(t_ns));
         let aligned_ns = t_ns.saturating_sub(offset_ns);
         self.least_ns = self.least_ns.min(aligned_ns);
-        let is_translatable = !matches!(identity.bare.kind, Kind::Other | Kind::Error);
+        let is_translatable = !matches!(
+            identity.unaddressed.kind,
+            TranslationKind::Other | TranslationKind::Error
+        );
         if !identity.directed || !is_translatable {
             return;
         }
         self.block.push(Witness {
-            bare: identity.bare,
+            unaddressed: identity.unaddressed,
             flow: identity.flow,
             pair: identity.pair,
-            addresses: addresses_of(packet, &identity.bare, packet.transport(frame.bytes)),
+            addresses: addresses_of(packet, &identity.unaddressed, packet.transport(frame.bytes)),
             place,
             source: (self.file, frame.interface),
             aligned_ns,
@@ -177,7 +180,7 @@ impl<'a> Watch<'a> {
             self.until_ns = self.until_ns.max(self.least_ns);
         }
         (self.n_frames, self.least_ns) = (0, i64::MAX);
-        let block = Block {
+        let block = WitnessBlock {
             witnesses: std::mem::take(&mut self.block),
             until_ns: if is_end { i64::MAX } else { self.until_ns },
         };
@@ -185,7 +188,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn gather(from: &[Receiver<Block>], beforehand: &Beforehand) -> Sessions {
+fn gather(from: &[Receiver<WitnessBlock>], beforehand: &Beforehand) -> Sessions {
     let window_ns = beforehand.window_ns;
     let mut sessions = Sessions::of_at_most(beforehand.most_sessions);
     let mut gathered = Gathered::default();

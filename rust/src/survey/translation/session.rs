@@ -1,7 +1,7 @@
 //! A session: which flow at one point was which flow at another, for how long, on what evidence.
 
 use super::witness::Witness;
-use crate::identity::{Kind, halves};
+use crate::identity::{TranslationKind, halves};
 use std::net::IpAddr;
 
 /// Distinct packets that make a mapping.
@@ -33,7 +33,7 @@ pub struct Side {
     /// File and interface of the first packet.
     pub source: (usize, u32),
     /// The flow there.
-    pub leg: u64,
+    pub tuple_hash: u64,
     /// Its identity's flow and address pair.
     pub flow: u64,
     /// See `flow`.
@@ -57,10 +57,10 @@ impl Side {
         Self {
             place: witness.place,
             source: witness.source,
-            leg: witness.bare.leg,
+            tuple_hash: witness.unaddressed.tuple_hash,
             flow: witness.flow,
             pair: witness.pair,
-            toward: witness.bare.toward,
+            toward: witness.unaddressed.toward,
             addresses: witness.addresses,
             first_ns: witness.aligned_ns,
             last_ns: witness.aligned_ns,
@@ -108,7 +108,7 @@ impl Session {
             sides: [Side::of(here), Side::of(there)],
             n: 0,
             ahead: [None; 2],
-            numbers: here.bare.numbers,
+            numbers: here.unaddressed.numbers,
             n_same_id: 0,
             keys: [0; ENOUGH],
             n_keys: 0,
@@ -131,7 +131,7 @@ impl Session {
     }
 
     pub(super) fn agrees(&self, here: &Witness, there: &Witness) -> bool {
-        let is_turned = here.bare.toward != there.bare.toward;
+        let is_turned = here.unaddressed.toward != there.unaddressed.toward;
         let shifts = shifts(here, there);
         is_turned == self.is_turned()
             && self
@@ -149,10 +149,14 @@ impl Session {
         for (known, new) in self.ahead.iter_mut().zip(shifts(here, there)) {
             *known = known.or(new);
         }
-        self.n_same_id += u64::from(here.bare.ip_id == there.bare.ip_id);
+        self.n_same_id += u64::from(here.unaddressed.ip_id == there.unaddressed.ip_id);
         let [away, toward] = &mut self.ways;
-        *(if here.bare.toward { toward } else { away }) = true;
-        let key = here.bare.digest();
+        *(if here.unaddressed.toward {
+            toward
+        } else {
+            away
+        }) = true;
+        let key = here.unaddressed.digest();
         if self.n_keys < ENOUGH && !self.keys.contains(&key) {
             if let Some(slot) = self.keys.get_mut(self.n_keys) {
                 *slot = key;
@@ -164,7 +168,8 @@ impl Session {
     /// Other numbers than the packet before had, and as far ahead as all before: both that it sends
     /// and that it acknowledges. `add` was told by `agrees` that they are no other.
     fn is_shifted_again(&mut self, here: &Witness, there: &Witness) -> bool {
-        let is_other = std::mem::replace(&mut self.numbers, here.bare.numbers) != here.bare.numbers;
+        let is_other = std::mem::replace(&mut self.numbers, here.unaddressed.numbers)
+            != here.unaddressed.numbers;
         let is_known = |known: &Option<u32>| known.is_some();
         is_other && self.ahead.iter().all(is_known) && shifts(here, there).iter().all(is_known)
     }
@@ -183,23 +188,25 @@ impl Session {
     /// By these two points a flow passes as it is.
     #[must_use]
     pub(super) fn is_untouched(&self) -> bool {
-        self.sides[0].leg == self.sides[1].leg
+        self.sides[0].tuple_hash == self.sides[1].tuple_hash
             && self.ahead.iter().flatten().all(|ahead| *ahead == 0)
     }
 
     /// Numbers of a flow that keeps its addresses are shifted.
     pub(super) fn shifts_only(&self) -> bool {
         let far = |ahead: &u32| ahead.wrapping_add(FAR_AHEAD) > 2 * FAR_AHEAD;
-        self.sides[0].leg == self.sides[1].leg && self.ahead.iter().flatten().any(far)
+        self.sides[0].tuple_hash == self.sides[1].tuple_hash && self.ahead.iter().flatten().any(far)
     }
 
     fn is_possible(&self) -> bool {
-        self.sides[0].leg != self.sides[1].leg || self.shifts_only() || self.is_untouched()
+        self.sides[0].tuple_hash != self.sides[1].tuple_hash
+            || self.shifts_only()
+            || self.is_untouched()
     }
 
     /// The same flows, with the same shift: evidence that was taken for that of two sessions.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let legs = |one: &Self| one.sides.map(|side| side.leg);
+        let legs = |one: &Self| one.sides.map(|side| side.tuple_hash);
         let agree = self.ahead.iter().zip(other.ahead);
         legs(self) == legs(other)
             && self.is_turned() == other.is_turned()
@@ -221,24 +228,24 @@ impl Session {
 
 /// Equal numbers are no chance: sequence numbers, or an IP identification that is not 0.
 fn is_strong(here: &Witness, there: &Witness) -> bool {
-    let (here, there) = (&here.bare, &there.bare);
+    let (here, there) = (&here.unaddressed, &there.unaddressed);
     let same_id = here.ip_id == there.ip_id && here.ip_id != 0;
-    let same_numbers = here.numbers == there.numbers && here.kind == Kind::Tcp;
+    let same_numbers = here.numbers == there.numbers && here.kind == TranslationKind::Tcp;
     same_id || same_numbers
 }
 
 /// How far the numbers there are ahead, of packets from the greater address here and from the
 /// smaller: of TCP its sequence tells one, its acknowledgment the other.
 fn shifts(here: &Witness, there: &Witness) -> [Option<u32>; 2] {
-    if here.bare.kind != Kind::Tcp {
+    if here.unaddressed.kind != TranslationKind::Tcp {
         return [None; 2];
     }
-    let (sequence, acknowledged) = halves(here.bare.numbers);
-    let (sequence_there, acknowledged_there) = halves(there.bare.numbers);
+    let (sequence, acknowledged) = halves(here.unaddressed.numbers);
+    let (sequence_there, acknowledged_there) = halves(there.unaddressed.numbers);
     let sent = Some(sequence_there.wrapping_sub(sequence));
     let is_heard = acknowledged != 0 && acknowledged_there != 0;
     let heard = is_heard.then(|| acknowledged_there.wrapping_sub(acknowledged));
-    if here.bare.toward {
+    if here.unaddressed.toward {
         [heard, sent]
     } else {
         [sent, heard]

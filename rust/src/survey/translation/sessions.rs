@@ -54,8 +54,8 @@ impl Sessions {
     /// One packet was this flow here and that flow there.
     pub(super) fn note(&mut self, here: &Witness, there: &Witness) {
         let places = u64::from(here.place) << 16 | u64::from(there.place);
-        let near = fold(fold(places, 0), here.bare.leg);
-        let far = fold(fold(places, 1), there.bare.leg);
+        let near = fold(fold(places, 0), here.unaddressed.tuple_hash);
+        let far = fold(fold(places, 1), there.unaddressed.tuple_hash);
         let found = self.going_on(near, here, there);
         let index = found.filter(|index| self.going_on(far, here, there) == Some(*index));
         let index = match index {
@@ -66,7 +66,7 @@ impl Sessions {
         if let Some(session) = self.all.get_mut(index as usize) {
             session.add(here, there);
             if session.shifts_only() && session.n_keys >= ENOUGH {
-                self.shifted.insert(here.bare.leg);
+                self.shifted.insert(here.unaddressed.tuple_hash);
             }
         }
     }
@@ -85,7 +85,8 @@ impl Sessions {
         for index in recent {
             let session = self.all.get(*index as usize)?;
             let [near, far] = &session.sides;
-            let is_same = (near.leg, far.leg) == (here.bare.leg, there.bare.leg);
+            let is_same = (near.tuple_hash, far.tuple_hash)
+                == (here.unaddressed.tuple_hash, there.unaddressed.tuple_hash);
             if is_same && session.agrees(here, there) {
                 return Some(*index);
             }
@@ -112,7 +113,7 @@ impl Sessions {
             let side = own.sides.get(flow_of)?;
             let [a, b] = &own.sides;
             let places = u64::from(a.place) << 16 | u64::from(b.place);
-            let key = fold(fold(places, flow_of as u64), side.leg);
+            let key = fold(fold(places, flow_of as u64), side.tuple_hash);
             let others = self.of_flow.get(&key)?.iter();
             let others = others.filter_map(|other| self.all.get(*other as usize));
             Some(others.into_iter().any(|other| {

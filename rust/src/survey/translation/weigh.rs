@@ -13,40 +13,44 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
     let is_near = |here: &Witness, there: &Witness| {
         here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
     };
-    let is_moved = |here: &Witness, there: &Witness| here.bare.leg != there.bare.leg;
-    // what the step before could not tell apart, but for equal ones that it did see
-    let has_new_id = |here: &Witness, there: &Witness| here.bare.ip_id != there.bare.ip_id;
-    let runs = |one: &Witness| (one.bare.numbers, one.bare.ip_id);
-    weigh_runs(witnesses, runs, |here, there| {
-        if is_near(here, there) && (is_moved(here, there) || sessions.is_shifted(here.bare.leg)) {
+    let whole = |one: &Witness| (one.unaddressed.numbers, one.unaddressed.ip_id);
+    weigh_runs(witnesses, whole, |here, there| {
+        let is_known = sessions.is_shifted(here.unaddressed.tuple_hash);
+        if is_near(here, there) && (is_moved(here, there) || is_known) {
             sessions.note(here, there);
         }
     });
-    let mut note = |is_evidence: bool, here: &Witness, there: &Witness| {
-        if is_evidence && is_near(here, there) {
-            sessions.note(here, there);
-        }
-    };
-    let runs = |one: &Witness| (one.bare.numbers, 0);
-    weigh_runs(witnesses, runs, |here, there| {
-        note(
-            has_new_id(here, there) && is_moved(here, there),
-            here,
-            there,
-        );
-    });
-    let runs = |one: &Witness| (0, one.bare.ip_id);
-    weigh_runs(witnesses, runs, |here, there| {
-        note(is_shifted(here, there), here, there);
-    });
-    let runs = |_: &Witness| (0, 0);
-    weigh_runs(witnesses, runs, |here, there| {
-        note(
-            has_new_id(here, there) && is_shifted(here, there),
-            here,
-            there,
-        );
-    });
+    for (key, is_evidence) in WEAKER {
+        weigh_runs(witnesses, key, |here, there| {
+            if is_evidence(here, there) && is_near(here, there) {
+                sessions.note(here, there);
+            }
+        });
+    }
+}
+
+/// What packets have to have in common, and what then shows that they are one.
+type Weaker = (fn(&Witness) -> (u64, u32), fn(&Witness, &Witness) -> bool);
+
+/// Each sees what those before it could not tell apart, but for equal ones that they did see.
+const WEAKER: [Weaker; 3] = [
+    (
+        |one| (one.unaddressed.numbers, 0),
+        |here, there| has_new_id(here, there) && is_moved(here, there),
+    ),
+    (|one| (0, one.unaddressed.ip_id), is_shifted),
+    (
+        |_| (0, 0),
+        |here, there| has_new_id(here, there) && is_shifted(here, there),
+    ),
+];
+
+fn is_moved(here: &Witness, there: &Witness) -> bool {
+    here.unaddressed.tuple_hash != there.unaddressed.tuple_hash
+}
+
+fn has_new_id(here: &Witness, there: &Witness) -> bool {
+    here.unaddressed.ip_id != there.unaddressed.ip_id
 }
 
 fn spans_places(witnesses: &[Witness]) -> bool {
@@ -56,8 +60,8 @@ fn spans_places(witnesses: &[Witness]) -> bool {
 
 /// Other numbers, and yet the same segment, where time stamps or the IP identification say so.
 fn is_shifted(here: &Witness, there: &Witness) -> bool {
-    let same_id = here.bare.ip_id != 0 && here.bare.ip_id == there.bare.ip_id;
-    here.bare.numbers != there.bare.numbers
+    let same_id = here.unaddressed.ip_id != 0 && here.unaddressed.ip_id == there.unaddressed.ip_id;
+    here.unaddressed.numbers != there.unaddressed.numbers
         && (same_id || (here.has_time_stamp && there.has_time_stamp))
 }
 
@@ -89,5 +93,6 @@ fn weigh_runs(
 }
 
 fn is_copy(one: &Witness, two: &Witness) -> bool {
-    one.bare.leg == two.bare.leg && one.bare.numbers == two.bare.numbers
+    one.unaddressed.tuple_hash == two.unaddressed.tuple_hash
+        && one.unaddressed.numbers == two.unaddressed.numbers
 }

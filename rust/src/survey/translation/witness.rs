@@ -2,7 +2,7 @@
 
 use super::session::Addresses;
 use crate::base::hash::word;
-use crate::identity::{Bare, Kind};
+use crate::identity::{TranslationKind, Unaddressed};
 use crate::wire::Packet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
     /// What it is without addresses.
-    pub(super) bare: Bare,
+    pub(super) unaddressed: Unaddressed,
     /// Its identity's flow.
     pub(super) flow: u64,
     /// And address pair.
@@ -31,13 +31,17 @@ pub(super) struct Witness {
     pub(super) has_time_stamp: bool,
 }
 
-pub(super) fn addresses_of(packet: &Packet, bare: &Bare, transport: &[u8]) -> Addresses {
+pub(super) fn addresses_of(
+    packet: &Packet,
+    unaddressed: &Unaddressed,
+    transport: &[u8],
+) -> Addresses {
     let address = |bits: u128| match packet.ip_version {
         4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(0))),
         _ => IpAddr::V6(Ipv6Addr::from_bits(bits)),
     };
-    let (src_port, dst_port) = match bare.kind {
-        Kind::Echo(_) => {
+    let (src_port, dst_port) = match unaddressed.kind {
+        TranslationKind::Echo(_) => {
             let identifier = i32::try_from(word(transport, 4, 6)).unwrap_or(-1);
             (identifier, identifier)
         }

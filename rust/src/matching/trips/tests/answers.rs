@@ -3,19 +3,24 @@
 use super::*;
 
 fn datagram(direction: Direction, at_ns: i64) -> (Direction, Vec<Sight>) {
-    let sights = packet(direction, at_ns, (Part::Datagram, 0), Range::NONE);
+    let sights = packet(
+        direction,
+        at_ns,
+        (MessageKind::Datagram, 0),
+        StreamBytes::NONE,
+    );
     (direction, sights)
 }
 
 #[test]
 fn no_answer_comes_before_its_request() {
     let echo = |direction, at_ns, part| {
-        let sights = packet(direction, at_ns, (part, 9), Range::NONE);
+        let sights = packet(direction, at_ns, (part, 9), StreamBytes::NONE);
         (direction, sights)
     };
     let early = pair(&[
-        echo(Forward, 500_000, Part::EchoRequest),
-        echo(Reverse, 0, Part::EchoReply),
+        echo(Forward, 500_000, MessageKind::EchoRequest),
+        echo(Reverse, 0, MessageKind::EchoReply),
     ]);
     assert_eq!(counts(&early), [("icmp-echo", 0, 1)]);
 }
@@ -28,7 +33,12 @@ fn who_opened_asks_though_the_other_spoke_first() {
         (Reverse, segment(Reverse, 800_000, 820, 10, 150)),
         (
             Forward,
-            packet(Forward, 900_000, (Part::Opening, 0), Range::new(5, 0)),
+            packet(
+                Forward,
+                900_000,
+                (MessageKind::Syn, 0),
+                StreamBytes::new(5, 0),
+            ),
         ),
     ]);
     // the greeting asks nothing: what the client sends next is its first request

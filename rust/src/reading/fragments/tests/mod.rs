@@ -4,9 +4,9 @@ mod stt;
 
 use super::made::{cut, tunnelled};
 use super::*;
-use crate::file::Direction;
+use crate::file::FrameDirection;
 use crate::identity::Identity;
-use crate::reading::{Reading, Seen};
+use crate::reading::{ReadOutcome, Reading};
 use crate::stamp::Stamper;
 use crate::wire::{Decoder, layer_path};
 
@@ -31,11 +31,11 @@ impl Reader {
         }
     }
 
-    fn see(&mut self, bytes: &[u8]) -> Seen {
+    fn see(&mut self, bytes: &[u8]) -> ReadOutcome {
         self.see_cut(bytes, bytes.len())
     }
 
-    fn see_cut(&mut self, bytes: &[u8], n_captured: usize) -> Seen {
+    fn see_cut(&mut self, bytes: &[u8], n_captured: usize) -> ReadOutcome {
         self.n_read += 1;
         let mut frame = Frame {
             number: self.n_read,
@@ -47,7 +47,7 @@ impl Reader {
             link: 1,
             wire_bytes: u32::try_from(bytes.len()).unwrap(),
             fcs_bytes: 0,
-            direction: Direction::Unknown,
+            direction: FrameDirection::Unknown,
             bytes: &bytes[..n_captured.min(bytes.len())],
         };
         self.t_ns += 1_000;
@@ -66,15 +66,15 @@ impl Reader {
     }
 }
 
-fn identity(seen: &Seen) -> Identity {
+fn identity(seen: &ReadOutcome) -> Identity {
     match seen {
-        Seen::Packet(identity) => *identity,
+        ReadOutcome::Packet(identity) => *identity,
         _ => panic!("no packet"),
     }
 }
 
-fn tally(n_parts: u64, n_whole: u64, n_unfinished: u64, n_contradictory: u64) -> Tally {
-    Tally {
+fn tally(n_parts: u64, n_whole: u64, n_unfinished: u64, n_contradictory: u64) -> FragmentCounts {
+    FragmentCounts {
         n_parts,
         n_whole,
         n_unfinished,
@@ -93,7 +93,7 @@ fn the_last_fragment_carries_what_was_never_cut() {
         let mut parts = cut(&whole, n_body, 9);
         let last = parts.pop().unwrap();
         for part in &parts {
-            assert!(matches!(reader.see(part), Seen::Part));
+            assert!(matches!(reader.see(part), ReadOutcome::Part));
         }
         let found = reader.identity(&last);
         assert_eq!(found, expected, "{version} {n_body}");
@@ -110,18 +110,18 @@ fn order_and_copies_do_not_matter() {
     let expected = Reader::new().identity(&whole).key;
     for order in [[1, 0, 2], [2, 1, 0], [0, 2, 1], [1, 2, 0]] {
         let mut reader = Reader::new();
-        let seen: Vec<Seen> = order.iter().map(|at| reader.see(&parts[*at])).collect();
+        let seen: Vec<ReadOutcome> = order.iter().map(|at| reader.see(&parts[*at])).collect();
         assert_eq!(identity(seen.last().unwrap()).key, expected, "{order:?}");
     }
     let mut mirrored = Reader::new();
     for at in [0, 0, 1, 1] {
-        assert!(matches!(mirrored.see(&parts[at]), Seen::Part));
+        assert!(matches!(mirrored.see(&parts[at]), ReadOutcome::Part));
     }
     assert_eq!(mirrored.identity(&parts[2]).key, expected);
-    assert!(matches!(mirrored.see(&parts[2]), Seen::Part));
+    assert!(matches!(mirrored.see(&parts[2]), ReadOutcome::Part));
     // a second passage of the whole packet
     for at in [0, 1] {
-        assert!(matches!(mirrored.see(&parts[at]), Seen::Part));
+        assert!(matches!(mirrored.see(&parts[at]), ReadOutcome::Part));
     }
     assert_eq!(mirrored.identity(&parts[2]).key, expected);
     assert_eq!(mirrored.fragments.tally(), tally(7, 2, 0, 0));
@@ -140,7 +140,7 @@ fn fragments_of_no_tunnel_are_packets() {
             2 + usize::from(reader.packet.fragment == 1)
         );
     }
-    assert_eq!(reader.fragments.tally(), Tally::default());
+    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn reused_identifications_do_not_mix() {
     reader.see(&old[0]);
     reader.see(&old[1]);
     // the end of the first one was lost; they differ in length only, which is in the first fragment
-    assert!(matches!(reader.see(&new[0]), Seen::Part));
-    assert!(matches!(reader.see(&new[1]), Seen::Part));
+    assert!(matches!(reader.see(&new[0]), ReadOutcome::Part));
+    assert!(matches!(reader.see(&new[1]), ReadOutcome::Part));
     let expected = Reader::new().identity(&other).key;
     assert_eq!(reader.identity(&new[2]).key, expected);
     assert_eq!(reader.fragments.tally(), tally(4, 1, 1, 0));
@@ -169,7 +169,7 @@ fn what_contradicts_itself_is_not_put_together() {
     }] {
         let mut reader = Reader::new();
         for part in [&parts[0], &parts[1], wrong, &parts[2]] {
-            assert!(matches!(reader.see(part), Seen::Part));
+            assert!(matches!(reader.see(part), ReadOutcome::Part));
         }
         assert_eq!(reader.fragments.tally(), tally(4, 0, 0, 1));
     }
@@ -182,10 +182,13 @@ fn what_is_late_is_given_up() {
     reader.see(&parts[0]);
     reader.see(&parts[1]);
     reader.t_ns += MOST_AGE_NS;
-    assert!(matches!(reader.see(&parts[2]), Seen::Part));
+    assert!(matches!(reader.see(&parts[2]), ReadOutcome::Part));
     assert_eq!(reader.fragments.tally(), tally(3, 0, 2, 0));
     // of ends without a tunnel it is a packet like any other
-    assert!(matches!(Reader::new().see(&parts[2]), Seen::Packet(_)));
+    assert!(matches!(
+        Reader::new().see(&parts[2]),
+        ReadOutcome::Packet(_)
+    ));
 }
 
 #[test]
@@ -240,5 +243,5 @@ fn nonsense_is_let_be() {
     tiny[18..20].copy_from_slice(&[0, 9]);
     let mut reader = Reader::new();
     reader.see(&tiny);
-    assert_eq!(reader.fragments.tally(), Tally::default());
+    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
 }

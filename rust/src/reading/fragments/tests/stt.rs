@@ -68,7 +68,7 @@ fn the_bytes_of_the_draft_are_put_together() {
         "400614980a0000010a0000029c409c411122334455667788501804006f430000dead"
     ));
     let mut reader = Reader::new();
-    assert!(matches!(reader.see(&first), Seen::Part));
+    assert!(matches!(reader.see(&first), ReadOutcome::Part));
     assert_eq!(layer_path(&reader.packet), "ethernet/ipv4/tcp");
     reader.identity(&last);
     assert_eq!(
@@ -99,7 +99,7 @@ fn the_last_segment_carries_what_was_never_cut() {
             let last = parts.pop().unwrap();
             let mut reader = Reader::new();
             for part in &parts {
-                assert!(matches!(reader.see(part), Seen::Part));
+                assert!(matches!(reader.see(part), ReadOutcome::Part));
             }
             assert_eq!(reader.identity(&last), expected(version, &body));
             assert_eq!(reader.fragments.tally(), tally(parts.len() as u64, 1, 0, 0));
@@ -114,7 +114,7 @@ fn a_frame_too_long_for_one_ip_packet_is_read_whole() {
     let body = body(65_535 - 18 - 54);
     let mut reader = Reader::new();
     let parts = segments(4, 7, &body, 1_448);
-    let seen: Vec<Seen> = parts.iter().map(|part| reader.see(part)).collect();
+    let seen: Vec<ReadOutcome> = parts.iter().map(|part| reader.see(part)).collect();
     identity(seen.last().unwrap());
     let n_tcp = u32::try_from(body.len() - 18 - 34).unwrap();
     assert_eq!(reader.packet.transport_wire_bytes, n_tcp);
@@ -127,12 +127,12 @@ fn order_and_copies_of_segments_do_not_matter() {
     let parts = segments(4, 7, &body, 1_440);
     for order in [[0, 2, 1], [1, 2, 0], [2, 1, 0]] {
         let mut reader = Reader::new();
-        let seen: Vec<Seen> = order.iter().map(|at| reader.see(&parts[*at])).collect();
+        let seen: Vec<ReadOutcome> = order.iter().map(|at| reader.see(&parts[*at])).collect();
         assert_eq!(identity(seen.last().unwrap()), expected(4, &body));
     }
     let mut mirrored = Reader::new();
     for at in [0, 0, 1, 1] {
-        assert!(matches!(mirrored.see(&parts[at]), Seen::Part));
+        assert!(matches!(mirrored.see(&parts[at]), ReadOutcome::Part));
     }
     assert_eq!(mirrored.identity(&parts[2]), expected(4, &body));
     assert_eq!(mirrored.fragments.tally(), tally(4, 1, 0, 0));
@@ -152,7 +152,7 @@ fn frames_do_not_mix() {
     // the same number again, at once
     let again = segments(4, 7, &one, 1_000);
     for part in &again[..3] {
-        assert!(matches!(reader.see(part), Seen::Part));
+        assert!(matches!(reader.see(part), ReadOutcome::Part));
     }
     assert_eq!(reader.identity(&again[3]), expected(4, &one));
 }
@@ -162,7 +162,7 @@ fn a_first_segment_alone_says_what_is_in_it() {
     let body = body(3_000);
     let parts = segments(4, 7, &body, 1_440);
     let mut reader = Reader::new();
-    assert!(matches!(reader.see(&parts[0]), Seen::Part));
+    assert!(matches!(reader.see(&parts[0]), ReadOutcome::Part));
     assert_eq!(
         layer_path(&reader.packet),
         "ethernet/ipv4/tcp/stt/ethernet/ipv4/tcp"
@@ -184,10 +184,10 @@ fn later_segments_of_no_known_tunnel_are_packets() {
         reader.identity(part);
         assert_eq!(layer_path(&reader.packet), "ethernet/ipv4/tcp/stt");
     }
-    assert_eq!(reader.fragments.tally(), Tally::default());
+    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
     // a whole frame needs no others
     reader.identity(&segment(4, 9, &body, 0, body.len()));
-    assert_eq!(reader.fragments.tally(), Tally::default());
+    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn segments_that_contradict_are_not_put_together() {
     for wrong in [changed, segment(4, 7, &body, 1_000, 1_500)] {
         let mut reader = Reader::new();
         for part in [&parts[0], &parts[1], &wrong, &parts[2]] {
-            assert!(matches!(reader.see(part), Seen::Part));
+            assert!(matches!(reader.see(part), ReadOutcome::Part));
         }
         assert_eq!(reader.fragments.tally(), tally(4, 0, 0, 1));
     }
@@ -228,7 +228,7 @@ fn late_segments_and_too_many_are_given_up() {
     reader.see(&parts[0]);
     reader.t_ns += MOST_AGE_NS + 1;
     reader.see(&parts[1]);
-    assert!(matches!(reader.see(&parts[2]), Seen::Part));
+    assert!(matches!(reader.see(&parts[2]), ReadOutcome::Part));
     assert_eq!(reader.fragments.tally(), tally(3, 0, 2, 0));
     let body = self::body(60_000);
     let mut reader = Reader::new();
@@ -251,7 +251,7 @@ fn what_the_snap_length_took_is_not_made_up() {
     let last = parts.pop().unwrap();
     let mut reader = Reader::new();
     for part in &parts {
-        assert!(matches!(reader.see_cut(part, 160), Seen::Part));
+        assert!(matches!(reader.see_cut(part, 160), ReadOutcome::Part));
     }
     identity(&reader.see_cut(&last, 160));
     assert_eq!((reader.packet.end_at, reader.packet.stop), (160, None));
@@ -274,7 +274,7 @@ fn segments_in_fragments_are_put_together() {
     let mut reader = Reader::new();
     let (last, others) = frames.split_last().unwrap();
     for frame in others {
-        assert!(matches!(reader.see(frame), Seen::Part));
+        assert!(matches!(reader.see(frame), ReadOutcome::Part));
     }
     assert_eq!(reader.identity(last), expected(4, &body));
     let tally = reader.fragments.tally();

@@ -1,6 +1,6 @@
 //! One fragment, or segment of STT, as its frame says it.
 
-use super::datagram::{Datagram, State};
+use super::datagram::{Datagram, DatagramState};
 use crate::base::hash::{address_hash, fold};
 use crate::file::Frame;
 use crate::location::place_of;
@@ -18,7 +18,7 @@ const MOST_DATAGRAM_BYTES: u32 = 65_535;
 
 /// A fragment of an IP packet, or a segment of a frame of STT.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct Fragment<'a> {
     /// Of which packet, seen where: addresses, protocol, identification, link layer, hops left.
     pub(super) key: u64,
     /// Addresses and protocol.
@@ -58,7 +58,7 @@ enum Whole {
     Bytes(u32),
 }
 
-impl<'a> Part<'a> {
+impl<'a> Fragment<'a> {
     /// None for what could not be put together in any case.
     pub(super) fn of(frame: &Frame<'a>, packet: &Packet) -> Option<Self> {
         let is_carriers = packet.carrier_at != usize::MAX;
@@ -104,7 +104,7 @@ impl<'a> Part<'a> {
     pub(super) fn begins_anew(&self, known: Option<&Datagram>) -> bool {
         self.from == 0
             && known.is_some_and(|known| {
-                !matches!(known.state, State::Headless) && !known.has_copy_of(self)
+                !matches!(known.state, DatagramState::Headless) && !known.has_copy_of(self)
             })
     }
 }
