@@ -14,8 +14,8 @@ from tests.conftest import ROOT
 
 RUST = ROOT / "rust" / "src"
 UNSAFE = re.compile(r"\bunsafe\s*(\{|extern|fn|impl)|\(unsafe_code")
-BEHIND = re.compile(r"\battend\(|\bcontained\(|\bcount\(py,")
-"""`count` of attributed.rs attends; the test below looks."""
+BEHIND = re.compile(r"\binterruptible\(|\bcontained\(|\bcount\(py,")
+"""`count` of attributed.rs is interruptible; the test below looks."""
 READ_NOTHING = {
     "__arrow_c_stream__": "hands over Batches, whose next() is contained",
     "__len__": "a count",
@@ -67,13 +67,13 @@ def test_whatever_reads_captures_is_behind_the_catch_of_panics() -> None:
     bodies = called_by_python()
     assert {"sample", "learn", "match_files", "attribute", "write_merged", "rows"} <= set(bodies)
     counting = (RUST / "py" / "attributed.rs").read_text("utf-8").partition("\nfn count<")[2]
-    assert "attend(" in counting.partition("\n}\n")[0]
+    assert "interruptible(" in counting.partition("\n}\n")[0]
     exposed = {name for name, body in bodies.items() if not BEHIND.search(body)}
     assert exposed <= set(READ_NOTHING), exposed - set(READ_NOTHING)
 
 
 def test_batches_and_threads_are_contained() -> None:
-    for name in ("export/packets/mod.rs", "export/packets/follow.rs", "py/attend.rs"):
+    for name in ("export/packets/mod.rs", "export/packets/follow.rs", "py/interruptible.rs"):
         assert "contained(" in (RUST / name).read_text("utf-8"), name
 
 

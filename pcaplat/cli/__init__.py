@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
 import typer
 
 from pcaplat.errors import OutputError, PcaplatError
-from pcaplat.outputs import told_of
+from pcaplat.outputs import with_path
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def standard_output() -> Iterator[TextIO]:
     except OSError as problem:
         if problem.filename is None:
             _forget_standard_output()
-        raise told_of(problem, "standard output") from None
+        raise with_path(problem, "standard output") from None
 
 
 def _forget_standard_output() -> None:

@@ -12,7 +12,7 @@ from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 from pcaplat.model.stamping import Stamping
 from pcaplat.units import format_ns
 

@@ -8,7 +8,7 @@ from typing import Any
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 from pcaplat.text import plain_name
 
 PointOf = Sequence[Sequence[int | None]]

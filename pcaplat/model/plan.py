@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
-from pcaplat.model.points import PointTree, Pair
+from pcaplat.model.points import Pair, PointTree
 
 MirrorGaps = tuple[Sequence[Pair], int]
 """When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""

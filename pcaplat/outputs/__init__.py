@@ -119,7 +119,7 @@ def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterat
         try:
             yield scratch
         except OSError as problem:
-            raise told_of(problem, str(target)) from None
+            raise with_path(problem, str(target)) from None
         _publish(scratch, target, files)
 
 
@@ -133,7 +133,7 @@ def replaced(target: Path, files: Sequence[str]) -> Iterator[Path]:
             yield place
 
 
-def told_of(problem: OSError, where: str) -> OSError:
+def with_path(problem: OSError, where: str) -> OSError:
     """Give the failure to write with its place, which writing to an open file does not tell."""
     if problem.filename is None and problem.errno is not None:
         return OSError(problem.errno, os.strerror(problem.errno), where)
@@ -223,7 +223,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             partial.chmod(0o666 & ~_umask())
             partial.replace(path)
         except OSError as problem:
-            raise told_of(problem, str(path)) from None
+            raise with_path(problem, str(path)) from None
         finally:
             partial.unlink(missing_ok=True)
 

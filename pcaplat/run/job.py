@@ -12,7 +12,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf
 from pcaplat.model.plan import Beforehand, Plan
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 from pcaplat.model.stamping import Stamping, stampings
 from pcaplat.points import Profile
 from pcaplat.points.placing import Placing, place_captures

@@ -15,7 +15,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.match_table import MatchTable
 from pcaplat.model.path import Findings
-from pcaplat.model.points import PointTree, Pair
+from pcaplat.model.points import Pair, PointTree
 from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import Spill, scan_holding
 from pcaplat.stages.read import batches_of

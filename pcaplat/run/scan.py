@@ -20,7 +20,7 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import clock_domains, point_names
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 from pcaplat.run.job import Job, Places
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
 

@@ -15,7 +15,7 @@ from pcaplat.model.band import Band
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.path import Findings
 from pcaplat.model.plan import MirrorGaps, Plan
-from pcaplat.model.points import PointTree, Pair, Point
+from pcaplat.model.points import Pair, Point, PointTree
 from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20

@@ -54,7 +54,7 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies
     });
     let mut counted = Latencies::default();
     for part in parts {
-        counted.merge(part.map_err(|_| panics::told())??);
+        counted.merge(part.map_err(|_| panics::message())??);
     }
     Ok(counted)
 }

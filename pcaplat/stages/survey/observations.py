@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""

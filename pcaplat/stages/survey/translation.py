@@ -13,7 +13,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.centre import NO_OFFSET, Centre
-from pcaplat.model.points import PointTree, Point
+from pcaplat.model.points import Point, PointTree
 from pcaplat.stages.survey.delays.centres import follow
 from pcaplat.stages.survey.delays.relations import (
     Relations,

@@ -18,10 +18,10 @@ pub fn keep() {
     });
 }
 
-/// The error of a thread that panicked.
+/// The error of a thread that panicked, with what the panic said.
 #[cold]
 #[must_use]
-pub fn told() -> Error {
+pub fn message() -> Error {
     Error::Bug(LAST.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
@@ -31,7 +31,7 @@ pub fn told() -> Error {
 /// Those of the work; [`Error::Bug`] if it panicked.
 pub fn contained<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // whoever is told of a bug asks for nothing more of what it has left behind
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(told()))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(message()))
 }
 
 #[cfg(test)]

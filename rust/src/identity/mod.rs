@@ -9,6 +9,8 @@ mod icmp_error;
 pub mod message;
 pub mod stream_bytes;
 mod tcp_options;
+#[cfg(test)]
+mod tests;
 mod unaddressed;
 
 use crate::base::hash::{fold, fold_address, two, word};

@@ -142,7 +142,7 @@ fn harvest(plan: &Plan, counts: Counts) -> Harvest {
 }
 
 fn came_home<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
-    joined.unwrap_or_else(|_| Err(panics::told()))
+    joined.unwrap_or_else(|_| Err(panics::message()))
 }
 
 /// One of all; of errors the one that made the others stop.

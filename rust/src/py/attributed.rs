@@ -1,6 +1,6 @@
 //! Spilled raw differences, counted as latencies.
 
-use super::attend::attend;
+use super::interruptible::interruptible;
 use super::matched::{blocks_dict, histogram_dict};
 use super::paired::counted_list;
 use super::{Bound, PyDict, PyDictMethods, PyList, PyResult, Python, pyfunction};
@@ -60,5 +60,5 @@ fn count<T: Send>(
         centre: usual,
         grid,
     };
-    attend(py, &Progress::default(), None, || job(&counting))
+    interruptible(py, &Progress::default(), None, || job(&counting))
 }

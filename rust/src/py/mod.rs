@@ -6,11 +6,11 @@
     reason = "Python's arguments are converted to owned values"
 )]
 
-mod attend;
 mod attributed;
 mod distributed;
 mod formats;
 mod frame;
+mod interruptible;
 mod matched;
 mod paired;
 mod planned;
@@ -26,7 +26,7 @@ use crate::matching::{Keep, Options, match_files as run_match};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
 use crate::survey::sample as run_sample;
-use attend::{attend, raise};
+use interruptible::{interruptible, raise};
 use matched::matched_dict;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -60,7 +60,7 @@ fn sample<'py>(
     let mut reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
     let job = || run_sample(&files, &mut reading, limit, &progress);
-    let sample = attend(py, &progress, tell.as_ref(), job)?;
+    let sample = interruptible(py, &progress, tell.as_ref(), job)?;
     sample_dict(py, &sample)
 }
 
@@ -91,7 +91,7 @@ fn match_files<'py>(
         n_partitions,
     };
     let job = || run_match(&files, &reading, &plan, &options, &progress);
-    let matched = attend(py, &progress, tell.as_ref(), job)?;
+    let matched = interruptible(py, &progress, tell.as_ref(), job)?;
     matched_dict(py, &matched, plan.paired_one_in)
 }
 
@@ -143,7 +143,7 @@ fn write_merged(
         .collect();
     let progress = Progress::default();
     let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());
-    attend(py, &progress, tell.as_ref(), job)
+    interruptible(py, &progress, tell.as_ref(), job)
 }
 
 /// The native module.

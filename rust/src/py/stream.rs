@@ -1,8 +1,8 @@
 //! The packets table as an Arrow stream.
 
 use super::{
-    Bound, PointTree, Progress, PyAny, PyCapsule, PyResult, Python, Settings, attend, pyclass,
-    pymethods, raise,
+    Bound, PointTree, Progress, PyAny, PyCapsule, PyResult, Python, Settings, interruptible,
+    pyclass, pymethods, raise,
 };
 use crate::base::error::Error;
 use crate::base::piecewise::PiecewiseLinear;
@@ -56,7 +56,7 @@ impl PacketStream {
         };
         let origins = origins.into_iter().map(origin).collect();
         let open = || Batches::open(reading, origins, outcomes_in, batch_rows, details);
-        let batches = attend(py, &Progress::default(), None, open)?;
+        let batches = interruptible(py, &Progress::default(), None, open)?;
         Ok(Self {
             damages: batches.damages(),
             failure: Failure::clone(&batches.failure),
@@ -140,7 +140,7 @@ impl Follow {
     /// The rows that came since, as soon as there are some; none when the capture has ended.
     fn rows(&self, py: Python<'_>) -> PyResult<Option<PacketStream>> {
         let progress = Progress::default();
-        let found = attend(py, &progress, None, || self.follower.rows(&progress))?;
+        let found = interruptible(py, &progress, None, || self.follower.rows(&progress))?;
         let stream = |rows| PacketStream {
             batches: Mutex::new(Some(Box::new(std::iter::once(Ok(rows))))),
             damages: Damages::default(),

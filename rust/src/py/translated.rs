@@ -1,6 +1,6 @@
 //! Learned translations: opaque to Python but for what is shown of them.
 
-use super::attend::{attend, raise};
+use super::interruptible::{interruptible, raise};
 use super::settings::Settings;
 use super::{
     Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
@@ -115,7 +115,7 @@ pub(super) fn learn(
         translations,
         sessions,
         left_out,
-    } = attend(py, &progress, tell.as_ref(), job)?;
+    } = interruptible(py, &progress, tell.as_ref(), job)?;
     Ok(Learned {
         translations: Arc::new(translations),
         sessions,

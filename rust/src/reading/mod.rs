@@ -293,7 +293,7 @@ pub fn for_each_file<T: Send>(
     let values = results.into_iter().map(|(_, result)| result);
     let values: Vec<T> = values.collect::<Result<_>>()?;
     if values.len() < files.len() {
-        return Err(panics::told());
+        return Err(panics::message());
     }
     Ok(values)
 }

@@ -88,7 +88,6 @@ fn pass_routes(bytes: &mut Cursor<'_>) -> Result<(), Halt> {
 mod tests {
     use super::super::vectors::{assert_stop, assert_udp, frame, read, read_cut};
     use super::super::{StopReason, layer_path};
-    use crate::identity::{WHOLE, identify};
 
     fn with(payload: &str) -> String {
         format!(
@@ -150,18 +149,6 @@ mod tests {
                 (0x0800, -1, None)
             );
         }
-    }
-
-    #[test]
-    fn a_sequence_number_tells_what_is_not_looked_into() {
-        let key = |text: &str| {
-            let text = with(text);
-            identify(&read(&text), &frame(&text), &WHOLE).key
-        };
-        let opaque = |number: &str| key(&format!("10007777{number} deadbeef"));
-        assert_ne!(opaque("00000007"), opaque("00000008"));
-        let packet = |number: &str| key(&format!("10000800{number} IU"));
-        assert_eq!(packet("00000007"), packet("00000008"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn frame(text: &str) -> Vec<u8> {
         .collect()
 }
 
-pub(super) fn read(text: &str) -> Packet {
+pub(crate) fn read(text: &str) -> Packet {
     read_link(ETHERNET, text)
 }
 

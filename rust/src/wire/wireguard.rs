@@ -38,26 +38,18 @@ fn has_length(kind: u8, n_bytes: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::layer_path;
-    use super::super::vectors::{frame, read, read_cut};
-    use crate::identity::{WHOLE, identify};
+    use super::super::vectors::{read, read_cut};
 
     const OUTER: &str = "02000000000d02000000000c08004500004c123440004011a469c0000201c0000202 \
                          c350ca6c00380000";
     const DATA: &str = "04000000 efbeadde 2a00000000000000 \
                         0000000000000000000000000000000000000000000000000000000000000000";
 
-    fn key(text: &str) -> u64 {
-        identify(&read(text), &frame(text), &WHOLE).key
-    }
-
     #[test]
-    fn its_receiver_and_counter_are_the_identity() {
+    fn is_read_to_its_header() {
         let text = format!("{OUTER} {DATA}");
         assert_eq!(layer_path(&read(&text)), "ethernet/ipv4/udp/wireguard");
         assert_eq!(read(&text).stop, None);
-        assert_eq!(key(&text), key(&text.replace("12344000 40", "12344000 3f")));
-        assert_ne!(key(&text), key(&text.replace("2a00", "2b00")));
-        assert_ne!(key(&text), key(&text.replace("efbe", "eebe")));
     }
 
     #[test]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.points import PointTree, Pair, Node
+from pcaplat.model.points import Node, Pair, PointTree
 from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,

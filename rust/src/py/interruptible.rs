@@ -5,7 +5,7 @@ use super::{
     Python,
 };
 use crate::base::error::Error;
-use crate::base::panics::{contained, told};
+use crate::base::panics::{self, contained};
 use crate::reading::Progress;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -38,7 +38,7 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
 }
 
 /// Runs a job on a thread of its own while this one minds Python's signals and the progress.
-pub(super) fn attend<T: Send>(
+pub(super) fn interruptible<T: Send>(
     py: Python<'_>,
     progress: &Progress,
     tell: Option<&Bound<'_, PyAny>>,
@@ -70,7 +70,7 @@ pub(super) fn attend<T: Send>(
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(trouble.unwrap_or_else(|| raise(py, told())));
+                    return Err(trouble.unwrap_or_else(|| raise(py, panics::message())));
                 }
             }
         }
