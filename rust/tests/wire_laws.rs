@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test that panics has failed"
 )]

@@ -1,4 +1,10 @@
 //! Frames that are right, plain and in every tunnel.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that panics has failed"
+)]
 
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
     let digits: String = digits.split_whitespace().collect();
