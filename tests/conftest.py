@@ -1,5 +1,6 @@
 """What tests share: the top of the project, and what is skipped where tshark is missing."""
 
+import os
 import shutil
 import signal
 import time
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# one of two threads would spin where the other worker could compute
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # a busy machine is no mistake, and what fails once is to fail again
 settings.register_profile("pcaplat", deadline=None, derandomize=True)
