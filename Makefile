@@ -15,7 +15,7 @@ CRATE := --manifest-path rust/Cargo.toml
 RUST := $(shell find rust/src -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench docs accuracy format lock
+.PHONY: build demo test test-slow check bench bench-compare docs accuracy format lock
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -57,6 +57,11 @@ check: build
 
 bench: build
 	$(BIN)/python bench/run.py
+
+# OLD and NEW: files that make bench kept; or OLD: a checkout that was built, to take turns with
+bench-compare: build
+	@if [ -d "$(OLD)" ]; then $(BIN)/python bench/run.py $(OLD) $(NEW); \
+	  else $(BIN)/python bench/compare.py $(OLD) $(NEW); fi
 
 # TARGET: reader, wire, stamp or matcher; what it finds is a file rust/fuzz/artifacts/TARGET-*
 fuzz:

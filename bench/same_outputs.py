@@ -1,7 +1,7 @@
 """Whether this build prints and writes what another checkout's build does, to the character.
 
 `python bench/same_outputs.py OTHER_CHECKOUT [--captures DIR] [--keep DIR] [--only GLOB]` runs the
-commands of `asked_outputs.py` with both, two at a time, and prints a line for every difference.
+commands of `outputs/asked.py` with both, two at a time, and prints a line for every difference.
 What the other one gives is kept by its commit, so it runs once; both read its samples. Text is
 compared without the names of scratch folders, Parquet by schema and rows, the rest by bytes. The
 exit status is 1 if anything differs that does not differ between two runs of the other build.
@@ -25,9 +25,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from asked_outputs import CLAIMS, CLAIMS_TEXT, PROFILES, PUBLISHED, Asked, everything
-from compared_files import GIVEN, META, differences
-from forked import TIMED_OUT
+from outputs.asked import CLAIMS, CLAIMS_TEXT, PROFILES, PUBLISHED, Asked, everything
+from outputs.compared import GIVEN, META, differences
+from outputs.forked import TIMED_OUT
 
 HERE = Path(__file__).parent
 N_AT_ONCE = 2
@@ -42,7 +42,7 @@ class Build:
     def __init__(self, checkout: Path) -> None:
         """Take the programs from its environment."""
         programs = checkout / ".venv" / "bin"
-        self._command = [programs / "python", HERE / "forked.py", programs / "pcaplat"]
+        self._command = [programs / "python", HERE / "outputs" / "forked.py", programs / "pcaplat"]
         self._idle: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
         self._started: list[subprocess.Popen[str]] = []
 

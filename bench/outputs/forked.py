@@ -1,7 +1,7 @@
 """Runs a program of one build many times, each run a process of its own that need not start anew.
 
-The interpreter of the build runs this file: `python bench/forked.py PROGRAM`. It imports the
-package and what the package imports, then forks for every line of JSON on standard input:
+The interpreter of the build runs this file: `python bench/outputs/forked.py PROGRAM`. It imports
+the package and what the package imports, then forks for every line of JSON on standard input:
 `{"arguments": [...], "folder": ..., "limit_s": ...}`. The run works in that folder, its output goes
 to `stdout` and `stderr` there, and its exit status is answered as a line of JSON.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
-from forked import TIMED_OUT
+from outputs.forked import TIMED_OUT
 
 GIVEN, META = "given", "meta.json"
 """Of a run: the folder of what it gave, and the file that says how it was run."""
