@@ -1,4 +1,4 @@
-//! From spilled raw differences and a clock relation to latencies.
+//! Attribution: from spilled raw differences and a clock relation to latencies.
 
 use crate::base::blocks::Grid;
 use crate::base::error::{Error, Result};

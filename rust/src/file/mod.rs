@@ -1,4 +1,4 @@
-//! Capture files: one file per format, each recognising its own first bytes.
+//! Capture files, one file per format, each recognising its own first bytes.
 //!
 //! [`Capture`] is the only door. Reading goes through one large buffer that frames borrow from;
 //! what is wrong after opening is [`Damage`], a value: everything before it is still read.

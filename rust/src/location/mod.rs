@@ -1,4 +1,4 @@
-//! Where within its file a frame was seen: one file may hold several capture points.
+//! Location: where within its file a frame was seen; one file may hold several capture points.
 //!
 //! A [`Location`] is what tells them apart: the interface that the file or the link layer names, the
 //! direction, encapsulation, tags, addresses of the link and hops left. A [`PointTree`] is what the

@@ -1,4 +1,7 @@
-//! What the survey found, as the matcher needs it.
+//! The plan: what the survey found, as the matcher needs it.
+//!
+//! Points and their order, what the clocks and the usual delays amount to ([`PiecewiseLinear`]), how
+//! far apart two points may see a packet ([`Band`]), and what each sees twice ([`Copies`]).
 
 mod band;
 mod copies;

@@ -1,4 +1,8 @@
-//! What all passes over a capture share: which frames count, and how they become packets.
+//! Reading: one frame to one identified packet, the same way in every pass.
+//!
+//! A frame gets its time ([`crate::stamp`]), tunnel packets in fragments are put together
+//! ([`fragments`]), [`filter`] leaves out what the user did not ask for, and [`translations`] gives a
+//! flow the addresses that all points agree on. [`ReadOutcome`] is what became of it.
 
 pub mod filter;
 pub mod fragments;

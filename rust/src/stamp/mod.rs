@@ -1,4 +1,4 @@
-//! Times inside frames: one file per trailer, tag or mirror header that carries one.
+//! Timestamps inside frames, one file per trailer, tag or mirror header that carries one.
 //!
 //! [`find`] looks at the first frames of a file and says which stamp they carry, if any; a
 //! [`Stamper`] then reads it from every frame, in the file's order. A stamp is taken only on positive

@@ -1,4 +1,4 @@
-//! The survey's reading: the same few packets at every point, and the facts about every file.
+//! The survey, pass 1: the same few packets at every point, and the facts about every file.
 //!
 //! Hash-based selection (RFC 5475 §6.2): a packet is taken if its identity without addresses is at
 //! most a threshold. The threshold falls until a file's share fits; the lowest one of all files then

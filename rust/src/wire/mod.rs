@@ -1,4 +1,4 @@
-//! The layers of a packet: one file per protocol, each naming its own parents.
+//! The wire: layers of a packet, one file per protocol, each naming its own parents.
 //!
 //! A [`Decoder`] leads a [`Packet`] through the layers of one frame. Each layer reads its own header,
 //! writes down what it says, and names what follows ([`Next`]); it knows nothing of the others. A

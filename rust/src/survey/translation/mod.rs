@@ -1,7 +1,7 @@
 //! Address translation, learned: which flow at one point is which flow at another.
 //!
 //! [`learn()`] reads all files for packets whose bytes are equal though their addresses differ
-//! ([`Unaddressed`](crate::identity::Unaddressed)), [`session`] counts them per pair of flows, [`join`]
+//! ([`crate::identity::Unaddressed`]), [`session`] counts them per pair of flows, [`join`]
 //! makes one flow of what belongs together. What comes of it is applied by
 //! [`crate::reading::translations`].
 
