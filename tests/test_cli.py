@@ -58,10 +58,6 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
     assert merged.captures == ["a.pcap", "vnic=b.pcap", "-"]
     # what is not asked for is left to `merge`
     assert merged.options == {
-        "slowest": 0,
-        "traffic": False,
-        "by": [],
-        "intervals": True,
         "keep_rows": False,
         "keep_crossings": False,
         "engine": "local",

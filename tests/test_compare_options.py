@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pcaplat.cli import run
-from pcaplat.cli.merge import merging
+from pcaplat.cli.options import OF_MEASURING, offering
 from pcaplat.comparing import compare
 from pcaplat.outputs import write
 from pcaplat.run.merge import merge
@@ -108,7 +108,7 @@ def test_a_file_in_place_of_a_folder_gets_its_remedy(capsys: pytest.CaptureFixtu
 def test_a_mistaken_option_is_told_before_anything_is_read() -> None:
     called = []
 
-    @merging
+    @offering(OF_MEASURING)
     def command(*, options: dict[str, Any]) -> None:
         called.append(options)
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from pcaplat.model.captures import parse_captures
-from pcaplat.run.folder import Spill
-from pcaplat.run.job import Job, Options
-from pcaplat.run.scan import Looked, look
+from pcaplat.run.folder import RunFolder
+from pcaplat.run.job import Job
+from pcaplat.run.options import MergeOptions
+from pcaplat.run.scan import Scan
 from tests.simulator import run
 from tests.simulator.effects import scenario
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pcaplat.model.arrays import Ints
     from pcaplat.model.points import Point
 
@@ -25,37 +26,15 @@ N_FEW = 100
 EVERYTHING = 10**6
 
 
-def _options() -> Options:
-    return Options(
-        path=None,
-        same_clock=(),
-        clock_accuracy=(),
-        reference=None,
-        bpf=None,
-        bpf_outer=None,
-        start=None,
-        end=None,
-        sample=1,
-        window_ns=None,
-        vxlan_ports=(),
-        decode=(),
-        slowest=0,
-        keep_rows=False,
-        keep_crossings=False,
-        strict=False,
-        engine="local",
-    )
-
-
-def _looked(monkeypatch: pytest.MonkeyPatch, files: list[str], n_packets: int) -> Looked:
+def _scan(monkeypatch: pytest.MonkeyPatch, files: list[str], n_packets: int) -> Scan:
     monkeypatch.setattr("pcaplat.run.job.SAMPLE_PACKETS", n_packets)
-    with Spill() as spill:
-        return look(Job(parse_captures(files, Path(spill.name)), _options(), spill, None))
+    with RunFolder() as folder:
+        return Scan.of(Job.of(MergeOptions(files), folder))
 
 
-def _keys(looked: Looked, name: str, file: int) -> list[int]:
+def _keys(scan: Scan, name: str, file: int) -> list[int]:
     """Those of one file's packets, of what the engine gave."""
-    given = looked.sampled[name]
+    given = scan.sampled[name]
     key, of = (np.frombuffer(given[column], "<i8") for column in ("key", "file"))
     return sorted(key[of == file].tolist())
 
@@ -64,8 +43,8 @@ def _sorted(keys: list[Ints]) -> list[int]:
     return sorted(np.concatenate(keys).tolist())
 
 
-def _points_of(looked: Looked, file: int) -> list[Point]:
-    return [point for point in looked.points if point.sources[0][0] == file]
+def _points_of(scan: Scan, file: int) -> list[Point]:
+    return [point for point in scan.points if point.sources[0][0] == file]
 
 
 @pytest.mark.parametrize("effect", ["pure ACKs, loss", "any capture"])
@@ -73,20 +52,20 @@ def test_few_packets_stand_before_those_that_there_are_more(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, effect: str
 ) -> None:
     files = [str(file) for file in run(scenario(effect, 600)).save(tmp_path)]
-    looked, whole = (_looked(monkeypatch, files, n) for n in (N_FEW, EVERYTHING))
-    assert any(looked.divisions) == (effect == "any capture")
-    n_more = len(looked.sampled["more"]["key"]) // 8
+    scan, whole = (_scan(monkeypatch, files, n) for n in (N_FEW, EVERYTHING))
+    assert any(scan.divisions) == (effect == "any capture")
+    n_more = len(scan.sampled["more"]["key"]) // 8
     assert whole.sample.n_more == 0
-    assert looked.sample.n_more == n_more > len(files) * N_FEW // 4
+    assert scan.sample.n_more == n_more > len(files) * N_FEW // 4
     for file in range(len(files)):
-        points, few = _points_of(looked, file), _keys(looked, "packets", file)
-        assert _sorted([looked.sample.seen_at(point).key for point in points]) == few
-        both = sorted(few + _keys(looked, "more", file))
-        assert _sorted([looked.sample.all_seen_at(point).key for point in points]) == both
-    assert [point.name for point in looked.points] == [point.name for point in whole.points]
-    chosen = np.unique(looked.sample.packets.key)
-    for point in looked.points:
-        found, there = looked.sample.all_seen_at(point), whole.sample.seen_at(point)
+        points, few = _points_of(scan, file), _keys(scan, "packets", file)
+        assert _sorted([scan.sample.seen_at(point).key for point in points]) == few
+        both = sorted(few + _keys(scan, "more", file))
+        assert _sorted([scan.sample.all_seen_at(point).key for point in points]) == both
+    assert [point.name for point in scan.points] == [point.name for point in whole.points]
+    chosen = np.unique(scan.sample.packets.key)
+    for point in scan.points:
+        found, there = scan.sample.all_seen_at(point), whole.sample.seen_at(point)
         expected = there.at(np.isin(there.key, chosen))
         # each with its own time, and at the point that saw it
         found, expected = (one.at(np.lexsort((one.t_ns, one.key))) for one in (found, expected))

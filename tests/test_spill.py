@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pcaplat.run.folder import LEAST_AGE_S, LOCK, Spill
+from pcaplat.run.folder import LEAST_AGE_S, LOCK, RunFolder
 
 OWNER = (
-    "from pcaplat.run.folder import Spill; spill = Spill(); print(spill.name, flush=True); input()"
+    "from pcaplat.run.folder import RunFolder; "
+    "folder = RunFolder(); print(folder.name, flush=True); input()"
 )
 
 
@@ -28,7 +29,7 @@ def age(folder: Path) -> None:
 
 
 def test_a_folder_goes_with_its_holder(home: Path) -> None:
-    with Spill() as spill:
+    with RunFolder() as spill:
         assert list(home.iterdir()) == [Path(spill.name)]
     assert not list(home.iterdir())
 
@@ -43,11 +44,11 @@ def test_what_a_killed_process_leaves_goes_with_the_next(home: Path) -> None:
     assert process.stdout
     folder = Path(process.stdout.readline().decode().strip())
     age(folder)
-    with Spill():
+    with RunFolder():
         assert folder.exists(), "its process lives"
     process.kill()
     process.communicate()
-    with Spill():
+    with RunFolder():
         assert not folder.exists()
 
 
@@ -56,6 +57,6 @@ def test_what_is_young_or_not_ours_stays(home: Path) -> None:
     for folder in (young, strange):
         folder.mkdir()
     (young / LOCK).touch()
-    with Spill():
+    with RunFolder():
         assert young.exists()
         assert strange.exists()

@@ -13,7 +13,7 @@ import pytest
 
 import pcaplat
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.run import merge as study
+from pcaplat.run import scan
 from tests.frames_by_hand import UDP, ip, udp, write_pcap
 from tests.simulator import (
     START_NS,
@@ -231,7 +231,7 @@ class TestLeftovers:
         def fail(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(study, "align", fail)
+        monkeypatch.setattr(scan, "align", fail)
         with pytest.raises(KeyboardInterrupt):
             pcaplat.merge(files(three))
         assert list(spill.iterdir()) == []

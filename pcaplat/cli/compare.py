@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option
 
 from pcaplat.cli import need_standard_output, note, standard_output
-from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
+from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.outputs import check_directory
 from pcaplat.units import parse_duration_ns
 
@@ -24,7 +24,7 @@ SOURCE = (
 )
 
 
-@merging
+@offering(OF_MEASURING)
 def command(
     baseline: Annotated[
         str,

@@ -1,20 +1,15 @@
 """`pcaplat lint`: what in these captures will mislead, before you measure."""
 
 from collections.abc import Sequence
-from functools import partial
-from inspect import signature
 from typing import Annotated, Any, Literal
 
 from typer import Option
 
 from pcaplat.cli import note, progress_bar, standard_output
-from pcaplat.cli.merge import Captures, Engine, NoProgress, Quiet, is_study, merging
-
-OF_MEASURING = ("reference", "start", "end", "sample", "window")
-"""Options of `merge` that choose what is measured, and how."""
+from pcaplat.cli.options import OF_LINT, Captures, Engine, NoProgress, Quiet, is_study, offering
 
 
-@partial(merging, but=OF_MEASURING)
+@offering(OF_LINT)
 def command(
     captures: Captures,
     format_: Annotated[
@@ -30,11 +25,10 @@ def command(
     from pcaplat.linting import lint
     from pcaplat.outputs.lint import lint_output
 
-    known = signature(lint).parameters.keys()
-    for name, files, chosen in _jobs(captures, options | {"engine": engine}):
-        asked = {option: value for option, value in chosen.items() if option in known}
+    for name, files, chosen in _jobs(captures, options):
+        asked = {option: value for option, value in chosen.items() if option in OF_LINT}
         with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
-            document = lint(files, **asked, progress=bar)
+            document = lint(files, **asked, engine=engine, progress=bar)
         if name:
             note(name, is_quiet=quiet)
         with standard_output() as stream:

@@ -8,13 +8,14 @@ from typing import IO, Annotated, Any, Literal
 from typer import Option
 
 from pcaplat.cli import note, refuse_replacing, standard_output
-from pcaplat.cli.merge import Captures, Decode, Inner, Outer, Ports, Strict
+from pcaplat.cli.options import OF_READ, Captures, Strict, offering
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import new_file, output
 
 FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 
 
+@offering(OF_READ)
 def command(
     captures: Captures,
     format_: Annotated[
@@ -25,10 +26,8 @@ def command(
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Write FILE.csv, FILE.json or FILE.parquet."),
     ] = None,
-    bpf: Inner = None,
-    bpf_outer: Outer = None,
-    vxlan_port: Ports = None,
-    decode: Decode = None,
+    *,
+    options: dict[str, Any],
     details: Annotated[
         bool, Option("--details", help="Further columns: IP ID, TTL, TCP numbers, marks of pcapng.")
     ] = False,
@@ -38,14 +37,7 @@ def command(
     strict: Strict = False,
 ) -> None:
     """Decode captures: one row per frame, as packets.parquet has it."""
-    options = {
-        "strict": strict,
-        "bpf": bpf,
-        "bpf_outer": bpf_outer,
-        "vxlan_ports": tuple(vxlan_port or ()),
-        "decode": tuple(decode or ()),
-        "details": details,
-    }
+    options |= {"details": details, "strict": strict}
     if follow:
         _follow(captures, file, format_ or "csv", options)
         return
@@ -84,11 +76,11 @@ def _batches(
 ) -> Iterator[Any]:
     import pcaplat
     from pcaplat.model.captures import by_their_names, parse_captures, point_names
-    from pcaplat.run.folder import Spill
+    from pcaplat.run.folder import RunFolder
     from pcaplat.stages.read import batches_of
 
-    with Spill() as spool:
-        given = parse_captures(captures, Path(spool.name))
+    with RunFolder() as folder:
+        given = parse_captures(captures, Path(folder.name))
         paths, files = [one.path for one in given], [one.name for one in given]
         with by_their_names(given):
             stream = pcaplat.read(paths, points=point_names(given), files=files, **options)

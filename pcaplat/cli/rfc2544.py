@@ -6,11 +6,11 @@ from typer import Argument, Option
 
 from pcaplat.cli import note, standard_output
 from pcaplat.cli.compare import prepare
-from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
+from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.errors import OptionError
 
 
-@merging
+@offering(OF_MEASURING)
 def command(
     captures: Annotated[
         list[str],

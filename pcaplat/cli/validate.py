@@ -8,13 +8,13 @@ from typer import Argument, Exit, Option
 
 from pcaplat.cli import OK, standard_output
 from pcaplat.cli.compare import WarmUp, prepare, warm_up_of
-from pcaplat.cli.merge import OutputDir, Overwrite, Quiet, merging
+from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.study.errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3
 
 
-@merging
+@offering(OF_MEASURING)
 def command(
     claims: Annotated[
         str,

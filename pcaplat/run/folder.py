@@ -25,7 +25,7 @@ LEAST_AGE_S = 60
 """A younger folder may not have been locked yet."""
 
 
-class Spill:
+class RunFolder:
     """A temporary folder that goes with the last one who holds it, without a warning.
 
     If the process is killed, the folder stays until another makes one in the same place.
@@ -68,7 +68,7 @@ def _remove_orphans(home: Path) -> None:
         os.close(lock)
 
 
-def scan_holding(path: Path, folder: Spill) -> "pl.LazyFrame":
+def scan_holding(path: Path, folder: RunFolder) -> "pl.LazyFrame":
     """Scan a file of a temporary folder, which stays as long as a frame made from it does."""
     import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
     from polars.io.plugins import register_io_source  # noqa: PLC0415 - likewise

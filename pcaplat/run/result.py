@@ -17,7 +17,8 @@ from pcaplat.model.match_table import MatchTable
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
 from pcaplat.model.spilled_rows import Rows, rows_in_order
-from pcaplat.run.folder import Spill, scan_holding
+from pcaplat.run.folder import RunFolder, scan_holding
+from pcaplat.run.measurement import Measurement
 from pcaplat.stages.read import batches_of
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
@@ -51,12 +52,36 @@ class Run:
     names: Sequence[str]
     rows: Sequence[str]
     crossings: tuple[Sequence[str], Sequence[str]]
-    spill: Spill
+    folder: RunFolder
     n_slowest: int
     links: Sequence[Pair]
     times: BlockTimes
     blocks: Mapping[Key, Blocks]
     is_resampled: bool
+
+    @classmethod
+    def of(cls, measured: Measurement) -> "Run":
+        """Keep of a merge what the large tables are made from, and not what it was made by."""
+        course, matched = measured.course, measured.matched
+        scan, job = course.scan, course.scan.job
+        return cls(
+            captures=job.captures,
+            settings=course.settings,
+            findings=course.findings,
+            clocks=measured.clocks,
+            reference=course.reference,
+            point_of=scan.point_of,
+            divisions=scan.divisions,
+            names=scan.names,
+            rows=matched["rows"],
+            crossings=(matched["crossed"], matched["lost"]),
+            folder=job.folder,
+            n_slowest=job.options.slowest,
+            links=course.links,
+            times=course.times,
+            blocks=measured.blocks,
+            is_resampled=job.options.intervals,
+        )
 
     def origins(self) -> list[Origin]:
         """Per file its path, name and division, and per part its point and that point's clock.
@@ -131,7 +156,7 @@ class Result:
 
     def close(self) -> None:
         """Delete the temporary files; the large tables are gone then."""
-        self._run.spill.cleanup()
+        self._run.folder.cleanup()
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
@@ -166,12 +191,12 @@ class Result:
     def _scan(self, name: str, batches: "Iterator[pa.RecordBatch]") -> "pl.LazyFrame":
         import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
 
-        path = Path(self._run.spill.name) / f"{name}.parquet"
+        path = Path(self._run.folder.name) / f"{name}.parquet"
         schema = getattr(tables, name.upper()).arrow_schema()
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch.cast(schema))
-        return scan_holding(path, self._run.spill)
+        return scan_holding(path, self._run.folder)
 
     def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
         """Give the packets table batch by batch, in the order of files and frames.
@@ -184,7 +209,7 @@ class Result:
         stream = _native.PacketStream(
             run.origins(),
             run.settings,
-            outcomes_in=run.spill.name,
+            outcomes_in=run.folder.name,
             batch_rows=BATCH_ROWS,
             details=details,
         )
@@ -258,7 +283,7 @@ class Result:
         """Give all pairs by trajectory."""
         self._need_rows()
         run = self._run
-        yield from rows_in_order(run.rows, run.findings.places, run.spill.name)
+        yield from rows_in_order(run.rows, run.findings.places, run.folder.name)
 
     def _need_rows(self) -> None:
         if not self._run.rows:
@@ -292,7 +317,7 @@ class Result:
         run = self._run
         point = next(point for point in run.findings.points if point.name == name)
         one = (name, run.files_of(point.sources), [(0, 0)])
-        _native.write_merged([one], run.settings, path, unmatched_in=run.spill.name)
+        _native.write_merged([one], run.settings, path, unmatched_in=run.folder.name)
 
     def _knots(self, point: int) -> list[tuple[int, int]]:
         """A clock that cannot be bounded: as if its usual difference were all clock."""

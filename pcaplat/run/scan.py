@@ -18,15 +18,18 @@ from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
 from pcaplat.model.arrays import Ints
 from pcaplat.model.captures import clock_domains, point_names
+from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
+from pcaplat.model.path import Findings
 from pcaplat.model.points import Point, PointTree
-from pcaplat.run.job import Job, Places
-from pcaplat.stages.survey import Sample, divide, hidden_repeats, suspect
+from pcaplat.run.job import Job, PointsFound
+from pcaplat.stages.align import align
+from pcaplat.stages.survey import Sample, divide, hidden_repeats, survey, suspect
 
 
 @dataclass(frozen=True)
-class Looked:
+class Scan:
     """The captures after their first reading.
 
     `sampled` is what the engine brought home, `facts` of each file; `point_of`, `divisions` and
@@ -41,6 +44,22 @@ class Looked:
     names: Sequence[str]
     sample: Sample
 
+    @classmethod
+    def of(cls, job: Job) -> "Scan":
+        """Read all captures once, again where addresses are translated, and find their points."""
+        job, sampled = _sampled(job)
+        facts = sampled["facts"]
+        names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
+        packets, more = sampled["packets"], sampled["more"]
+        n_more = len(np.frombuffer(more["key"], "<i8"))
+        packets = {name: column + more[name] for name, column in packets.items()}
+        divisions, part = divide(packets, sampled["flows"], names, interfaces)
+        points, point_of = find_points(job.captures, facts, divisions)
+        sample = Sample.of(
+            packets, sampled["flows"], divisions, part, sampled["fragmented"], n_more
+        )
+        return cls(job.ordered(points), sampled, points, point_of, divisions, names, sample)
+
     @property
     def facts(self) -> Sequence[Mapping[str, Any]]:
         """What reading told of each file."""
@@ -50,7 +69,7 @@ class Looked:
     @property
     def domains(self) -> list[int]:
         """The clock of each point; one whose stamps are of two clocks shares its with no other."""
-        found = clock_domains(self.points, self.job.options.same_clock)
+        found = clock_domains(self.points, self.job.same_clock)
         own = {point: len(found) + at for at, point in enumerate(sorted(self.split_points))}
         mixed = [own.get(point, domain) for point, domain in enumerate(found)]
         dense = {domain: at for at, domain in enumerate(sorted(set(mixed)))}
@@ -67,12 +86,29 @@ class Looked:
             if (file, interface_of(self.divisions[file], part)) in places
         )
 
-    def trusted(self, least: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-        """Leave out what bounds no clock: differences to points that have two.
+    def survey(self) -> Findings:
+        """Relate the points by the sample."""
+        path, mixed = self.job.path, self.split_points
+        return survey(self.sample, self.points, path, self.domains, mixed)
+
+    def align(
+        self,
+        findings: Findings,
+        least: Sequence[Mapping[str, object]],
+        files: Sequence[str] = (),
+    ) -> Clocks:
+        """Bound all clocks, but for those of points that have two.
 
         Args:
+            findings: What the survey found.
             least: The least raw differences, each of the points `up` and `down`.
+            files: Names of the files, where frames are to be named.
         """
+        trusted, accuracy_ns = self._trusted(least), self.job.accuracy_ns(self.points)
+        return align(findings, self.domains, trusted, accuracy_ns, files)
+
+    def _trusted(self, least: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+        """Leave out what bounds no clock: differences to points that have two."""
         return [one for one in least if not {one["up"], one["down"]} & self.split_points]
 
     @cached_property
@@ -99,7 +135,7 @@ class Looked:
             *check_splits(captures, self.splits),
             *self._unseen(),
             *check_carriers(captures, facts),
-            *check_tunnels(captures, facts, self.job.options.placing),
+            *check_tunnels(captures, facts, self.job.placing),
             *check_overlap(captures, facts, self.points, self.divisions),
         ]
 
@@ -120,28 +156,6 @@ class Looked:
         return check_unseen(self.job.captures, self.flows) if is_whole else []
 
 
-def look(job: Job) -> Looked:
-    """Read all captures once, or again where addresses are translated, and find their points."""
-    job, sampled = _sampled(job)
-    facts = sampled["facts"]
-    names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
-    packets, more = sampled["packets"], sampled["more"]
-    n_more = len(np.frombuffer(more["key"], "<i8"))
-    packets = {name: column + more[name] for name, column in packets.items()}
-    divisions, part = divide(packets, sampled["flows"], names, interfaces)
-    points, point_of = find_points(job.captures, facts, divisions)
-    sample = Sample.of(packets, sampled["flows"], divisions, part, sampled["fragmented"], n_more)
-    return Looked(
-        job=job.ordered(points),
-        sampled=sampled,
-        points=points,
-        point_of=point_of,
-        divisions=divisions,
-        names=names,
-        sample=sample,
-    )
-
-
 def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
     """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
     sampled = job.sample()
@@ -154,6 +168,6 @@ def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
     suspicion = suspect(sampled, places, divisions or (), part)
     if suspicion is None:
         return job, sampled
-    seen_by = Places([place.name for place in places], place_of, divisions)
+    seen_by = PointsFound([place.name for place in places], place_of, divisions)
     known = job.translated(sampled, seen_by, suspicion.centres, suspicion.window_ns)
     return (job, sampled) if known is job else (known, known.sample())

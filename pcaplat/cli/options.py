@@ -1,0 +1,125 @@
+"""Options on the command line: those of a merge, made of pcaplat.run.options, and shared ones.
+
+Each that is given becomes an argument of `pcaplat.merge`, which the others are left to.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from typer import Argument
+
+from pcaplat.run.options import (
+    DecodingOptions,
+    FilterOptions,
+    LintOptions,
+    MergeOptions,
+    Option,
+    ReportOptions,
+    options_of,
+)
+
+Captures = Annotated[
+    list[str],
+    Argument(
+        metavar="CAPTURE...",
+        show_default=False,
+        help="PATH, POINT=PATH, - for stdin; or a study file, STUDY.toml or STUDY.toml:SCENARIO.",
+    ),
+]
+OutputDir = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Write the result's files there."),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result in DIR.")]
+Engine = Annotated[Literal["local"], typer.Option(help=options_of(MergeOptions)["engine"].help)]
+Strict = Annotated[bool, typer.Option("--strict", help=options_of(MergeOptions)["strict"].help)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="No progress bar.")]
+
+Options = dict[str, Option]
+"""By the argument of `merge` that each becomes."""
+
+
+def typed_options(*groups: type) -> Options:
+    """Give the options of groups, but for those of Python alone."""
+    every = {name: option for group in groups for name, option in options_of(group).items()}
+    return {name: option for name, option in every.items() if option.name}
+
+
+OF_REPORT = typed_options(ReportOptions)
+OF_MEASURING = {
+    name: option for name, option in typed_options(MergeOptions).items() if name not in OF_REPORT
+}
+OF_MERGE = OF_MEASURING | OF_REPORT
+OF_LINT = typed_options(LintOptions)
+OF_READ = typed_options(FilterOptions, DecodingOptions)
+
+
+def offering(options: Options) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a subcommand options in place of its parameter `options`, as arguments of `merge`.
+
+    Example:
+        >>> @offering(OF_MEASURING)
+        ... def show(*, options):
+        ...     print(options)
+        >>> show(path="vnic, uplink", sample="1/8")
+        {'path': ['vnic', 'uplink'], 'sample': 8}
+    """
+    shared = {name: _parameter(name, option) for name, option in options.items()}
+
+    def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
+        own = signature(command, eval_str=True)
+
+        @wraps(command)
+        def with_options(*given: Any, **named: Any) -> None:  # noqa: ANN401 - whatever it takes
+            asked = {name: named.pop(name) for name in shared if name in named}
+            command(*given, **named, options=_read(options, asked))
+
+        parameters = [
+            each
+            for parameter in own.parameters.values()
+            for each in (shared.values() if parameter.name == "options" else [parameter])
+        ]
+        with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+        vars(with_options)["__signature__"] = own.replace(parameters=parameters)
+        return with_options
+
+    return with_parameters
+
+
+def _parameter(name: str, option: Option) -> Parameter:
+    """Make what typer takes for an option."""
+    kind = option.kind
+    told = typer.Option(
+        option.name,
+        metavar=option.metavar,
+        min=kind.least,
+        max=kind.most,
+        help=option.help,
+    )
+    unset = {bool: False, int: 0}.get(kind.typed)
+    annotation = Annotated[kind.typed, told]  # type: ignore[name-defined] # it is made here
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=unset, annotation=annotation)
+
+
+def _read(options: Options, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what is typed as arguments of `merge`; what is not, not at all."""
+    return {
+        name: options[name].kind.parse(options[name].name or name, value)
+        for name, value in typed.items()
+        if value or value == ""
+    }
+
+
+def is_study(captures: Sequence[str]) -> bool:
+    """Tell whether what was given is STUDY.toml or STUDY.toml:SCENARIO.
+
+    Example:
+        >>> is_study(["study.toml:baseline"]), is_study(["a.pcap", "b.pcap"])
+        (True, False)
+    """
+    return len(captures) == 1 and (captures[0].endswith(".toml") or ".toml:" in captures[0])

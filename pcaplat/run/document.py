@@ -1,0 +1,68 @@
+"""The document of a merge, summary.json, put together from what was measured."""
+
+from typing import Any
+
+from pcaplat.diagnostics.files import capture_rows, unseen_clock_rows
+from pcaplat.model.false_matches import false_matches
+from pcaplat.model.files_to_points import FoundPoints
+from pcaplat.run.measurement import Measurement, n_by_status
+from pcaplat.stages.summarize import (
+    add_intervals,
+    add_round_trips,
+    error_budget,
+    point_rows,
+    sum_check,
+    summarize,
+    transaction_check,
+    translation_rows,
+    warning_rows,
+)
+
+Document = dict[str, Any]
+
+
+def document_of(measured: Measurement) -> Document:
+    """Put together what a merge says: segments and clocks, captures, warnings, and checks."""
+    document = _of_path(measured)
+    _add_captures(document, measured)
+    document["warnings"] = warning_rows(measured.doubts) + document["warnings"]
+    _add_figures(document, measured)
+    return document
+
+
+def _of_path(measured: Measurement) -> Document:
+    matched, course = measured.matched, measured.course
+    return summarize(
+        course.findings,
+        measured.clocks,
+        measured.segments,
+        n_by_status(matched),
+        course.reference,
+        false_matches(matched["decoys"]),
+    )
+
+
+def _add_captures(document: Document, measured: Measurement) -> None:
+    """Add the points, what is translated between them, and the files that they were seen in."""
+    matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
+    n_frames = dict(matched["parts"])
+    files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, n_frames)
+    document |= {
+        "points": point_rows(findings, matched),
+        "translations": translation_rows(findings, scan.job.translations),
+        "captures": capture_rows(scan.job.captures, scan.facts, files, scan.job.stampings),
+    }
+    document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
+
+
+def _add_figures(document: Document, measured: Measurement) -> None:
+    """Add what is resampled, and what is checked against other figures."""
+    findings, blocks = measured.course.findings, measured.blocks
+    is_resampled = measured.course.scan.job.options.intervals
+    add_intervals(document, blocks, is_wanted=is_resampled)
+    add_round_trips(document, findings, measured.trips, is_resampled=is_resampled)
+    document |= {
+        "error_budget": error_budget(document, blocks) if is_resampled else [],
+        "sum_check": sum_check(document),
+        "transaction_check": transaction_check(document),
+    }

@@ -1,0 +1,398 @@
+"""Options of a merge: each is one field, and whatever takes options is made of these.
+
+`pcaplat.merge` and `pcaplat.lint` take their arguments from here, with types, defaults, checks and
+documentation; the command line takes its options and their help from here, study files their keys.
+A new option is a field of the group that it belongs to.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from inspect import getdoc, signature
+from os import PathLike
+from textwrap import fill
+from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
+
+from pcaplat.run.values import (
+    BREAKDOWNS,
+    CLOCK_ACCURACIES,
+    COUNT,
+    DURATION,
+    FLAG,
+    GROUPS,
+    INSTANT,
+    LINK_RATES,
+    NAMES,
+    NO_FLAG,
+    PORTS,
+    SHARE,
+    STAMPED_AT,
+    TEXT,
+    TEXTS,
+    ValueKind,
+)
+
+COLUMNS = 95
+"""Of a docstring, without its own indentation."""
+
+REST = "    options: One by one in pcaplat.run.options."
+"""The line of a docstring in whose place all options are listed."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option besides type and default.
+
+    `meaning` is told in Python, `help` on the command line. Without a `name` the option is of
+    Python alone; `key` is its key in a study file, if it has one there; a result that is written
+    has chosen its packets, so what `chooses` them can be said no more.
+    """
+
+    meaning: str
+    name: str | None = None
+    kind: ValueKind = FLAG
+    help: str = ""
+    metavar: str | None = None
+    key: str | None = None
+    chooses: bool = False
+
+
+def option(default: object, **known: Any) -> Any:  # noqa: ANN401 - a field of any type
+    """Make a field of an option; `known` is what `Option` takes."""
+    return field(default=default, metadata={"option": Option(**known)})
+
+
+def options_of(group: type) -> dict[str, Option]:
+    """Give all options of a group, or of several put together, by their arguments' names.
+
+    Example:
+        >>> [option.name for option in options_of(FilterOptions).values()]
+        ['--filter', '--filter-outer']
+    """
+    every = {each.name: each.metadata.get("option") for each in fields(group)}
+    return {name: option for name, option in every.items() if option}
+
+
+class Progress(Protocol):
+    """Told how far the reading is."""
+
+    def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
+        """Say how many of how many bytes a stage has read."""
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    """Captures, and options, each checked by its kind."""
+
+    captures: Sequence[str | PathLike[str]]
+
+    def __post_init__(self) -> None:
+        for argument, option in options_of(type(self)).items():
+            if option.name:
+                option.kind.check(option.name, getattr(self, argument))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointOptions:
+    """Where the points lie, and what is known of their clocks and stamps."""
+
+    path: Sequence[str] | None = option(
+        None,
+        name="--path",
+        kind=NAMES,
+        meaning="The points in forward order; found from the captures by default.",
+        help="The points in forward order. Default: found.",
+        metavar="A,B,C",
+        key="path",
+    )
+    same_clock: Sequence[Sequence[str] | str] = option(
+        (),
+        name="--same-clock",
+        kind=GROUPS,
+        meaning='Groups of points that share a clock, or ["all"].',
+        help="Points that share one clock, or: all. Repeatable.",
+        metavar="A,B",
+        key="same_clock",
+    )
+    clock_accuracy: Sequence[tuple[str, int]] = option(
+        (),
+        name="--clock-accuracy",
+        kind=CLOCK_ACCURACIES,
+        meaning="(point, ns) that a clock may be off at most; tested against the packets.",
+        help="How far a clock may be off. Repeatable.",
+        metavar="POINT=100ns",
+        key="clock_accuracy",
+    )
+    stamped_at: Sequence[tuple[str, str]] = option(
+        (),
+        name="--stamped-at",
+        kind=STAMPED_AT,
+        meaning='(point, "first-bit", "last-bit" or "host") that its stamps stand for.',
+        help="Or last-bit, or host: when it stamps. Repeatable.",
+        metavar="POINT=first-bit",
+        key="stamped_at",
+    )
+    link_rate: Sequence[tuple[str, int]] = option(
+        (),
+        name="--link-rate",
+        kind=LINK_RATES,
+        meaning="(point, bit/s); stamps of the last bit are taken back to the first by it.",
+        help="Takes last bits back to first ones. Repeatable.",
+        metavar="POINT=10Gbit/s",
+        key="link_rate",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceOptions:
+    """What times are told by."""
+
+    reference: str | None = option(
+        None,
+        name="--reference",
+        kind=TEXT,
+        meaning="The point whose clock times are given in; the path's first by default.",
+        help="Whose clock times are given in.",
+        metavar="POINT",
+        key="reference",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterOptions:
+    """Which packets there are at all."""
+
+    bpf: str | None = option(
+        None,
+        name="--filter",
+        kind=TEXT,
+        meaning="Only packets whose innermost packet passes, in libpcap's filter language.",
+        help="Only these packets: on the innermost one.",
+        metavar="BPF",
+        key="filter",
+        chooses=True,
+    )
+    bpf_outer: str | None = option(
+        None,
+        name="--filter-outer",
+        kind=TEXT,
+        meaning="Only frames that pass as captured.",
+        help="Likewise, on the frame as captured.",
+        metavar="BPF",
+        key="filter_outer",
+        chooses=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchingOptions:
+    """Which of the packets are matched, and how."""
+
+    start: str | None = option(
+        None,
+        name="--from",
+        kind=INSTANT,
+        meaning='Only from this time on the reference clock on ("+1.5s", a date, seconds since '
+        "1970).",
+        help="From here on, e.g. +1.5s or a date (UTC).",
+        metavar="T",
+        chooses=True,
+    )
+    end: str | None = option(
+        None,
+        name="--to",
+        kind=INSTANT,
+        meaning="Only up to this time.",
+        help="Up to here.",
+        metavar="T",
+        chooses=True,
+    )
+    sample: int = option(
+        1,
+        name="--sample",
+        kind=SHARE,
+        meaning="The same one in so many packets at every point.",
+        help="The same N-th of the packets at every point.",
+        metavar="1/N",
+        chooses=True,
+    )
+    window_ns: int | None = option(
+        None,
+        name="--window",
+        kind=DURATION,
+        meaning="How far a packet may be from its usual time between neighbouring points; found by "
+        "default.",
+        help="How far a packet may be from its usual time.",
+        metavar="DURATION",
+        key="window",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingOptions:
+    """What bytes mean."""
+
+    vxlan_ports: Sequence[int] = option(
+        (),
+        name="--vxlan-port",
+        kind=PORTS,
+        meaning="UDP ports that carry VXLAN, besides 4789 and 8472.",
+        help="A further UDP port of VXLAN. Repeatable.",
+        key="vxlan_ports",
+    )
+    decode: Sequence[str] = option(
+        (),
+        name="--decode",
+        kind=TEXTS,
+        meaning="What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built "
+        "in.",
+        help="What is what, as udp.port=8472:vxlan. Repeatable.",
+        metavar="KIND=N:LAYER",
+        key="decode",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileOptions:
+    """What the captures' names say."""
+
+    profile: str | None = option(
+        None,
+        name="--profile",
+        kind=TEXT,
+        meaning="A capture-point profile that names the points, or the path of a file.",
+        help="A capture-point profile, or a file: see points.",
+        metavar="NAME",
+        key="profile",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What a result holds; on the command line, `merge` alone is asked for it."""
+
+    slowest: int = option(
+        0,
+        name="--slowest",
+        kind=COUNT,
+        meaning="How many of the slowest packets of each segment to list.",
+        help="List the N slowest packets of each segment.",
+        metavar="N",
+    )
+    keep_rows: bool = option(
+        default=True, meaning="Keep what `matches`, `packets` and merged captures need."
+    )
+    keep_crossings: bool = option(
+        default=True,
+        meaning="Likewise what `Result.by` needs, though `by` is not given now.",
+    )
+    traffic: bool = option(
+        default=False,
+        name="--traffic",
+        kind=FLAG,
+        meaning="Count rates, transactions and overhead too (`traffic_rows`), into the summary.",
+        help="Rates, transactions and encapsulation overhead too.",
+    )
+    by: Sequence[str] = option(
+        (),
+        name="--by",
+        kind=BREAKDOWNS,
+        meaning="Break figures down by flow, size, dscp, tunnel, first, window=1s, into the "
+        "summary.",
+        help="By flow, size, dscp, tunnel, first, window=1s. Repeatable.",
+        metavar="WHAT",
+    )
+    intervals: bool = option(
+        default=True,
+        name="--no-intervals",
+        kind=NO_FLAG,
+        meaning="Resample blocks of time for the 95 % intervals of every figure.",
+        help="Leave out the 95 % intervals: a little faster.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How the work is done."""
+
+    strict: bool = option(
+        default=False,
+        name="--strict",
+        kind=FLAG,
+        meaning="Damage in a capture is an error.",
+        help="Damage in a capture is an error.",
+    )
+    engine: str = option("local", meaning="Where the work runs.", help="Where it runs.")
+    progress: Progress | None = option(None, meaning="Told how far the reading is.")  # noqa: RUF009 - makes a field
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintOptions(
+    RunOptions, ProfileOptions, DecodingOptions, FilterOptions, PointOptions, CaptureOptions
+):
+    """What `lint` takes. Groups stand from the last to the first, as dataclasses collect them."""
+
+    engine: str = option("local", meaning="Where the reading runs.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeOptions(
+    RunOptions,
+    ReportOptions,
+    ProfileOptions,
+    DecodingOptions,
+    MatchingOptions,
+    FilterOptions,
+    ReferenceOptions,
+    PointOptions,
+    CaptureOptions,
+):
+    """What `merge` takes, all groups of it."""
+
+
+Arguments = ParamSpec("Arguments")
+Taken = TypeVar("Taken")
+Answer = TypeVar("Answer")
+
+
+def taking(
+    options: Callable[Arguments, Taken],
+) -> Callable[[Callable[[Taken], Answer]], Callable[Arguments, Answer]]:
+    """Let a function of options be called with each of them as an argument of its own.
+
+    Args:
+        options: The class of options, whose arguments, defaults and meanings the function gets.
+
+    Example:
+        >>> @taking(LintOptions)
+        ... def n_captures(options: LintOptions) -> int:
+        ...     return len(options.captures)
+        >>> n_captures(["a.pcap", "b.pcap"], same_clock=["all"])
+        2
+    """
+
+    def with_arguments(verb: Callable[[Taken], Answer]) -> Callable[Arguments, Answer]:
+        @wraps(verb)
+        def call(*given: Arguments.args, **named: Arguments.kwargs) -> Answer:
+            return verb(options(*given, **named))
+
+        returned = get_type_hints(verb)["return"]
+        vars(call)["__signature__"] = signature(options).replace(return_annotation=returned)
+        call.__doc__ = (getdoc(verb) or "").replace(REST, _listed(options))
+        return call
+
+    return with_arguments
+
+
+def _listed(options: Any) -> str:  # noqa: ANN401 - a class of options
+    """List options as the docstring of a function lists its arguments."""
+    return "\n".join(
+        fill(
+            f"{name}: {each.meaning}",
+            COLUMNS,
+            initial_indent="    ",
+            subsequent_indent="        ",
+            break_on_hyphens=False,
+        )
+        for name, each in options_of(options).items()
+    )

@@ -1,0 +1,167 @@
+"""Kinds of values that options have: what Python may give is checked, what is typed is read."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from pcaplat.breakdowns import parse_all
+from pcaplat.errors import InputError, OptionError
+from pcaplat.model.stamping import (
+    CONVENTIONS,
+    parse_clock_accuracy,
+    parse_link_rate,
+    parse_stamped_at,
+)
+from pcaplat.units import parse_duration_ns, parse_instant, parse_share
+
+LARGEST = 2**63 - 1
+MOST_PORT = 65535
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """One kind of value.
+
+    `typed` is what the command line makes of what is typed, within `least` and `most`; `parse`
+    makes of that what Python gives, and `check` refuses what Python should not give. Both are told
+    the option's name, for their messages.
+    """
+
+    typed: Any
+    check: Callable[[str, Any], object]
+    parse: Callable[[str, Any], object]
+    least: int | None = None
+    most: int | None = None
+
+
+def check_text(option: str, given: object) -> None:
+    """Refuse what is no text, and neither left out."""
+    check_texts(option, [] if given is None else [given])
+
+
+def check_texts(option: str, given: object) -> None:
+    """Refuse what is no list of texts."""
+    for one in check_list(option, given):
+        if not isinstance(one, str):
+            raise OptionError(f"{option} {one!r}: is no text")
+
+
+def check_list(option: str, given: object) -> Collection[Any]:
+    """Give a list back, and refuse a text, which would be taken letter by letter."""
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise OptionError(f"{option} {given!r}: is no list; put it into [ ]")
+    return given
+
+
+def parse_names(option: str, text: str) -> list[str]:
+    """Read "A,B,C".
+
+    Example:
+        >>> parse_names("--path", "vnic, uplink")
+        ['vnic', 'uplink']
+    """
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise OptionError(f"{option} {text}: an empty name; write it like {option} vnic,uplink")
+    return found
+
+
+def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[str]:
+    """Read every "A,B", or "all", which stands for all groups.
+
+    Example:
+        >>> parse_groups("--same-clock", ["a,b", "c,d"]), parse_groups("--same-clock", ["all"])
+        ([['a', 'b'], ['c', 'd']], ['all'])
+    """
+    groups = [parse_names(option, text) for text in texts]
+    if ["all"] in groups:
+        return ["all"]
+    for group in groups:
+        if len(set(group)) == 1:
+            raise InputError.clock_of_nobody(",".join(group))
+    return groups
+
+
+def parse_window_ns(_: str, text: str) -> int:
+    """Read a duration that is not 0."""
+    window_ns = parse_duration_ns(text)
+    if not window_ns:
+        raise InputError.no_window()
+    return window_ns
+
+
+def _parse_instant(_: str, text: str) -> str:
+    """Refuse what cannot be read before any work is done; its date needs the first frame."""
+    parse_instant(text)
+    return text
+
+
+def _as_it_is(_: str, given: object) -> object:
+    return given
+
+
+def _check_nothing(option: str, given: object) -> None:
+    """Take anything that is true or false."""
+
+
+def _check_by(option: str, given: Sequence[str]) -> None:
+    check_texts(option, given)
+    parse_all(given)
+
+
+def _number_from(least: int) -> Callable[[str, object], None]:
+    def check(option: str, given: object) -> None:
+        if given is not None and not _is_whole(given, least):
+            raise OptionError(f"{option} {given!r}: is no whole number from {least} on")
+
+    return check
+
+
+def _of_points(
+    parse: Callable[[str], object], values: Collection[str] | int, example: str
+) -> ValueKind:
+    """Values by point, of `values` or not less than it, and how Python writes one."""
+
+    def check(option: str, given: object) -> None:
+        for one in check_list(option, given):
+            if not _is_pair(one, values):
+                raise OptionError(f"{option} {one!r}: write it like {example}")
+
+    return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)])
+
+
+def _is_pair(one: object, values: Collection[str] | int) -> bool:
+    match one:
+        case (str(), value):
+            return _is_whole(value, values) if isinstance(values, int) else value in values
+    return False
+
+
+def _is_whole(value: object, least: int) -> bool:
+    try:
+        return least <= index(value) <= LARGEST  # type: ignore[arg-type] # that is the question
+    except TypeError:
+        return False
+
+
+TEXT = ValueKind(str | None, check_text, _as_it_is)
+TEXTS = ValueKind(
+    list[str] | None,
+    lambda option, given: check_texts(option, given or ()),
+    lambda _, texts: tuple(texts),
+)
+NAMES = ValueKind(str | None, TEXTS.check, parse_names)
+GROUPS = ValueKind(list[str] | None, check_list, parse_groups)
+CLOCK_ACCURACIES = _of_points(parse_clock_accuracy, 0, '("uplink", 100)')
+STAMPED_AT = _of_points(parse_stamped_at, CONVENTIONS, '("uplink", "last-bit")')
+LINK_RATES = _of_points(parse_link_rate, 1, '("uplink", 10**10)')
+INSTANT = ValueKind(str | None, check_text, _parse_instant)
+SHARE = ValueKind(str | None, _number_from(1), lambda _, text: parse_share(text))
+DURATION = ValueKind(str | None, _number_from(1), parse_window_ns)
+PORTS = ValueKind(list[int] | None, check_list, lambda _, ports: tuple(ports), 1, MOST_PORT)
+COUNT = ValueKind(int, _number_from(0), _as_it_is, 0)
+BREAKDOWNS = ValueKind(list[str] | None, _check_by, _as_it_is)
+FLAG = ValueKind(bool, _check_nothing, _as_it_is)
+NO_FLAG = ValueKind(bool, _check_nothing, lambda _, is_off: not is_off)
+"""What is true unless the command line says no."""
