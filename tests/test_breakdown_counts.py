@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
 
 Row = dict[str, Any]
 SEGMENT = ("near", "far", "direction")
 COUNTS = ("n", "n_lost", "n_duplicated", "n_reordered")
-LOSSY: dict[str, Effect] = {
+LOSSY: dict[str, Contrast] = {
     name: together(LOSS, EFFECTS[name])
     for name in (
         *("plain", "vxlan", "DSCP rewritten", "reordering", "doubled on the way"),

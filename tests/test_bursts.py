@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pcaplat.metrics.bursts import of_losses
-from pcaplat.metrics.contrasts import effect_of
-from pcaplat.metrics.latency import Figure
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.contrasts import metric_of
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.run.merge import merge
 from pcaplat.statistics.loss_ratio import LossEstimate
 from tests.scenario_by_hand import FAR, NEAR, blocks_of, run_of, scenario_of
@@ -37,18 +37,18 @@ def lossy(chance: np.random.Generator, burst: float) -> Blocks:
     return replace(LATENCIES, n=np.maximum(LATENCIES.n - n_lost, 0), n_lost=n_lost)
 
 
-def reading_of(blocks: Blocks) -> Reading:
+def measurement_of(blocks: Blocks) -> Measurement:
     """Read the loss ratio of such blocks."""
     assert blocks.n_lost is not None
     n_lost, n = int(blocks.n_lost.sum()), N
-    return of_losses(Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0), [blocks])
+    return of_losses(Measurement(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0), [blocks])
 
 
 @pytest.mark.parametrize("burst", [1.0, 4.0, 16.0])
 def test_intervals_hold_the_truth_whatever_the_bursts(burst: float) -> None:
     n_seeds, n_right, n_right_alone = 300, 0, 0
     for seed in range(n_seeds):
-        found = reading_of(lossy(np.random.default_rng(seed), burst)).within
+        found = measurement_of(lossy(np.random.default_rng(seed), burst)).within
         assert isinstance(found, LossEstimate)
         lo, hi = found.interval(0.95)
         n_right += lo <= SHARE <= hi
@@ -60,8 +60,8 @@ def test_intervals_hold_the_truth_whatever_the_bursts(burst: float) -> None:
 
 
 def test_independent_losses_keep_their_interval() -> None:
-    readings = [reading_of(lossy(np.random.default_rng(seed), 1.0)) for seed in range(200)]
-    assert sum(bool(one.note) for one in readings) <= 0.06 * len(readings)
+    measurements = [measurement_of(lossy(np.random.default_rng(seed), 1.0)) for seed in range(200)]
+    assert sum(bool(one.note) for one in measurements) <= 0.06 * len(measurements)
 
 
 def test_interval_and_p_values_say_the_same() -> None:
@@ -81,16 +81,16 @@ def test_what_cannot_cluster_is_left_alone(n_lost: int, n: int) -> None:
     lost[3] = n_lost
     blocks = replace(LATENCIES, n=np.zeros(256, dtype=np.int64), n_lost=lost)
     blocks.n[100] = n - n_lost
-    reading = Reading(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
-    assert of_losses(reading, [blocks]) == reading
+    measurement = Measurement(n_lost / n, LossEstimate(n_lost, n), n, n, 0.0)
+    assert of_losses(measurement, [blocks]) == measurement
     untold = replace(blocks, n_lost=None)
-    assert of_losses(reading, [untold]) == reading
+    assert of_losses(measurement, [untold]) == measurement
 
 
 def test_a_long_outage_decides_nothing() -> None:
     """One outage of a third of the run: another run may have none, or two."""
     n_lost = np.where(np.arange(256) // 85 == 1, LATENCIES.n, 0)
-    found = reading_of(replace(LATENCIES, n=LATENCIES.n - n_lost, n_lost=n_lost))
+    found = measurement_of(replace(LATENCIES, n=LATENCIES.n - n_lost, n_lost=n_lost))
     assert "changes so slowly" in found.why
 
 
@@ -98,7 +98,7 @@ def test_several_runs_keep_their_bursts() -> None:
     one = run_of(np.full(N, 5000.0), np.full(N, 5000.0), n_lost=256)
     blocks = lossy(np.random.default_rng(1), 16.0)
     runs = [replace(one, blocks=dict.fromkeys(one.blocks, blocks))] * 2
-    effect = effect_of(scenario_of("s", runs), Figure("loss-ratio", ends=(NEAR, FAR)))
+    effect = metric_of(scenario_of("s", runs), MetricQuery("loss-ratio", ends=(NEAR, FAR)))
     assert isinstance(effect.estimate, LossEstimate)
     assert effect.estimate.clustering > 4
     assert any("come in bursts" in note for note in effect.notes)

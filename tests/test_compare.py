@@ -12,8 +12,9 @@ from pcaplat.comparing import compare
 from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.contrasts import IN_A_ROW, UNORDERED, UNREPLICATED
-from pcaplat.metrics.latency import Figure, Missing, read
-from pcaplat.metrics.means import SCANT, Reading
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import SCANT, Measurement
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.runs import Scenario, oriented, trimmed
 from pcaplat.model.blocks import N_BLOCKS, Blocks
 from pcaplat.outputs import write
@@ -164,8 +165,8 @@ def test_the_whole_path_is_its_ends_even_if_no_packet_crossed_it() -> None:
     document = dict(one.document) | {"path": [NEAR, FAR, "beyond", "x", "y"], "edges": edges}
     other = type(one)("longer", document, one.blocks)
     assert other.ends == (NEAR, "beyond")
-    found = read(other, Figure("two-way-contribution"))
-    assert isinstance(found, Missing)
+    found = read(other, MetricQuery("two-way-contribution"))
+    assert isinstance(found, Unavailable)
     assert f"no packet crossed {NEAR} ⇄ beyond both ways" in found.why
 
 
@@ -174,8 +175,8 @@ def test_packets_in_one_moment_alone_have_no_interval() -> None:
     values = chance.normal(20_000, 100, 60)
     burst = run_of(values, values)
     late = {key: replace_all(blocks) for key, blocks in burst.blocks.items()}
-    found = read(type(burst)("late", burst.document, late), Figure("two-way-contribution"))
-    assert isinstance(found, Reading)
+    found = read(type(burst)("late", burst.document, late), MetricQuery("two-way-contribution"))
+    assert isinstance(found, Measurement)
     assert found.within is None or np.isfinite(found.within.half_width(0.95))
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 
-from pcaplat.metrics.contrasts import effect_of
-from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.contrasts import metric_of
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.stages.summarize import add_intervals
 from tests.coverage_studies import SHAPES, SIZES, STATISTICS, Counts, Shape, study
 from tests.scenario_by_hand import run_of, scenario_of
@@ -55,8 +55,8 @@ def test_a_summary_and_a_verdict_are_equally_sure(n: int, keeps: float) -> None:
     add_intervals(document, run.blocks, is_wanted=True)
     for row in document["segments"]:
         ends = (row["near"], row["far"])
-        figure = Figure("one-way-latency", ends=ends, direction=row["direction"])
-        effect = effect_of(scenario_of("s", [run]), figure)
+        figure = MetricQuery("one-way-latency", ends=ends, direction=row["direction"])
+        effect = metric_of(scenario_of("s", [run]), figure)
         if row["mean_lo_ns"] is None:
             assert effect.why
             assert effect.why in row["interval_reason"]

@@ -30,7 +30,7 @@ from tests.test_fragments import merged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
 
     class Make(Protocol):
         """Makes a packet of some length."""
@@ -188,12 +188,12 @@ def test_no_byte_is_taken_for_another(seed: int, make: Make, tmp_path: Path) -> 
     assert len(rows) > 800
 
 
-def udp(fragments: str) -> Effect:
+def udp(fragments: str) -> Contrast:
     """Long datagrams, and other traffic."""
     return traffic(datagram_bytes=4_000, fragments=fragments)
 
 
-HARD: dict[str, Effect] = {
+HARD: dict[str, Contrast] = {
     "cut, loss": together(udp("cut"), LOSS),
     "joined, loss": together(udp("joined"), LOSS),
     "cut, reordered": together(udp("cut"), links(held_share=0.02)),

@@ -15,12 +15,12 @@ from tests.simulator.effects import LOSS, NAMES, at, base, scenario, together, t
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
 
 MTU = 1_500
 
 
-def merged(effect: Effect, folder: Path, n_packets: int = 1_000) -> tuple[Score, pcaplat.Result]:
+def merged(effect: Contrast, folder: Path, n_packets: int = 1_000) -> tuple[Score, pcaplat.Result]:
     """Simulate, save and merge; clocks are right."""
     outcome = run(effect(base(n_packets)))
     result = pcaplat.merge([str(file) for file in outcome.save(folder)], same_clock=["all"])

@@ -17,7 +17,7 @@ from pcaplat.metrics.means import (
     TOO_FEW,
     TOO_SLOW,
     WIDEST,
-    Reading,
+    Measurement,
     gated,
 )
 from pcaplat.statistics.intervals import Blocking, Estimate
@@ -25,12 +25,12 @@ from pcaplat.statistics.intervals import Blocking, Estimate
 MANY = 10 * FEW_PACKETS
 
 
-def passed(enough: float, n_times: float, n: int = MANY) -> Reading:
-    reading = Reading(5.0, Estimate(5.0, 1.0, 15), n, 50 * min(enough, 100), 0.0)
+def passed(enough: float, n_times: float, n: int = MANY) -> Measurement:
+    reading = Measurement(5.0, Estimate(5.0, 1.0, 15), n, 50 * min(enough, 100), 0.0)
     return gated(reading, Blocking(16, 1.0, n_times), enough)
 
 
-def factor(reading: Reading) -> float:
+def factor(reading: Measurement) -> float:
     assert isinstance(reading.within, Estimate)
     return reading.within.se
 
@@ -62,7 +62,7 @@ def test_too_little_is_a_guess_that_is_never_narrower_than_an_interval() -> None
         assert (factor(found), found.why) == (WIDEST, why)
     for n in (FEW_PACKETS - 1, MANY):
         assert factor(passed(LEAST_SHARE, LEAST_TIMES, n)) == WIDEST
-    unknown = Reading(5.0, Estimate(5.0, nan, 15), MANY, 50, 0.0)
+    unknown = Measurement(5.0, Estimate(5.0, nan, 15), MANY, 50, 0.0)
     assert gated(unknown, Blocking(4), 9).why == TOO_FEW
 
 

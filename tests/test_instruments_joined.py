@@ -13,8 +13,8 @@ import pytest
 from pcaplat.comparing import compare
 from pcaplat.instruments import UsageSamples
 from pcaplat.metrics.cost import OF_COST
-from pcaplat.metrics.means import Reading
-from pcaplat.metrics.metric import Figure, Missing
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.validating import validate
 from tests.conftest import ROOT
 from tests.scenario_by_hand import START_NS
@@ -43,9 +43,9 @@ def sampled(seed: int, per_kpps: float, idle: float = 0.0) -> tuple[MeasuredRun,
     return replace(run(given), samples=samples), 100 * per_kpps
 
 
-def cost(given: MeasuredRun, metric: str = "cpu-per-100kpps") -> Reading:
-    found = OF_COST[metric](given, Figure(metric))
-    assert isinstance(found, Reading), found
+def cost(given: MeasuredRun, metric: str = "cpu-per-100kpps") -> Measurement:
+    found = OF_COST[metric](given, MetricQuery(metric))
+    assert isinstance(found, Measurement), found
     return found
 
 
@@ -70,8 +70,8 @@ def test_memory_is_told_over_the_captures_time_and_for_its_traffic() -> None:
     lo, hi = within.interval(0.95)
     assert lo < 3000 < hi
     assert hi - lo < 8
-    none = OF_COST["memory-used"](replace(given, memory=None), Figure("memory-used"))
-    assert isinstance(none, Missing)
+    none = OF_COST["memory-used"](replace(given, memory=None), MetricQuery("memory-used"))
+    assert isinstance(none, Unavailable)
     assert "no memory samples" in none.why
     assert "[instruments.memory]" in none.why
 
@@ -102,12 +102,12 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     given, _ = sampled(1, 0.5)
     assert given.samples is not None
     late = replace(given.samples, end_ns=[end + 3600 * SECOND for end in given.samples.end_ns])
-    found = OF_COST["cpu-per-gbps"](replace(given, samples=late), Figure("cpu-per-gbps"))
-    assert isinstance(found, Missing)
+    found = OF_COST["cpu-per-gbps"](replace(given, samples=late), MetricQuery("cpu-per-gbps"))
+    assert isinstance(found, Unavailable)
     assert "3600 s apart" in found.why or "3597 s apart" in found.why
     assert "zone and offset" in found.why
-    other = OF_COST["cpu-per-gbps"](given, Figure("cpu-per-gbps", unit="MHz"))
-    assert isinstance(other, Missing)
+    other = OF_COST["cpu-per-gbps"](given, MetricQuery("cpu-per-gbps", unit="MHz"))
+    assert isinstance(other, Unavailable)
     assert "is in core, and MHz is asked for" in other.why
     few = UsageSamples("s", "core", late.end_ns[:9], late.length_ns[:9], late.busy[:9])
     few = replace(few, end_ns=given.samples.end_ns[:9])
@@ -115,8 +115,8 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     assert found.within is None
     assert "9 CPU samples are too few" in found.why
     assert "stamped to the second" in found.note
-    none = OF_COST["cpu-per-100kpps"](run(rates()), Figure("cpu-per-100kpps"))
-    assert isinstance(none, Missing)
+    none = OF_COST["cpu-per-100kpps"](run(rates()), MetricQuery("cpu-per-100kpps"))
+    assert isinstance(none, Unavailable)
     assert "no CPU samples" in none.why
 
 

@@ -17,7 +17,7 @@ from tests.simulator.truth import Truth
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
     from tests.simulator.scenario import Scenario
 
 LOST = 0.02
@@ -25,7 +25,7 @@ SEEDS = (1, 2, 3)
 DIRECTED = traffic(shares=(("tcp", 0.3), ("bulk", 0.2), ("udp", 0.4), ("icmp", 0.1)))
 LOSSY = together(DIRECTED, links(lost_share=LOST))
 DROPPING = together(LOSSY, at(("leaf", "spine"), missed_share=0.2))
-EFFECTS: dict[str, Effect] = {
+EFFECTS: dict[str, Contrast] = {
     "a straight path": DROPPING,
     "ECMP": together(DROPPING, parallel("flow")),
     "LAG": together(DROPPING, parallel("packet")),
@@ -129,7 +129,7 @@ def test_losses_of_equal_packets_are_counted_if_not_told(name: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "effect", [links(held_share=0.02), at(("leaf", "spine"), missed_share=0.2)]
 )
-def test_equal_packets_of_which_none_was_lost(effect: Effect, tmp_path: Path) -> None:
+def test_equal_packets_of_which_none_was_lost(effect: Contrast, tmp_path: Path) -> None:
     """Overtaken and missed, some end in doubt."""
     score = scored(together(EQUAL["pure ACKs"], effect)(base(4_000, 3)), tmp_path)
     assert len(score.figures) > 0

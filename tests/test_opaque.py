@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
 
     Shape = Callable[[int, "Sent", int], bytes]
 
@@ -144,7 +144,7 @@ def test_what_is_opaque_is_told_by_its_numbers(
     assert sum(lost) == 2 * n_lost  # on the first segment, and on the whole path
 
 
-LINKS: dict[str, Effect] = {
+LINKS: dict[str, Contrast] = {
     "alone": together(),
     "in a tunnel": tunnel("vxlan"),
     "other tags": each("vlan", 0, 10, 10, 20, 0),

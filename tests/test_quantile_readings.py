@@ -12,7 +12,7 @@ from pcaplat.metrics.quantiles import of_quantile
 from tests.scenario_by_hand import blocks_of
 
 if TYPE_CHECKING:
-    from pcaplat.metrics.means import Reading
+    from pcaplat.metrics.means import Measurement
 
 N, SHARE = 2_800, 0.99
 BIN = 2.0**-10
@@ -32,7 +32,7 @@ def sides_ns(values: np.ndarray, share: float, n: float) -> tuple[float, float]:
     return at - low, high - at
 
 
-def standard_error(reading: Reading) -> float:
+def standard_error(reading: Measurement) -> float:
     assert reading.within is not None
     lo, hi = reading.within.interval(0.95)
     # as wide as a normal one at least

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pcaplat.metrics.contrasts import effect_of
-from pcaplat.metrics.latency import Figure, Missing, read
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.contrasts import metric_of
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.metrics.traffic import OF_TRAFFIC, other_frames
 from pcaplat.metrics.traffic_blocks import Rates, rates_of
@@ -61,9 +62,9 @@ def run(given: Rates | None, n_lost: int = 0) -> MeasuredRun:
 
 def taken(
     metric: str, given: Rates, statistic: str = "mean", ends: tuple[str, str] | None = None
-) -> Reading:
-    found = read(run(given), Figure(metric, statistic, ends))
-    assert isinstance(found, Reading)
+) -> Measurement:
+    found = read(run(given), MetricQuery(metric, statistic, ends))
+    assert isinstance(found, Measurement)
     return found
 
 
@@ -110,36 +111,38 @@ def test_transactions_add_up_and_kinds_are_not_mixed() -> None:
     assert taken("transaction-rate", two).value == 1500
     assert taken("transaction-time", two).value == 4e5
     mixed = rates(transactions=[transactions("rr", 1000.0), transactions("crr", 500.0)])
-    found = read(run(mixed), Figure("transaction-rate"))
-    assert isinstance(found, Missing)
+    found = read(run(mixed), MetricQuery("transaction-rate"))
+    assert isinstance(found, Unavailable)
     assert "several kinds" in found.why
-    none = read(run(rates(transactions=[transactions("mixed", 3.0)])), Figure("transaction-time"))
-    assert isinstance(none, Missing)
+    none = read(
+        run(rates(transactions=[transactions("mixed", 3.0)])), MetricQuery("transaction-time")
+    )
+    assert isinstance(none, Unavailable)
 
 
 @pytest.mark.parametrize("metric", sorted(OF_TRAFFIC))
 def test_a_run_without_traffic_says_so(metric: str) -> None:
-    found = read(run(None), Figure(metric))
-    assert isinstance(found, Missing)
+    found = read(run(None), MetricQuery(metric))
+    assert isinstance(found, Unavailable)
     assert "was not counted" in found.why
 
 
 def test_a_rate_with_loss_is_no_throughput() -> None:
-    found = effect_of(Scenario("s", [run(rates(), n_lost=10)]), Figure("throughput-l1"))
+    found = metric_of(Scenario("s", [run(rates(), n_lost=10)]), MetricQuery("throughput-l1"))
     assert any("PDR(0.99 %)" in note for note in found.notes)
 
 
 def test_frames_of_another_size_are_refused() -> None:
-    assert other_frames(run(rates()), Figure("packet-rate"), [256]) == ""
-    assert "0 % of the frames" in other_frames(run(rates()), Figure("packet-rate"), [512])
+    assert other_frames(run(rates()), MetricQuery("packet-rate"), [256]) == ""
+    assert "0 % of the frames" in other_frames(run(rates()), MetricQuery("packet-rate"), [512])
 
 
 def test_what_is_not_known_gives_no_rate() -> None:
     row = {"direction": "forward", "l2_bps": None, "n_l3_unknown": 3, "n_payload_unknown": 1}
     unknown = rates(traffic=[{"point": point} | row for point in (NEAR, FAR)])
     for metric in ("throughput-l1", "throughput-l2", "throughput-l3", "goodput", "frame-size"):
-        assert isinstance(read(run(unknown), Figure(metric)), Missing)
-    assert isinstance(read(run(unknown), Figure("packet-rate")), Reading)
+        assert isinstance(read(run(unknown), MetricQuery(metric)), Unavailable)
+    assert isinstance(read(run(unknown), MetricQuery("packet-rate")), Measurement)
 
 
 def test_warm_up_is_left_out_and_a_turned_run_turned() -> None:

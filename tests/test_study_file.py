@@ -115,7 +115,7 @@ def test_what_leads_nowhere_is_told(study: Path) -> None:
 
 def test_options_asked_for_win(study: Path) -> None:
     asked = RunReader({"path": ["b", "a"]}, warm_up_ns=1000)
-    found = study_at(str(study)).reading(asked)
+    found = study_at(str(study)).reader(asked)
     assert found.options["path"] == ["b", "a"]
     assert found.options["clock_accuracy"] == [("b", 100)]
     assert found.warm_up_ns == 1000

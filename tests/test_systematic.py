@@ -9,8 +9,8 @@ import pytest
 
 from pcaplat.metrics.bias import drift_ns
 from pcaplat.metrics.latency import read
-from pcaplat.metrics.means import Reading
-from pcaplat.metrics.metric import Figure
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.exchanges import Share, Trips, Wait, all_kinds
@@ -63,8 +63,8 @@ def test_no_drift_that_the_clocks_leave_open_moves_a_round_trip_out(
 ) -> None:
     slope = 2 * HALF_NS / (N_BLOCKS * LENGTH_NS)
     run = run_of(n_there, n_back, slope, HALF_NS)
-    found = read(run, Figure("two-way-contribution", ends=("a", "b")))
-    assert isinstance(found, Reading)
+    found = read(run, MetricQuery("two-way-contribution", ends=("a", "b")))
+    assert isinstance(found, Measurement)
     off_ns = abs(found.value - THERE_NS - BACK_NS)
     assert off_ns <= found.bias + 1
     # and no wider than what such a drift does, but for directions that overtake each other

@@ -31,13 +31,13 @@ from tests.test_translation import found, merged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.simulator.effects import Effect
+    from tests.simulator.effects import Contrast
 
 THOUSAND = traffic(n_at_once=1_000, n_turns=10, gap_ns=4_000)
 FEW = 20
 
 
-def scored(effect: Effect, folder: Path, n_packets: int, seed: int = 1) -> Score:
+def scored(effect: Contrast, folder: Path, n_packets: int, seed: int = 1) -> Score:
     outcome = run(effect(base(n_packets, seed)))
     files = [str(file) for file in outcome.save(folder)]
     return Score(Truth(outcome), pcaplat.merge(files, same_clock=["all"]))
@@ -65,7 +65,7 @@ def recall_of_long_flows(score: Score) -> float:
     ],
     ids=["numbers, loss", "numbers only", "cut", "cut, loss", "errors over NAT64", "errors"],
 )
-def test_what_a_translator_does_is_undone(effect: Effect, tmp_path: Path) -> None:
+def test_what_a_translator_does_is_undone(effect: Contrast, tmp_path: Path) -> None:
     score = scored(effect, tmp_path, 2_000)
     assert score.n_wrong == score.n_jumps == 0
     assert recall_of_long_flows(score) >= 0.998
@@ -102,7 +102,7 @@ GATEWAY = together(
     ],
     ids=["any capture", "any capture, loss", "one port of a router"],
 )
-def test_one_file_has_both_sides(effect: Effect, sides: tuple[str, str], tmp_path: Path) -> None:
+def test_one_file_has_both_sides(effect: Contrast, sides: tuple[str, str], tmp_path: Path) -> None:
     score = scored(effect, tmp_path, 2_000)
     assert score.n_wrong == 0
     assert recall_of_long_flows(score) >= 0.998

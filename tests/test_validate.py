@@ -6,10 +6,11 @@ from math import inf, isfinite, nan
 import numpy as np
 import pytest
 
-from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, Effect
+from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, Contrast
 from pcaplat.metrics.cost import OF_COST
-from pcaplat.metrics.latency import MEASURED, Figure, Missing, read
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.latency import MEASURED, read
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.runs import Scenario
 from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.published import load_published, parse_published, published_names
@@ -33,12 +34,12 @@ def claims(text: str, n: int = 1) -> list[Claim]:
     return parse_published(whole.encode(), "here.toml").claims
 
 
-def effect(value_us: float, se_us: float, df: float = 18, bias_us: float = 0.0) -> Effect:
+def effect(value_us: float, se_us: float, df: float = 18, bias_us: float = 0.0) -> Contrast:
     estimate = Estimate(value_us * 1e3, se_us * 1e3, df, bias_us * 1e3)
-    return Effect(estimate, estimate.value, n_runs=10, replication=RUNS, n=1000)
+    return Contrast(estimate, estimate.value, n_runs=10, replication=RUNS, n=1000)
 
 
-def verdict(text: str, found: Effect) -> Verdict:
+def verdict(text: str, found: Contrast) -> Verdict:
     return decide([(claims(TWO_WAY + text)[0], found)])[0]
 
 
@@ -108,13 +109,15 @@ def test_several_claims_are_judged_together() -> None:
     assert "held if it were the only claim" in among[0].reason
     assert "among 4 judged together (Holm)" in among[0].reason
     # those without evidence do not count
-    lone = decide([(claims(text, 2)[0], one), (claims(text, 2)[1], Effect(why="no runs"))])
+    lone = decide([(claims(text, 2)[0], one), (claims(text, 2)[1], Contrast(why="no runs"))])
     assert [found.word for found in lone] == ["held", "undecided"]
 
 
 def test_scant_evidence_decides_nothing_but_is_shown() -> None:
     known = effect(11, 0.01)
-    found = verdict("interval = [8, 14]", Effect(known.estimate, known.value, why="too much alike"))
+    found = verdict(
+        "interval = [8, 14]", Contrast(known.estimate, known.value, why="too much alike")
+    )
     assert (found.word, found.reason) == ("undecided", "too much alike")
     assert found.estimate == pytest.approx(11)
     assert found.lo is not None
@@ -123,12 +126,12 @@ def test_scant_evidence_decides_nothing_but_is_shown() -> None:
 def test_loss_needs_packets() -> None:
     text = 'metric = "loss-ratio"\nscope = { kind = "path" }\nunit = "%"\nat_most = 0.01\n'
     (claim,) = claims(text)
-    few, many = (Effect(LossEstimate(0, n), 0.0, n_runs=1, n=n) for n in (20_000, 40_000))
+    few, many = (Contrast(LossEstimate(0, n), 0.0, n_runs=1, n=n) for n in (20_000, 40_000))
     assert decide([(claim, many)])[0].word == "held"
     found = decide([(claim, few)])[0]
     assert found.word == "undecided"
     assert "30,000 packets without a loss would show it (20,000 were measured)" in found.reason
-    lossy = Effect(LossEstimate(300, 40_000), 300 / 40_000, n_runs=1)
+    lossy = Contrast(LossEstimate(300, 40_000), 300 / 40_000, n_runs=1)
     assert decide([(claim, lossy)])[0].word == "refuted"
 
 
@@ -228,9 +231,9 @@ def test_what_a_claim_is_about_is_not_overlooked(key: str, reason: str) -> None:
 
 def test_unrelated_clocks_leave_the_variation() -> None:
     one = scenario(10_000, clock_half_width_ns=None)  # type: ignore[arg-type]
-    assert isinstance(read(one.runs[0], Figure("one-way-latency")), Missing)
-    found = read(one.runs[0], Figure("delay-variation", "p50"))
-    assert isinstance(found, Reading)
+    assert isinstance(read(one.runs[0], MetricQuery("one-way-latency")), Unavailable)
+    found = read(one.runs[0], MetricQuery("delay-variation", "p50"))
+    assert isinstance(found, Measurement)
     assert found.value == pytest.approx(1000, abs=150)
 
 
@@ -238,10 +241,10 @@ def test_stamps_that_packets_keep_step_with_widen() -> None:
     chance = np.random.default_rng(1)
     steady, loose = np.full(N, 10_000.0), 10_000 + 2000 * np.round(chance.normal(size=N))
     biases = [
-        read(run_of(values, values, resolution_ns=1000), Figure("rtt"))
+        read(run_of(values, values, resolution_ns=1000), MetricQuery("rtt"))
         for values in (steady, loose)
     ]
-    assert [one.bias for one in biases if isinstance(one, Reading)] == [2000, 0]
+    assert [one.bias for one in biases if isinstance(one, Measurement)] == [2000, 0]
 
 
 def test_metrics_of_processors_need_samples() -> None:
@@ -286,7 +289,7 @@ def test_nothing_is_decided_without_an_interval(bound: str, estimate: Estimate |
     text = f'[[claims]]\n{head}scope = {{ kind = "path" }}\n{bound}\n'
     claim = parse_published(text.encode(), "c").claims[0]
     value = None if estimate is None else estimate.value
-    (verdict,) = decide([(claim, Effect(estimate=estimate, value=value, n=9, n_runs=1))])
+    (verdict,) = decide([(claim, Contrast(estimate=estimate, value=value, n=9, n_runs=1))])
     assert verdict.word == "undecided"
     assert (verdict.lo, verdict.hi) == (None, None)
     assert "no interval" in verdict.reason

@@ -7,7 +7,7 @@ import numpy as np
 
 from pcaplat.benchmarking.frames import Sent
 from pcaplat.benchmarking.splitting import FrameRange
-from pcaplat.metrics.means import Reading, coarse_ns, of_means
+from pcaplat.metrics.means import Measurement, coarse_ns, of_means
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.arrays import Ints
@@ -33,7 +33,7 @@ class Trial:
     """One trial, as a row of the document and as what its latencies say."""
 
     row: Row
-    readings: dict[str, Reading]
+    measurements: dict[str, Measurement]
 
 
 def trials_of(
@@ -87,8 +87,8 @@ def _trial(run: MeasuredRun, sent: Sent, part: FrameRange, clock_ns: float | Non
         "offered_l1_bps": _bits(rate, bytes_ + GAP_BYTES, sent),
         "forwarded_pps": None if rate is None else rate * n_received / n_sent,
     }
-    readings = _latencies(run, sent, chosen, clock_ns)
-    return Trial(row | _latency_columns(sent, chosen, readings, clock_ns), readings)
+    measurements = _latencies(run, sent, chosen, clock_ns)
+    return Trial(row | _latency_columns(sent, chosen, measurements, clock_ns), measurements)
 
 
 def _bits(rate: float | None, bytes_: float, sent: Sent) -> float | None:
@@ -97,7 +97,7 @@ def _bits(rate: float | None, bytes_: float, sent: Sent) -> float | None:
 
 def _latencies(
     run: MeasuredRun, sent: Sent, chosen: Ints, clock_ns: float | None
-) -> dict[str, Reading]:
+) -> dict[str, Measurement]:
     received = chosen[sent.is_received[chosen]]
     if clock_ns is None or not len(received):
         return {}
@@ -109,13 +109,13 @@ def _latencies(
 
 
 def _latency_columns(
-    sent: Sent, chosen: Ints, readings: dict[str, Reading], clock_ns: float | None
+    sent: Sent, chosen: Ints, measurements: dict[str, Measurement], clock_ns: float | None
 ) -> Row:
     row: Row = {}
     for name in ("mean", *PERCENTILES):
-        reading = readings.get(name)
-        row[f"{name}_ns"] = None if reading is None else reading.value
-        row[f"{name}_half_width_ns"] = None if reading is None else half_width(reading)
+        measurement = measurements.get(name)
+        row[f"{name}_ns"] = None if measurement is None else measurement.value
+        row[f"{name}_half_width_ns"] = None if measurement is None else half_width(measurement)
     latency_ns = sent.latency_ns[chosen[sent.is_received[chosen]]]
     is_known = len(latency_ns) > 0 and clock_ns is not None
     row["min_ns"] = int(latency_ns.min()) if is_known else None
@@ -123,9 +123,13 @@ def _latency_columns(
     return row | {"clock_half_width_ns": clock_ns}
 
 
-def half_width(reading: Reading) -> float | None:
-    """Half a reading's 95 % interval; None where the frames are too few or too much alike."""
-    return reading.within.half_width(CONFIDENCE) if isinstance(reading.within, Estimate) else None
+def half_width(measurement: Measurement) -> float | None:
+    """Half a measurement's 95 % interval; None where the frames are too few or too much alike."""
+    return (
+        measurement.within.half_width(CONFIDENCE)
+        if isinstance(measurement.within, Estimate)
+        else None
+    )
 
 
 def blocks_of(t_ns: Ints, latency_ns: Ints) -> Blocks:

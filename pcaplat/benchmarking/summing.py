@@ -76,13 +76,13 @@ def _mean(rows: Sequence[Row], name: str) -> float | None:
 
 def _latency(name: str, trials: Sequence[Trial]) -> Row:
     """Mean over trials; what they scatter by, if there are enough, else what each of them says."""
-    readings = [trial.readings[name] for trial in trials if name in trial.readings]
-    value = sum(one.value for one in readings) / len(readings) if readings else None
+    measurements = [trial.measurements[name] for trial in trials if name in trial.measurements]
+    value = sum(one.value for one in measurements) / len(measurements) if measurements else None
     found: Estimate | None = None
-    if len(readings) >= LEAST_RUNS:
-        found = across([one.value for one in readings], max(one.bias for one in readings))
-    elif readings and all(isinstance(one.within, Estimate) for one in readings):
-        found = pooled([one.within for one in readings if isinstance(one.within, Estimate)])
+    if len(measurements) >= LEAST_RUNS:
+        found = across([one.value for one in measurements], max(one.bias for one in measurements))
+    elif measurements and all(isinstance(one.within, Estimate) for one in measurements):
+        found = pooled([one.within for one in measurements if isinstance(one.within, Estimate)])
     half = None if found is None else found.half_width(CONFIDENCE)
     return {f"{name}_ns": value, f"{name}_half_width_ns": half}
 

@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from pcaplat.metrics.means import Reading, of_sums
+from pcaplat.metrics.means import Measurement, of_sums
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import N_BLOCKS, Blocks
 
@@ -55,7 +55,7 @@ class Line:
         n, y = (self.sums[name].astype(np.int64) for name in ("n", "y"))
         return Blocks.of_moments(n, y, self.sums["yy"])
 
-    def readings(self, coarse_ns: float, clock_ns: float) -> tuple[Reading, Reading]:
+    def measurements(self, coarse_ns: float, clock_ns: float) -> tuple[Measurement, Measurement]:
         """Give slope (ns a byte) and fixed cost (ns), with how sure they are.
 
         Args:
@@ -83,9 +83,9 @@ class Line:
 
         no = int(n)
         return (
-            of_sums(Reading(slope, None, no, no, tilt), alone, of_slope, columns, _slope),
+            of_sums(Measurement(slope, None, no, no, tilt), alone, of_slope, columns, _slope),
             of_sums(
-                Reading(fixed + self.pivot_ns, None, no, no, bias),
+                Measurement(fixed + self.pivot_ns, None, no, no, bias),
                 alone_fixed,
                 of_fixed,
                 columns,

@@ -13,7 +13,7 @@ from pcaplat.breakdowns.lines import LINK, Line
 from pcaplat.breakdowns.losses import apportioned, lost_cells
 from pcaplat.metrics.bias import waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
-from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Reading, coarse_ns, of_means
+from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Measurement, coarse_ns, of_means
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
@@ -186,12 +186,12 @@ def blocks_of(part: pl.DataFrame) -> Blocks:
     return Blocks.of_moments(n, sum_ns, squares)
 
 
-def told(reading: Reading) -> IntervalOrReason:
+def told(measurement: Measurement) -> IntervalOrReason:
     """Give the ends of an interval, or why there is none."""
-    if reading.why or not isinstance(reading.within, Estimate):
-        why = reading.why or TOO_FEW
+    if measurement.why or not isinstance(measurement.within, Estimate):
+        why = measurement.why or TOO_FEW
         return (TOO_FEW if why == TRIMMED_AWAY else why), None, None
-    return None, *reading.within.interval(CONFIDENCE)
+    return None, *measurement.within.interval(CONFIDENCE)
 
 
 def columns_of_key(about: tuple[str, Sequence[Label], int], key: int, start_ns: int) -> Row:
@@ -246,7 +246,7 @@ def _fit(broken: Broken, at: int, part: pl.DataFrame) -> Row:
     line = Line.of(part, round(segment["p50_ns"]))
     ends, clock_ns = (segment["near"], segment["far"]), segment["clock_half_width_ns"] or 0.0
     off_ns = coarse_ns(broken.run, ends, [line.blocks]) + waiting_ns(broken.run, ends)
-    slope, fixed = line.readings(off_ns, clock_ns)
+    slope, fixed = line.measurements(off_ns, clock_ns)
     why, lo, hi = told(slope) if broken.is_resampled else (NOT_ASKED, None, None)
     _, fixed_lo, fixed_hi = told(fixed) if broken.is_resampled else (NOT_ASKED, None, None)
     row |= dict(zip(names, (slope.value, lo, hi), strict=True))

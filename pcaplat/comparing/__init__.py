@@ -48,9 +48,9 @@ def compare(
     """
     if not 0 < confidence < 1:
         raise StudyError.no_confidence(confidence)
-    reading = RunReader(options or {}, warm_up_ns)
+    reader = RunReader(options or {}, warm_up_ns)
     sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
-    both = [scenario_at(source, reading) for source in sources]
+    both = [scenario_at(source, reader) for source in sources]
     return compare_scenarios(both[0], both[1], confidence=confidence)
 
 

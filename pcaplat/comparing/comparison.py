@@ -16,9 +16,9 @@ from pcaplat.comparing.rates import rate_rows
 from pcaplat.comparing.shift import shift_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.bias import between_scenarios
-from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, WITHIN, Effect, difference_of
+from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, WITHIN, Contrast, difference_of
 from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
-from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.model.blocks import Key
 from pcaplat.statistics.intervals import CONFIDENCE
@@ -47,15 +47,17 @@ def compare(
     pairs = list(dict.fromkeys(key[:2] for key in keys))
     is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
     both = (baseline, treatment)
-    effects = [difference_of(*both, Figure("two-way-contribution", ends=ends)) for ends in pairs]
+    contrasts = [
+        difference_of(*both, MetricQuery("two-way-contribution", ends=ends)) for ends in pairs
+    ]
     document: Row = {
         "schema": SCHEMA,
         "baseline": {"name": baseline.name, "n_runs": baseline.n_runs},
         "treatment": {"name": treatment.name, "n_runs": treatment.n_runs},
         "replication": RUNS if is_replicated else WITHIN,
         "round_trips": [
-            _ends(ends) | _means(effect, confidence) | shift_of(*both, ends, confidence)
-            for ends, effect in zip(pairs, effects, strict=True)
+            _ends(ends) | _means(contrast, confidence) | shift_of(*both, ends, confidence)
+            for ends, contrast in zip(pairs, contrasts, strict=True)
         ],
         "segments": [_segment(*both, key, confidence) for key in keys],
         "rates": [
@@ -66,7 +68,7 @@ def compare(
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
     cross_checks = cross_check_rows(both)
     document["witnesses"] = cross_checks
-    warnings = _warnings(both, effects, is_replicated=is_replicated)
+    warnings = _warnings(both, contrasts, is_replicated=is_replicated)
     document["warnings"] = [*warnings, *cross_check_warnings(cross_checks)]
     return document
 
@@ -86,42 +88,42 @@ def _ends(ends: tuple[str, str]) -> Row:
     return {"near": ends[0], "far": ends[1]}
 
 
-def _means(effect: Effect, confidence: float) -> Row:
-    lo, hi = (None, None) if effect.estimate is None else effect.estimate.interval(confidence)
+def _means(contrast: Contrast, confidence: float) -> Row:
+    lo, hi = (None, None) if contrast.estimate is None else contrast.estimate.interval(confidence)
     return {
-        "delta_mean_ns": effect.value,
+        "delta_mean_ns": contrast.value,
         "lo_ns": lo,
         "hi_ns": hi,
         "confidence": confidence,
-        "baseline_mean_ns": effect.baseline,
-        "treatment_mean_ns": effect.treatment,
-        "n": effect.n,
-        "n_effective": round(effect.n_effective, 1),
-        "reason": effect.why or None,
+        "baseline_mean_ns": contrast.baseline,
+        "treatment_mean_ns": contrast.treatment,
+        "n": contrast.n,
+        "n_effective": round(contrast.n_effective, 1),
+        "reason": contrast.why or None,
     }
 
 
 def _segment(baseline: Scenario, treatment: Scenario, key: Key, confidence: float) -> Row:
     ends, direction = key[:2], key[2]
-    figure = Figure("one-way-latency", ends=ends, direction=direction)
-    effect = difference_of(baseline, treatment, figure)
-    row = _ends(ends) | {"direction": direction} | _means(effect, confidence)
+    query = MetricQuery("one-way-latency", ends=ends, direction=direction)
+    contrast = difference_of(baseline, treatment, query)
+    row = _ends(ends) | {"direction": direction} | _means(contrast, confidence)
     return row | {"quantiles": quantile_curve(baseline, treatment, key, confidence)}
 
 
 def _losses(
     baseline: Scenario, treatment: Scenario, ends: tuple[str, str], confidence: float
 ) -> Row:
-    effect = difference_of(baseline, treatment, Figure("loss-ratio", ends=ends))
-    lo, hi = (None, None) if effect.estimate is None else effect.estimate.interval(confidence)
+    contrast = difference_of(baseline, treatment, MetricQuery("loss-ratio", ends=ends))
+    lo, hi = (None, None) if contrast.estimate is None else contrast.estimate.interval(confidence)
     row: Row = {"metric": "loss-ratio", "point": None} | _ends(ends)
     for name, scenario, value in (
-        ("baseline", baseline, effect.baseline),
-        ("treatment", treatment, effect.treatment),
+        ("baseline", baseline, contrast.baseline),
+        ("treatment", treatment, contrast.treatment),
     ):
         row |= {name: value, f"{name}_n": _total(scenario, ends, "n")}
         row |= {f"{name}_n_lost": _total(scenario, ends, "n_lost")}
-    return row | {"delta_frac": effect.value, "lo_frac": lo, "hi_frac": hi}
+    return row | {"delta_frac": contrast.value, "lo_frac": lo, "hi_frac": hi}
 
 
 def _total(scenario: Scenario, ends: tuple[str, str], column: str) -> int:
@@ -134,9 +136,9 @@ def _total(scenario: Scenario, ends: tuple[str, str], column: str) -> int:
 
 
 def _warnings(
-    both: tuple[Scenario, Scenario], effects: Iterable[Effect], *, is_replicated: bool
+    both: tuple[Scenario, Scenario], contrasts: Iterable[Contrast], *, is_replicated: bool
 ) -> list[Row]:
-    notes = dict.fromkeys(note for effect in effects for note in effect.notes)
+    notes = dict.fromkeys(note for contrast in contrasts for note in contrast.notes)
     if not is_replicated:
         notes.setdefault(UNREPLICATED)
     rows = [{"code": "replication", "point": None, "text": note} for note in notes]

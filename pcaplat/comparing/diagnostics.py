@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.outlier_runs import odd_run_of
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.model.arrays import Floats
@@ -28,7 +28,7 @@ def check_runs(scenarios: Iterable[Scenario]) -> Iterator[Diagnostic]:
     listed = list(scenarios)
     yield from _other_paths(listed)
     for scenario in listed:
-        if odd := odd_run_of(scenario, Figure("two-way-contribution")):
+        if odd := odd_run_of(scenario, MetricQuery("two-way-contribution")):
             yield Diagnostic("odd-run", None, odd)
         late = {run.name: share for run in scenario.runs if (share := _unsettled(run))}
         if late:

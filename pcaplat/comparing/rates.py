@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from pcaplat.metrics.contrasts import difference_of, effect_of
-from pcaplat.metrics.latency import Figure
+from pcaplat.metrics.contrasts import difference_of, metric_of
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import Scenario
 from pcaplat.published.quantities import BASE, METRICS
 from pcaplat.tables.columns import Row
@@ -19,32 +19,34 @@ def rate_rows(baseline: Scenario, treatment: Scenario, confidence: float) -> lis
     """
     return [
         row
-        for figure in _figures()
-        if (row := _row(baseline, treatment, figure, confidence)) is not None
+        for query in _queries()
+        if (row := _row(baseline, treatment, query, confidence)) is not None
     ]
 
 
-def _figures() -> Iterator[Figure]:
+def _queries() -> Iterator[MetricQuery]:
     for way in ("forward", "reverse"):
-        yield from (Figure(metric, direction=way) for metric in BOTH_WAYS)
-    yield from (Figure(metric) for metric in OF_CLIENTS)
+        yield from (MetricQuery(metric, direction=way) for metric in BOTH_WAYS)
+    yield from (MetricQuery(metric) for metric in OF_CLIENTS)
 
 
-def _row(baseline: Scenario, treatment: Scenario, figure: Figure, confidence: float) -> Row | None:
-    sides = [effect_of(scenario, figure).value for scenario in (baseline, treatment)]
+def _row(
+    baseline: Scenario, treatment: Scenario, query: MetricQuery, confidence: float
+) -> Row | None:
+    sides = [metric_of(scenario, query).value for scenario in (baseline, treatment)]
     before, after = sides
     if before is None or after is None:
         return None
-    effect = difference_of(baseline, treatment, figure, is_relative=True)
-    known = effect.estimate if not effect.why else None
+    contrast = difference_of(baseline, treatment, query, is_relative=True)
+    known = contrast.estimate if not contrast.why else None
     lo, hi = (None, None) if known is None else known.interval(confidence)
     near, far = baseline.ends
-    is_out = figure.direction == "forward"
+    is_out = query.direction == "forward"
     return {
-        "metric": figure.metric,
-        "unit": BASE[METRICS[figure.metric][0]],
+        "metric": query.metric,
+        "unit": BASE[METRICS[query.metric][0]],
         "point": far if is_out else near,
-        "direction": figure.direction,
+        "direction": query.direction,
         "near": near,
         "far": far,
         "baseline": before,
@@ -52,5 +54,5 @@ def _row(baseline: Scenario, treatment: Scenario, figure: Figure, confidence: fl
         "delta_frac": after / before - 1 if before else None,
         "lo_frac": lo,
         "hi_frac": hi,
-        "reason": effect.why or None,
+        "reason": contrast.why or None,
     }

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from pcaplat.metrics.latency import Figure, two_way
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.latency import two_way
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import LEAST_RUNS, MeasuredRun, Scenario
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import joined
@@ -31,8 +32,8 @@ def shift_of(
 
 def _units(run: MeasuredRun, ends: tuple[str, str], *, is_replicated: bool) -> Floats:
     if is_replicated:
-        given = two_way(run, Figure("two-way-contribution", ends=ends))
-        return np.array([given.value] if isinstance(given, Reading) else [])
+        answer = two_way(run, MetricQuery("two-way-contribution", ends=ends))
+        return np.array([answer.value] if isinstance(answer, Measurement) else [])
     sides = [run.blocks.get((*ends, way)) for way in ("forward", "reverse")]
     found = [side for side in sides if side is not None]
     chosen = blocking(np.sum([s.influence() for s in found], axis=0)) if found else None

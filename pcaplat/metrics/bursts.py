@@ -11,7 +11,7 @@ from math import isinf, sqrt
 
 import numpy as np
 
-from pcaplat.metrics.means import Reading, of_ratio
+from pcaplat.metrics.means import Measurement, of_ratio
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
@@ -23,8 +23,8 @@ MOST_LIKELY = 3
 IN_BURSTS = "losses come in bursts, so that {n} of them tell as much as one alone; counted so"
 
 
-def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> Reading:
-    """Give the reading of a loss ratio (RFC 7680).
+def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> Measurement:
+    """Give the measurement of a loss ratio (RFC 7680).
 
     Args:
         n_lost: Packets lost.
@@ -33,42 +33,42 @@ def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> R
         sides: Blocks of the directions that it is of.
     """
     within = LossEstimate(n_lost, n, clustering=spread)
-    return of_losses(Reading(n_lost / n, within, n, n / spread, 0.0), sides)
+    return of_losses(Measurement(n_lost / n, within, n, n / spread, 0.0), sides)
 
 
-def of_losses(reading: Reading, sides: Sequence[Blocks]) -> Reading:
-    """Give the reading of a loss ratio the interval that its bursts leave.
+def of_losses(measurement: Measurement, sides: Sequence[Blocks]) -> Measurement:
+    """Give the measurement of a loss ratio the interval that its bursts leave.
 
     Args:
-        reading: The ratio, and the interval of independent losses.
+        measurement: The ratio, and the interval of independent losses.
         sides: Blocks of the directions that it is of.
 
     Returns:
         The same where losses are independent, or fewer than two, or not told by time.
     """
-    alone = reading.within
+    alone = measurement.within
     known = [(side.n, side.n_lost) for side in sides if side.n_lost is not None]
     if not isinstance(alone, LossEstimate) or not known or len(known) < len(sides):
-        return reading
+        return measurement
     lost = np.sum([n_lost for _, n_lost in known], axis=0).astype(np.float64)
     entered = lost + np.sum([n for n, _ in known], axis=0)
     # one loss is no burst
     if not 1 < lost.sum() < entered.sum():
-        return reading
+        return measurement
     share = float(lost.sum() / entered.sum())
     of_blocks = of_ratio(lost, entered, alone.n)
     spread = of_blocks.within
     if not isinstance(spread, Estimate):
-        return reading
+        return measurement
     if isinf(of_blocks.n_times) and not is_clustered(lost, entered):
-        return reading
+        return measurement
     clustering = spread.se**2 * float(entered.sum()) / (share * (1 - share))
     if clustering <= 1:
-        return reading
+        return measurement
     note = IN_BURSTS.format(n=f"{clustering:.2g}")
     within = replace(alone, clustering=clustering * alone.clustering, df=spread.df)
     notes = "; ".join(filter(None, (note, of_blocks.note)))
-    return replace(reading, within=within, why=of_blocks.why, note=notes)
+    return replace(measurement, within=within, why=of_blocks.why, note=notes)
 
 
 def is_clustered(lost: Floats, entered: Floats) -> bool:

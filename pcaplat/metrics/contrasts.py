@@ -1,4 +1,4 @@
-"""Effects: a figure of a scenario, or the difference of two, with what its interval rests on.
+"""Contrasts: a figure of a scenario, or the difference of two, with what its interval rests on.
 
 With five runs a scenario or more the run is the unit of replication, for packets of one run share
 whatever that run had of its own. With fewer, the interval is that within the runs, and run-to-run
@@ -8,8 +8,9 @@ variance is unknown: `notes` says so.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pcaplat.metrics.latency import Figure, Missing, read
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import (
     Estimate,
@@ -33,7 +34,7 @@ UNORDERED = "the runs' times tell no order, so a change with time is not ruled o
 
 
 @dataclass(frozen=True)
-class Effect:
+class Contrast:
     """What came out. Where nothing may be decided by it, `why` says what is missing.
 
     Without an estimate there is no interval at all.
@@ -52,53 +53,55 @@ class Effect:
     why: str = ""
 
 
-def effect_of(scenario: Scenario, figure: Figure) -> Effect:
+def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
     """Take a figure of one scenario."""
-    readings = [read(run, figure) for run in scenario.runs]
-    missing = [one for one in readings if isinstance(one, Missing)]
+    measurements = [read(run, query) for run in scenario.runs]
+    missing = [one for one in measurements if isinstance(one, Unavailable)]
     if missing:
-        return Effect(why=missing[0].why, n_runs=scenario.n_runs)
-    return _of_readings([one for one in readings if isinstance(one, Reading)])
+        return Contrast(why=missing[0].why, n_runs=scenario.n_runs)
+    return _of_runs([one for one in measurements if isinstance(one, Measurement)])
 
 
-def _of_readings(readings: Sequence[Reading]) -> Effect:
-    n_runs = len(readings)
+def _of_runs(measurements: Sequence[Measurement]) -> Contrast:
+    n_runs = len(measurements)
     is_replicated = n_runs >= LEAST_RUNS
-    values = [one.value for one in readings]
-    own_notes = dict.fromkeys(one.note for one in readings if one.note)
+    values = [one.value for one in measurements]
+    own_notes = dict.fromkeys(one.note for one in measurements if one.note)
     notes = () if is_replicated else (UNREPLICATED, *own_notes)
-    why = next((one.why for one in readings if one.why), "")
-    estimate = _replicated(readings) if is_replicated else _within(readings)
-    return Effect(
+    why = next((one.why for one in measurements if one.why), "")
+    estimate = _replicated(measurements) if is_replicated else _within(measurements)
+    return Contrast(
         estimate=estimate,
         value=sum(values) / n_runs if estimate is None else estimate.value,
         n_runs=n_runs,
         replication=RUNS if is_replicated else WITHIN,
-        n=sum(one.n for one in readings),
-        n_effective=sum(one.n_effective for one in readings),
+        n=sum(one.n for one in measurements),
+        n_effective=sum(one.n_effective for one in measurements),
         values=values,
         notes=notes,
         why="" if is_replicated else why,
     )
 
 
-def _replicated(readings: Sequence[Reading]) -> Estimate | LossEstimate:
-    runs = across([one.value for one in readings], max(one.bias for one in readings))
-    losses = _losses(readings)
+def _replicated(measurements: Sequence[Measurement]) -> Estimate | LossEstimate:
+    runs = across([one.value for one in measurements], max(one.bias for one in measurements))
+    losses = _losses(measurements)
     return runs if losses is None else replace(losses, runs=runs)
 
 
-def _within(readings: Sequence[Reading]) -> Estimate | LossEstimate | None:
-    losses = _losses(readings)
+def _within(measurements: Sequence[Measurement]) -> Estimate | LossEstimate | None:
+    losses = _losses(measurements)
     if losses is not None:
-        several = len(readings) > 1
-        return replace(losses, runs=across([one.value for one in readings])) if several else losses
-    found = [one.within for one in readings if isinstance(one.within, Estimate)]
-    return pooled(found) if len(found) == len(readings) else None
+        several = len(measurements) > 1
+        return (
+            replace(losses, runs=across([one.value for one in measurements])) if several else losses
+        )
+    found = [one.within for one in measurements if isinstance(one.within, Estimate)]
+    return pooled(found) if len(found) == len(measurements) else None
 
 
-def _losses(readings: Sequence[Reading]) -> LossEstimate | None:
-    found = [one.within for one in readings if isinstance(one.within, LossEstimate)]
+def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
+    found = [one.within for one in measurements if isinstance(one.within, LossEstimate)]
     if not found:
         return None
     n_lost, n = sum(one.n_lost for one in found), sum(one.n for one in found)
@@ -110,16 +113,16 @@ def _losses(readings: Sequence[Reading]) -> LossEstimate | None:
 
 
 def difference_of(
-    baseline: Scenario, treatment: Scenario, figure: Figure, *, is_relative: bool = False
-) -> Effect:
+    baseline: Scenario, treatment: Scenario, query: MetricQuery, *, is_relative: bool = False
+) -> Contrast:
     """Take treatment − baseline of a figure; or that as a share of the baseline's."""
-    sides = effect_of(treatment, figure), effect_of(baseline, figure)
+    sides = metric_of(treatment, query), metric_of(baseline, query)
     missing = [one for one in sides if one.value is None]
     if missing:
         return replace(missing[0], n_runs=min(one.n_runs for one in sides))
     after, before = sides
     is_replicated = all(one.replication == RUNS for one in sides)
-    both = Effect(
+    both = Contrast(
         baseline=before.value,
         treatment=after.value,
         n_runs=min(one.n_runs for one in sides),
@@ -140,7 +143,7 @@ def difference_of(
 
 
 def _difference(
-    sides: tuple[Effect, Effect], starts: tuple[list[int], list[int]], *, is_replicated: bool
+    sides: tuple[Contrast, Contrast], starts: tuple[list[int], list[int]], *, is_replicated: bool
 ) -> tuple[Estimate | None, tuple[str, ...]]:
     plain = _normal(sides)
     if plain is None:
@@ -152,7 +155,7 @@ def _difference(
     return replace(found, bias=alone.bias), _notes_on(order)
 
 
-def _normal(sides: tuple[Effect, Effect]) -> tuple[Estimate, Estimate] | None:
+def _normal(sides: tuple[Contrast, Contrast]) -> tuple[Estimate, Estimate] | None:
     found = [
         one.estimate.normal() if isinstance(one.estimate, LossEstimate) else one.estimate
         for one in sides
@@ -161,7 +164,9 @@ def _normal(sides: tuple[Effect, Effect]) -> tuple[Estimate, Estimate] | None:
     return None if after is None or before is None else (after, before)
 
 
-def _relative(both: Effect, effect: Estimate | None, sides: tuple[Effect, Effect]) -> Effect:
+def _relative(
+    both: Contrast, effect: Estimate | None, sides: tuple[Contrast, Contrast]
+) -> Contrast:
     plain = _normal(sides)
     if effect is None or plain is None:
         before, after = both.baseline, both.treatment

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pcaplat.instruments import NS_PER_S, UsageSamples
-from pcaplat.metrics.means import Reading, of_ratio
-from pcaplat.metrics.metric import Figure, Given, Missing
+from pcaplat.metrics.means import Measurement, of_ratio
+from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import FCS_BYTES, UNCOUNTED, transaction_rate
 from pcaplat.metrics.traffic_blocks import TrafficSeries
@@ -44,99 +44,99 @@ class Joined:
     note: str
 
 
-def used(run: MeasuredRun, figure: Figure) -> Given:
+def used(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give the mean over the time that the captures cover."""
-    return _per(run, figure, lambda _, joined: joined.seconds)
+    return _per(run, query, lambda _, joined: joined.seconds)
 
 
-def per_100kpps(run: MeasuredRun, figure: Figure) -> Given:
+def per_100kpps(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give the load per 100,000 packets a second, at the near end, both ways unless one is said."""
-    return _per_traffic(run, figure, lambda flow: flow.counts["n_frames"] / 1e5)
+    return _per_traffic(run, query, lambda flow: flow.counts["n_frames"] / 1e5)
 
 
-def per_gbps(run: MeasuredRun, figure: Figure) -> Given:
+def per_gbps(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give the load per Gb/s on L2 (frames with FCS), at the near end, likewise."""
 
     def gigabits(flow: TrafficSeries) -> Floats:
         n_bytes = flow.counts["frame_bytes"] + FCS_BYTES * flow.counts["n_frames"]
         return np.asarray(n_bytes * 8e-9)
 
-    return _per_traffic(run, figure, gigabits)
+    return _per_traffic(run, query, gigabits)
 
 
-def per_ktps(run: MeasuredRun, figure: Figure) -> Given:
+def per_ktps(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give the load per thousand transactions a second."""
-    rate = transaction_rate(run, replace(figure, metric="transaction-rate"))
-    load = used(run, figure)
-    if isinstance(rate, Missing) or isinstance(load, Missing):
-        return rate if isinstance(rate, Missing) else load
+    rate = transaction_rate(run, replace(query, metric="transaction-rate"))
+    load = used(run, query)
+    if isinstance(rate, Unavailable) or isinstance(load, Unavailable):
+        return rate if isinstance(rate, Unavailable) else load
     factor = 1000 / rate.value
     within = load.within.scaled(factor) if isinstance(load.within, Estimate) else None
     return replace(load, value=load.value * factor, within=within)
 
 
 def _per_traffic(
-    run: MeasuredRun, figure: Figure, count: Callable[[TrafficSeries], Floats]
-) -> Given:
+    run: MeasuredRun, query: MetricQuery, count: Callable[[TrafficSeries], Floats]
+) -> Answer:
     def units(flows: list[TrafficSeries], joined: Joined) -> Floats:
         each = [_between(flow, count(flow), *joined.edges_ns) for flow in flows]
         return np.asarray(np.sum(each, axis=0))
 
-    return _per(run, figure, units)
+    return _per(run, query, units)
 
 
 def _per(
-    run: MeasuredRun, figure: Figure, count: Callable[[list[TrafficSeries], Joined], Floats]
-) -> Given:
-    if figure.statistic != "mean":
-        return Missing(f"the {figure.statistic} of a cost is not measured; its mean is")
-    flows = _flows(run, figure)
-    joined = flows if isinstance(flows, Missing) else _joined(run, figure, flows[0])
-    if isinstance(flows, Missing):
+    run: MeasuredRun, query: MetricQuery, count: Callable[[list[TrafficSeries], Joined], Floats]
+) -> Answer:
+    if query.statistic != "mean":
+        return Unavailable(f"the {query.statistic} of a cost is not measured; its mean is")
+    flows = _flows(run, query)
+    joined = flows if isinstance(flows, Unavailable) else _joined(run, query, flows[0])
+    if isinstance(flows, Unavailable):
         return flows
-    if isinstance(joined, Missing):
+    if isinstance(joined, Unavailable):
         return joined
     units = count(flows, joined)
     if not units.any():
-        return Missing(f"{run.name}: no traffic passed while {_what(figure)} was sampled")
-    return _noted(of_ratio(joined.load_s, units, len(units)), joined, _what(figure))
+        return Unavailable(f"{run.name}: no traffic passed while {_what(query)} was sampled")
+    return _noted(of_ratio(joined.load_s, units, len(units)), joined, _what(query))
 
 
-def _what(figure: Figure) -> str:
-    return "memory" if figure.metric.startswith(OF_MEMORY) else "CPU"
+def _what(query: MetricQuery) -> str:
+    return "memory" if query.metric.startswith(OF_MEMORY) else "CPU"
 
 
-def _noted(reading: Reading, joined: Joined, what: str) -> Reading:
-    few = FEW.format(n=reading.n, what=what, least=LEAST_SAMPLES)
-    why = few if reading.within is None else reading.why
-    notes = filter(None, (reading.note, joined.note))
-    return replace(reading, why=why, note="; ".join(notes))
+def _noted(measurement: Measurement, joined: Joined, what: str) -> Measurement:
+    few = FEW.format(n=measurement.n, what=what, least=LEAST_SAMPLES)
+    why = few if measurement.within is None else measurement.why
+    notes = filter(None, (measurement.note, joined.note))
+    return replace(measurement, why=why, note="; ".join(notes))
 
 
-def _flows(run: MeasuredRun, figure: Figure) -> list[TrafficSeries] | Missing:
+def _flows(run: MeasuredRun, query: MetricQuery) -> list[TrafficSeries] | Unavailable:
     if run.rates is None:
-        return Missing(UNCOUNTED.format(name=run.name))
-    point = (figure.ends or run.ends)[0]
-    ways = [figure.direction] if figure.direction else ["forward", "reverse"]
+        return Unavailable(UNCOUNTED.format(name=run.name))
+    point = (query.ends or run.ends)[0]
+    ways = [query.direction] if query.direction else ["forward", "reverse"]
     flows = [flow for way in ways if (flow := run.rates.flows.get((point, way))) is not None]
-    return flows or Missing(f"{run.name}: no packet was seen at {point}")
+    return flows or Unavailable(f"{run.name}: no packet was seen at {point}")
 
 
-def _joined(run: MeasuredRun, figure: Figure, flow: TrafficSeries) -> Joined | Missing:
+def _joined(run: MeasuredRun, query: MetricQuery, flow: TrafficSeries) -> Joined | Unavailable:
     """Take the samples that the captures cover."""
-    what = _what(figure)
+    what = _what(query)
     samples: UsageSamples | None = run.samples if what == "CPU" else run.memory
     if samples is None:
-        return Missing(NO_SAMPLES.format(name=run.name, what=what, key=what.lower()))
-    if figure.unit is not None and figure.unit != samples.unit:
-        return Missing(f"{samples.where} is in {samples.unit}, and {figure.unit} is asked for")
+        return Unavailable(NO_SAMPLES.format(name=run.name, what=what, key=what.lower()))
+    if query.unit is not None and query.unit != samples.unit:
+        return Unavailable(f"{samples.where} is in {samples.unit}, and {query.unit} is asked for")
     ends = np.array(samples.end_ns, dtype=np.int64)
     begins = ends - np.array(samples.length_ns, dtype=np.int64)
     first, last = flow.start_ns, flow.start_ns + len(flow.counts["n_frames"]) * flow.length_ns
     inside = (begins >= first) & (ends <= last)
     if not inside.any():
         apart_s = max(first - int(ends.max()), int(begins.min()) - last, 0) / NS_PER_S
-        return Missing(
+        return Unavailable(
             f"{run.name}: none of {len(ends)} {what} samples of {samples.where} lies in the time "
             f"of the captures ({apart_s:.0f} s apart); check zone and offset in the study file"
         )
@@ -154,7 +154,7 @@ def _between(flow: TrafficSeries, counts: Floats, begins: np.ndarray, ends: np.n
     return np.asarray(hi - lo)
 
 
-OF_COST: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+OF_COST: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
     "cpu-per-100kpps": per_100kpps,
     "cpu-per-ktps": per_ktps,
     "cpu-per-gbps": per_gbps,

@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.instruments import CrossCheck
 from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import of_ratio
-from pcaplat.metrics.metric import Figure, Missing
+from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.statistics.intervals import CONFIDENCE, Estimate
 from pcaplat.tables.columns import Row
@@ -55,7 +55,7 @@ def _row(scenario: Scenario, run: MeasuredRun, check: CrossCheck) -> Row:
         "instrument_value": check.value,
     }
     found = _seen(run, check.metric)
-    if isinstance(found, Missing):
+    if isinstance(found, Unavailable):
         return row | {"captures_value": None, "half_width": None, "agrees": None, "text": found.why}
     value, half = found
     allowed = half + check.digit + SAME_SHARE * max(value, check.value)
@@ -73,38 +73,38 @@ def _row(scenario: Scenario, run: MeasuredRun, check: CrossCheck) -> Row:
     return row | {"captures_value": value, "half_width": half, "agrees": agrees, "text": text}
 
 
-def _seen(run: MeasuredRun, metric: str) -> tuple[float, float] | Missing:
+def _seen(run: MeasuredRun, metric: str) -> tuple[float, float] | Unavailable:
     """Give a figure of the captures and half its interval."""
     if metric == "goodput":
         return _goodput(run)
-    found = read(run, Figure(metric))
-    if isinstance(found, Missing):
+    found = read(run, MetricQuery(metric))
+    if isinstance(found, Unavailable):
         return found
     within = found.within
     return found.value, 0.0 if within is None else within.half_width(CONFIDENCE)
 
 
-def _goodput(run: MeasuredRun) -> tuple[float, float] | Missing:
+def _goodput(run: MeasuredRun) -> tuple[float, float] | Unavailable:
     """Give the goodput of the busier direction, where packets come out, while the test went on."""
     near, far = run.ends
     rates = run.rates
     places = ((far, "forward"), (near, "reverse"))
     flows = [flow for place in places if rates and (flow := rates.flows.get(place))]
     if not flows:
-        return Missing(f"{run.name}: no traffic was counted")
+        return Unavailable(f"{run.name}: no traffic was counted")
     flow = max(flows, key=lambda one: int(one.counts["payload_bytes"].sum()))
     counts = flow.counts["payload_bytes"]
     busy = np.flatnonzero(counts > BUSY_SHARE * counts.max())
     if not len(busy):
-        return Missing(f"{run.name}: no payload passed")
+        return Unavailable(f"{run.name}: no payload passed")
     # the first and the last busy block may be busy in part
     part = flow.part(int(busy[0]) + 1, max(int(busy[-1]), int(busy[0]) + 2))
     bits = np.asarray(8 * part.counts["payload_bytes"], dtype=np.float64)
     seconds = np.full(len(bits), part.length_ns / 1e9)
-    reading = of_ratio(bits, seconds, len(bits))
-    within = reading.within
+    measurement = of_ratio(bits, seconds, len(bits))
+    within = measurement.within
     half = within.half_width(CONFIDENCE) if isinstance(within, Estimate) else 0.0
-    return reading.value, half
+    return measurement.value, half
 
 
 UNITS = {"transaction-rate": "tps", "goodput": "b/s"}

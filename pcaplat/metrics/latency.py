@@ -1,7 +1,7 @@
 """Figures of a run: the quantities that scenarios are compared by and claims are about.
 
 Terms as in RFC 5644 (segments), RFC 2681 (round trip), RFC 5481 (delay variation), RFC 7680 (loss).
-A figure that a run cannot give is `Missing`, with the reason: a value, no exception.
+A figure that a run cannot give is `Unavailable`, with the reason: a value, no exception.
 """
 
 from collections.abc import Callable
@@ -12,51 +12,51 @@ import numpy as np
 from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
 from pcaplat.metrics.cost import OF_COST
-from pcaplat.metrics.means import Reading, coarse_ns, of_means
-from pcaplat.metrics.metric import SHARES, Figure, Given, Missing
+from pcaplat.metrics.means import Measurement, coarse_ns, of_means
+from pcaplat.metrics.metric import SHARES, Answer, MetricQuery, Unavailable
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.statistics.intervals import Estimate
 
-__all__ = ["MEASURED", "Figure", "Given", "Missing", "read"]
 
-
-def read(run: MeasuredRun, figure: Figure) -> Given:
+def read(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Take a figure from a run; `MEASURED` names the metrics there are."""
-    return MEASURED[figure.metric](run, figure)
+    return MEASURED[query.metric](run, query)
 
 
-def _ends(run: MeasuredRun, figure: Figure) -> tuple[str, str]:
-    near, far = figure.ends or run.ends
+def _ends(run: MeasuredRun, query: MetricQuery) -> tuple[str, str]:
+    near, far = query.ends or run.ends
     # a claim may name the ends the other way round
     is_turned = any(key[:2] == (far, near) for key in run.segments)
     return (far, near) if is_turned else (near, far)
 
 
-def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Missing:
+def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Unavailable:
     if ends == run.ends or any(key[:2] == ends for key in run.segments):
-        return Missing(run.says(f"no packet crossed {where}"))
+        return Unavailable(run.says(f"no packet crossed {where}"))
     return _no_such_segment(run, ends)
 
 
-def _no_such_segment(run: MeasuredRun, ends: tuple[str, str]) -> Missing:
+def _no_such_segment(run: MeasuredRun, ends: tuple[str, str]) -> Unavailable:
     near, far = ends
     unknown = [name for name in ends if name not in run.path]
     if unknown:
         points = ", ".join(run.path)
-        return Missing(f"there is no point {unknown[0]} in {run.name}; its points: {points}")
-    return Missing(f"{near} and {far} are no neighbours in {run.name}, nor the ends of its path")
+        return Unavailable(f"there is no point {unknown[0]} in {run.name}; its points: {points}")
+    return Unavailable(
+        f"{near} and {far} are no neighbours in {run.name}, nor the ends of its path"
+    )
 
 
-def two_way(run: MeasuredRun, figure: Figure) -> Given:
+def two_way(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Mean forward plus mean reverse: needs no common clock (RFC 2681 §2.7.1)."""
-    if figure.statistic != "mean":
-        return Missing(
-            f"the {figure.statistic} of a round trip needs every request paired with its response; "
+    if query.statistic != "mean":
+        return Unavailable(
+            f"the {query.statistic} of a round trip needs every request paired with its response; "
             "its mean does not"
         )
-    ends = _ends(run, figure)
+    ends = _ends(run, query)
     sides = [run.blocks.get((*ends, direction)) for direction in ("forward", "reverse")]
     found = [side for side in sides if side is not None]
     if len(found) < len(sides):
@@ -65,24 +65,24 @@ def two_way(run: MeasuredRun, figure: Figure) -> Given:
     return of_means(run, ends, found, clock_ns=off_ns)
 
 
-def one_way(run: MeasuredRun, figure: Figure) -> Given:
+def one_way(run: MeasuredRun, query: MetricQuery) -> Answer:
     """One statistic of the one-way latency, and the clocks' half-width beside it."""
-    return _of_direction(run, figure, is_variation=False)
+    return _of_direction(run, query, is_variation=False)
 
 
-def variation(run: MeasuredRun, figure: Figure) -> Given:
+def variation(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Delay variation: above the least latency (RFC 5481 §4.2); needs no common clock."""
-    return _of_direction(run, figure, is_variation=True)
+    return _of_direction(run, query, is_variation=True)
 
 
-def _of_direction(run: MeasuredRun, figure: Figure, *, is_variation: bool) -> Given:
-    ends, way = _ends(run, figure), figure.direction or "forward"
+def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -> Answer:
+    ends, way = _ends(run, query), query.direction or "forward"
     blocks, row = run.blocks.get((*ends, way)), run.segments.get((*ends, way))
     if row is None or blocks is None:
         return _not_crossed(run, ends, f"{ends[0]} → {ends[1]} {way}")
     clock_ns = row["clock_half_width_ns"]
     if clock_ns is None and not is_variation:
-        return Missing(
+        return Unavailable(
             run.says(
                 f"the clocks of {ends[0]} and {ends[1]} cannot be related, so a one-way latency "
                 "cannot be told; capture both directions, or use clocks that are synchronised"
@@ -91,31 +91,31 @@ def _of_direction(run: MeasuredRun, figure: Figure, *, is_variation: bool) -> Gi
     least_ns = blocks.least_ns if is_variation else 0.0
     waiting = waiting_ns(run, ends)
     off_ns = waiting if is_variation else clock_ns + waiting
-    if figure.statistic == "mean":
+    if query.statistic == "mean":
         return of_means(run, ends, [blocks], least_ns, off_ns)
-    if figure.statistic in SHARES:
-        share = SHARES[figure.statistic]
-        reading = of_quantile(blocks, share, coarse_ns(run, ends, [blocks], is_single=True))
-        return _shifted(reading, least_ns, off_ns)
-    extreme_ns = float(row[f"{figure.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
+    if query.statistic in SHARES:
+        share = SHARES[query.statistic]
+        measurement = of_quantile(blocks, share, coarse_ns(run, ends, [blocks], is_single=True))
+        return _shifted(measurement, least_ns, off_ns)
+    extreme_ns = float(row[f"{query.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
     if np.isnan(extreme_ns):
-        extreme_ns = float(blocks.middles_ns.max() if figure.statistic == "max" else least_ns)
+        extreme_ns = float(blocks.middles_ns.max() if query.statistic == "max" else least_ns)
     why = "one run has one extreme, and no interval for it; five runs have"
-    return Reading(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
+    return Measurement(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
 
 
-def _shifted(reading: Reading, least_ns: float, bias: float) -> Reading:
-    value, total = reading.value - least_ns, reading.bias + bias
-    within = reading.within
+def _shifted(measurement: Measurement, least_ns: float, bias: float) -> Measurement:
+    value, total = measurement.value - least_ns, measurement.bias + bias
+    within = measurement.within
     if isinstance(within, Estimate):
         within = replace(within, value=value, bias=total)
-    return replace(reading, value=value, within=within, bias=total)
+    return replace(measurement, value=value, within=within, bias=total)
 
 
-def lost(run: MeasuredRun, figure: Figure) -> Given:
+def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Loss ratio (RFC 7680), of both directions together unless one is asked for."""
-    ends = _ends(run, figure)
-    ways = [figure.direction] if figure.direction else ["forward", "reverse"]
+    ends = _ends(run, query)
+    ways = [query.direction] if query.direction else ["forward", "reverse"]
     rows = [run.segments[key] for way in ways if (key := (*ends, way)) in run.segments]
     if not rows:
         return _no_such_segment(run, ends)
@@ -128,7 +128,7 @@ def lost(run: MeasuredRun, figure: Figure) -> Given:
     return loss_ratio(n_lost, n, spread, [side for side in sides if side is not None])
 
 
-MEASURED: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+MEASURED: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
     "two-way-contribution": two_way,
     "rtt": two_way,
     "one-way-latency": one_way,

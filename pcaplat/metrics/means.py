@@ -1,4 +1,4 @@
-"""Readings of one run: means and quantiles of its blocks, and how sure they are from it alone.
+"""Measurements of one run: means and quantiles of its blocks, and how sure they are from it alone.
 
 The validity gates are here: how many independent packets an interval needs
 (docs/stages/compare.md).
@@ -42,7 +42,7 @@ FEW_FACTOR, FEW_ALIKE_FACTOR = 1.1, 1.5
 
 
 @dataclass(frozen=True)
-class Reading:
+class Measurement:
     """A figure of one run: its value, and how sure it is from this run alone.
 
     `within` is None where this run's packets are too few or too much alike: `why` says so, and
@@ -66,7 +66,7 @@ def of_means(
     sides: list[Blocks],
     least_ns: float = 0.0,
     clock_ns: float = 0.0,
-) -> Reading:
+) -> Measurement:
     """Sum of the sides' means: of one direction, or of both.
 
     Args:
@@ -87,20 +87,20 @@ def of_means(
         return np.asarray(np.sum(each, axis=0))
 
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
-    return of_sums(Reading(value, None, n, n, bias), alone, influence, columns, means)
+    return of_sums(Measurement(value, None, n, n, bias), alone, influence, columns, means)
 
 
 def of_sums(
-    reading: Reading,
+    measurement: Measurement,
     alone: float,
     influence: Floats,
     columns: Sequence[Floats | Ints],
     statistic: Callable[..., Floats],
-) -> Reading:
+) -> Measurement:
     """Figure that is made of sums over blocks of time.
 
     Args:
-        reading: Of all blocks, without an interval yet.
+        measurement: Of all blocks, without an interval yet.
         alone: Its standard error, were packets independent.
         influence: What each block adds to its error; sums to 0.
         columns: What is summed, block by block.
@@ -108,7 +108,7 @@ def of_sums(
     """
     blocks = blocking(influence)
     if blocks is None:
-        return replace(reading, n_effective=0.0, why=TRIMMED_AWAY)
+        return replace(measurement, n_effective=0.0, why=TRIMMED_AWAY)
     joint = [joined(column, blocks.length) for column in columns]
 
     def resampled(weights: Floats) -> Floats:
@@ -116,13 +116,13 @@ def of_sums(
 
     se, df = resampled_error(resampled, len(influence) // blocks.length)
     se = max(se, blocks.se)
-    n_effective = reading.n * min(1.0, (alone / se) ** 2) if se else float(reading.n)
-    within = Estimate(reading.value, se, df, reading.bias)
-    reading = replace(reading, within=within, n_effective=n_effective)
-    return gated(reading, blocks, n_effective / LEAST_EFFECTIVE)
+    n_effective = measurement.n * min(1.0, (alone / se) ** 2) if se else float(measurement.n)
+    within = Estimate(measurement.value, se, df, measurement.bias)
+    measurement = replace(measurement, within=within, n_effective=n_effective)
+    return gated(measurement, blocks, n_effective / LEAST_EFFECTIVE)
 
 
-def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
+def of_ratio(parts: Floats, wholes: Floats, n: int) -> Measurement:
     """Ratio of two sums over blocks of time: a rate, or a mean size.
 
     Args:
@@ -134,7 +134,7 @@ def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
     value = float(parts.sum()) / total
     blocks = blocking((parts - value * wholes) / total)
     if blocks is None:
-        return Reading(value, None, n, 0.0, 0.0, TRIMMED_AWAY)
+        return Measurement(value, None, n, 0.0, 0.0, TRIMMED_AWAY)
     length = blocks.length
 
     def ratios(weights: Floats) -> Floats:
@@ -143,9 +143,9 @@ def of_ratio(parts: Floats, wholes: Floats, n: int) -> Reading:
     n_blocks = len(parts) // length
     se, df = resampled_error(ratios, n_blocks)
     se = max(se, blocks.se)
-    reading = Reading(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
+    measurement = Measurement(value, Estimate(value, se, df), n, float(n_blocks), 0.0)
     # what never changes is known however little of it there is
-    return gated(reading, blocks, inf) if se else reading
+    return gated(measurement, blocks, inf) if se else measurement
 
 
 def resampled_error(statistic: Callable[[Floats], Floats], n_blocks: int) -> tuple[float, float]:
@@ -155,32 +155,32 @@ def resampled_error(statistic: Callable[[Floats], Floats], n_blocks: int) -> tup
     return spread_of(values, n_blocks), n_blocks - 1
 
 
-def gated(reading: Reading, blocks: Blocking, enough: float) -> Reading:
+def gated(measurement: Measurement, blocks: Blocking, enough: float) -> Measurement:
     """Widen an interval where packets hardly suffice, and say where they do not.
 
     There is no other gate: a summary, a comparison and a verdict are equally sure of a figure.
 
     Args:
-        reading: With the interval as it was resampled.
+        measurement: With the interval as it was resampled.
         blocks: What was resampled.
         enough: Independent packets, by those that are needed; infinite: they do not limit it.
     """
-    reading = replace(reading, n_times=blocks.n_times)
-    within = reading.within
+    measurement = replace(measurement, n_times=blocks.n_times)
+    within = measurement.within
     if not isinstance(within, Estimate) or not isfinite(within.se):
-        return replace(reading, within=None, n_effective=0.0, why=TOO_FEW)
+        return replace(measurement, within=None, n_effective=0.0, why=TOO_FEW)
     is_alike = isfinite(blocks.n_times)
     if enough < LEAST_SHARE:
-        return _wider(reading, within, WIDEST, SCANT, TOO_ALIKE)
+        return _wider(measurement, within, WIDEST, SCANT, TOO_ALIKE)
     if blocks.n_times < LEAST_TIMES:
-        return _wider(reading, within, WIDEST, SCANT, TOO_SLOW)
+        return _wider(measurement, within, WIDEST, SCANT, TOO_SLOW)
     factor = _doubtful(enough, blocks.n_times) if is_alike else 1.0
-    if reading.n < FEW_PACKETS and isfinite(enough):
+    if measurement.n < FEW_PACKETS and isfinite(enough):
         factor *= FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR
-        return _wider(reading, within, min(factor, WIDEST), FEW)
+        return _wider(measurement, within, min(factor, WIDEST), FEW)
     if factor > 1 or enough < 1:
-        return _wider(reading, within, min(factor, WIDEST), APPROXIMATE)
-    return reading
+        return _wider(measurement, within, min(factor, WIDEST), APPROXIMATE)
+    return measurement
 
 
 def _doubtful(enough: float, n_times: float) -> float:
@@ -188,8 +188,10 @@ def _doubtful(enough: float, n_times: float) -> float:
     return max(1.0, SURELY_ENOUGH / enough) * max(1.0, SURE_TIMES / n_times)
 
 
-def _wider(reading: Reading, within: Estimate, factor: float, note: str, why: str = "") -> Reading:
-    return replace(reading, within=replace(within, se=within.se * factor), note=note, why=why)
+def _wider(
+    measurement: Measurement, within: Estimate, factor: float, note: str, why: str = ""
+) -> Measurement:
+    return replace(measurement, within=replace(within, se=within.se * factor), note=note, why=why)
 
 
 NOT_ASKED = "not asked for: --no-intervals"

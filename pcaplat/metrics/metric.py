@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.means import Measurement
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 
 
 @dataclass(frozen=True)
-class Figure:
+class MetricQuery:
     """What is asked of a run: a metric, one statistic of it, and where.
 
     Without `ends` the whole path; a metric of one way without `direction` takes both ways
@@ -23,10 +23,10 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Missing:
+class Unavailable:
     """A run that cannot give a figure: why, and what would."""
 
     why: str
 
 
-Given = Reading | Missing
+Answer = Measurement | Unavailable

@@ -5,8 +5,9 @@ from math import sqrt
 
 import numpy as np
 
-from pcaplat.metrics.latency import Figure, read
-from pcaplat.metrics.means import Reading
+from pcaplat.metrics.latency import read
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import t_tail
 
@@ -41,11 +42,11 @@ def odd_run(values: Sequence[float]) -> int | None:
     return at if n * p < ODD_LEVEL else None
 
 
-def odd_run_of(scenario: Scenario, figure: Figure) -> str | None:
+def odd_run_of(scenario: Scenario, query: MetricQuery) -> str | None:
     """Name the run of a scenario whose figure is unlike that of its other runs."""
-    readings = [read(run, figure) for run in scenario.runs]
-    values = [one.value for one in readings if isinstance(one, Reading)]
-    at = odd_run(values) if len(values) == len(readings) else None
+    measurements = [read(run, query) for run in scenario.runs]
+    values = [one.value for one in measurements if isinstance(one, Measurement)]
+    at = odd_run(values) if len(values) == len(measurements) else None
     if at is None:
         return None
     return (

@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from pcaplat.metrics.means import TRIMMED_AWAY, Reading, gated, resampled_error
+from pcaplat.metrics.means import TRIMMED_AWAY, Measurement, gated, resampled_error
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks, joined
 from pcaplat.model.histogram import Bins
@@ -30,14 +30,14 @@ BIN_ERROR = 2.0**-11
 """A bin's middle is off by that share at most (rust/src/base/histogram.rs)."""
 
 
-def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
+def of_quantile(blocks: Blocks, share: float, bias: float) -> Measurement:
     """Quantile of one direction's latencies."""
     bins = blocks.bins
     value = float(quantiles(bins.values, bins.totals(len(blocks.n))[None], share)[0])
     n = blocks.n_all
     worth = worth_of_quantile(blocks, value, share)
     if worth is None:
-        return Reading(value, None, n, 0.0, bias, TRIMMED_AWAY)
+        return Measurement(value, None, n, 0.0, bias, TRIMMED_AWAY)
     values, counts = _nearby(bins, worth.blocks.length, share)
     reached = np.cumsum(counts, axis=1)
     # the value is the middle of a bin
@@ -51,8 +51,8 @@ def of_quantile(blocks: Blocks, share: float, bias: float) -> Reading:
     n_beyond = worth.n * min(share, 1 - share)
     if n_beyond < MANY_BEYOND:
         se = max(se, _farther_side(values, counts, value, share, worth.n))
-    reading = Reading(value, Estimate(value, se, df, bias), n, worth.n, bias)
-    found = gated(reading, worth.blocks, n_beyond / LEAST_BEYOND)
+    measurement = Measurement(value, Estimate(value, se, df, bias), n, worth.n, bias)
+    found = gated(measurement, worth.blocks, n_beyond / LEAST_BEYOND)
     return replace(found, within=None, note="") if found.why else found
 
 

@@ -11,8 +11,8 @@ from math import ceil
 
 import numpy as np
 
-from pcaplat.metrics.means import Reading, of_ratio
-from pcaplat.metrics.metric import SHARES, Figure, Given, Missing
+from pcaplat.metrics.means import Measurement, of_ratio
+from pcaplat.metrics.metric import SHARES, Answer, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic_blocks import Rates, TrafficRow, TrafficSeries
 from pcaplat.model.blocks import N_BLOCKS
@@ -38,30 +38,32 @@ UNCOUNTED = (
 )
 
 
-def rate(run: MeasuredRun, figure: Figure) -> Given:
+def rate(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give frames or bits a second, where packets come out."""
-    found = _place(run, figure, is_out=True)
-    if isinstance(found, Missing):
+    found = _place(run, query, is_out=True)
+    if isinstance(found, Unavailable):
         return found
     flow, row = found
-    if figure.statistic != "mean":
-        return Missing(f"the {figure.statistic} of a rate depends on how long it is taken over")
-    if figure.metric in OF_THE_LINE and row["l2_bps"] is None:
-        return Missing(f"{row['point']} was not captured as Ethernet, so its line is not known")
-    gap = GAPS.get(figure.metric)
+    if query.statistic != "mean":
+        return Unavailable(f"the {query.statistic} of a rate depends on how long it is taken over")
+    if query.metric in OF_THE_LINE and row["l2_bps"] is None:
+        return Unavailable(f"{row['point']} was not captured as Ethernet, so its line is not known")
+    gap = GAPS.get(query.metric)
     if gap and row[gap]:
-        what = "an IP packet" if figure.metric == "throughput-l3" else "a payload"
-        return Missing(f"{row[gap]} frames at {row['point']} are not known to carry {what}")
-    column, factor, besides = RATES[figure.metric]
+        what = "an IP packet" if query.metric == "throughput-l3" else "a payload"
+        return Unavailable(f"{row[gap]} frames at {row['point']} are not known to carry {what}")
+    column, factor, besides = RATES[query.metric]
     counts = factor * (flow.counts[column] + besides * flow.counts["n_frames"])
     seconds = np.full(len(counts), flow.length_ns / 1e9)
-    reading = of_ratio(counts.astype(np.float64), seconds, int(flow.counts["n_frames"].sum()))
-    return replace(reading, note="; ".join(filter(None, (reading.note, _lossy(run, figure)))))
+    measurement = of_ratio(counts.astype(np.float64), seconds, int(flow.counts["n_frames"].sum()))
+    return replace(
+        measurement, note="; ".join(filter(None, (measurement.note, _lossy(run, query))))
+    )
 
 
-def _lossy(run: MeasuredRun, figure: Figure) -> str:
+def _lossy(run: MeasuredRun, query: MetricQuery) -> str:
     """Name a rate at which frames were lost as what it is."""
-    row = run.segments.get((*(figure.ends or run.ends), figure.direction or "forward"))
+    row = run.segments.get((*(query.ends or run.ends), query.direction or "forward"))
     if row is None or not row["n_lost"]:
         return ""
     percent = 100 * row["n_lost"] / (row["n"] + row["n_lost"])
@@ -71,21 +73,23 @@ def _lossy(run: MeasuredRun, figure: Figure) -> str:
     )
 
 
-def frame_size(run: MeasuredRun, figure: Figure) -> Given:
+def frame_size(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give a statistic of frame sizes with FCS, as RFC 2544 counts them, where packets go in."""
-    found = _place(run, figure, is_out=False)
-    if isinstance(found, Missing):
+    found = _place(run, query, is_out=False)
+    if isinstance(found, Unavailable):
         return found
     flow, row = found
     if row["l2_bps"] is None:
-        return Missing(f"{row['point']} was not captured as Ethernet, so its frames are not known")
+        return Unavailable(
+            f"{row['point']} was not captured as Ethernet, so its frames are not known"
+        )
     n_frames = int(flow.counts["n_frames"].sum())
-    if figure.statistic == "mean":
+    if query.statistic == "mean":
         n = flow.counts["n_frames"].astype(np.float64)
         return of_ratio(flow.counts["frame_bytes"] + FCS_BYTES * n, n, n_frames)
-    value = _statistic(run.rates.sizes if run.rates else (), row, figure.statistic) + FCS_BYTES
-    why = f"one run has one {figure.statistic}, and no interval for it; five runs have"
-    return Reading(value, None, n_frames, n_frames, 0.0, why)
+    value = _statistic(run.rates.sizes if run.rates else (), row, query.statistic) + FCS_BYTES
+    why = f"one run has one {query.statistic}, and no interval for it; five runs have"
+    return Measurement(value, None, n_frames, n_frames, 0.0, why)
 
 
 def _statistic(sizes: Sequence[TrafficRow], row: TrafficRow, statistic: str) -> float:
@@ -101,23 +105,23 @@ def _statistic(sizes: Sequence[TrafficRow], row: TrafficRow, statistic: str) -> 
     return float(values[order][at])
 
 
-def overhead(run: MeasuredRun, figure: Figure) -> Given:
+def overhead(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give the bytes that frames are longer at the far end than at the near end."""
     if run.rates is None:
-        return Missing(UNCOUNTED.format(name=run.name))
-    way = figure.direction or "forward"
-    ends = figure.ends or run.ends
+        return Unavailable(UNCOUNTED.format(name=run.name))
+    way = query.direction or "forward"
+    ends = query.ends or run.ends
     rows = [row for row in run.rates.overhead if row["direction"] == way]
     chosen, sign = _along(rows, ends, run)
     if not chosen:
-        return Missing(f"{run.name}: no packet was seen at both ends of {ends[0]} → {ends[1]}")
+        return Unavailable(f"{run.name}: no packet was seen at both ends of {ends[0]} → {ends[1]}")
     n = min(row["n"] for row in chosen)
-    column = {"mean": "mean_bytes", "p50": "usual_bytes"}.get(figure.statistic)
-    column = column or f"{figure.statistic}_bytes"
+    column = {"mean": "mean_bytes", "p50": "usual_bytes"}.get(query.statistic)
+    column = column or f"{query.statistic}_bytes"
     if len(chosen) > 1 and column != "mean_bytes":
-        return Missing("only means add up along a path; name a segment")
+        return Unavailable("only means add up along a path; name a segment")
     if column not in chosen[0]:
-        return Missing(f"the {figure.statistic} of the overhead is not measured")
+        return Unavailable(f"the {query.statistic} of the overhead is not measured")
     value = sign * sum(row[column] for row in chosen)
     is_constant = all(row["min_bytes"] == row["max_bytes"] for row in chosen)
     if is_constant:
@@ -125,7 +129,7 @@ def overhead(run: MeasuredRun, figure: Figure) -> Given:
         ones = np.ones(N_BLOCKS)
         return of_ratio(value * ones, ones, n)
     why = "packets of this run grow by different sizes; five runs have an interval for their mean"
-    return Reading(value, None, n, n, 0.0, why)
+    return Measurement(value, None, n, n, 0.0, why)
 
 
 def _along(
@@ -143,12 +147,12 @@ def _along(
     return [], 1
 
 
-def transaction_rate(run: MeasuredRun, figure: Figure) -> Given:
+def transaction_rate(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Transactions a second of all connections together, nearest the client."""
-    return _of_transactions(run, figure, lambda rows: sum(row["rate_tps"] or 0.0 for row in rows))
+    return _of_transactions(run, query, lambda rows: sum(row["rate_tps"] or 0.0 for row in rows))
 
 
-def transaction_time(run: MeasuredRun, figure: Figure) -> Given:
+def transaction_time(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Mean time of a transaction, as seen at the point nearest the client."""
 
     def mean_ns(rows: list[TrafficRow]) -> float:
@@ -156,18 +160,18 @@ def transaction_time(run: MeasuredRun, figure: Figure) -> Given:
         total_ns = sum((row["mean_ns"] or 0.0) * row["n_transactions"] for row in rows)
         return float(total_ns / n)
 
-    return _of_transactions(run, figure, mean_ns)
+    return _of_transactions(run, query, mean_ns)
 
 
 def _of_transactions(
-    run: MeasuredRun, figure: Figure, take: Callable[[list[TrafficRow]], float]
-) -> Given:
+    run: MeasuredRun, query: MetricQuery, take: Callable[[list[TrafficRow]], float]
+) -> Answer:
     if run.rates is None:
-        return Missing(UNCOUNTED.format(name=run.name))
-    if figure.statistic != "mean":
-        return Missing(f"the {figure.statistic} of transactions is not measured; their mean is")
+        return Unavailable(UNCOUNTED.format(name=run.name))
+    if query.statistic != "mean":
+        return Unavailable(f"the {query.statistic} of transactions is not measured; their mean is")
     # forward leaves the end that opens most flows
-    point = (figure.ends or run.ends)[0]
+    point = (query.ends or run.ends)[0]
     rows = [
         row
         for row in run.rates.transactions
@@ -175,32 +179,34 @@ def _of_transactions(
     ]
     kinds = sorted({(row["kind"], row["protocol"]) for row in rows})
     if not kinds:
-        return Missing(f"{run.name}: no transactions (rr or crr) are recognised at {point}")
+        return Unavailable(f"{run.name}: no transactions (rr or crr) are recognised at {point}")
     if len(kinds) > 1:
         named = ", ".join(f"{kind} of IP protocol {number}" for kind, number in kinds)
-        return Missing(f"{run.name}: transactions of several kinds ({named}); --filter takes one")
+        return Unavailable(
+            f"{run.name}: transactions of several kinds ({named}); --filter takes one"
+        )
     n = sum(row["n_transactions"] for row in rows)
     why = "one run has one transaction rate, and no interval for it; five runs have"
-    return Reading(float(take(rows)), None, n, n, 0.0, why)
+    return Measurement(float(take(rows)), None, n, n, 0.0, why)
 
 
 def _place(
-    run: MeasuredRun, figure: Figure, *, is_out: bool
-) -> tuple[TrafficSeries, TrafficRow] | Missing:
+    run: MeasuredRun, query: MetricQuery, *, is_out: bool
+) -> tuple[TrafficSeries, TrafficRow] | Unavailable:
     """Find what passed the point that a figure is taken at."""
     rates: Rates | None = run.rates
     if rates is None:
-        return Missing(UNCOUNTED.format(name=run.name))
-    way = figure.direction or "forward"
-    near, far = figure.ends or run.ends
+        return Unavailable(UNCOUNTED.format(name=run.name))
+    way = query.direction or "forward"
+    near, far = query.ends or run.ends
     point = far if (way == "forward") == is_out else near
     flow, row = rates.flows.get((point, way)), rates.row((point, way))
     if flow is None or row is None or not flow.counts["n_frames"].sum():
-        return Missing(f"{run.name}: no packet was seen at {point} going {way}")
+        return Unavailable(f"{run.name}: no packet was seen at {point} going {way}")
     return flow, row
 
 
-OF_TRAFFIC: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
+OF_TRAFFIC: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
     **dict.fromkeys(RATES, rate),
     "frame-size": frame_size,
     "encapsulation-overhead": overhead,
@@ -210,17 +216,17 @@ OF_TRAFFIC: dict[str, Callable[[MeasuredRun, Figure], Given]] = {
 """Every metric that the traffic of a run gives."""
 
 
-def other_frames(run: MeasuredRun, figure: Figure, frame_bytes: list[int]) -> str:
+def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -> str:
     """Say that a run's frames are not those that a claim is about; empty where they may be.
 
     Args:
         run: What was measured.
-        figure: What is asked of it.
+        query: What is asked of it.
         frame_bytes: Sizes with FCS that the claim is about.
     """
     # a rate is one of the frames that come out, which a tunnel on the way makes longer or shorter
-    found = _place(run, figure, is_out=figure.metric in RATES)
-    if isinstance(found, Missing) or run.rates is None:
+    found = _place(run, query, is_out=query.metric in RATES)
+    if isinstance(found, Unavailable) or run.rates is None:
         return ""
     place = (found[1]["point"], found[1]["direction"])
     rows = [row for row in run.rates.sizes if (row["point"], row["direction"]) == place]

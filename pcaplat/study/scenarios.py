@@ -30,14 +30,14 @@ class RunFiles:
     captures: Sequence[str]
     wanted: Wanted = field(default_factory=Wanted)
 
-    def measured(self, reading: RunReader) -> MeasuredRun:
+    def measured(self, reader: RunReader) -> MeasuredRun:
         """Read it, or merge its captures; and what other instruments say of it."""
         # before the captures, which take longer
         said = cross_checks_in(self.folder, self.wanted)
         wanted = (self.wanted.cpu, self.wanted.memory)
         cpu, memory = (None if one is None else samples_in(self.folder, one) for one in wanted)
         merged = self.captures
-        run = reading.merged(self.name, merged) if merged else saved_run(self.folder)
+        run = reader.merged(self.name, merged) if merged else saved_run(self.folder)
         return replace(run, cross_checks=said, samples=cpu, memory=memory)
 
 
@@ -65,7 +65,7 @@ class Study:
             str(self.folder / name) if name.endswith(".toml") else name for name in self.file.claims
         ]
 
-    def reading(self, asked: RunReader) -> RunReader:
+    def reader(self, asked: RunReader) -> RunReader:
         """Join what is asked for and what the file says; what is asked for wins."""
         options = self.file.options | {k: v for k, v in asked.options.items() if v}
         if str(options.get("profile", "")).endswith(".toml") and "profile" not in asked.options:
@@ -91,8 +91,8 @@ class Study:
 
     def scenario(self, name: str, asked: RunReader) -> Scenario:
         """Measure a scenario."""
-        reading = self.reading(asked)
-        return reading.scenario(name, [run.measured(reading) for run in self.runs(name)])
+        reader = self.reader(asked)
+        return reader.scenario(name, [run.measured(reader) for run in self.runs(name)])
 
     def _folders(self, pattern: str) -> list[Path]:
         exact = self.folder / pattern
@@ -151,7 +151,7 @@ def runs_at(where: str, options: Mapping[str, Any]) -> list[tuple[str, RunFiles,
     """
     file, colon, name = where.rpartition(":")
     study = study_at(file if colon else where)
-    own = {**options, **study.reading(RunReader(options)).options}
+    own = {**options, **study.reader(RunReader(options)).options}
     found = [
         (scenario, run, own)
         for scenario in ([name] if colon else study.names)

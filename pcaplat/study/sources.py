@@ -56,7 +56,7 @@ def measured(name: str, result: Result) -> MeasuredRun:
 
 
 def scenario_of(
-    source: ScenarioSource | Sequence[ScenarioSource], reading: RunReader, name: str | None = None
+    source: ScenarioSource | Sequence[ScenarioSource], reader: RunReader, name: str | None = None
 ) -> Scenario:
     """Make a scenario of a folder of captures, a folder of such folders, or results.
 
@@ -64,23 +64,23 @@ def scenario_of(
         InputError: There is nothing to measure there.
     """
     if isinstance(source, str | PathLike | Result):
-        found = runs_of(source, reading)
-        return reading.scenario(name or _name_of(source), found)
+        found = runs_of(source, reader)
+        return reader.scenario(name or _name_of(source), found)
     if not source:
         raise StudyError.no_runs(name or "a scenario")
     files = [fspath(one) for one in source if not isinstance(one, Result)]
     if len(files) == len(source) and not any(Path(one).is_dir() for one in files):
-        run = reading.merged("captures", files)
-        return reading.scenario(name or run.name, [run])
-    several = [run for one in source for run in runs_of(one, reading)]
-    return reading.scenario(name or _name_of(source[0]), several)
+        run = reader.merged("captures", files)
+        return reader.scenario(name or run.name, [run])
+    several = [run for one in source for run in runs_of(one, reader)]
+    return reader.scenario(name or _name_of(source[0]), several)
 
 
 def _name_of(source: ScenarioSource) -> str:
     return "result" if isinstance(source, Result) else Path(fspath(source)).resolve().name
 
 
-def runs_of(source: ScenarioSource, reading: RunReader) -> list[MeasuredRun]:
+def runs_of(source: ScenarioSource, reader: RunReader) -> list[MeasuredRun]:
     """Give the runs of a folder, or the one of a result."""
     if isinstance(source, Result):
         return [measured("result", source)]
@@ -90,11 +90,11 @@ def runs_of(source: ScenarioSource, reading: RunReader) -> list[MeasuredRun]:
     if not folder.is_dir():
         raise StudyError.no_scenario(str(folder))
     if is_run(folder):
-        return [run_of(folder, reading)]
+        return [run_of(folder, reader)]
     inner = sorted(one for one in folder.iterdir() if one.is_dir() and is_run(one))
     if not inner:
         raise StudyError.no_captures(str(folder), sorted(one.name for one in folder.iterdir()))
-    return [run_of(one, reading) for one in inner]
+    return [run_of(one, reader) for one in inner]
 
 
 def is_run(folder: Path) -> bool:
@@ -112,11 +112,11 @@ def _is_capture(file: Path) -> bool:
     return name.suffix.lower() in CAPTURE
 
 
-def run_of(folder: Path, reading: RunReader) -> MeasuredRun:
+def run_of(folder: Path, reader: RunReader) -> MeasuredRun:
     """Read or merge one run."""
     if not (folder / SUMMARY).exists():
-        return reading.merged(folder.name, captures_in(folder))
-    asked = [option for name, option in CHOOSING.items() if name in reading.options]
+        return reader.merged(folder.name, captures_in(folder))
+    asked = [option for name, option in CHOOSING.items() if name in reader.options]
     if asked:
         raise StudyError.chosen_already(str(folder), asked)
     return saved_run(folder)

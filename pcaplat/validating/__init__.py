@@ -49,12 +49,12 @@ def validate(
         >>> document["verdicts"][0]["verdict"]
         'undecided'
     """
-    reading = RunReader(options or {}, warm_up_ns)
+    reader = RunReader(options or {}, warm_up_ns)
     names = [fspath(one) for one in _listed(claims)]
     if results is None:
         names, results = _of_study(names)
     chosen = chosen_claims(names, only)
-    return judge(chosen, _scenarios(results, chosen, reading))
+    return judge(chosen, _scenarios(results, chosen, reader))
 
 
 def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Any]:
@@ -93,16 +93,14 @@ def _scenarios(
     | Sequence[ScenarioSource]
     | Mapping[str, ScenarioSource | Sequence[ScenarioSource]],
     claims: Sequence[Claim],
-    reading: RunReader,
+    reader: RunReader,
 ) -> dict[str, Scenario]:
     if isinstance(results, Mapping):
-        return {
-            name: replace(scenario_at(one, reading), name=name) for name, one in results.items()
-        }
+        return {name: replace(scenario_at(one, reader), name=name) for name, one in results.items()}
     if isinstance(results, str | PathLike) and is_study(fspath(results)):
         study = study_at(fspath(results))
-        return {name: study.scenario(name, reading) for name in _wanted(claims, study.names)}
-    return {UNNAMED: scenario_at(results, reading)}
+        return {name: study.scenario(name, reader) for name in _wanted(claims, study.names)}
+    return {UNNAMED: scenario_at(results, reader)}
 
 
 def _wanted(claims: Sequence[Claim], names: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from math import ceil, inf
 
-from pcaplat.metrics.contrasts import RUNS, Effect
+from pcaplat.metrics.contrasts import RUNS, Contrast
 from pcaplat.metrics.runs import LEAST_RUNS
 from pcaplat.statistics.intervals import Estimate, t_quantile
 from pcaplat.statistics.loss_ratio import LossEstimate
@@ -18,7 +18,7 @@ MOST_TIMES = 50
 """More than this many times the data is no advice."""
 
 
-def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: ClaimBounds) -> str:
+def needs(contrast: Contrast, estimate: Estimate | LossEstimate, claim: ClaimBounds) -> str:
     """Say why an interval decides nothing, and what would."""
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
@@ -43,7 +43,7 @@ def needs(effect: Effect, estimate: Estimate | LossEstimate, claim: ClaimBounds)
     times = (reach / room) ** 2 if room > 0 else inf
     if times > MOST_TIMES:
         return f"{start}; the value lies on its edge, where more data hardly help"
-    return f"{start}; {_amount(effect, times)}"
+    return f"{start}; {_amount(contrast, times)}"
 
 
 def _room(estimate: Estimate, claim: ClaimBounds) -> float:
@@ -52,12 +52,12 @@ def _room(estimate: Estimate, claim: ClaimBounds) -> float:
     return min(edges) - estimate.bias
 
 
-def _amount(effect: Effect, times: float) -> str:
-    if effect.replication == RUNS:
-        n_runs = max(effect.n_runs + 1, ceil(effect.n_runs * times))
-        return f"about {n_runs} runs a scenario instead of {effect.n_runs} would decide"
+def _amount(contrast: Contrast, times: float) -> str:
+    if contrast.replication == RUNS:
+        n_runs = max(contrast.n_runs + 1, ceil(contrast.n_runs * times))
+        return f"about {n_runs} runs a scenario instead of {contrast.n_runs} would decide"
     factor = max(2, ceil(times))
-    n = f"{ceil(effect.n * factor):,} packets" if effect.n else "packets"
+    n = f"{ceil(contrast.n * factor):,} packets" if contrast.n else "packets"
     return f"runs {factor} times as long (about {n}), or {LEAST_RUNS} runs a scenario, would decide"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
-from pcaplat.metrics.contrasts import Effect
+from pcaplat.metrics.contrasts import Contrast
 from pcaplat.published.claims import Claim
 from pcaplat.statistics.intervals import Estimate, holm
 from pcaplat.statistics.loss_ratio import LossEstimate
@@ -41,7 +41,7 @@ class _Test:
     """A claim, what was measured, and the p-values of both ways to decide."""
 
     claim: Claim
-    effect: Effect
+    contrast: Contrast
     estimate: Estimate | LossEstimate
     bounds: ClaimBounds
     p_held: float
@@ -52,9 +52,9 @@ class _Test:
         return min(self.p_held, self.p_refuted)
 
 
-def decide(pairs: Sequence[tuple[Claim, Effect]]) -> list[Verdict]:
+def decide(pairs: Sequence[tuple[Claim, Contrast]]) -> list[Verdict]:
     """Judge claims together: of several, one is decided by chance more easily (Holm)."""
-    pairs = [(claim, _finite(effect)) for claim, effect in pairs]
+    pairs = [(claim, _finite(contrast)) for claim, contrast in pairs]
     tests = [_test(*pair) for pair in pairs]
     known = [test for test in tests if test is not None]
     stands = iter(holm([test.p for test in known], LEVEL))
@@ -64,18 +64,18 @@ def decide(pairs: Sequence[tuple[Claim, Effect]]) -> list[Verdict]:
     ]
 
 
-def _finite(effect: Effect) -> Effect:
+def _finite(contrast: Contrast) -> Contrast:
     """Take away what is no number: nothing may be decided by it."""
-    estimate, value = effect.estimate, effect.value
+    estimate, value = contrast.estimate, contrast.value
     if estimate is not None and all(map(isfinite, estimate.interval(REFUTED_CONFIDENCE))):
-        return effect
+        return contrast
     known = value if value is not None and isfinite(value) else None
-    return replace(effect, estimate=None, value=known, why=effect.why or NO_NUMBER)
+    return replace(contrast, estimate=None, value=known, why=contrast.why or NO_NUMBER)
 
 
-def _test(claim: Claim, effect: Effect) -> _Test | None:
-    found, bounds = effect.estimate, bounds_of(claim)
-    if found is None or effect.why:
+def _test(claim: Claim, contrast: Contrast) -> _Test | None:
+    found, bounds = contrast.estimate, bounds_of(claim)
+    if found is None or contrast.why:
         return None
     not_below = 0.0 if bounds.hi == inf else found.p_not_below(bounds.hi)
     not_above = 0.0 if bounds.lo == -inf else found.p_not_above(bounds.lo)
@@ -83,7 +83,7 @@ def _test(claim: Claim, effect: Effect) -> _Test | None:
     below = 1.0 if bounds.lo == -inf else found.p_not_below(bounds.lo)
     p_refuted = min(1.0, 2 * min(above, below))
     p_held = 0.0 if _is_exactly_in(found, bounds) else max(not_below, not_above)
-    return _Test(claim, effect, found, bounds, p_held, p_refuted)
+    return _Test(claim, contrast, found, bounds, p_held, p_refuted)
 
 
 def _is_exactly_in(found: Estimate | LossEstimate, bounds: ClaimBounds) -> bool:
@@ -102,16 +102,16 @@ def bounds_of(claim: Claim) -> ClaimBounds:
     return ClaimBounds(lo, hi, claim.unit)
 
 
-def _unmeasured(claim: Claim, effect: Effect) -> Verdict:
-    verdict = Verdict("undecided", with_notes(effect.why, effect.notes), n_runs=effect.n_runs)
-    verdict = replace(verdict, replication=effect.replication)
-    if effect.value is None:
+def _unmeasured(claim: Claim, contrast: Contrast) -> Verdict:
+    verdict = Verdict("undecided", with_notes(contrast.why, contrast.notes), n_runs=contrast.n_runs)
+    verdict = replace(verdict, replication=contrast.replication)
+    if contrast.value is None:
         return verdict
     unit = claim.unit_in_base
-    verdict = replace(verdict, estimate=effect.value / unit)
-    if effect.estimate is None:
+    verdict = replace(verdict, estimate=contrast.value / unit)
+    if contrast.estimate is None:
         return verdict
-    lo, hi = (end / unit for end in effect.estimate.interval(HELD_CONFIDENCE))
+    lo, hi = (end / unit for end in contrast.estimate.interval(HELD_CONFIDENCE))
     return replace(verdict, lo=lo, hi=hi, confidence=HELD_CONFIDENCE)
 
 
@@ -128,16 +128,16 @@ def _verdict(test: _Test, n_tests: int, *, is_firm: bool) -> Verdict:
         lo / unit,
         hi / unit,
         confidence,
-        test.effect.n_runs,
-        test.effect.replication,
+        test.contrast.n_runs,
+        test.contrast.replication,
     )
     if is_refuted:
         word, reason = "refuted", outside(measured, test.bounds, confidence)
     elif test.p_held <= LEVEL:
         word, reason = "held", inside(measured, test.bounds, confidence)
     else:
-        word, reason = "undecided", needs(test.effect, test.estimate, test.bounds)
+        word, reason = "undecided", needs(test.contrast, test.estimate, test.bounds)
     if word != "undecided" and not is_firm:
         alone = f"too little data: {word} if it were the only claim ({reason}), but not"
         word, reason = "undecided", f"{alone} among {n_tests} judged together (Holm)"
-    return replace(verdict, word=word, reason=with_notes(reason, test.effect.notes))
+    return replace(verdict, word=word, reason=with_notes(reason, test.contrast.notes))

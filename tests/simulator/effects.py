@@ -18,7 +18,7 @@ from tests.simulator.scenario import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    Effect = Callable[[Scenario], Scenario]
+    Contrast = Callable[[Scenario], Scenario]
 
 NAMES = ("vm", "up", "leaf", "spine", "far")
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -32,7 +32,7 @@ def base(n_packets: int = 2_000, seed: int = 1) -> Scenario:
     return Scenario(points, links, Traffic(n_packets=n_packets), seed=seed)
 
 
-def at(names: Iterable[str], **changes: Any) -> Effect:  # noqa: ANN401 - fields of a point
+def at(names: Iterable[str], **changes: Any) -> Contrast:  # noqa: ANN401 - fields of a point
     """Change points."""
     chosen = set(names)
 
@@ -43,7 +43,7 @@ def at(names: Iterable[str], **changes: Any) -> Effect:  # noqa: ANN401 - fields
     return effect
 
 
-def each(field: str, *values: Any) -> Effect:  # noqa: ANN401 - values of a field
+def each(field: str, *values: Any) -> Contrast:  # noqa: ANN401 - values of a field
     """Give every point a value of its own, along the path."""
 
     def effect(scenario: Scenario) -> Scenario:
@@ -56,25 +56,25 @@ def each(field: str, *values: Any) -> Effect:  # noqa: ANN401 - values of a fiel
     return effect
 
 
-def traffic(**changes: Any) -> Effect:  # noqa: ANN401 - fields of traffic
+def traffic(**changes: Any) -> Contrast:  # noqa: ANN401 - fields of traffic
     """Change the traffic."""
     return lambda scenario: replace(scenario, traffic=replace(scenario.traffic, **changes))
 
 
-def links(**changes: Any) -> Effect:  # noqa: ANN401 - fields of a link
+def links(**changes: Any) -> Contrast:  # noqa: ANN401 - fields of a link
     """Change the links."""
     return lambda scenario: replace(
         scenario, links=tuple(replace(link, **changes) for link in scenario.links)
     )
 
 
-def translated(*kinds: str, reuses_ports: bool = False) -> Effect:
+def translated(*kinds: str, reuses_ports: bool = False) -> Contrast:
     """Put a translator between leaf and spine."""
     translation = Translation(3, frozenset(kinds), reuses_ports=reuses_ports)
     return lambda scenario: replace(scenario, translation=translation)
 
 
-def parallel(by: str) -> Effect:
+def parallel(by: str) -> Contrast:
     """Two leaves instead of one, each of which sees a share."""
 
     def effect(scenario: Scenario) -> Scenario:
@@ -95,7 +95,7 @@ def parallel(by: str) -> Effect:
     return effect
 
 
-def together(*effects: Effect) -> Effect:
+def together(*effects: Contrast) -> Contrast:
     """One after the other."""
 
     def effect(scenario: Scenario) -> Scenario:
@@ -106,7 +106,7 @@ def together(*effects: Effect) -> Effect:
     return effect
 
 
-def tunnel(kind: str, names: Iterable[str] = OVERLAY, **fields: int) -> Effect:
+def tunnel(kind: str, names: Iterable[str] = OVERLAY, **fields: int) -> Contrast:
     """Points that see the packets in a tunnel."""
     return at(names, tunnel=Tunnel(kind, **fields))
 
@@ -116,7 +116,7 @@ def only(*kinds: str) -> tuple[tuple[str, float], ...]:
     return tuple((kind, 1 / len(kinds)) for kind in kinds)
 
 
-def long_path(n_points: int) -> Effect:
+def long_path(n_points: int) -> Contrast:
     """So many points, every third one of them in a tunnel, behind routers of their own."""
 
     def effect(scenario: Scenario) -> Scenario:
@@ -131,7 +131,7 @@ def long_path(n_points: int) -> Effect:
     return effect
 
 
-def weak(n_idents: int) -> Effect:
+def weak(n_idents: int) -> Contrast:
     """Identities of so many values, and points that miss a packet now and then."""
     few = traffic(
         shares=only("udp"), ip6_share=0.0, constant_share=0.8, idents="random", n_idents=n_idents
@@ -154,7 +154,7 @@ ANY = together(
     at(("up",), file="host", is_cooked=True, interface=2),
 )
 
-EFFECTS: dict[str, Effect] = {
+EFFECTS: dict[str, Contrast] = {
     "plain": together(),
     "vxlan": tunnel("vxlan", number=5002, number_back=5001),
     "vxlan on port 8472": tunnel("vxlan", port=8472),

@@ -10,8 +10,8 @@ from typing import Any
 
 from pcaplat.metrics.bias import convention, drift_ns
 from pcaplat.metrics.latency import read
-from pcaplat.metrics.means import Reading
-from pcaplat.metrics.metric import Figure
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
@@ -55,17 +55,17 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
             continue
         near, far, way = key
         range_ns[key] = row["max_ns"] - row["min_ns"]
-        given = read(run, Figure("one-way-latency", "mean", (near, far), way))
+        answer = read(run, MetricQuery("one-way-latency", "mean", (near, far), way))
         queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         yield (
             _ends(near, far, way)
-            | _terms(given, row["clock_half_width_ns"], 0.0, queue_ns)
+            | _terms(answer, row["clock_half_width_ns"], 0.0, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
             | _convention(run, (near, far), is_two_way=False)
         )
     for row in run.document["round_trips"]:
         near, far = row["near"], row["far"]
-        given = read(run, Figure("two-way-contribution", ends=(near, far)))
+        answer = read(run, MetricQuery("two-way-contribution", ends=(near, far)))
         queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         sides = [run.blocks.get((near, far, way)) for way in ("forward", "reverse")]
         known = [side for side in sides if side is not None]
@@ -73,7 +73,7 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
         both_ns = sum(range_ns.get((near, far, way), 0.0) for way in ("forward", "reverse"))
         yield (
             _ends(near, far, None)
-            | _terms(given, 0.0, drift, queue_ns)
+            | _terms(answer, 0.0, drift, queue_ns)
             | {"ambiguity_ns": ambiguous_frac * both_ns}
             | _convention(run, (near, far), is_two_way=True)
         )
@@ -83,14 +83,14 @@ def _ends(near: str, far: str, way: str | None) -> Row:
     return {"near": near, "far": far, "direction": way}
 
 
-def _terms(given: object, clock_ns: float, drift: float, queue_ns: float) -> Row:
+def _terms(answer: object, clock_ns: float, drift: float, queue_ns: float) -> Row:
     """Take a mean's interval apart."""
     # where no queue was seen there may be one all the same
     known = {"clock_ns": clock_ns, "drift_ns": drift, "mirror_queue_ns": queue_ns or None}
-    if not isinstance(given, Reading):
+    if not isinstance(answer, Measurement):
         return {"statistical_ns": None, "resolution_ns": None} | known
-    half_ns = None if given.within is None else given.within.half_width(CONFIDENCE) - given.bias
-    resolution_ns = max(given.bias - clock_ns - drift - queue_ns, 0.0)
+    half_ns = None if answer.within is None else answer.within.half_width(CONFIDENCE) - answer.bias
+    resolution_ns = max(answer.bias - clock_ns - drift - queue_ns, 0.0)
     return {"statistical_ns": half_ns, "resolution_ns": resolution_ns} | known
 
 

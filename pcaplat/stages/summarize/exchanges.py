@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pcaplat.metrics.bias import waiting_ns
-from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, Reading, coarse_ns, of_means
+from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, Measurement, coarse_ns, of_means
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
@@ -96,22 +96,22 @@ class Resampling:
         """
         row: Row = {"mean_ns": all_of.mean_ns}
         row |= {f"{name}_ns": all_of.quantile_ns(share) for name, share in SHARES.items()}
-        readings: dict[str, Reading] = {}
+        measurements: dict[str, Measurement] = {}
         why: str | None
         why, blocks = (TOO_FEW, _lived(blocks)) if self.is_resampled else (NOT_ASKED, None)
         if blocks is not None:
             off_ns = drift_ns + waiting_ns(self.run, points)
             # every point has stamped both
             bias = 2 * coarse_ns(self.run, points, [blocks], is_single=True) + off_ns
-            readings["mean"] = of_means(self.run, points, [blocks], clock_ns=off_ns)
+            measurements["mean"] = of_means(self.run, points, [blocks], clock_ns=off_ns)
             for name, share in SHARES.items():
-                readings[name] = of_quantile(blocks, share, bias)
+                measurements[name] = of_quantile(blocks, share, bias)
         for name in ("mean", *SHARES):
-            lo, hi = _ends_of(readings.get(name))
+            lo, hi = _ends_of(measurements.get(name))
             row |= {f"{name}_lo_ns": lo, f"{name}_hi_ns": hi}
-        if readings:
-            why = _together({name: one.why for name, one in readings.items()})
-        note = _together({n: one.note for n, one in readings.items() if not one.why})
+        if measurements:
+            why = _together({name: one.why for name, one in measurements.items()})
+        note = _together({n: one.note for n, one in measurements.items() if not one.why})
         return row | {"interval_reason": why, "interval_note": note}
 
 
@@ -123,10 +123,10 @@ def _lived(blocks: Blocks | None) -> Blocks | None:
     return blocks.part(int(at[0]), int(at[-1]) + 1)
 
 
-def _ends_of(reading: Reading | None) -> tuple[float | None, float | None]:
-    if reading is None or reading.within is None or reading.why:
+def _ends_of(measurement: Measurement | None) -> tuple[float | None, float | None]:
+    if measurement is None or measurement.within is None or measurement.why:
         return None, None
-    lo, hi = reading.within.interval(CONFIDENCE)
+    lo, hi = measurement.within.interval(CONFIDENCE)
     return lo, hi
 
 

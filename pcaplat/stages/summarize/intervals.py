@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pcaplat.metrics.latency import read
-from pcaplat.metrics.means import NOT_ASKED, Reading
-from pcaplat.metrics.metric import Figure, Given, Missing
+from pcaplat.metrics.means import NOT_ASKED, Measurement
+from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
@@ -52,50 +52,50 @@ def _of_segment(run: MeasuredRun, row: Row) -> Row:
     columns: Row = {}
     whys, notes, n_effective = [], [], None
     for name in LATENCIES:
-        given = read(run, Figure("one-way-latency", name, ends, way))
-        columns |= _ends_ns(name, given)
-        whys.append(_why(name, given))
-        notes.append(_note(name, given))
-        if isinstance(given, Reading) and name == "mean":
-            n_effective = round(given.n_effective, 1)
+        answer = read(run, MetricQuery("one-way-latency", name, ends, way))
+        columns |= _ends_ns(name, answer)
+        whys.append(_why(name, answer))
+        notes.append(_note(name, answer))
+        if isinstance(answer, Measurement) and name == "mean":
+            n_effective = round(answer.n_effective, 1)
     about = {"interval_reason": _together(whys), "interval_note": _together(notes)}
     return columns | {"n_effective": n_effective} | about
 
 
 def _of_round_trip(run: MeasuredRun, row: Row) -> Row:
-    given = read(run, Figure("two-way-contribution", ends=(row["near"], row["far"])))
-    columns: Row = _ends_ns("mean", given) | {"n_effective": None}
-    if isinstance(given, Reading):
-        columns["n_effective"] = round(given.n_effective, 1)
-        if given.within is not None:
-            columns["mean_half_width_ns"] = given.within.half_width(CONFIDENCE)
-    note = _note("mean", given)
-    about = {"interval_reason": _reason(given), "interval_note": note[1] if note else None}
+    answer = read(run, MetricQuery("two-way-contribution", ends=(row["near"], row["far"])))
+    columns: Row = _ends_ns("mean", answer) | {"n_effective": None}
+    if isinstance(answer, Measurement):
+        columns["n_effective"] = round(answer.n_effective, 1)
+        if answer.within is not None:
+            columns["mean_half_width_ns"] = answer.within.half_width(CONFIDENCE)
+    note = _note("mean", answer)
+    about = {"interval_reason": _reason(answer), "interval_note": note[1] if note else None}
     return columns | about
 
 
-def _ends_ns(name: str, given: Given) -> Row:
+def _ends_ns(name: str, answer: Answer) -> Row:
     lo, hi = None, None
-    if isinstance(given, Reading) and given.within is not None and not given.why:
-        lo, hi = given.within.interval(CONFIDENCE)
+    if isinstance(answer, Measurement) and answer.within is not None and not answer.why:
+        lo, hi = answer.within.interval(CONFIDENCE)
     return {f"{name}_lo_ns": lo, f"{name}_hi_ns": hi}
 
 
-def _why(name: str, given: Given) -> tuple[str, str] | None:
-    reason = _reason(given)
+def _why(name: str, answer: Answer) -> tuple[str, str] | None:
+    reason = _reason(answer)
     return (name, reason) if reason else None
 
 
-def _reason(given: Given) -> str | None:
+def _reason(answer: Answer) -> str | None:
     """Without the name of the run, which a summary has none of."""
-    return given.why.removeprefix(": ") or None
+    return answer.why.removeprefix(": ") or None
 
 
-def _note(name: str, given: Given) -> tuple[str, str] | None:
+def _note(name: str, answer: Answer) -> tuple[str, str] | None:
     """Say which intervals are approximate, and wider for it; not of those that are null."""
-    if isinstance(given, Missing) or given.why or not given.note:
+    if isinstance(answer, Unavailable) or answer.why or not answer.note:
         return None
-    return name, given.note
+    return name, answer.note
 
 
 def _together(whys: list[tuple[str, str] | None]) -> str | None:
@@ -111,8 +111,8 @@ def _lost(run: MeasuredRun, row: Row) -> Row:
     if row["class"] != "packet" or not row["n"] + row["n_lost"]:
         return {"lost_lo_frac": None, "lost_hi_frac": None}
     ends, way = (row["near"], row["far"]), row["direction"]
-    given = read(run, Figure("loss-ratio", ends=ends, direction=way))
-    if isinstance(given, Missing) or given.within is None:
+    answer = read(run, MetricQuery("loss-ratio", ends=ends, direction=way))
+    if isinstance(answer, Unavailable) or answer.within is None:
         return {"lost_lo_frac": None, "lost_hi_frac": None}
-    lo, hi = given.within.interval(CONFIDENCE)
+    lo, hi = answer.within.interval(CONFIDENCE)
     return {"lost_lo_frac": lo, "lost_hi_frac": hi}
