@@ -14,10 +14,10 @@ from typer.main import get_command
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.diagnostics.catalogue import CODES
+from pcaplat.metrics.registry import METRICS, units_of
 from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
-from pcaplat.published.quantities import METRICS, units_of
 from pcaplat.published.schema import claims_schema
 from pcaplat.tables import TABLES
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES

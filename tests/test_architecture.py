@@ -4,11 +4,13 @@ import ast
 import os
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from pcaplat.cli import COMMANDS
+from pcaplat.metrics.registry import METRICS
 from pcaplat.outputs import OUTPUTS, SAVED, SHOWN, output
 from pcaplat.points import load_profile, profile_names
 from pcaplat.run.engines import ENGINES
@@ -84,6 +86,15 @@ def test_every_output_is_in_the_index() -> None:
 
 def test_every_command_is_in_the_index() -> None:
     assert modules(PACKAGE / "cli") - {"options"} == set(COMMANDS.values())
+
+
+def test_every_metric_is_in_the_index() -> None:
+    for file in modules(PACKAGE / "metrics"):
+        offered = getattr(import_module(f"pcaplat.metrics.{file}"), "METRICS", ())
+        if file != "registry":
+            assert {one.name for one in offered} == {
+                n for n, home in METRICS.items() if home == file
+            }
 
 
 def test_every_engine_is_in_the_index() -> None:

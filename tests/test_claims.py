@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from pcaplat.errors import ClaimError
+from pcaplat.metrics.dimensions import UNITS
+from pcaplat.metrics.registry import METRICS, units_of
 from pcaplat.published import Published, load_published, parse_published, published_names
 from pcaplat.published.claims import Claim
 from pcaplat.published.lines import key_lines
-from pcaplat.published.quantities import METRICS, UNITS, units_of
 from tests.conftest import ROOT
 from tests.shelf import CAPTURES
 

@@ -12,9 +12,9 @@ from pcaplat.comparing import compare
 from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.contrasts import IN_A_ROW, UNORDERED, UNREPLICATED
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import SCANT, Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import Scenario, oriented, trimmed
 from pcaplat.model.blocks import N_BLOCKS, Blocks
 from pcaplat.outputs import write

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pcaplat.published.quantities import METRICS, units_of
+from pcaplat.metrics.registry import METRICS, units_of
 from pcaplat.published.schema import claims_schema
 from pcaplat.validating import validate
 from tests.conftest import ROOT

@@ -12,9 +12,9 @@ import pytest
 
 from pcaplat.comparing import compare
 from pcaplat.instruments import UsageSamples
-from pcaplat.metrics.cost import OF_COST
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import read
 from pcaplat.validating import validate
 from tests.conftest import ROOT
 from tests.scenario_by_hand import START_NS
@@ -44,7 +44,7 @@ def sampled(seed: int, per_kpps: float, idle: float = 0.0) -> tuple[MeasuredRun,
 
 
 def cost(given: MeasuredRun, metric: str = "cpu-per-100kpps") -> Measurement:
-    found = OF_COST[metric](given, MetricQuery(metric))
+    found = read(given, MetricQuery(metric))
     assert isinstance(found, Measurement), found
     return found
 
@@ -70,7 +70,7 @@ def test_memory_is_told_over_the_captures_time_and_for_its_traffic() -> None:
     lo, hi = within.interval(0.95)
     assert lo < 3000 < hi
     assert hi - lo < 8
-    none = OF_COST["memory-used"](replace(given, memory=None), MetricQuery("memory-used"))
+    none = read(replace(given, memory=None), MetricQuery("memory-used"))
     assert isinstance(none, Unavailable)
     assert "no memory samples" in none.why
     assert "[instruments.memory]" in none.why
@@ -102,11 +102,11 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     given, _ = sampled(1, 0.5)
     assert given.samples is not None
     late = replace(given.samples, end_ns=[end + 3600 * SECOND for end in given.samples.end_ns])
-    found = OF_COST["cpu-per-gbps"](replace(given, samples=late), MetricQuery("cpu-per-gbps"))
+    found = read(replace(given, samples=late), MetricQuery("cpu-per-gbps"))
     assert isinstance(found, Unavailable)
     assert "3600 s apart" in found.why or "3597 s apart" in found.why
     assert "zone and offset" in found.why
-    other = OF_COST["cpu-per-gbps"](given, MetricQuery("cpu-per-gbps", unit="MHz"))
+    other = read(given, MetricQuery("cpu-per-gbps", unit="MHz"))
     assert isinstance(other, Unavailable)
     assert "is in core, and MHz is asked for" in other.why
     few = UsageSamples("s", "core", late.end_ns[:9], late.length_ns[:9], late.busy[:9])
@@ -115,7 +115,7 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     assert found.within is None
     assert "9 CPU samples are too few" in found.why
     assert "stamped to the second" in found.note
-    none = OF_COST["cpu-per-100kpps"](run(rates()), MetricQuery("cpu-per-100kpps"))
+    none = read(run(rates()), MetricQuery("cpu-per-100kpps"))
     assert isinstance(none, Unavailable)
     assert "no CPU samples" in none.why
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from pcaplat.metrics.contrasts import metric_of
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
-from pcaplat.metrics.traffic import OF_TRAFFIC, other_frames
+from pcaplat.metrics.traffic import METRICS, other_frames
 from pcaplat.metrics.traffic_blocks import Rates, rates_of
 from tests.scenario_by_hand import FAR, NEAR, run_of
 
@@ -120,7 +120,7 @@ def test_transactions_add_up_and_kinds_are_not_mixed() -> None:
     assert isinstance(none, Unavailable)
 
 
-@pytest.mark.parametrize("metric", sorted(OF_TRAFFIC))
+@pytest.mark.parametrize("metric", sorted(one.name for one in METRICS))
 def test_a_run_without_traffic_says_so(metric: str) -> None:
     found = read(run(None), MetricQuery(metric))
     assert isinstance(found, Unavailable)

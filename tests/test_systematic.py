@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pcaplat.metrics.bias import drift_ns
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.exchanges import Share, Trips, Wait, all_kinds

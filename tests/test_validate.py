@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, Contrast
-from pcaplat.metrics.cost import OF_COST
-from pcaplat.metrics.latency import MEASURED, read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import METRICS, read
 from pcaplat.metrics.runs import Scenario
-from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.published import load_published, parse_published, published_names
 from pcaplat.published.claims import Claim
 from pcaplat.statistics.intervals import Estimate
@@ -257,7 +255,7 @@ def test_metrics_of_processors_need_samples() -> None:
 
 @pytest.mark.parametrize("name", published_names())
 def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> None:
-    served = [claim for claim in load_published(name).claims if claim.metric in MEASURED]
+    served = [claim for claim in load_published(name).claims if claim.metric in METRICS]
     scopes = [claim.scope for claim in served]
     names = {"vxlan"} | {one for s in scopes for one in (s.treatment, s.baseline) if one}
     scenarios = {one: scenario(10_000) for one in names}
@@ -266,7 +264,7 @@ def test_what_ships_can_be_judged_where_its_metric_is_measured(name: str) -> Non
     rows = validate(served, scenarios)["verdicts"] if served else []
     assert [row["id"] for row in rows] == [claim.id for claim in served]
     for claim, row in zip(served, rows, strict=True):
-        is_counted = claim.metric not in {*OF_TRAFFIC, *OF_COST}
+        is_counted = METRICS[claim.metric] not in {"traffic", "cost"}
         assert (row["estimate"] is not None) == is_counted
         assert is_counted or "was not counted" in row["reason"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pcaplat.metrics.contrasts import difference_of, metric_of
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import Scenario
-from pcaplat.published.quantities import BASE, METRICS
 from pcaplat.tables.columns import Row
 
 BOTH_WAYS = ("packet-rate", "throughput-l1", "throughput-l2", "throughput-l3", "goodput")
@@ -44,7 +44,7 @@ def _row(
     is_out = query.direction == "forward"
     return {
         "metric": query.metric,
-        "unit": BASE[METRICS[query.metric][0]],
+        "unit": metric_named(query.metric).base_unit,
         "point": far if is_out else near,
         "direction": query.direction,
         "near": near,

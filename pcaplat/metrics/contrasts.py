@@ -8,9 +8,9 @@ variance is unknown: `notes` says so.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import (
     Estimate,

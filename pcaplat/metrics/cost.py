@@ -11,7 +11,7 @@ import numpy as np
 
 from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.metrics.means import Measurement, of_ratio
-from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
+from pcaplat.metrics.metric import Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import FCS_BYTES, UNCOUNTED, transaction_rate
 from pcaplat.metrics.traffic_blocks import TrafficSeries
@@ -154,13 +154,15 @@ def _between(flow: TrafficSeries, counts: Floats, begins: np.ndarray, ends: np.n
     return np.asarray(hi - lo)
 
 
-OF_COST: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
-    "cpu-per-100kpps": per_100kpps,
-    "cpu-per-ktps": per_ktps,
-    "cpu-per-gbps": per_gbps,
-    "memory-used": used,
-    "memory-per-100kpps": per_100kpps,
-    "memory-per-ktps": per_ktps,
-    "memory-per-gbps": per_gbps,
-}
-"""Every metric of cost."""
+CPU = ("cores", "clock rate")
+MEMORY = ("memory",)
+METRICS = (
+    Metric("cpu-per-100kpps", CPU, per_100kpps),
+    Metric("cpu-per-ktps", CPU, per_ktps),
+    Metric("cpu-per-gbps", CPU, per_gbps),
+    Metric("memory-used", MEMORY, used),
+    Metric("memory-per-100kpps", MEMORY, per_100kpps),
+    Metric("memory-per-ktps", MEMORY, per_ktps),
+    Metric("memory-per-gbps", MEMORY, per_gbps),
+)
+"""Metrics of what traffic costs its host."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pcaplat.instruments import CrossCheck
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import of_ratio
 from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.registry import metric_named, read
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.statistics.intervals import CONFIDENCE, Estimate
 from pcaplat.tables.columns import Row
@@ -107,10 +107,8 @@ def _goodput(run: MeasuredRun) -> tuple[float, float] | Unavailable:
     return measurement.value, half
 
 
-UNITS = {"transaction-rate": "tps", "goodput": "b/s"}
-
-
 def _text(metric: str, value: float) -> str:
-    if metric in UNITS:
-        return format_amount(value, UNITS[metric])
-    return format_frac(value) if metric == "loss-ratio" else format_ns(value)
+    unit = metric_named(metric).base_unit
+    if unit == "ns":
+        return format_ns(value)
+    return format_frac(value) if unit == "frac" else format_amount(value, unit)

@@ -1,28 +1,20 @@
-"""Figures of a run: the quantities that scenarios are compared by and claims are about.
+"""Latency and loss of a run: the figures that scenarios are compared by and claims are about.
 
 Terms as in RFC 5644 (segments), RFC 2681 (round trip), RFC 5481 (delay variation), RFC 7680 (loss).
 A figure that a run cannot give is `Unavailable`, with the reason: a value, no exception.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
-from pcaplat.metrics.cost import OF_COST
 from pcaplat.metrics.means import Measurement, coarse_ns, of_means
-from pcaplat.metrics.metric import SHARES, Answer, MetricQuery, Unavailable
+from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.statistics.intervals import Estimate
-
-
-def read(run: MeasuredRun, query: MetricQuery) -> Answer:
-    """Take a figure from a run; `MEASURED` names the metrics there are."""
-    return MEASURED[query.metric](run, query)
 
 
 def _ends(run: MeasuredRun, query: MetricQuery) -> tuple[str, str]:
@@ -128,14 +120,11 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
     return loss_ratio(n_lost, n, spread, [side for side in sides if side is not None])
 
 
-MEASURED: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
-    "two-way-contribution": two_way,
-    "rtt": two_way,
-    "one-way-latency": one_way,
-    "delay-variation": variation,
-    "loss-ratio": lost,
-    **OF_TRAFFIC,
-    **OF_COST,
-}
-"""Every metric that is measured from captures, and what takes it from a run: a further metric is
-one line here, and a function."""
+METRICS = (
+    Metric("two-way-contribution", ("duration",), two_way, is_round_trip=True),
+    Metric("one-way-latency", ("duration",), one_way),
+    Metric("rtt", ("duration",), two_way, is_round_trip=True),
+    Metric("delay-variation", ("duration",), variation),
+    Metric("loss-ratio", ("share",), lost),
+)
+"""Metrics of the packets that crossed a segment, and of those that did not."""

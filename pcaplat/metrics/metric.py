@@ -1,10 +1,14 @@
-"""What is asked of a run, and the answer that there is none."""
+"""A metric: what may be asked of a run, and the answer, or that there is none."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from pcaplat.metrics.dimensions import BASE
 from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.runs import MeasuredRun
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+"""Share of packets below each quantile, by its name."""
 
 
 @dataclass(frozen=True)
@@ -30,3 +34,25 @@ class Unavailable:
 
 
 Answer = Measurement | Unavailable
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity that scenarios are compared by and claims are about.
+
+    `dimensions` are those of the units it may be given in (pcaplat.metrics.dimensions), its own
+    first. `read` takes it from a run. An element on the path is passed several times in each sample
+    of a metric that `is_round_trip`; one that `is_of_frames` is counted from frames, whose sizes a
+    claim may name.
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    read: Callable[[MeasuredRun, MetricQuery], Answer]
+    is_round_trip: bool = False
+    is_of_frames: bool = False
+
+    @property
+    def base_unit(self) -> str:
+        """The unit that it is measured in."""
+        return BASE[self.dimensions[0]]

@@ -5,9 +5,9 @@ from math import sqrt
 
 import numpy as np
 
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import t_tail
 

@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from pcaplat.metrics.means import Measurement, of_ratio
-from pcaplat.metrics.metric import SHARES, Answer, MetricQuery, Unavailable
+from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic_blocks import Rates, TrafficRow, TrafficSeries
 from pcaplat.model.blocks import N_BLOCKS
@@ -206,14 +206,21 @@ def _place(
     return flow, row
 
 
-OF_TRAFFIC: dict[str, Callable[[MeasuredRun, MetricQuery], Answer]] = {
-    **dict.fromkeys(RATES, rate),
-    "frame-size": frame_size,
-    "encapsulation-overhead": overhead,
-    "transaction-rate": transaction_rate,
-    "transaction-time": transaction_time,
-}
-"""Every metric that the traffic of a run gives."""
+METRICS = (
+    Metric("packet-rate", ("packet rate",), rate, is_of_frames=True),
+    Metric("throughput-l1", ("bit rate",), rate, is_of_frames=True),
+    Metric("throughput-l2", ("bit rate",), rate, is_of_frames=True),
+    Metric("throughput-l3", ("bit rate",), rate, is_of_frames=True),
+    Metric("goodput", ("bit rate",), rate, is_of_frames=True),
+    Metric("frame-size", ("size",), frame_size, is_of_frames=True),
+    Metric("encapsulation-overhead", ("size",), overhead, is_of_frames=True),
+    Metric("transaction-rate", ("transaction rate",), transaction_rate, is_of_frames=True),
+    Metric(
+        "transaction-time", ("duration",), transaction_time, is_round_trip=True, is_of_frames=True
+    ),
+)
+"""Metrics of the traffic of a run. L1 counts preamble and gap, L2 the frame with its FCS, L3 the IP
+packet, goodput the payload."""
 
 
 def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -> str:

@@ -7,8 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from pcaplat.metrics.dimensions import UNITS
+from pcaplat.metrics.registry import METRICS
 from pcaplat.published.formula import nearest
-from pcaplat.published.quantities import METRICS, UNITS
 
 MAX_EXPONENT = 30
 
@@ -82,7 +83,7 @@ Cell = Annotated[
     PlainValidator(_cell),
     WithJsonSchema({"type": ["string", "boolean", "number", "array"], "items": {"type": "number"}}),
 ]
-Metric = Annotated[
+MetricName = Annotated[
     str, BeforeValidator(_metric), WithJsonSchema({"type": "string", "enum": list(METRICS)})
 ]
 Unit = Annotated[

@@ -6,9 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from pcaplat.metrics.dimensions import UNITS, base_unit
+from pcaplat.metrics.registry import metric_named, units_of
 from pcaplat.published.checks import (
     Identifier,
-    Metric,
+    MetricName,
     NotNegative,
     Number,
     StrictModel,
@@ -17,7 +19,6 @@ from pcaplat.published.checks import (
     mistake,
 )
 from pcaplat.published.formula import nearest
-from pcaplat.published.quantities import ROUND_TRIP, UNITS, base_unit, units_of
 
 ABOUT_TOLERANCE = Decimal("0.1")
 """What "about x" leaves either side, as a share of x, if the claim names no tolerance."""
@@ -87,7 +88,7 @@ class Claim(StrictModel):
     id: Identifier
     sentence: Text
     source: Source = Field(default_factory=Source)
-    metric: Metric
+    metric: MetricName
     statistic: Literal["mean", "min", "p50", "p90", "p99", "p999", "max"] = "mean"
     relative: bool = Field(default=False, description="(treatment − baseline) / baseline")
     scope: Scope
@@ -150,7 +151,7 @@ class Claim(StrictModel):
             )
         if self.relative and self.scope.kind != "difference":
             raise mistake("a relative change needs a scope of kind difference", "relative")
-        if self.traversals_per_round_trip and self.metric not in ROUND_TRIP:
+        if self.traversals_per_round_trip and not metric_named(self.metric).is_round_trip:
             raise mistake(
                 f"{self.metric} is no metric of a round trip", "traversals_per_round_trip"
             )

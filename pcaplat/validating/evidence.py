@@ -6,8 +6,9 @@ from dataclasses import replace
 from pcaplat.metrics.contrasts import Contrast, difference_of, metric_of
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.outlier_runs import odd_run_of
+from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import UNNAMED, Scenario
-from pcaplat.metrics.traffic import OF_TRAFFIC, other_frames
+from pcaplat.metrics.traffic import other_frames
 from pcaplat.published.claims import Claim
 
 
@@ -49,7 +50,7 @@ def _with_odd_runs(contrast: Contrast, query: MetricQuery, *scenarios: Scenario)
 def _of_those(claim: Claim, scenarios: Mapping[str, Scenario], names: list[str]) -> Contrast | None:
     """Refuse frames of other sizes than a claim on traffic is about."""
     sizes = claim.population.frame_bytes
-    if not sizes or claim.metric not in OF_TRAFFIC:
+    if not sizes or not metric_named(claim.metric).is_of_frames:
         return None
     runs = [run for name in names for run in scenarios[name].runs]
     others = (other_frames(run, query_of(claim), sizes) for run in runs)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
+from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import Scenario
-from pcaplat.metrics.traffic import OF_TRAFFIC
 from pcaplat.published.claims import Claim
 from pcaplat.validating.evidence import evidence_for
 from pcaplat.validating.rule import Verdict, decide
@@ -67,7 +67,7 @@ def _assumptions(claim: Claim) -> list[str]:
     """What the claim says of its packets and captures do not tell."""
     population = claim.population
     found = [population.traffic] if population.traffic else []
-    if population.frame_bytes and claim.metric not in OF_TRAFFIC:
+    if population.frame_bytes and not metric_named(claim.metric).is_of_frames:
         found.append(f"frames of {', '.join(map(str, population.frame_bytes))} bytes")
     if population.filter:
         found.append(f"packets that pass {population.filter}")

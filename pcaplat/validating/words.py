@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from pcaplat.published.quantities import UNITS
+from pcaplat.metrics.dimensions import UNITS
 from pcaplat.units import format_bounds
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pcaplat.metrics.bias import convention, drift_ns
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE

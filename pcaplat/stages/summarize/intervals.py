@@ -8,9 +8,9 @@ row says why.
 from collections.abc import Mapping
 from typing import Any
 
-from pcaplat.metrics.latency import read
 from pcaplat.metrics.means import NOT_ASKED, Measurement
 from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
+from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE

@@ -1,4 +1,4 @@
-"""What a claim may be about, and the units it may be given in."""
+"""Dimensions of metrics, and the units that figures may be given in."""
 
 from fractions import Fraction
 
@@ -45,47 +45,6 @@ UNITS: dict[str, tuple[str, Fraction]] = {
     "1": ("count", Fraction(1)),
 }
 """Every unit: its dimension, and how many of the base unit it is."""
-
-CPU = ("cores", "clock rate")
-METRICS: dict[str, tuple[str, ...]] = {
-    "two-way-contribution": ("duration",),
-    "one-way-latency": ("duration",),
-    "rtt": ("duration",),
-    "transaction-time": ("duration",),
-    "delay-variation": ("duration",),
-    "loss-ratio": ("share",),
-    "packet-rate": ("packet rate",),
-    "throughput-l1": ("bit rate",),
-    "throughput-l2": ("bit rate",),
-    "throughput-l3": ("bit rate",),
-    "goodput": ("bit rate",),
-    "transaction-rate": ("transaction rate",),
-    "frame-size": ("size",),
-    "encapsulation-overhead": ("size",),
-    "cpu-per-100kpps": CPU,
-    "cpu-per-ktps": CPU,
-    "cpu-per-gbps": CPU,
-    "memory-used": ("memory",),
-    "memory-per-100kpps": ("memory",),
-    "memory-per-ktps": ("memory",),
-    "memory-per-gbps": ("memory",),
-}
-"""Every metric, and the dimensions of its units. L1 counts preamble and gap, L2 the frame with its
-FCS, L3 the IP packet, goodput the payload."""
-
-ROUND_TRIP = ("two-way-contribution", "rtt", "transaction-time")
-"""Metrics of which an element is passed several times in each sample."""
-
-
-def units_of(metric: str, *, is_relative: bool = False) -> list[str]:
-    """List the units that a metric, or its relative change, may be given in.
-
-    Example:
-        >>> units_of("packet-rate"), units_of("packet-rate", is_relative=True)
-        (['pps', 'kpps', 'Mpps'], ['frac', '%', 'ppm'])
-    """
-    dimensions = ("share",) if is_relative else METRICS[metric]
-    return [unit for unit, (dimension, _) in UNITS.items() if dimension in dimensions]
 
 
 def base_unit(unit: str) -> str:
