@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pcaplat.model.clocks import Relation
+from pcaplat.model.clocks import Relation, RelationKind
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.segments import Distribution, Segment
 from pcaplat.stages.align import align
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NONE = np.zeros(0, np.int64)
 EMPTY: Floats = np.zeros(0)
-SAME = Relation("same-clock", 0, NONE, EMPTY, EMPTY, EMPTY, 0.0, 0.0, EMPTY)
-ONE_WAY = Relation("one-way", 0, NONE, EMPTY, EMPTY, EMPTY, 0.1, 0.2, EMPTY)
+SAME = Relation(RelationKind.SAME_CLOCK, 0, NONE, EMPTY, EMPTY, EMPTY, 0.0, 0.0, EMPTY)
+ONE_WAY = Relation(RelationKind.ONE_WAY, 0, NONE, EMPTY, EMPTY, EMPTY, 0.1, 0.2, EMPTY)
 
 
 def distribution(values: list[int]) -> Distribution:

@@ -9,6 +9,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.diagnostics.stamps import check_stamps, stamp_columns
 from pcaplat.errors import InputError
 from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
+from pcaplat.model.clocks import RelationKind
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files_to_points import FoundPoints
 from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
@@ -106,7 +107,10 @@ def unseen_clock_rows(
     """
     known = {row["point"] for row in clocks}
     names = dict.fromkeys(row["point"] for row in captures if row["point"] not in known)
-    unknown = dict.fromkeys(clocks[0]) | {"reference": clocks[0]["reference"], "quality": "none"}
+    unknown = dict.fromkeys(clocks[0]) | {
+        "reference": clocks[0]["reference"],
+        "quality": RelationKind.NONE.value,
+    }
     return [unknown | {"point": name, "domain": name, "steps": []} for name in names]
 
 

@@ -5,6 +5,7 @@ Alignment makes these values; attribution and the results use them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -18,6 +19,28 @@ MOST_DRIFT_PPM = 10_000
 
 Drift = tuple[float, float]
 """How fast an offset grows, and how far that may be off, ppm."""
+
+
+class RelationKind(StrEnum):
+    """How two clocks relate, and what is known of it; a further way to relate them is a word here.
+
+    The words stand in results, as the clocks' `quality`.
+    """
+
+    SAME_CLOCK = "same-clock"
+    BOUNDED = "bounded"
+    ONE_WAY = "one-way"
+    NONE = "none"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether both points stamp by one clock, so that nothing is between them."""
+        return self is RelationKind.SAME_CLOCK
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the offset is known: packets of one way tell the drift alone."""
+        return self not in {RelationKind.ONE_WAY, RelationKind.NONE}
 
 
 @dataclass(frozen=True)
@@ -38,13 +61,13 @@ class Step:
 class Relation:
     """A far clock against a near one: an interval over time, and the value that was taken in it.
 
-    `kind` is `same-clock`, `bounded`, `one-way` (only drift is known) or `none`. `value_ns`,
-    `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of clocks that
-    are years apart. `n` packets stand for each time `t_ns` on the path's first clock. Steps are in
-    all three; `without_steps` has them as if no clock had been set, for step-free differences.
+    `value_ns`, `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of
+    clocks that are years apart. `n` packets stand for each time `t_ns` on the path's first clock.
+    Steps are in all three; `without_steps` has them as if no clock had been set, for step-free
+    differences.
     """
 
-    kind: str
+    kind: RelationKind
     base_ns: int
     t_ns: Ints
     value_ns: Floats
@@ -59,7 +82,7 @@ class Relation:
     @property
     def is_known(self) -> bool:
         """Whether the offset is known, not only its drift."""
-        return self.kind in {"same-clock", "bounded"}
+        return self.kind.is_known
 
     @property
     def offset_ns(self) -> Ints:
@@ -79,9 +102,9 @@ class Relation:
     @property
     def half_width_ns(self) -> float | None:
         """How far the truth may be from the value, over the packets that were matched."""
-        if self.kind == "same-clock":
+        if self.kind.is_shared:
             return 0.0
-        if self.kind != "bounded":
+        if not self.is_known:
             return None
         width = np.maximum(self.hi_ns - self.value_ns, self.value_ns - self.lo_ns)
         return float(np.average(width, weights=self.n))
@@ -138,7 +161,8 @@ class Clocks:
         a, b = self.domain[near], self.domain[far]
         zero = np.zeros(len(self.knots_ns))
         if a == b:
-            return Relation("same-clock", 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+            kind = RelationKind.SAME_CLOCK
+            return Relation(kind, 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
         if self.related.get(a) != self.related.get(b) or a not in self.related:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
@@ -150,7 +174,7 @@ class Clocks:
         free = (value, lo - (most - least), hi + (most - least))
         base_ns = self.base_ns[b] - self.base_ns[a]
         found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
-        return Relation("bounded", base_ns, self.knots_ns, *found)
+        return Relation(RelationKind.BOUNDED, base_ns, self.knots_ns, *found)
 
     def _steps(self, a: int, b: int) -> list[Step]:
         """Steps of the second clock against the first: a step of the first shows negated."""
@@ -163,7 +187,7 @@ class Clocks:
 
     def _one_way(self, a: int, b: int) -> Relation:
         empty = np.full(len(self.knots_ns), np.nan)
-        kind = "one-way" if (a, b) in self.one_way_ppm else "none"
+        kind = RelationKind.ONE_WAY if (a, b) in self.one_way_ppm else RelationKind.NONE
         drift, width = self.one_way_ppm.get((a, b)) or (None, None)
         return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
 

@@ -100,7 +100,7 @@ class Segments:
         if not own["n"]:
             return None, None
         histogram, blocks = own["histogram"], own.get("blocks")
-        if self.relation.kind != "same-clock":
+        if not self.relation.kind.is_shared:
             near, far = self.ends
             histogram = _native.attribute(
                 own["spills"],
@@ -139,7 +139,7 @@ def attribute_trips(
     for ends, spills, exact in zip(links, counted["spills"], counted["links"], strict=True):
         relation = clocks.relation(*ends)
         found = exact
-        if relation.is_known and relation.kind != "same-clock":
+        if relation.is_known and not relation.kind.is_shared:
             clock = clock_between(findings, relation, *ends)
             usual = findings.centres[0][ends[0]]
             files = list(zip(*spills, strict=True))

@@ -20,7 +20,7 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
     """Points that share a clock cannot see a packet arrive before it left."""
     early = []
     for one in segments:
-        if one.relation.kind == "same-clock" and one.distribution is not None:
+        if one.relation.kind.is_shared and one.distribution is not None:
             up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
             n = one.distribution.n_below(-findings.points[down].cut_ns)
             early_ns = -one.distribution.min_ns

@@ -173,7 +173,7 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
         "half_width_ns": _half_width_ns(relation, middle) if is_known else None,
         "drift_ppm": relation.drift_ppm if is_bounded else None,
         "drift_half_width_ppm": drift_off_ppm if is_bounded else None,
-        "quality": relation.kind,
+        "quality": relation.kind.value,
         "steps": [
             {"t_ns": _on_reference(first, one.t_ns), "step_ns": one.size_ns}
             for one in relation.steps
