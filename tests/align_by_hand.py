@@ -42,7 +42,7 @@ class TwoClocks:
         wander = self.wander_ns * np.sin(2 * np.pi * t / self.span_ns)
         return np.asarray(self.drift_ppm * 1e-6 * t + wander)
 
-    def least(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[dict[str, object]]:
         """The least raw differences per bin and direction, as the core keeps them."""
         chance = np.random.default_rng(self.seed)
         rows = []

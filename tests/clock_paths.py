@@ -72,12 +72,14 @@ class ClockPath:
             delays += np.where(t >= at, max(size, 0.0), max(-size, 0.0))
         return np.asarray(delays)
 
-    def least(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[dict[str, object]]:
         """The least differences of neighbours, and of both ends, as the core has them."""
         pairs = [*pairwise(range(self.n_points)), (0, self.n_points - 1)]
-        return [self._least(a, b, 0) for a, b in pairs] + [self._least(b, a, 1) for a, b in pairs]
+        return [self._min_delays(a, b, 0) for a, b in pairs] + [
+            self._min_delays(b, a, 1) for a, b in pairs
+        ]
 
-    def _least(self, up: int, down: int, direction: int) -> dict[str, object]:
+    def _min_delays(self, up: int, down: int, direction: int) -> dict[str, object]:
         stamps = self.stamps[direction]
         raw_ns = stamps[down] - stamps[up]
         # on the clock of the path's first point, as well as the survey knows it

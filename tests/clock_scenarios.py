@@ -70,11 +70,11 @@ class Scenario:
     def _cut(self, t_ns: Ints) -> Ints:
         return (START_NS + t_ns) // self.resolution_ns * self.resolution_ns
 
-    def least(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[dict[str, object]]:
         """The least difference of each bin, about the survey's centre, as the core keeps it."""
-        return [self._least(direction) for direction in (0, 1)]
+        return [self._min_delays(direction) for direction in (0, 1)]
 
-    def _least(self, direction: int) -> dict[str, object]:
+    def _min_delays(self, direction: int) -> dict[str, object]:
         near, far = self.stamps[direction]
         by = np.argsort(far, kind="stable")[:: max(1, len(far) // 8192)]
         centre = fit_centre(far[by], (far - near)[by])

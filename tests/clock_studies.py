@@ -83,7 +83,7 @@ class Study:
 
 def relate(one: Scenario) -> Relation:
     """Relate the two clocks of a scenario."""
-    return align(one.findings(), [0, 1], one.least()).relation(0, 1)
+    return align(one.findings(), [0, 1], one.min_delays()).relation(0, 1)
 
 
 def inside_frac(one: Scenario, relation: Relation) -> float:
@@ -124,7 +124,7 @@ def study_one_way(seeds: range) -> OneWay:
     found = OneWay()
     for seed in seeds:
         one = scenario("drift", seed)
-        seen = one.least()[seed % 2]
+        seen = one.min_delays()[seed % 2]
         relation = align(one.findings(), [0, 1], [seen]).relation(0, 1)
         found.kinds.add(relation.kind)
         if relation.drift_ppm is not None and relation.drift_half_width_ppm is not None:
@@ -139,7 +139,7 @@ def happened(event: Event, seed: int) -> tuple[ClockPath, Clocks]:
     path = ClockPath(seed, 3 + seed % 2)
     event(path)
     path.travel()
-    return path, align(path.findings(), list(range(path.n_points)), path.least())
+    return path, align(path.findings(), list(range(path.n_points)), path.min_delays())
 
 
 def inside_of_pair(path: ClockPath, relation: Relation, near: int, far: int) -> float:

@@ -32,7 +32,7 @@ def random_clocks(seed: int) -> TwoClocks:
 @pytest.mark.parametrize("seed", range(200))
 def test_the_truth_is_inside_and_the_interval_as_narrow_as_can_be(seed: int) -> None:
     clocks = random_clocks(seed)
-    relation = align(clocks.findings(), [0, 1], clocks.least()).relation(0, 1)
+    relation = align(clocks.findings(), [0, 1], clocks.min_delays()).relation(0, 1)
     assert relation.kind == "bounded"
     assert len(relation.t_ns) == N_KNOTS
     beside = clocks.offset_ns - relation.base_ns
@@ -50,7 +50,7 @@ def test_the_truth_is_inside_and_the_interval_as_narrow_as_can_be(seed: int) -> 
 
 def test_the_value_is_the_middle_of_what_is_left_open() -> None:
     clocks = TwoClocks(37 * SECOND_NS, forward_ns=8_000, reverse_ns=11_000, tail_ns=100)
-    relation = align(clocks.findings(), [0, 1], clocks.least()).relation(0, 1)
+    relation = align(clocks.findings(), [0, 1], clocks.min_delays()).relation(0, 1)
     # asymmetric paths put the middle off by half the asymmetry; the interval holds all the same
     off_ns = relation.offset_ns - clocks.offset_ns
     assert np.all(np.abs(off_ns - (8_000 - 11_000) / 2) < 60)
@@ -58,7 +58,7 @@ def test_the_value_is_the_middle_of_what_is_left_open() -> None:
 
 def test_equal_clocks_are_taken_for_equal_and_it_is_said() -> None:
     clocks = TwoClocks(0)
-    found = align(clocks.findings(), [0, 1], clocks.least())
+    found = align(clocks.findings(), [0, 1], clocks.min_delays())
     assert not np.any(found.relation(0, 1).value_ns)
     assert [diagnostic.code for diagnostic in found.warnings] == ["raw-difference"]
     assert "p0–p1" in found.warnings[0].text
@@ -66,7 +66,7 @@ def test_equal_clocks_are_taken_for_equal_and_it_is_said() -> None:
 
 def test_the_other_way_round_is_the_negative() -> None:
     clocks = random_clocks(7)
-    found = align(clocks.findings(), [0, 1], clocks.least())
+    found = align(clocks.findings(), [0, 1], clocks.min_delays())
     there, back = found.relation(0, 1), found.relation(1, 0)
     assert np.allclose(there.value_ns, -back.value_ns)
     assert np.allclose(there.lo_ns, -back.hi_ns)
@@ -77,8 +77,8 @@ def test_clocks_decades_apart_lose_no_nanosecond() -> None:
     off_ns = -(START_NS - 5_000_000_000_001)
     same = TwoClocks(0, tail_ns=100, forward_ns=7, reverse_ns=7)
     far = TwoClocks(off_ns, tail_ns=100, forward_ns=7, reverse_ns=7)
-    relation = align(far.findings(), [0, 1], far.least()).relation(0, 1)
-    near = align(same.findings(), [0, 1], same.least()).relation(0, 1)
+    relation = align(far.findings(), [0, 1], far.min_delays()).relation(0, 1)
+    near = align(same.findings(), [0, 1], same.min_delays()).relation(0, 1)
     least = relation.lo_ns + (relation.base_ns - off_ns)
     assert np.allclose(least, near.lo_ns, atol=1)
     assert np.all(np.abs(relation.offset_ns - off_ns) <= 15)
@@ -96,7 +96,7 @@ class TestOneWay:
     @pytest.mark.parametrize("direction", [0, 1])
     def test_drift_is_found_and_nothing_else(self, seed: int, direction: int) -> None:
         clocks = TwoClocks(9 * SECOND_NS, drift_ppm=seed - 10.0, seed=seed)
-        found = align(clocks.findings(), [0, 1], [clocks.least()[direction]])
+        found = align(clocks.findings(), [0, 1], [clocks.min_delays()[direction]])
         for near, far, sign in ((0, 1, 1), (1, 0, -1)):
             relation = found.relation(near, far)
             assert relation.kind == "one-way"
@@ -114,9 +114,9 @@ class TestOneWay:
     )
     def test_few_packets_tell_no_drift(self, raw_ns: tuple[int, ...]) -> None:
         t_ns = START_NS + 10_000 * np.arange(len(raw_ns))
-        least = {"up": 0, "down": 1, "aligned_ns": t_ns, "up_ns": t_ns}
-        least |= {"raw_ns": np.array(raw_ns), "n": np.ones(len(raw_ns), np.int64)}
-        relation = align(findings_of([0, 0]), [0, 1], [least]).relation(0, 1)
+        min_delays = {"up": 0, "down": 1, "aligned_ns": t_ns, "up_ns": t_ns}
+        min_delays |= {"raw_ns": np.array(raw_ns), "n": np.ones(len(raw_ns), np.int64)}
+        relation = align(findings_of([0, 0]), [0, 1], [min_delays]).relation(0, 1)
         assert (relation.kind, relation.drift_ppm) == ("one-way", None)
         assert relation.drift_half_width_ppm is None
 
@@ -146,8 +146,8 @@ class TestAccuracy:
         assert self.relation({1: 1_000}) == (-30_000, 20_000, ["clock-accuracy-alone"])
 
     def test_what_packets_contradict_is_not_used(self) -> None:
-        least = (one_bound(0, 1, -20_000), one_bound(1, 0, 30_000))
-        found = align(self.FINDINGS, [0, 1], least, {0: 3_000, 1: 1_000})
+        min_delays = (one_bound(0, 1, -20_000), one_bound(1, 0, 30_000))
+        found = align(self.FINDINGS, [0, 1], min_delays, {0: 3_000, 1: 1_000})
         (text,) = [w.text for w in found.warnings if w.code == "clock-accuracy-contradicted"]
         # the packet took 20 µs less than nothing, of which 4 µs were declared
         stamps = "1700000000.000000000 at p0 and 1699999999.999980000 at p1"
@@ -155,12 +155,12 @@ class TestAccuracy:
         assert round(found.relation(0, 1).hi_ns[N_KNOTS // 2]) == -20_000
 
     def test_the_packet_that_contradicts_most_is_named(self) -> None:
-        least = one_bound(0, 1, -20_000)
-        n = len(np.asarray(least["raw_ns"]))
+        min_delays = one_bound(0, 1, -20_000)
+        n = len(np.asarray(min_delays["raw_ns"]))
         frames = np.arange(1, n + 1)
         # all but the fourth contradict by less
         raw_ns = -20_000 + 500 * np.abs(frames - 4)
-        several = least | {"raw_ns": raw_ns, "up_frame": frames, "down_frame": frames + 10}
+        several = min_delays | {"raw_ns": raw_ns, "up_frame": frames, "down_frame": frames + 10}
         found = align(
             self.FINDINGS,
             [0, 1],

@@ -95,7 +95,7 @@ def test_only_what_was_seen_is_a_segment() -> None:
 def test_the_clocks_share_is_taken_out(tmp_path: Path, *, is_reverse: bool) -> None:
     clocks = TwoClocks(37_000_000_000, 30.0, forward_ns=400, reverse_ns=400, tail_ns=20)
     findings = clocks.findings()
-    found = align(findings, [0, 1], clocks.least())
+    found = align(findings, [0, 1], clocks.min_delays())
     true_ns = START_NS + np.arange(100, dtype=np.int64) * 90_000_000
     ahead = clocks.offset_ns + np.rint(clocks.ahead_ns(true_ns)).astype(np.int64)
     took_ns = 5_000
@@ -117,7 +117,7 @@ def test_the_clocks_share_is_taken_out(tmp_path: Path, *, is_reverse: bool) -> N
 def test_without_an_offset_only_variation_is_left(tmp_path: Path) -> None:
     clocks = TwoClocks(37_000_000_000, 30.0, tail_ns=500)
     findings = clocks.findings()
-    found = align(findings, [0, 1], clocks.least()[:1])
+    found = align(findings, [0, 1], clocks.min_delays()[:1])
     t_ns = START_NS + np.arange(100, dtype=np.int64) * 90_000_000
     took_ns = np.where(np.arange(100) % 2, 8_000, 9_000)
     raw_ns = took_ns + clocks.offset_ns + np.rint(clocks.ahead_ns(t_ns)).astype(np.int64)

@@ -85,7 +85,7 @@ CONSTANTS = [
     ("read", "Up to 32 layers", "MAX_LAYERS", "32"),
     ("survey", "8,192 packets", "SAMPLE_PACKETS", "8_192"),
     ("survey", "up to twice as many packets", "MORE_TIMES", "2"),
-    ("survey", "At least three changes of direction", "ENOUGH_TURNS", "3"),
+    ("survey", "At least three changes of direction", "ENOUGH_CHANGES", "3"),
     ("survey", "medians of blocks of 31", "BLOCK", "31"),
     ("survey", "median of its 101 neighbours", "BLOCK", "101"),
     ("survey", "at most 512", "MOST_KNOTS", "512"),

@@ -28,13 +28,13 @@ def numbers(column: object) -> list[int]:
     return [int(n) for n in (np.frombuffer(column, "<i8") if isinstance(column, bytes) else column)]  # type: ignore[attr-defined] # of numpy else
 
 
-def told(least: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[tuple[int, ...]]]:
+def told(min_delays: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[tuple[int, ...]]]:
     """Rows by the points, up and down."""
     return {
         (one["up"], one["down"]): sorted(
             zip(*(numbers(one[name]) for name in COLUMNS), strict=True)
         )
-        for one in least
+        for one in min_delays
     }
 
 
@@ -44,9 +44,9 @@ def test_clocks_are_bounded_by_the_same_packets(
 ) -> None:
     given = []
 
-    def spied(findings: Any, domains: Any, least: Any, *more: Any) -> Any:  # noqa: ANN401 - of align
-        given.append(told(least))
-        return align(findings, domains, least, *more)
+    def spied(findings: Any, domains: Any, min_delays: Any, *more: Any) -> Any:  # noqa: ANN401 - of align
+        given.append(told(min_delays))
+        return align(findings, domains, min_delays, *more)
 
     for module in (lints, study):
         monkeypatch.setattr(module, "align", spied)

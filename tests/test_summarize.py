@@ -163,7 +163,7 @@ class TestClocks:
     def test_rows_hold_in_the_middle_of_the_reference_time(self) -> None:
         clocks = TwoClocks(37 * 10**9, drift_ppm=20, tail_ns=100, forward_ns=900, reverse_ns=900)
         findings = clocks.findings()
-        found = align(findings, [0, 1], clocks.least())
+        found = align(findings, [0, 1], clocks.min_delays())
         for reference, sign in ((0, 1), (1, -1)):
             rows = clock_rows(findings, found, reference)
             own, other = rows[reference], rows[1 - reference]

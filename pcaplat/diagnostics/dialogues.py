@@ -15,10 +15,10 @@ from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.units import format_count, format_ns
 
-ENOUGH_TURNS = 3
+ENOUGH_CHANGES = 3
 """Changes of direction each way that a flow must have to say anything."""
 
-ENOUGH_TURNS_TOGETHER = 10
+ENOUGH_CHANGES_TOGETHER = 10
 """And that all flows of a file must have."""
 
 AGREEING_FRAC = 0.8
@@ -41,7 +41,7 @@ class Split:
     interface: int
     least_ns: int
     most_ns: int | None
-    n_turns: int
+    n_changes: int
     evidence: str
 
 
@@ -67,23 +67,23 @@ def find_splits(columns: Mapping[str, Ints]) -> list[Split]:
 
 def _by_turns(file: int, interface: int, own: Mapping[str, Ints]) -> Iterator[Split]:
     turns = own["n_turns_toward"] + own["n_turns_back"]
-    is_enough = (own["n_turns_toward"] >= ENOUGH_TURNS) & (own["n_turns_back"] >= ENOUGH_TURNS)
+    is_enough = (own["n_turns_toward"] >= ENOUGH_CHANGES) & (own["n_turns_back"] >= ENOUGH_CHANGES)
     least, most = _bounds(own, "toward", "back")
     other_least, other_most = _bounds(own, "back", "toward")
     is_other = other_least > least
     least, most = np.where(is_other, other_least, least), np.where(is_other, other_most, most)
     says_so: Bools = is_enough & (least > 0) & (least <= most)
-    n_turns = int(turns[says_so].sum())
-    if n_turns < ENOUGH_TURNS_TOGETHER or says_so.sum() < AGREEING_FRAC * is_enough.sum():
+    n_changes = int(turns[says_so].sum())
+    if n_changes < ENOUGH_CHANGES_TOGETHER or says_so.sum() < AGREEING_FRAC * is_enough.sum():
         return
     lo_ns, hi_ns = int(least[says_so].max()), int(most[says_so].min())
     if lo_ns <= hi_ns:
         text = (
-            f"at {format_count(n_turns)} changes of direction in {format_count(int(says_so.sum()))}"
-            f" flow(s) the stamps of one direction are {format_ns(lo_ns)} to {format_ns(hi_ns)} "
-            "before those of the other"
+            f"at {format_count(n_changes)} changes of direction in "
+            f"{format_count(int(says_so.sum()))} flow(s) the stamps of one direction are "
+            f"{format_ns(lo_ns)} to {format_ns(hi_ns)} before those of the other"
         )
-        yield Split(file, interface, lo_ns, hi_ns, n_turns, text)
+        yield Split(file, interface, lo_ns, hi_ns, n_changes, text)
 
 
 def _bounds(own: Mapping[str, Ints], into: str, out: str) -> tuple[Ints, Ints]:

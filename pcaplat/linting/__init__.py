@@ -14,7 +14,7 @@ from pcaplat.run.folder import RunFolder
 from pcaplat.run.job import Job
 from pcaplat.run.options import LintOptions, MergeOptions, taking
 from pcaplat.run.scan import Scan
-from pcaplat.stages.survey import check_doubles, sampled_least
+from pcaplat.stages.survey import check_doubles, sampled_min_delays
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.lint/1"
@@ -66,8 +66,8 @@ def _of_path(scan: Scan) -> list[Diagnostic]:
     except EvidenceError as problem:
         why = diagnose("nothing-in-common", None, str(problem), remedy="")
         return [why, *check_common_time(points)]
-    least = sampled_least(scan.sample, found, scan.domains)
-    return [*found.warnings, *scan.align(found, least).warnings]
+    min_delays = sampled_min_delays(scan.sample, found, scan.domains)
+    return [*found.warnings, *scan.align(found, min_delays).warnings]
 
 
 def findings_of(scan: Scan, warnings: Sequence[Diagnostic]) -> list[Row]:

@@ -35,7 +35,7 @@ N_KNOTS = 257
 def align(
     findings: Findings,
     domains: Sequence[int],
-    least: Sequence[Mapping[str, object]],
+    min_delays: Sequence[Mapping[str, object]],
     accuracy_ns: Mapping[int, int] | None = None,
     files: Sequence[str] = (),
 ) -> Clocks:
@@ -44,9 +44,9 @@ def align(
     Args:
         findings: What the survey found.
         domains: Clock domain of each point; points of one domain share a clock.
-        least: Per pair of points and direction the least raw differences over time: `up`, `down`,
-            and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`; where frames
-            are to be named, `up_file`, `up_frame`, `down_file` and `down_frame`.
+        min_delays: Per pair of points and direction the least raw differences over time: `up`,
+            `down`, and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`; where
+            frames are to be named, `up_file`, `up_frame`, `down_file` and `down_frame`.
         accuracy_ns: How far a point's clock may be off, as declared; tested against the packets.
         files: Names of the files, by their index.
 
@@ -59,7 +59,7 @@ def align(
     """
     knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
-    bounds = all_bounds(findings, domains, base_ns, least)
+    bounds = all_bounds(findings, domains, base_ns, min_delays)
     steps, doubtful = steps_of_clocks(bounds, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
     upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful))

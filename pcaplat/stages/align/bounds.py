@@ -48,7 +48,7 @@ def all_bounds(
     findings: Findings,
     domains: Sequence[int],
     base_ns: Sequence[int],
-    least: Sequence[Mapping[str, object]],
+    min_delays: Sequence[Mapping[str, object]],
 ) -> dict[Pair, OffsetBounds]:
     """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
 
@@ -57,7 +57,7 @@ def all_bounds(
     that much less ahead.
     """
     found: dict[Pair, list[OffsetBounds]] = {}
-    for one in least:
+    for one in min_delays:
         up, down = int(str(one["up"])), int(str(one["down"]))
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
         t_ns, up_ns, raw_ns, n = (_ints(one[name]) for name in names)

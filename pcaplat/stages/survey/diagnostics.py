@@ -8,7 +8,7 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations
 from pcaplat.stages.survey.path_order.order import PathOrder
-from pcaplat.stages.survey.path_order.orient import ENOUGH_TURNS
+from pcaplat.stages.survey.path_order.orient import ENOUGH_CHANGES
 from pcaplat.units import format_count, format_ns
 
 SHORT_SNAP_BYTES = 132
@@ -148,7 +148,7 @@ def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator
 def _of_order(
     points: Sequence[Point], order: PathOrder, along: Sequence[int], declared: Sequence[int]
 ) -> Iterator[Diagnostic]:
-    most = max(order.n_turns.values(), default=0)
+    most = max(order.n_changes.values(), default=0)
     unsaid = [point for point in along if point not in declared]
     is_timed = all(point in order.is_timed for point in unsaid)
     assumed = [point for point in unsaid if point in order.is_assumed or not order.distance_ns]
@@ -165,7 +165,7 @@ def _of_order(
             "because packets have the same stamps there"
         )
         yield Diagnostic("order-assumed", None, text, "", "give the order with --path")
-    elif unsaid and most < ENOUGH_TURNS and not is_timed:
+    elif unsaid and most < ENOUGH_CHANGES and not is_timed:
         changes = "1 change" if most == 1 else f"{most} changes"
         text = f"the order of {_names(points, along)} rests on {changes} of direction"
         yield Diagnostic("few-turns", None, text, "", "give it with --path")
@@ -180,7 +180,8 @@ def _contradicted(
     against = {
         ends if distance > 0 else ends[::-1]: abs(distance)
         for ends, distance in order.distance_ns.items()
-        if distance * (place[ends[1]] - place[ends[0]]) < 0 and order.n_turns[ends] >= ENOUGH_TURNS
+        if distance * (place[ends[1]] - place[ends[0]]) < 0
+        and order.n_changes[ends] >= ENOUGH_CHANGES
     }
     floor_ns = {ends: 2 * sum(points[point].resolution_ns for point in ends) for ends in against}
     against = {ends: far_ns for ends, far_ns in against.items() if far_ns > floor_ns[ends]}

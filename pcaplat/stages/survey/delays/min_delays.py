@@ -10,10 +10,12 @@ from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.delays.relations import Shared, between, relate
 from pcaplat.stages.survey.observations import Sample, unique_observations
 
-Least = Mapping[str, object]
+MinDelays = Mapping[str, object]
 
 
-def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) -> list[Least]:
+def sampled_min_delays(
+    sample: Sample, findings: Findings, domains: Sequence[int]
+) -> list[MinDelays]:
     """Give the least raw differences of the sampled packets between clocks, as matching does.
 
     Of neighbours, and of the path's ends, for what is between other points waited in more queues;
@@ -30,17 +32,17 @@ def sampled_least(sample: Sample, findings: Findings, domains: Sequence[int]) ->
     """
     relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])
-    found = list[Least]()
+    found = list[MinDelays]()
     for near, far in dict.fromkeys([*findings.edges, whole]):
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = of_side(between(relations, up, down), findings.toward_is_forward, side)
             both = both.at(both.is_directed)
             if len(both) and domains[up] != domains[down]:
-                found.append(_least(findings, side, (up, down), both))
+                found.append(_min_delays(findings, side, (up, down), both))
     return found
 
 
-def _least(findings: Findings, side: int, up_down: Pair, both: Shared) -> Least:
+def _min_delays(findings: Findings, side: int, up_down: Pair, both: Shared) -> MinDelays:
     """Keep the least of each bin."""
     up, down = up_down
     centres, (start_ns, length_ns) = findings.centres[side], findings.bins

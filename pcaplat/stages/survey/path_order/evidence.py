@@ -21,17 +21,20 @@ def _of(order: PathOrder, ends: Pair) -> Iterator[OrderEvidence]:
     if ends[0] not in order.points:
         return
     key, sign = (ends, 1) if ends in order.distance_ns else (ends[::-1], -1)
-    distance_ns, n_turns = order.distance_ns.get(key), order.n_turns.get(key, 0)
+    distance_ns, n_changes = (
+        order.distance_ns.get(key),
+        order.n_changes.get(key, 0),
+    )
     if distance_ns == 0 or not order.is_known:
         yield OrderEvidence(*ends, "names")
     elif distance_ns is None:
         is_assumed = {*ends} & order.is_assumed
         yield OrderEvidence(*ends, "time stamps or TTL" if is_assumed else "other points")
-    elif not n_turns:
+    elif not n_changes:
         yield OrderEvidence(*ends, "one clock", distance_ns=sign * distance_ns)
     else:
         n_agreeing = order.n_agreeing[key]
         # against the order as it stands, the others agree
-        n_agreeing = n_agreeing if sign * distance_ns > 0 else n_turns - n_agreeing
+        n_agreeing = n_agreeing if sign * distance_ns > 0 else n_changes - n_agreeing
         of = "two-way distance"
-        yield OrderEvidence(*ends, of, n_turns, n_agreeing, sign * distance_ns)
+        yield OrderEvidence(*ends, of, n_changes, n_agreeing, sign * distance_ns)

@@ -9,9 +9,9 @@ from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,
+    direction_changes,
     forward_mask,
     orient,
-    turns,
     usual_differences,
 )
 
@@ -35,7 +35,7 @@ class PathOrder:
     points: list[int]
     toward_is_forward: dict[int, bool]
     distance_ns: Distances
-    n_turns: dict[Pair, int]
+    n_changes: dict[Pair, int]
     is_assumed: frozenset[int]
     is_timed: frozenset[int]
     is_known: bool
@@ -47,7 +47,7 @@ class PathOrder:
             self.points[::-1],
             {pair: not is_forward for pair, is_forward in self.toward_is_forward.items()},
             {ends: -distance for ends, distance in self.distance_ns.items()},
-            self.n_turns,
+            self.n_changes,
             self.is_assumed,
             self.is_timed,
             self.is_known,
@@ -74,7 +74,7 @@ def order_points(
         ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
     }
     toward = orient(directed, known)
-    distance, n_turns, n_agreeing = _distances(directed, toward)
+    distance, n_changes, n_agreeing = _distances(directed, toward)
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
     distance |= timed
@@ -85,7 +85,7 @@ def order_points(
     is_known = bool(distance or assumed)
     is_timed = frozenset(point for ends in timed for point in ends)
     rests_on = (frozenset(is_assumed), is_timed, is_known)
-    return PathOrder(along, toward, distance, n_turns, *rests_on, n_agreeing)
+    return PathOrder(along, toward, distance, n_changes, *rests_on, n_agreeing)
 
 
 def _distances(
@@ -96,16 +96,16 @@ def _distances(
     And how many of them have the sign of the distance.
     """
     distance: Distances = {}
-    n_turns, n_agreeing = {}, {}
+    n_changes, n_agreeing = {}, {}
     for ends, both in directed.items():
         is_forward = forward_mask(both, toward)
-        values_ns, _ = turns(both, is_forward, np.zeros(len(both), np.int64))
-        n_turns[ends] = len(values_ns)
+        values_ns, _ = direction_changes(both, is_forward, np.zeros(len(both), np.int64))
+        n_changes[ends] = len(values_ns)
         if len(values_ns):
             # Below the resolution of the stamps the median is 0; the mean is not.
             distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
             n_agreeing[ends] = int((values_ns * np.sign(distance[ends]) > 0).sum())
-    return distance, n_turns, n_agreeing
+    return distance, n_changes, n_agreeing
 
 
 def _timed_distances(

@@ -16,14 +16,14 @@ from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.relays import Medians, next_relay, sense_of, signs
 
-ENOUGH_TURNS = 3
+ENOUGH_CHANGES = 3
 """Changes of direction below which an order is a guess."""
 
 SYNCHRONISED_NS = 10_000_000
 """Raw differences below this are taken for latencies where nothing better is known."""
 
 
-def turns(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
+def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
     """Two-way distances at the changes of direction within each group, and their groups, ns."""
     by = np.lexsort((both.t_ns, group))
     d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
@@ -69,23 +69,25 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
         directed: For each pair of points, the unicast packets they share.
         known: Address pairs that are oriented already.
     """
-    senses = {ends: turns(both, both.is_toward, both.pair) for ends, both in directed.items()}
+    senses = {
+        ends: direction_changes(both, both.is_toward, both.pair) for ends, both in directed.items()
+    }
     tables = {ends: medians_by(*sense) for ends, sense in senses.items() if len(sense[0])}
     toward = dict(known)
     if tables and not any(pair in toward for table in tables.values() for pair in table[0]):
         farthest = max(tables, key=lambda ends: _reach(tables[ends]))
         toward |= signs(tables[farthest], 1)
     toward = _spread(tables, toward)
-    while joint := next_relay(tables, toward):
-        ends, sense = joint
+    while relay := next_relay(tables, toward):
+        ends, sense = relay
         toward = _spread(tables, signs(tables[ends], sense) | toward)
     return _orient_rest(list(directed.values()), toward)
 
 
 def _reach(table: Medians) -> tuple[bool, int]:
-    """How far apart two points are, if enough turns say so."""
+    """How far apart two points are, if enough changes of direction say so."""
     _, median_ns, n = table
-    return int(n.sum()) >= ENOUGH_TURNS, int(np.average(np.abs(median_ns), weights=n))
+    return int(n.sum()) >= ENOUGH_CHANGES, int(np.average(np.abs(median_ns), weights=n))
 
 
 def _spread(tables: Mapping[Pair, Medians], toward: dict[int, bool]) -> dict[int, bool]:
@@ -100,7 +102,7 @@ def _spread(tables: Mapping[Pair, Medians], toward: dict[int, bool]) -> dict[int
 
 
 def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]:
-    """Orient what has no turns: where oriented pairs were seen too first, then where most was."""
+    """Orient what shows no change: where oriented pairs were seen first, then where most was."""
     while left:
         pairs = np.array(sorted(toward), np.int64)
         ready = [both for both in left if among(both.pair, pairs).any()]
