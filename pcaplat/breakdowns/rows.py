@@ -61,24 +61,14 @@ def rows_of(
 
     `about` is what it is by, labels by their numbers, and how long a window is.
     """
-    blocks, lost_blocks = counts.blocks.total(), lost.total()
-    n_lost = {divmod(at, 2): row["n_lost"] for at, row in enumerate(broken.segments) if row}
-    cells = blocks.group_by(CELL).agg(
-        pl.col(*COUNTED, "n_known", "sum_ns").sum(), pl.col("min_ns").min(), pl.col("max_ns").max()
-    )
-    # of a key all packets may be lost
-    cells = cells.join(lost_cells(lost, n_lost), on=CELL, how="full", coalesce=True).with_columns(
-        pl.col(*COUNTED, "n_known", "n_lost").fill_null(0)
-    )
-    for bins, names in ((counts.bins, LATENCIES), (counts.variation, VARIATIONS)):
-        for name, share in names.items():
-            cells = cells.join(_quantiles(bins.total(), name, share), on=CELL, how="left")
+    blocks = counts.blocks.total()
+    cells = _cells(broken, counts, lost, blocks)
     by = [*LINK, "n", "key"] if about[0] == "flow" else CELL
     cells = cells.sort(by, descending=[name == "n" for name in by])
     largest = cells.top_k(MOST_RESAMPLED, by=pl.col("n") + pl.col("n_lost")).select(CELL)
     parts, lost_parts = (
         of.join(largest, on=CELL, how="semi").partition_by(CELL, as_dict=True)
-        for of in (blocks, lost_blocks)
+        for of in (blocks, lost.total())
     )
     is_among = set(largest.iter_rows())
     rows = []
@@ -100,6 +90,24 @@ def rows_of(
             | {"lost_lo_frac": lost_lo, "lost_hi_frac": lost_hi}
         )
     return rows
+
+
+def _cells(
+    broken: Broken, counts: BreakdownCounts, lost: Sums, blocks: pl.DataFrame
+) -> pl.DataFrame:
+    """Give what was counted of each link, direction and key, with its quantiles."""
+    n_lost = {divmod(at, 2): row["n_lost"] for at, row in enumerate(broken.segments) if row}
+    cells = blocks.group_by(CELL).agg(
+        pl.col(*COUNTED, "n_known", "sum_ns").sum(), pl.col("min_ns").min(), pl.col("max_ns").max()
+    )
+    # of a key all packets may be lost
+    cells = cells.join(lost_cells(lost, n_lost), on=CELL, how="full", coalesce=True).with_columns(
+        pl.col(*COUNTED, "n_known", "n_lost").fill_null(0)
+    )
+    for bins, names in ((counts.bins, LATENCIES), (counts.variation, VARIATIONS)):
+        for name, share in names.items():
+            cells = cells.join(_quantiles(bins.total(), name, share), on=CELL, how="left")
+    return cells
 
 
 def _counts(cell: Row) -> Row:

@@ -5,6 +5,7 @@ counted (pcaplat.traffic.messages); else each turn is one. Frames come in batche
 connection one row is kept.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -97,43 +98,8 @@ class Connections:
 
 
 def _by_client(rows: pl.DataFrame) -> pl.DataFrame:
-    """Tell who is the client of each connection, and name its columns so."""
-    by_syn = pl.when(pl.col("n_syn_a") > 0).then(statement=True)
-    by_syns = by_syn.when(pl.col("n_syn_b") > 0).then(statement=False)
-    first_a = pl.col("first_a_ns") <= pl.col("first_b_ns")
-    is_a = by_syns.otherwise(first_a.fill_null(pl.col("first_b_ns").is_null()))
-
-    def of(name: str, *, is_client: bool) -> pl.Expr:
-        one, other = SIDES if is_client else SIDES[::-1]
-        own, its = (pl.col(name.replace("@", side)) for side in (one, other))
-        return pl.when("is_a").then(own).otherwise(its)
-
-    named = rows.with_columns(is_a=is_a).select(
-        "point",
-        "protocol",
-        client=of("@", is_client=True),
-        server=of("@", is_client=False),
-        server_port=of("@_port", is_client=False),
-        n_turns=of("n_turns_@", is_client=True),
-        n_answers=of("n_turns_@", is_client=False),
-        request_bytes=of("n_bytes_@", is_client=True),
-        response_bytes=of("n_bytes_@", is_client=False),
-        n_early="n_early",
-        n_syn=of("n_syn_@", is_client=True),
-        first_request_ns=of("first_@_ns", is_client=True),
-        last_turn_ns=of("last_turn_@_ns", is_client=True),
-        idle_ns=of("gap_@_ns", is_client=True),
-        first_ns=pl.min_horizontal("syn_ns", "first_a_ns", "first_b_ns"),
-        last_ns=pl.max_horizontal("last_a_ns", "last_b_ns"),
-        begun=of("begun_@", is_client=True),
-        out=of("out_@", is_client=True),
-        most=of("most_@", is_client=True),
-        least=of("least_@", is_client=True),
-        until=of("until_@", is_client=True),
-        asked_ns=of("asked_ns_@", is_client=True),
-        n_odd=pl.col("n_odd_a") + pl.col("n_odd_b"),
-    )
-    counted = named.with_columns(is_even=_is_even())
+    """Tell who is the client of each connection, and what each of the two sent."""
+    counted = _named(rows.with_columns(is_a=_is_client_a())).with_columns(is_even=_is_even())
     turns_ns = pl.col("last_turn_ns") - pl.col("first_request_ns") - pl.col("idle_ns")
 
     def either(messages: pl.Expr | str, turns: pl.Expr | str) -> pl.Expr:
@@ -146,6 +112,51 @@ def _by_client(rows: pl.DataFrame) -> pl.DataFrame:
         busy_ns=either("until", turns_ns),
         n_outstanding=either("most", pl.lit(None)),
     ).drop("begun", "out", "most", "least", "until", "asked_ns", "n_odd", "n_early", "last_turn_ns")
+
+
+def _is_client_a() -> pl.Expr:
+    """Whoever sent a SYN is the client; else whoever was seen first."""
+    by_syn = pl.when(pl.col("n_syn_a") > 0).then(statement=True)
+    by_syns = by_syn.when(pl.col("n_syn_b") > 0).then(statement=False)
+    first_a = pl.col("first_a_ns") <= pl.col("first_b_ns")
+    return by_syns.otherwise(first_a.fill_null(pl.col("first_b_ns").is_null()))
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Name the columns of both sides by what they are: the client's, or the server's."""
+
+    def client(name: str, sides: Sequence[str] = SIDES) -> pl.Expr:
+        if_a, if_b = (pl.col(name.replace("@", side)) for side in sides)
+        return pl.when("is_a").then(if_a).otherwise(if_b)
+
+    def server(name: str) -> pl.Expr:
+        return client(name, SIDES[::-1])
+
+    return rows.select(
+        "point",
+        "protocol",
+        client=client("@"),
+        server=server("@"),
+        server_port=server("@_port"),
+        n_turns=client("n_turns_@"),
+        n_answers=server("n_turns_@"),
+        request_bytes=client("n_bytes_@"),
+        response_bytes=server("n_bytes_@"),
+        n_early="n_early",
+        n_syn=client("n_syn_@"),
+        first_request_ns=client("first_@_ns"),
+        last_turn_ns=client("last_turn_@_ns"),
+        idle_ns=client("gap_@_ns"),
+        first_ns=pl.min_horizontal("syn_ns", "first_a_ns", "first_b_ns"),
+        last_ns=pl.max_horizontal("last_a_ns", "last_b_ns"),
+        begun=client("begun_@"),
+        out=client("out_@"),
+        most=client("most_@"),
+        least=client("least_@"),
+        until=client("until_@"),
+        asked_ns=client("asked_ns_@"),
+        n_odd=pl.col("n_odd_a") + pl.col("n_odd_b"),
+    )
 
 
 def _is_even() -> pl.Expr:
