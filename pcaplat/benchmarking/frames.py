@@ -10,7 +10,7 @@ from pcaplat.model.arrays import Ints
 
 DIRECTIONS = ("forward", "reverse")
 UNTOLD = ("ambiguous", "coalesced")
-"""Statuses of frames that arrived or not: nobody can tell."""
+"""Statuses of frames of which nobody can tell whether they arrived."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ GAP_BYTES = 20
 NS_PER_S = 1e9
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 LEAST_SHARE = 0.9
-"""Of a trial's frames that must have one size; else it is a mix."""
+"""A trial of which fewer frames than this share have one size is a mix of sizes."""
 
 BIN_BITS = 10
 """Latencies are binned to one part in 1024."""

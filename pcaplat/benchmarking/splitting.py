@@ -14,22 +14,25 @@ FrameRange = tuple[int, int]
 """First frame, and the one behind the last."""
 
 LEAST_FRAMES = 100
-"""Of a trial."""
+"""A trial has as many frames, or more."""
 
 LEAST_GAP_NS = 100_000_000
 TIMES_USUAL = 20
-"""A gap is longer than both: the latter times the usual distance of the frames beside it."""
+"""A gap is longer than `LEAST_GAP_NS`, and than so many times the usual distance of the frames
+beside it."""
 
 BESIDE = 50
-"""Frames on either side, that the usual distance is taken of."""
+"""Frames on either side that the usual distance is taken of."""
 
 MOST_PIECES = 512
 LEAST_IN_PIECE = 16
 LEAST_PIECES = 8
-"""A rate is looked at in pieces of so many frames, and lasts for so many pieces."""
+"""A rate is looked at in pieces, `MOST_PIECES` of `LEAST_IN_PIECE` frames or more each, and lasts
+for at least so many of them."""
 
 LEAST_CHANGE = 0.05
-"""Of a rate; steps of a search are larger, and a sender wanders by less."""
+"""A rate that changes by less than this share is the same: steps of a search are larger, and a
+sender wanders by less."""
 
 TIMES_SCATTER = 8
 

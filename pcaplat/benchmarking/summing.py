@@ -15,7 +15,7 @@ from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.tables.columns import Row
 
 SAME_RATE = 0.01
-"""Offered rates of trials that are one, as a share."""
+"""Trials whose offered rates differ by no more than this share are repetitions of one."""
 
 SUMS = ("n_sent", "n_received", "n_lost", "n_untold", "n_outside")
 LATENCIES = ("mean", *PERCENTILES)

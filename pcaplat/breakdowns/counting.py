@@ -8,10 +8,11 @@ import polars as pl
 from pcaplat.model.arrays import Ints
 
 PRECISION_BITS = 11
-"""Of a latency, as rust/src/base/histogram.rs keeps them: off by at most 2^-11 of itself."""
+"""Bits of a latency that are kept, as in rust/src/base/histogram.rs: it is off by at most 2^-11 of
+itself."""
 
 MOST_LOOSE_ROWS = 1 << 19
-"""Counted apart before they are added up."""
+"""Rows that are counted apart before they are added up."""
 
 CELL = ["link", "way", "key"]
 COUNTED = ("n", "n_duplicated", "n_reordered")

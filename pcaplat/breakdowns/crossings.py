@@ -13,7 +13,7 @@ from pcaplat.model.points import Pair
 from pcaplat.model.spilled_rows import CROSSING, Rows, arrivals, ends, rows_as_spilled, weights
 
 NOT_SEEN = -1
-"""Instead of the frame that a lost packet has not at the far end of its way."""
+"""Stands for the frame that a lost packet has not at the far end of its way."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_KEY, REST = -1, -2
-"""Of frames that have no such thing, and of those beyond the most keys that are kept apart."""
+"""Keys of frames that have no such thing, and of those beyond the most keys that are kept apart."""
 
 MOST_KEYS = 100_000
-"""Kept apart, in the order of files and frames; memory is bounded by them."""
+"""Keys that are kept apart, in the order of files and frames; memory is bounded by them."""
 
 FLOW = ["protocol", "src", "src_port", "dst", "dst_port"]
 Label = tuple[object, ...]

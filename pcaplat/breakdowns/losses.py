@@ -9,7 +9,7 @@ from pcaplat.breakdowns.counting import CELL, Sums
 from pcaplat.model.arrays import Floats, Ints
 
 AS_SEEN = ("first", "window")
-"""What is told of the packet itself: where it was seen changes nothing."""
+"""Breakdowns by what is told of the packet itself: where it was seen changes nothing."""
 
 
 def without_near(losses: pl.DataFrame) -> pl.DataFrame:

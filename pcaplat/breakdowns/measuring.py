@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_WINDOWS = 20
-"""Where no length was asked for."""
+"""A run has as many windows at most where no length was asked for."""
 
 LABELLED: Mapping[str, Callable[[], Labels | Firsts]] = {
     "flow": partial(Labels, FLOW),

@@ -21,7 +21,7 @@ from pcaplat.tables.columns import Row
 from pcaplat.units import format_ns
 
 MOST_RESAMPLED = 1_000
-"""Rows of a breakdown that get an interval: those with the most packets."""
+"""Rows of a breakdown that get an interval of their loss: those with the most packets."""
 
 FIGURES = ("mean_ns", "p50_ns", "p99_ns", "max_ns", "min_ns", "pdv_p99_ns")
 
@@ -41,7 +41,7 @@ FIRST_NAMES = {
     REST: f"of flows beyond {MOST_KEYS:,}",
 }
 IntervalOrReason = tuple[str | None, float | None, float | None]
-"""Why there is no interval, and its ends."""
+"""Why there is no interval, and the ends of the one there is."""
 
 
 @dataclass(frozen=True)

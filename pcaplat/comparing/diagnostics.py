@@ -15,10 +15,11 @@ from pcaplat.statistics.intervals import t_tail
 from pcaplat.units import format_frac
 
 UNSTEADY_SHARE = 0.2
-"""Of a run, that MSER-5 may leave out before it is worth a word."""
+"""MSER-5 may leave out so large a share of a run before it is worth a word."""
 
 UNSTEADY_LEVEL = 0.001
-"""What is left out also has to differ from the rest: a few slow packets alone are no warm-up."""
+"""What MSER-5 leaves out has to differ from the rest at this level: a few slow packets alone are no
+warm-up."""
 
 MSER_BATCH = 5
 

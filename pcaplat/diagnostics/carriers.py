@@ -11,11 +11,11 @@ from pcaplat.units import format_count, format_frac, format_ns
 
 MOST_FRAC = 0.25
 MANY_FRAC = 0.01
-"""Shares below this are stray packets."""
+"""Packets of a kind below this share of all are strays."""
 
 FEWEST = 3
 NO_LINK = 65_535
-"""Of records that are no packets (rust/src/file/frame.rs)."""
+"""Link type of records that are no packets (rust/src/file/frame.rs)."""
 
 
 def check_carriers(

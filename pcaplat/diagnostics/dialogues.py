@@ -19,13 +19,14 @@ ENOUGH_CHANGES = 3
 """Changes of direction each way that a flow must have to say anything."""
 
 ENOUGH_CHANGES_TOGETHER = 10
-"""And that all flows of a file must have."""
+"""Changes of direction that all flows of a file together must have to say anything."""
 
 AGREEING_FRAC = 0.8
-"""As many of the flows must say the same."""
+"""Of the flows that have enough changes of direction, this share must say the same."""
 
 EARLY_FRAC = 0.3
-"""Where more of a direction's data come after their acknowledgments, it is no reordering."""
+"""Where a larger share of a direction's data comes after its acknowledgments, it is no
+reordering."""
 
 ENOUGH_EARLY = 5
 WAYS = ("toward", "back")

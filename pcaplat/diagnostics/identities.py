@@ -19,11 +19,12 @@ ENOUGH_BYTES = {
     "other protocols over IPv6": 8,
     "frames without IP": 28,
 }
-"""Layer-4 bytes, by class of packets in the core's order: TCP's sequence and acknowledgment, some
-of UDP's payload, ICMP's and IPsec's sequence numbers, the addresses of ARP."""
+"""Layer-4 bytes that tell packets apart, by class of packets in the core's order: TCP's sequence
+and acknowledgment, some of UDP's payload, ICMP's and IPsec's sequence numbers, the addresses of
+ARP."""
 
 PORT_BYTES = 4
-"""Of both ports; frames without IP have none."""
+"""Bytes of both ports; frames without IP have none."""
 
 
 def short_classes(prefixes: Sequence[int]) -> list[bool]:

@@ -29,7 +29,8 @@ LEAST_SEGMENT_BYTES = 500
 """Segments that most data come in are no shorter."""
 
 MULTIPLES_FRAC = 0.5
-"""Of the long segments, those that are whole numbers of the usual one; jumbo frames are not."""
+"""Where segments were joined, this share of the long ones are whole numbers of the usual one; jumbo
+frames are not."""
 
 FEWEST_LONG = 5
 

@@ -14,10 +14,10 @@ from pcaplat.units import format_amount, format_count, format_ns
 CONVENTION = "stamp_convention"
 
 RATES_BPS = (1e9, 10e9, 100e9)
-"""Of links, for what a frame takes where nobody says its link's rate."""
+"""Rates of links that are tried for what a frame takes, where nobody says its link's rate."""
 
 LEAST_BYTES = 60
-"""Of a frame (IEEE 802.3), without its check sequence."""
+"""The shortest frame (IEEE 802.3), without its check sequence."""
 
 BETWEEN_SCENARIOS = (
     ("statistical", "stays", "runs and packets scatter in both"),

@@ -18,7 +18,7 @@ from pcaplat.statistics.intervals import Estimate
 from pcaplat.statistics.loss_ratio import LossEstimate
 
 MOST_LIKELY = 3
-"""Standard deviations that the counts of independent losses hardly ever scatter by more."""
+"""Counts of independent losses hardly ever scatter by more standard deviations."""
 
 IN_BURSTS = "losses come in bursts, so that {n} of them tell as much as one alone; counted so"
 

@@ -55,7 +55,7 @@ def per_100kpps(run: MeasuredRun, query: MetricQuery) -> Answer:
 
 
 def per_gbps(run: MeasuredRun, query: MetricQuery) -> Answer:
-    """Give the load per Gb/s on L2 (frames with FCS), at the near end, likewise."""
+    """Give the load per Gb/s on L2 (frames with FCS), as `per_100kpps` does per packets."""
 
     def gigabits(flow: TrafficSeries) -> Floats:
         n_bytes = flow.counts["frame_bytes"] + FCS_BYTES * flow.counts["n_frames"]

@@ -14,10 +14,11 @@ from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_frac, format_ns
 
 SAME_SHARE = 0.01
-"""So much they may differ besides: their times do not begin and end together."""
+"""Figures of an instrument and of the captures may differ by this share besides: their times do not
+begin and end together."""
 
 BUSY_SHARE = 0.1
-"""Of the busiest block: with less, a block is before or after the test."""
+"""A block with less than this share of the busiest one is before or after the test."""
 
 COST = "captures cost about 0.5 µs a packet and point, if the other ran without them"
 

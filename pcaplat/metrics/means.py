@@ -17,28 +17,28 @@ from pcaplat.statistics.intervals import Blocking, Estimate, blocking, resamples
 from pcaplat.statistics.loss_ratio import LossEstimate
 
 LEAST_EFFECTIVE = 50
-"""Independent packets that a mean's interval needs; a median's too."""
+"""Independent packets that the interval of a mean needs, and that of a median."""
 
 LEAST_SHARE = 0.6
-"""Of the packets needed: with fewer nothing is decided."""
+"""With less than this share of the packets that an interval needs, nothing is decided."""
 
 SURELY_ENOUGH = 1.5
-"""Times the packets needed; `SURE_TIMES` likewise. Runs that just suffice look better than they
-are, so with fewer, where neighbours are alike, an interval is made as much wider as they are fewer,
-by packets and by times (docs/decisions/0020)."""
+"""With fewer than so many times the packets needed, or fewer than `SURE_TIMES`, an interval is made
+as much wider as they are fewer where neighbours are alike: runs that just suffice look better than
+they are (docs/decisions/0020)."""
 
 LEAST_TIMES, SURE_TIMES = 25, 75
-"""Autocorrelation times that a run must hold, and should: with fewer, they cannot be told from its
+"""Autocorrelation times that a run must hold, and should: of fewer, they cannot be told from its
 blocks."""
 
 WIDEST = 4
-"""So much wider an interval becomes at most, and a guess always."""
+"""An interval is made so many times wider at most, and a guess always."""
 
 FEW_PACKETS = 2 * N_BLOCKS
-"""With fewer, how alike neighbours are is known too badly for an interval as it is."""
+"""With fewer packets, how alike neighbours are is known too badly for an interval as it is."""
 
 FEW_FACTOR, FEW_ALIKE_FACTOR = 1.1, 1.5
-"""So much wider it is then; the latter where neighbours are alike."""
+"""So many times wider an interval of few packets is; the latter where neighbours are alike."""
 
 
 @dataclass(frozen=True)

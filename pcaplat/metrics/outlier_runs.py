@@ -12,7 +12,7 @@ from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.statistics.intervals import t_tail
 
 ODD_LEVEL = 0.01
-"""So often a run is named where none is odd and runs scatter normally."""
+"""Where no run is odd and runs scatter normally, one is named in so many of all cases."""
 
 
 def odd_run(values: Sequence[float]) -> int | None:

@@ -19,7 +19,8 @@ LEAST_BEYOND = 25
 """Independent packets beyond a quantile that its interval needs."""
 
 MANY_BEYOND = 40
-"""With fewer, an interval reaches as far to both sides as it must to the farther one."""
+"""With fewer packets beyond a quantile, an interval reaches as far to both sides as it must to the
+farther one."""
 
 N_RESAMPLES_OF_QUANTILES = 400
 
@@ -27,7 +28,7 @@ REACH = 8
 """Standard errors beyond which no resampled quantile lies."""
 
 BIN_ERROR = 2.0**-11
-"""A bin's middle is off by that share at most (rust/src/base/histogram.rs)."""
+"""The middle of a histogram's bin is off by this share at most (rust/src/base/histogram.rs)."""
 
 
 def of_quantile(blocks: Blocks, share: float, bias: float) -> Measurement:

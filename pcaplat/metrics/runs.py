@@ -12,12 +12,13 @@ from pcaplat.metrics.traffic_blocks import Rates
 from pcaplat.model.blocks import Blocks, Key
 
 LEAST_RUNS = 5
-"""From here on the run is the unit of replication."""
+"""From so many runs on, the run is the unit of replication."""
 
 WARM_UP_NS = 1_000_000_000
 WARM_UP_SHARE = 0.02
 MOST_WARM_UP_SHARE = 0.05
-"""Left out at either end of a run: the longer of the first two, but no more than the last."""
+"""What is left out at either end of a run is the longer of `WARM_UP_NS` and `WARM_UP_SHARE`, but no
+more than this share."""
 
 UNNAMED = "captures"
 """Name of the scenario of captures that are given by themselves."""

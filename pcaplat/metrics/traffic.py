@@ -19,7 +19,7 @@ from pcaplat.model.blocks import N_BLOCKS
 
 FCS_BYTES = 4
 LINE_BYTES = 24
-"""FCS, preamble and least gap."""
+"""FCS, preamble and least gap, which a frame takes on the line besides what is captured."""
 
 RATES: dict[str, tuple[str, int, int]] = {
     "packet-rate": ("n_frames", 1, 0),
@@ -250,4 +250,4 @@ def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -
 
 
 LEAST_SHARE = 0.9
-"""Of the frames, that must have a size that the claim is about."""
+"""This share of the frames must have a size that the claim is about."""

@@ -10,7 +10,7 @@ from pcaplat.model.arrays import Ints
 
 TrafficRow = Mapping[str, Any]
 PointAndWay = tuple[str, str]
-"""Point, direction."""
+"""A point and a direction."""
 
 RATE_TABLES = ("traffic", "transactions", "overhead", "frame_sizes", "traffic_blocks")
 COUNTED = ("n_frames", "frame_bytes", "l3_bytes", "payload_bytes")

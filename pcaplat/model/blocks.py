@@ -47,7 +47,7 @@ BLOCKS = TableSchema(
 )
 
 Key = tuple[str, str, str]
-"""Near point, far point, direction."""
+"""Near point, far point and direction of a segment."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
     def column(name: str, kind: type) -> Any:  # noqa: ANN401 - of either kind
         return np.array([row[name] for row in rows], dtype=kind)
 
-    def flat(name: str, kind: type) -> Any:  # noqa: ANN401 - likewise
+    def flat(name: str, kind: type) -> Any:  # noqa: ANN401 - of either kind
         return np.array([value for row in rows for value in row[name]], dtype=kind)
 
     return Blocks(

@@ -14,7 +14,7 @@ from pcaplat.model.points import Pair
 from pcaplat.model.segments import Distribution
 
 MOST_WAIT_NS = 2_000_000_000
-"""No pair is farther apart (rust/src/matching/trips.rs)."""
+"""No request and its response are farther apart (rust/src/matching/trips.rs)."""
 
 TIMESTAMPS = "tcp-timestamp"
 """The kind whose packets are of the other kinds of TCP too."""

@@ -12,11 +12,12 @@ from pcaplat.model.points import Point, PointTree
 from pcaplat.text import plain_name
 
 PointOf = Sequence[Sequence[int | None]]
-"""Per file and part of it, the point."""
+"""Which point each part of each file is of, if any."""
 
 
 MAX_POINTS = 512
-"""Points are compared in pairs; a hostile file describes tens of thousands of interfaces."""
+"""More points are refused: they are compared in pairs, and a hostile file describes tens of
+thousands of interfaces."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from typing import Any
 from pcaplat.model.captures import resolution_ns
 
 FASTEST_BYTES_NS = 50
-"""Of a port of 400 Gbit/s, the fastest there is."""
+"""Bytes that a port of 400 Gbit/s, the fastest there is, takes in a nanosecond."""
 
 ENOUGH_BEHIND = 100
 """Frames behind one of the other direction, short and long ones each, that tell a queue."""
 
 PILED_FRAC, SOONER_FRAC = 0.5, 0.02
-"""As many come after exactly what the frame before takes, and hardly any sooner."""
+"""In a queue, the former share of frames come after exactly what the frame before takes, and hardly
+any, the latter share, sooner."""
 
 FEWEST_IN_BATCHES = 10
 BATCHES_FRAC = 0.01

@@ -25,7 +25,7 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("undecoded", "too-deep"): "more layers than are followed",
     ("undecoded", "no-time"): "the file gives it no time",
 }
-"""By status and reason, in the order of the core."""
+"""What each status and reason means, in the order of the core."""
 
 
 def reason_rows(reasons: Sequence[tuple[str, str]], counts: Sequence[int]) -> list[dict[str, Any]]:

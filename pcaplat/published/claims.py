@@ -112,7 +112,7 @@ class Claim(StrictModel):
 
     @property
     def hi(self) -> Decimal | None:
-        """The most the claim allows, likewise."""
+        """The most the claim allows, in its unit, without the tolerance; none: no bound."""
         return self.interval[1] if self.interval else self._first(self.at_most, self.about)
 
     @property

@@ -18,22 +18,24 @@ from pcaplat.model.arrays import Floats
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000
 SEED = 20_261_120
-"""The same captures give the same interval, to the last digit."""
+"""Seed of resampling: the same captures give the same interval, to the last digit."""
 
 SHORT_BLOCK = 4
-"""Fine blocks in one, where the fine ones show no likeness."""
+"""Fine blocks that are joined in one, where the fine ones show no likeness."""
 
 LONG_BLOCKS = (16, 32)
-"""Fine blocks in one, at least and at most, where they do: fewer and longer blocks win."""
+"""Fine blocks that are joined in one, at least and at most, where neighbours are alike: fewer and
+longer blocks win."""
 
 TIMES_IN_BLOCK = 10
 """Integrated autocorrelation times that a block should hold."""
 
 LEAST_BLOCKS = 8
-"""With fewer, the spread of blocks says nothing."""
+"""With fewer blocks, their spread says nothing."""
 
 INTERLEAVED_SHARE = 0.25
-"""Of the scenario's variance, what the order of the runs may explain."""
+"""Runs are interleaved where their order explains no more than this share of the scenario's
+variance."""
 
 TREND_LEVEL = 0.05
 

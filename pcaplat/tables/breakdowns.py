@@ -106,7 +106,7 @@ ROUND_TRIPS_BY = tuple(
     )
     for kind in ("flow", "tunnel", "window")
 )
-"""Of keys that both directions have in common."""
+"""Tables of round trips by keys that both directions have in common."""
 
 SIZE_FITS = TableSchema(
     "size_fits",

@@ -16,15 +16,15 @@ HEADER_BYTES = {
     "udp": 8,
     "vxlan": 8,
 }
-"""Headers of one length; IPv4's without options."""
+"""Lengths of headers that have one length; IPv4's without options."""
 
 ETHERNET_LIKE = ("ethernet",)
 NETWORK = ("ipv4", "ipv6")
 FCS_BYTES = 4
-"""Which captures leave out."""
+"""Bytes of the frame check sequence, which captures leave out."""
 
 LINE_BYTES = 20
-"""Preamble, start of frame and the least gap (IEEE 802.3)."""
+"""Bytes of preamble, start of frame and the least gap (IEEE 802.3)."""
 
 
 def l2_header_bytes(layers: str) -> int | None:

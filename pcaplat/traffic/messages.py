@@ -18,12 +18,12 @@ FAR_BYTES = 1 << 24
 
 NONE, UDP = -1, 17
 STREAM = ("seq", "at", "high", "size", "n_odd")
-"""Of each side: the end of its last segment, by its number and by its place in the stream; the
-highest place; the size of a message, and how often there was another."""
+"""What is kept of each side: the end of its last segment, by its number and by its place in the
+stream; the highest place; the size of a message, and how often there was another."""
 
 CLIENT = ("begun", "out", "most", "least", "waited", "until", "asked_ns")
-"""Of each side, were it the client: messages begun; requests under way, the most and the least of
-them, their sum over time, that when the last began, and when that was."""
+"""What is kept of each side, were it the client: messages begun; requests under way, the most and
+the least of them, their sum over time, that when the last began, and when that was."""
 
 STATE = ("was_a", "was_ns", *(f"{name}_{side}" for side in SIDES for name in (*STREAM, *CLIENT)))
 

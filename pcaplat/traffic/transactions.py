@@ -12,11 +12,12 @@ CONTROL_PORT = 12865
 """Where netperf's control connection goes by default."""
 
 LEAST_RR = 100
-"""Transactions of the median connection from which on it is request/response on one connection."""
+"""From so many transactions of the median connection on, it is request/response on one
+connection."""
 
 SERVICE = ("point", "client", "server", "server_port", "protocol", "kind")
 MODES = {(TCP, "rr"): "TCP_RR", (UDP, "rr"): "UDP_RR", (TCP, "crr"): "TCP_CRR"}
-"""What netperf calls them."""
+"""What netperf calls transactions, by protocol and kind."""
 
 ONE = pl.lit(1, pl.Int64)
 SUMS = ("n_connections", "n_transactions", "request_bytes", "response_bytes", "n_outstanding")

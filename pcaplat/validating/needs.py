@@ -12,10 +12,11 @@ RULE_OF_THREE = 3
 """No loss in 3/x packets shows, at 95 %, that less than x is lost."""
 
 POWER_Z = 1.282
-"""So much data decide nine times in ten."""
+"""Standard errors that an interval must keep from the edge, for data that decide nine times in
+ten."""
 
 MOST_TIMES = 50
-"""More than this many times the data is no advice."""
+"""To measure more than so many times the data is no advice."""
 
 
 def needs(contrast: Contrast, estimate: Estimate | LossEstimate, claim: ClaimBounds) -> str:

@@ -21,7 +21,8 @@ FEWEST = 3
 """Bounds of each direction that a stretch between steps needs: a false match has none."""
 
 MOST_ODD = 0.1
-"""Of bounds that contradict those about them; where more do, something else is wrong."""
+"""Where a larger share of bounds contradicts those about them, something else than a step is
+wrong."""
 
 LEVEL_OF = 40
 """Bounds on either side of a step that tell the clocks before and after it."""

@@ -17,7 +17,8 @@ SAME_NS = 2_000.0
 """Sizes of one step, as several pairs of clocks show it, differ by less."""
 
 SAME_SHARE = 0.02
-"""Or by less than this share of the largest."""
+"""Sizes of one step, as several pairs of clocks show it, may also differ by this share of the
+largest."""
 
 Seen = tuple[Pair, Jump]
 """A step as one pair of clocks shows it."""

@@ -14,13 +14,13 @@ PACKETS = 120
 """Packets of both directions that a window needs for its least latencies to be steady."""
 
 FEWEST_PACKETS = 24
-"""Of few packets, windows hold fewer, rather than be too few to tell anything."""
+"""Where packets are few, windows hold as few as this, rather than be too few to tell anything."""
 
 AROUND = 4
 """Windows on either side that are compared."""
 
 LASTS = 4
-"""Times as many windows tell what passes from what stays."""
+"""So many times as many windows tell what passes from what stays."""
 
 CLEAR = 3
 """What moves by this many times what it usually moves is no chance."""

@@ -18,7 +18,8 @@ MARGIN_NS = 300
 """What is added to the delays that were seen, beside half their spread."""
 
 SURELY_MORE = 3
-"""By so many standard deviations of what equal packets explain, of which one is missing."""
+"""Copies are told where packets seen twice exceed what equal packets, of which one is missing,
+explain by so many standard deviations."""
 
 
 class KeyRun(NamedTuple):

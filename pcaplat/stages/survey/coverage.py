@@ -19,10 +19,11 @@ ENOUGH_PACKETS = 10
 """Sampled packets that must be missing before it is said that something is."""
 
 ONE_WAY_FRAC = 0.8
-"""As many of the address pairs that go both ways elsewhere go one way here."""
+"""A point sees one direction where this share of the address pairs that go both ways elsewhere goes
+one way."""
 
 SHORT_FRAC = 0.05
-"""Of the others' time, at either end."""
+"""A capture is short where it lacks more than this share of the others' time, at either end."""
 
 COPIED_FRAC = 0.01
 

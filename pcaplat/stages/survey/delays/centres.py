@@ -22,22 +22,22 @@ FEWEST_FOR_SLOPE = 8
 """Packets below which a slope is chance."""
 
 MOST_SLOPE = 0.01
-"""No clock drifts by so much: it is a queue that fills."""
+"""A centre that rises faster is no drift of a clock: it is a queue that fills."""
 
 JUMP = 20
 """A clock that is set moves the level between two knots by so many times what is usual."""
 
 LEAST_JUMP_NS = 50_000
-"""What moves it by less may be a queue, and widens no band by much."""
+"""What moves the level by less may be a queue, and widens no band by much."""
 
 DENSITY_BINS = 1024
 """Bins of a band's density."""
 
 LEAST_ALIKE = 32
-"""Packets, neighbours by their residuals, that have one density at least."""
+"""Packets, neighbours by their residuals, that share one density at least."""
 
 MOST_DENSITIES = 128
-"""More packets than so many times that share a density by more of them."""
+"""A band has as many densities at most: of more packets, each is shared by more of them."""
 
 
 def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:

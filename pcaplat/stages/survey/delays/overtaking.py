@@ -14,7 +14,8 @@ from pcaplat.stages.survey.delays.latencies import doubtful, of_side, passed_in,
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
 
 PRIOR = 0.05
-"""Overtakings that are thought of anywhere besides those seen, and besides those to be expected."""
+"""So many overtakings are thought of anywhere besides those seen, and besides those to be
+expected."""
 
 
 class Overtaken(NamedTuple):

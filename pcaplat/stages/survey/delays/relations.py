@@ -16,10 +16,12 @@ BLOCK = 101
 
 OUTLIER_NS = 1_000_000
 OUTLIER_DEVIATIONS = 30
-"""What is farther from its neighbours in time than both together is an outlier."""
+"""What is farther from its neighbours in time than `OUTLIER_NS`, and than so many deviations, is an
+outlier."""
 
 COMPANY = 3
-"""Unless so many of them are no farther from it: they go the other way."""
+"""A packet that is far from its neighbours in time is no outlier where so many of them are no
+farther from it: they go the other way."""
 
 ENOUGH_OF_WAY = 3
 """So many packets of two addresses and one way have a median."""
@@ -31,10 +33,10 @@ REPEATED_WITHIN_NS = 1_000_000
 """Differences of broadcasts, which repeat themselves, must agree within this."""
 
 ENOUGH_REPEATED = 5
-"""And that many must, for they come in bursts."""
+"""So many differences of broadcasts must agree, for they come in bursts."""
 
 ALIKE_NS = 1_000_000_000
-"""Between clocks that agree to this, two do."""
+"""Between clocks that agree to this, two differences of broadcasts are enough."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ FEWEST = 3
 """Two observations have one time between them: no rhythm."""
 
 CLEARER = 20
-"""So many times less alike, any other pairing must be."""
+"""Any other pairing of the times at two points must be so many times less alike."""
 
 LEAST_NS = 1_000_000
-"""And by as much: what comes like clockwork has no rhythm."""
+"""Any other pairing must differ by at least this much: what comes like clockwork has no rhythm."""
 
 ENOUGH = 12
 """Times between packets, of all identities of a way, that are alike at two points."""

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from pcaplat.model.arrays import Bools
 
 NEARLY_ALL = 0.99
-"""Of the packets between two points, that go the same way."""
+"""At a step that packets go through, this share of those between two points go the same way."""
 
 CAUSED_FRAC = 0.9
-"""Of the changes of direction; traffic that is under way in both directions leaves some."""
+"""This share of the changes of direction have a cause; traffic that is under way in both directions
+leaves some without."""
 
 ENOUGH = 2
-"""Packets in either direction."""
+"""Packets in either direction that say something."""
 
 
 def are_steps(relations: Relations, points: Sequence[Point]) -> bool:

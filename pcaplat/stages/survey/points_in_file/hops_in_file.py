@@ -22,7 +22,7 @@ from pcaplat.stages.survey.points_in_file.repeats import (
 )
 
 Marks = dict[Pair, int]
-"""By mark and source: the place."""
+"""The place, by mark and source."""
 
 
 class Passed(NamedTuple):

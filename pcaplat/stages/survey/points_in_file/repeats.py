@@ -16,7 +16,7 @@ ENOUGH = 3
 """So many packets seen at both of two places make them two, or all there are."""
 
 LEAST_SHARE = 0.02
-"""And so large a share of what was seen at the place that saw less."""
+"""Two places share so much, at least, of what was seen at the one that saw less."""
 
 MOST_PLACES = 16
 """A dimension with more values than this is a property of the traffic, not of the places."""

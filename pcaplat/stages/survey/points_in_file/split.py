@@ -25,13 +25,14 @@ from pcaplat.stages.survey.points_in_file.repeats import (
 from pcaplat.text import plain_name
 
 STATIC = ("port", "depth", "vlans", "outer_macs", "inner_macs", "tunnel")
-"""What is the same for every packet at a place, in the order in which it is asked."""
+"""Dimensions that are the same for every packet at a place, in the order in which they are
+asked."""
 
 TAGS = ("vlans", "tunnel")
-"""What may say instead whether a packet came in or went out, as some mirrors have it."""
+"""Dimensions that may say instead whether a packet came in or went out, as some mirrors have it."""
 
 PASSING = ("ttl", "outer_ttl", "direction")
-"""What differs by sender."""
+"""Dimensions that differ by sender."""
 
 NUMBERS = 1 << 32
 """Ports from here on are names."""
