@@ -1,6 +1,23 @@
 """Finds the same packet in captures from several points of one path, and says where the time went.
 
-The verbs and types that are public; each is imported when it is first asked for, because
+The way of the data; a later line never hands anything to an earlier one:
+
+    captures ─▶ stages.read       packets: what the core decodes of every frame
+      pass 1 ─▶ stages.survey     the same few packets at every point: points, path, usual delays
+      pass 2 ─▶ stages.match      the survey's plan; the core pairs, counts copies and losses
+             ─▶ stages.align      clocks: offset, drift and steps, each with bounds
+             ─▶ stages.attribute  latency of each segment and direction, share of the round trip
+             ─▶ stages.summarize  summary.json: counts, quantiles, intervals, warnings
+    run does all of it; metrics take figures from what it found, for comparing, validating,
+    benchmarking; linting stays with pass 1; outputs print and write every document.
+
+The rooms, each of which uses only those before it (docs/contributing.md):
+
+    errors < units, text < tables < model < points, instruments < statistics < metrics < published
+      < diagnostics < stages < breakdowns, traffic < run < linting < study
+      < comparing, validating, benchmarking, auditing < outputs < cli
+
+Here are the verbs and types that are public; each is imported when it is first asked for, because
 `pcaplat --version` should not wait for polars.
 """
 
