@@ -10,7 +10,7 @@ from tests.examples import examples
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-HEADINGS = ["Node", "Method", "Assumptions", "How it can mislead"]
+HEADINGS = ["Question", "Method", "Assumptions", "How it can mislead"]
 STAGES = {path.stem for path in (ROOT / "pcaplat" / "stages").iterdir()} - {
     "__init__",
     "__pycache__",
