@@ -5,6 +5,8 @@ commands of `outputs/asked.py` with both, two at a time, and prints a line for e
 What the other one gives is kept by its commit, so it runs once; both read its samples. Text is
 compared without the names of scratch folders, Parquet by schema and rows, the rest by bytes. The
 exit status is 1 if anything differs that does not differ between two runs of the other build.
+Runs begin with every module imported, to save time: a module that is imported too late, or slowly,
+is not found here.
 """
 
 from __future__ import annotations
