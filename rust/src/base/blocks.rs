@@ -119,18 +119,16 @@ impl Blocks {
         for (sums, more) in self.sums.iter_mut().zip(&other.sums) {
             sums.add(more);
         }
-        let mut both = std::mem::take(&mut self.occupied);
-        both.append(&mut other.occupied);
+        self.occupied.append(&mut other.occupied);
         // two ascending runs: a merge
-        both.sort_by_key(|(code, _)| *code);
-        both.dedup_by(|next, kept| {
+        self.occupied.sort_by_key(|(code, _)| *code);
+        self.occupied.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             if is_same {
                 kept.1 = kept.1.saturating_add(next.1);
             }
             is_same
         });
-        self.occupied = both;
     }
 
     /// The sums of all blocks; none where nothing was counted.

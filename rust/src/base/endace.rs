@@ -81,6 +81,19 @@ impl EndaceRecord {
         }
     }
 
+    /// Link type, octets before its frame, octets of check sequence behind it.
+    fn link(&self) -> (Option<u16>, usize, u8) {
+        match self.kind {
+            2 | 11 | 16 | 20 => (Some(ETHERNET), 2, ETHERNET_CHECK_BYTES),
+            // HDLC of either kind, and with channels.
+            1 | 10 | 15 | 19 => (Some(50), 0, 0),
+            5 | 17 => (Some(50), 4, 0),
+            22 => (Some(228), 0, 0),
+            23 => (Some(229), 0, 0),
+            _ => (None, 0, 0),
+        }
+    }
+
     /// What the record that starts with `bytes` carries; none if its headers are longer than it.
     pub(crate) fn content(&self, bytes: &[u8]) -> Option<EndaceContent> {
         let mut at = HEADER_BYTES;
@@ -89,15 +102,7 @@ impl EndaceRecord {
             is_more = bytes.get(at)? & MORE != 0;
             at += EXTENSION_BYTES;
         }
-        let (link, n_before, fcs_bytes) = match self.kind {
-            2 | 11 | 16 | 20 => (Some(ETHERNET), 2, ETHERNET_CHECK_BYTES),
-            // HDLC of either kind, and with channels.
-            1 | 10 | 15 | 19 => (Some(50), 0, 0),
-            5 | 17 => (Some(50), 4, 0),
-            22 => (Some(228), 0, 0),
-            23 => (Some(229), 0, 0),
-            _ => (None, 0, 0),
-        };
+        let (link, n_before, fcs_bytes) = self.link();
         let at = at + n_before;
         (at <= bytes.len().min(self.n_bytes)).then_some(EndaceContent {
             link,

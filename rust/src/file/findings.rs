@@ -67,13 +67,7 @@ impl Findings {
         if let Some(failure) = input.take_failure() {
             self.is_truncated = true;
             let at_byte = input.at_byte() + had_bytes as u64;
-            let text = match failure.kind() {
-                ErrorKind::UnexpectedEof => {
-                    "the compressed file is cut short; what came before is used".to_owned()
-                }
-                _ => format!("reading failed: {failure}; what came before is used"),
-            };
-            self.damaged(at_byte, text);
+            self.damaged(at_byte, what_failed(&failure));
         } else if had_bytes > 0 {
             self.is_truncated = true;
             let text = format!(
@@ -82,5 +76,14 @@ impl Findings {
             );
             self.damaged(input.at_byte(), text);
         }
+    }
+}
+
+fn what_failed(failure: &std::io::Error) -> String {
+    match failure.kind() {
+        ErrorKind::UnexpectedEof => {
+            "the compressed file is cut short; what came before is used".to_owned()
+        }
+        _ => format!("reading failed: {failure}; what came before is used"),
     }
 }

@@ -85,6 +85,15 @@ struct SnoopRecord {
 }
 
 impl SnoopRecord {
+    /// Whether it is a record, about the time of the one before.
+    fn is_likely(&self, near_s: Option<u32>) -> bool {
+        let since_s = self.seconds.abs_diff(near_s.unwrap_or(self.seconds));
+        self.is_possible()
+            && (1..=self.wire).contains(&self.captured)
+            && self.microseconds < US_PER_S
+            && since_s < MAX_GAP_S
+    }
+
     fn read(raw: &[u8]) -> Option<Self> {
         let field = |number: usize| Order::Big.u32_at(raw, number * 4);
         Some(Self {
@@ -112,12 +121,7 @@ fn goes_on(last_seconds: Option<u32>, window: &[u8]) -> bool {
         let Some(record) = SnoopRecord::read(rest) else {
             return is_end;
         };
-        let since_s = record.seconds.abs_diff(near_s.unwrap_or(record.seconds));
-        let is_record = record.is_possible()
-            && (1..=record.wire).contains(&record.captured)
-            && record.microseconds < US_PER_S
-            && since_s < MAX_GAP_S;
-        if !is_record {
+        if !record.is_likely(near_s) {
             return false;
         }
         near_s = Some(record.seconds);

@@ -183,12 +183,7 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
 
 fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
     let payload = unpadded(packet, payload);
-    let (from, to) = if packet.ether_type == ARP {
-        (word(payload, 14, 18), word(payload, 24, 28))
-    } else {
-        let header = bytes.get(packet.ethernet_at..).unwrap_or(&[]);
-        (word(header, 6, 12), word(header, 0, 6))
-    };
+    let (from, to) = stations(packet, bytes, payload);
     let kind = u64::from(packet.ether_type);
     let pair = fold(fold(fold(kind, from.min(to)), from.max(to)), kind);
     Identity {
@@ -202,6 +197,15 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
         message: Message::NONE,
         unaddressed: Unaddressed::default(),
     }
+}
+
+/// Sender and receiver: of ARP the IPv4 addresses, of anything else those of the header.
+fn stations(packet: &Packet, bytes: &[u8], payload: &[u8]) -> (u64, u64) {
+    if packet.ether_type == ARP {
+        return (word(payload, 14, 18), word(payload, 24, 28));
+    }
+    let header = bytes.get(packet.ethernet_at..).unwrap_or(&[]);
+    (word(header, 6, 12), word(header, 0, 6))
 }
 
 /// From one MAC address to another. What goes to a group (spanning tree, LLDP) is born and ends at any

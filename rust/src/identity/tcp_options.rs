@@ -28,11 +28,11 @@ pub(crate) fn digest(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u
             (kind, [length, ..]) if *length >= 2 => {
                 let n_bytes = usize::from(*length).min(options.len());
                 let (option, rest) = options.split_at(n_bytes);
-                digest = match kind {
-                    SELECTIVE => add_edges(digest, option, acknowledged, &fold),
-                    kind if REWRITTEN.contains(&kind) => digest,
-                    _ => add(digest, option, &fold),
-                };
+                if kind == SELECTIVE {
+                    digest = add_edges(digest, option, acknowledged, &fold);
+                } else if !REWRITTEN.contains(&kind) {
+                    digest = add(digest, option, &fold);
+                }
                 rest
             }
             // a length that cannot be: what follows has no form

@@ -129,15 +129,23 @@ impl<'a> Stable<'a> {
             TCP if is_headed => Self::of_tcp(transport),
             // RFC 768: length is in the IP header already
             UDP if is_headed => from(8),
-            // RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier
-            ICMP | ICMPV6 if is_headed => match TranslationKind::of(packet, transport) {
-                TranslationKind::Echo(code) => Self { code, ..from(6) },
-                _ => Self {
-                    numbers: word(transport, 0, 2),
-                    ..from(4)
-                },
-            },
+            ICMP | ICMPV6 if is_headed => Self::of_icmp(packet, transport),
             _ => from(0),
+        }
+    }
+
+    /// RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier.
+    fn of_icmp(packet: &Packet, transport: &'a [u8]) -> Self {
+        let from = |at: usize| Self {
+            body: transport.get(at..).unwrap_or(&[]),
+            ..Self::default()
+        };
+        match TranslationKind::of(packet, transport) {
+            TranslationKind::Echo(code) => Self { code, ..from(6) },
+            _ => Self {
+                numbers: word(transport, 0, 2),
+                ..from(4)
+            },
         }
     }
 

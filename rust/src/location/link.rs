@@ -70,26 +70,8 @@ pub(super) fn read(frame: &Frame<'_>) -> Link {
         ..Link::default()
     };
     match frame.link {
-        ETHERNET => {
-            let ethernet = ethernet(bytes, 0);
-            let ttl = ttl(bytes, ethernet.network_at, ethernet.ether_type);
-            Link {
-                ethernet,
-                ttl,
-                ..none
-            }
-        }
-        SLL => Link {
-            direction: way(number(bytes, 0, 2)),
-            ttl: ttl(bytes, 16, number(bytes, 14, 2).unwrap_or(0)),
-            ..none
-        },
-        SLL2 => Link {
-            port: signed(number(bytes, 4, 4)),
-            direction: way(number(bytes, 10, 1)),
-            ttl: ttl(bytes, 20, number(bytes, 0, 2).unwrap_or(0)),
-            ..none
-        },
+        ETHERNET => of_ethernet(bytes, none),
+        SLL | SLL2 => of_cooked(frame.link, bytes, none),
         NFLOG => nflog(bytes),
         link if PKTAP.contains(&link) => Link {
             port: name_as_number(bytes.get(12..36).unwrap_or_default()),
@@ -97,6 +79,33 @@ pub(super) fn read(frame: &Frame<'_>) -> Link {
             ..none
         },
         _ => none,
+    }
+}
+
+fn of_ethernet(bytes: &[u8], none: Link) -> Link {
+    let ethernet = ethernet(bytes, 0);
+    let ttl = ttl(bytes, ethernet.network_at, ethernet.ether_type);
+    Link {
+        ethernet,
+        ttl,
+        ..none
+    }
+}
+
+/// Linux's cooked captures: the second version names the interface.
+fn of_cooked(link: u16, bytes: &[u8], none: Link) -> Link {
+    if link == SLL {
+        return Link {
+            direction: way(number(bytes, 0, 2)),
+            ttl: ttl(bytes, 16, number(bytes, 14, 2).unwrap_or(0)),
+            ..none
+        };
+    }
+    Link {
+        port: signed(number(bytes, 4, 4)),
+        direction: way(number(bytes, 10, 1)),
+        ttl: ttl(bytes, 20, number(bytes, 0, 2).unwrap_or(0)),
+        ..none
     }
 }
 

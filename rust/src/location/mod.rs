@@ -46,15 +46,10 @@ impl Location {
     pub fn of(frame: &Frame<'_>, packet: &Packet) -> Self {
         let link = link::read(frame);
         let inner = link::ethernet(frame.bytes, packet.ethernet_at);
-        let direction = match frame.direction {
-            FrameDirection::In => 1,
-            FrameDirection::Out => 2,
-            FrameDirection::Unknown => link.direction,
-        };
         Self {
             interface: frame.interface,
             port: link.port,
-            direction,
+            direction: direction_of(frame, &link),
             depth: packet.depth,
             tunnel: packet.tunnel_id,
             vlans: link.ethernet.vlans << 24 ^ inner.vlans,
@@ -64,6 +59,14 @@ impl Location {
             ttl: packet.ttl,
             source: address_hash(packet.src).cast_signed(),
         }
+    }
+}
+
+fn direction_of(frame: &Frame<'_>, link: &link::Link) -> u8 {
+    match frame.direction {
+        FrameDirection::In => 1,
+        FrameDirection::Out => 2,
+        FrameDirection::Unknown => link.direction,
     }
 }
 

@@ -66,9 +66,7 @@ pub(super) fn behind_old_fcs(
         let fits = at + n_bytes + new == end || at + n_bytes + FCS_BYTES == end;
         return fits.then(|| mark(at, old.at))?;
     }
-    if !look.is_whole() {
-        return None;
-    }
+    look.is_whole().then_some(())?;
     let at = end.checked_sub(n_bytes + FCS_BYTES)?;
     Some(Mark {
         is_sound: false,

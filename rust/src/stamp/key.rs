@@ -160,10 +160,9 @@ fn read(frame: &Frame<'_>, packet: &Packet) -> Option<Key> {
 }
 
 fn arista(frame: &Frame<'_>, data: &[u8]) -> Option<Key> {
-    let [.., mode, reserved] = data else {
+    let [.., ..=LAST_MODE, 0] = data else {
         return None;
     };
-    (*mode <= LAST_MODE && *reserved == 0).then_some(())?;
     let (ticks, utc) = (octets(data, 0)?, octets(data, 8)?);
     // a real switch sends them the other way round
     let key = |ticks, utc| {

@@ -22,6 +22,7 @@ pub(crate) use found::FoundStamp;
 pub use found::{FileStamps, Sought, Times};
 pub use live::LiveSearch;
 pub use search::{check_name, find};
+pub(crate) use stamper::StampCounts;
 pub use stamper::{Stamped, Stamper};
 
 use frame::StampedFrame;

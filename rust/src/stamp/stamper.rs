@@ -47,6 +47,17 @@ pub(crate) struct StampCounts {
     pub(crate) without: u64,
 }
 
+impl StampCounts {
+    fn add(&mut self, stamped: Stamped) {
+        match stamped {
+            Stamped::ByFile | Stamped::Key => {}
+            Stamped::ByStamp => self.stamped += 1,
+            Stamped::Damaged => self.damaged += 1,
+            Stamped::Without => self.without += 1,
+        }
+    }
+}
+
 impl std::fmt::Debug for Stamp {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(self.name)
@@ -141,12 +152,7 @@ impl InterfaceStamper {
         decoder: &Decoder,
     ) -> (Stamped, Option<usize>) {
         let (stamped, cut_at) = self.stamp(frame, packet);
-        match stamped {
-            Stamped::ByFile | Stamped::Key => {}
-            Stamped::ByStamp => self.counts.stamped += 1,
-            Stamped::Damaged => self.counts.damaged += 1,
-            Stamped::Without => self.counts.without += 1,
-        }
+        self.counts.add(stamped);
         frame.has_time = stamped == Stamped::ByStamp;
         if let Some(cut_at) = cut_at
             && (packet.ip_version == 0 || packet.end_at > cut_at)

@@ -31,7 +31,7 @@ use crate::identity::{Prefixes, WHOLE};
 use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
-use selection::{Selection, select};
+use selection::{SelectedFlows, Selection, select};
 use std::path::PathBuf;
 
 /// How a selected flow began at one file's interface.
@@ -131,7 +131,7 @@ pub struct FileFacts {
 }
 
 /// What the survey's reading brings home.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sample {
     /// Per file: its selected packets, in file order.
     pub rows: Vec<Vec<SampledPacket>>,
@@ -176,12 +176,7 @@ pub fn sample(
         if unused.len() > n_known {
             continue;
         }
-        let mut prefixes = WHOLE;
-        for selection in &selections {
-            for (common, own) in prefixes.iter_mut().zip(selection.prefixes) {
-                *common = own.min(*common);
-            }
-        }
+        let prefixes = common_prefixes(&selections);
         if prefixes == reading.prefixes {
             tell_unused(&mut selections, &unused);
             return Ok(Sample {
@@ -192,6 +187,17 @@ pub fn sample(
         // Frames were cut: identities must be taken again, from the bytes that all of them have.
         reading.prefixes = prefixes;
     }
+}
+
+/// Of each class of packets the fewest layer-4 bytes that any file has of all of them.
+fn common_prefixes(selections: &[Selection]) -> Prefixes {
+    let mut prefixes = WHOLE;
+    for selection in selections {
+        for (common, own) in prefixes.iter_mut().zip(selection.prefixes) {
+            *common = own.min(*common);
+        }
+    }
+    prefixes
 }
 
 /// Stamps that were found but are not used: file, interface, facts.
@@ -241,30 +247,19 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
     let alike_threshold = lowest(|one| one.alike.threshold);
     let flow_threshold = lowest(|one| one.flow_threshold);
     let mut sample = Sample {
-        rows: Vec::new(),
-        more: Vec::new(),
-        alike: Vec::new(),
-        flows: Vec::new(),
-        facts: Vec::new(),
-        fragmented: Vec::new(),
         prefixes,
         threshold,
-        stamps: Vec::new(),
+        ..Sample::default()
     };
     let mut fragmented = Fragmented::default();
-    for mut one in selections {
+    for one in selections {
         fragmented.join(&one.fragmented);
-        one.flows.retain(|(key, _), _| *key <= flow_threshold);
-        let mut flows: Vec<_> = one.flows.into_iter().collect();
-        flows.sort_by_key(|(key, _)| *key);
+        sample.flows.push(flows_at_most(one.flows, flow_threshold));
         sample.rows.push(one.sample.at_most(threshold));
         sample
             .more
             .push(one.more.between(threshold, more_threshold));
         sample.alike.push(one.alike.at_most(alike_threshold));
-        sample
-            .flows
-            .push(flows.into_iter().map(|(_, flow)| flow).collect());
         sample.facts.extend(one.facts);
     }
     if !sample.rows.iter().map(Vec::as_slice).any(has_equal) {
@@ -272,6 +267,14 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
     }
     sample.fragmented = fragmented.pairs();
     sample
+}
+
+/// The flows whose hash is at most a threshold, in its order.
+fn flows_at_most(mut flows: SelectedFlows, threshold: u64) -> Vec<FlowStart> {
+    flows.retain(|(key, _), _| *key <= threshold);
+    let mut flows: Vec<_> = flows.into_iter().collect();
+    flows.sort_by_key(|(key, _)| *key);
+    flows.into_iter().map(|(_, flow)| flow).collect()
 }
 
 /// Whether a packet is there twice, as on both sides of a translator in one file.

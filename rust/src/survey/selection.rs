@@ -6,13 +6,13 @@ use super::{
 };
 use crate::base::error::Result;
 use crate::base::hashed::AlreadyHashed;
-use crate::file::Frame;
+use crate::file::{Capture, Frame};
 use crate::identity::TranslationKind;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
 use crate::location::Location;
-use crate::reading::fragments::Fragments;
+use crate::reading::fragments::{FragmentCounts, Fragments};
 use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
-use crate::stamp::{FileStamps, Stamper};
+use crate::stamp::{FileStamps, FoundStamp, StampCounts, Stamper};
 use crate::wire::{Packet, Stop, StopReason};
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -25,6 +25,9 @@ const ALIKE_SHARE: usize = 2;
 /// So many times as many packets are kept for what neighbours in a flow tell of each other.
 const MORE_TIMES: usize = 2;
 
+/// By flow and interface of the file.
+pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, BuildHasherDefault<AlreadyHashed>>;
+
 /// The selection of one file in the making.
 pub(super) struct Selection {
     limit: usize,
@@ -35,7 +38,7 @@ pub(super) struct Selection {
     pub(super) more: HashSample,
     /// Selected by content alone, which no translator changes.
     pub(super) alike: HashSample,
-    pub(super) flows: HashMap<(u64, u32), FlowStart, BuildHasherDefault<AlreadyHashed>>,
+    pub(super) flows: SelectedFlows,
     pub(super) fragmented: Fragmented,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
@@ -56,26 +59,11 @@ pub(super) fn select(
         let (mut seen, whole) =
             reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
         reading.translate(file, frame, &mut seen);
-        selection.count(frame, &packet, &seen);
-        // all of them: the prefix decides which ones are of the sample
-        if let ReadOutcome::Packet(_) | ReadOutcome::Unsampled = seen {
-            selection.shorten_prefix(&packet);
-        }
-        if let ReadOutcome::Packet(identity) = seen {
-            selection.consider(&whole, &packet, &identity);
-        }
+        selection.take(frame, &whole, &packet, &seen);
         Ok(())
     })?;
     selection.finish(reading.stamps(file), &stamper);
-    selection.facts = Some(FileFacts {
-        interfaces: std::mem::take(&mut selection.interfaces),
-        declared: capture.interfaces().to_vec(),
-        format: capture.format(),
-        damage: capture.damage().to_vec(),
-        is_truncated: capture.is_truncated(),
-        prefixes: selection.prefixes,
-        fragments: fragments.tally(),
-    });
+    selection.note_file(&capture, fragments.tally());
     Ok(selection)
 }
 
@@ -130,6 +118,30 @@ impl Selection {
         }
     }
 
+    #[inline]
+    fn take(&mut self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+        self.count(frame, packet, seen);
+        // all of them: the prefix decides which ones are of the sample
+        if let ReadOutcome::Packet(_) | ReadOutcome::Unsampled = seen {
+            self.shorten_prefix(packet);
+        }
+        if let ReadOutcome::Packet(identity) = seen {
+            self.consider(whole, packet, identity);
+        }
+    }
+
+    fn note_file(&mut self, capture: &Capture, fragments: FragmentCounts) {
+        self.facts = Some(FileFacts {
+            interfaces: std::mem::take(&mut self.interfaces),
+            declared: capture.interfaces().to_vec(),
+            format: capture.format(),
+            damage: capture.damage().to_vec(),
+            is_truncated: capture.is_truncated(),
+            prefixes: self.prefixes,
+            fragments,
+        });
+    }
+
     /// Takes what is known only at the end of the file.
     fn finish(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
         for facts in self.interfaces.iter_mut().flatten() {
@@ -138,17 +150,7 @@ impl Selection {
         for (index, facts) in self.interfaces.iter_mut().enumerate() {
             if let (Some(facts), Some(found)) = (facts, stamps.and_then(|stamps| stamps.of(index)))
             {
-                let counts = stamper.counts(index);
-                facts.stamps = Some(StampFacts {
-                    name: found.name(),
-                    resolution_ns: found.resolution_ns,
-                    timescale: found.timescale(),
-                    offset_ns: found.base_ns,
-                    n_stamped: counts.stamped,
-                    n_damaged: counts.damaged,
-                    n_without: counts.without,
-                    is_used: true,
-                });
+                facts.stamps = Some(StampFacts::of(found, stamper.counts(index)));
             }
         }
     }
@@ -218,6 +220,21 @@ impl Selection {
             self.flow_threshold /= 2;
             let threshold = self.flow_threshold;
             self.flows.retain(|(key, _), _| *key <= threshold);
+        }
+    }
+}
+
+impl StampFacts {
+    fn of(found: &FoundStamp, counts: StampCounts) -> Self {
+        Self {
+            name: found.name(),
+            resolution_ns: found.resolution_ns,
+            timescale: found.timescale(),
+            offset_ns: found.base_ns,
+            n_stamped: counts.stamped,
+            n_damaged: counts.damaged,
+            n_without: counts.without,
+            is_used: true,
         }
     }
 }

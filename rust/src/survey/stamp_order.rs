@@ -47,6 +47,17 @@ struct Burst {
     since_ns: Option<i64>,
 }
 
+impl Burst {
+    fn begun_by(frame: &Frame<'_>, since_ns: Option<i64>) -> Self {
+        Self {
+            from: frame.number,
+            n: 1,
+            n_bytes: 0,
+            since_ns,
+        }
+    }
+}
+
 /// A frame seen by two taps of one host has one stamp; three frames do not come so by chance.
 const LEAST_BURST: u64 = 3;
 
@@ -65,12 +76,8 @@ impl StampOrder {
             }
         }
         if self.last_ns != Some(t_ns) {
-            self.burst = Burst {
-                from: frame.number,
-                n: 1,
-                n_bytes: 0,
-                since_ns: self.last_ns.map(|last_ns| t_ns.saturating_sub(last_ns)),
-            };
+            let since_ns = self.last_ns.map(|last_ns| t_ns.saturating_sub(last_ns));
+            self.burst = Burst::begun_by(frame, since_ns);
         }
         self.last_ns = Some(t_ns);
         self.note_behind(frame.number, t_ns);

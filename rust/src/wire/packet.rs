@@ -114,13 +114,7 @@ impl Packet {
     #[inline]
     pub(super) fn begin(&mut self, walk: &mut Walk<'_>, at: usize) {
         if walk.n_networks > 0 {
-            self.depth = walk.n_networks;
-            if self.fragment != 0 {
-                self.carrier_at = self.carrier_at.min(self.network_at);
-            }
-            if self.ip_version == 4 {
-                self.outer_ip_id = self.outer_ip_id.rotate_left(11) ^ self.ip_id;
-            }
+            self.go_inside(walk.n_networks);
         }
         walk.n_networks = walk.n_networks.saturating_add(1);
         walk.data_at = None;
@@ -132,6 +126,18 @@ impl Packet {
         self.network_at = at;
         self.transport_at = walk.bytes.at();
         self.end_at = walk.bytes.end();
+    }
+
+    /// What is written down is not the innermost packet: it carries another.
+    #[inline]
+    fn go_inside(&mut self, depth: u8) {
+        self.depth = depth;
+        if self.fragment != 0 {
+            self.carrier_at = self.carrier_at.min(self.network_at);
+        }
+        if self.ip_version == 4 {
+            self.outer_ip_id = self.outer_ip_id.rotate_left(11) ^ self.ip_id;
+        }
     }
 
     /// Data that no network layer claimed are the packet, unless a broken header follows them.

@@ -76,12 +76,7 @@ impl Parent {
     pub fn parse(text: &str) -> Result<Self> {
         let (kind, number) = text.split_once('=').unwrap_or((text, ""));
         let Some((_, parent)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-            let names = KINDS.map(|(name, _)| name);
-            let nearest = nearest(names.into_iter(), kind);
-            let known = names.join(", ");
-            return Err(Error::Argument(format!(
-                "nothing is reached by {kind:?}; did you mean {nearest:?}? There are: {known}"
-            )));
+            return Err(unknown(kind));
         };
         number_of(number).and_then(parent).ok_or_else(|| {
             let (numbers, such_as) = match kind {
@@ -115,6 +110,15 @@ fn number_of(text: &str) -> Option<u16> {
         Some(digits) => u16::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     }
+}
+
+fn unknown(kind: &str) -> Error {
+    let names = KINDS.map(|(name, _)| name);
+    let nearest = nearest(names.into_iter(), kind);
+    let known = names.join(", ");
+    Error::Argument(format!(
+        "nothing is reached by {kind:?}; did you mean {nearest:?}? There are: {known}"
+    ))
 }
 
 #[cfg(test)]

@@ -27,12 +27,10 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
         return Err(Halt::Declined);
     }
     walk.tunnel_id = be(&vni).into();
-    // Without the P bit it is plain VXLAN.
-    let next_protocol = if flags & HAS_NEXT_PROTOCOL == 0 {
-        3
-    } else {
-        next_protocol
-    };
+    // without the P bit it is plain VXLAN
+    if flags & HAS_NEXT_PROTOCOL == 0 {
+        return Ok(Next::Inside(ethernet::BRIDGED));
+    }
     Ok(match next_protocol {
         1 => Next::Inside(ipv4::ETHER_TYPE),
         2 => Next::Inside(ipv6::ETHER_TYPE),

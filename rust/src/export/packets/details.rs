@@ -57,11 +57,7 @@ impl Details {
             .append_option(i32::try_from(frame.interface).ok());
         let link = (frame.link != NO_LINK).then_some(i32::from(frame.link));
         self.link.append_option(link);
-        self.direction.append_option(match frame.direction {
-            FrameDirection::In => Some("in"),
-            FrameDirection::Out => Some("out"),
-            FrameDirection::Unknown => None,
-        });
+        self.direction.append_option(name_of(frame.direction));
         let is_ip = packet.stop.is_none() && packet.ip_version != 0;
         let has_id = is_ip && (packet.ip_version == 4 || packet.fragment != 0);
         self.ip_id
@@ -127,6 +123,14 @@ impl Details {
 fn long_at(bytes: &[u8], at: usize) -> Option<i64> {
     let octets = bytes.get(at..).and_then(<[u8]>::first_chunk)?;
     Some(u32::from_be_bytes(*octets).into())
+}
+
+fn name_of(direction: FrameDirection) -> Option<&'static str> {
+    match direction {
+        FrameDirection::In => Some("in"),
+        FrameDirection::Out => Some("out"),
+        FrameDirection::Unknown => None,
+    }
 }
 
 /// Layer, byte, and what was missing.

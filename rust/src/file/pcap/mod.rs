@@ -201,15 +201,7 @@ impl Pcap {
         let goes_on = input.seek(1, layout::LOOK_AHEAD_BYTES, |window| {
             layout::goes_on(header, n_header, self.last_seconds, window)
         });
-        let captured = record.captured;
-        let what = if captured > MAX_CAPTURED_BYTES {
-            format!("a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible")
-        } else if captured > 0 {
-            "behind the zeros is no record".to_owned()
-        } else {
-            format!("zeros, more than the {} records that are listed", hole::MAX_RECORDS)
-        };
-        findings.lost(at_byte, &what, input, goes_on);
+        findings.lost(at_byte, &what_is_wrong(record), input, goes_on);
         goes_on.then_some(())
     }
 
@@ -233,6 +225,18 @@ impl Pcap {
             findings.ended(input, record_bytes, "a record");
         }
         goes_on.then_some(())
+    }
+}
+
+/// What stands where a record should be.
+fn what_is_wrong(record: RecordHeader) -> String {
+    let captured = record.captured;
+    if captured > MAX_CAPTURED_BYTES {
+        format!("a record claims {captured} captured bytes, {MAX_CAPTURED_BYTES} are possible")
+    } else if captured > 0 {
+        "behind the zeros is no record".to_owned()
+    } else {
+        format!("zeros, more than the {} records that are listed", hole::MAX_RECORDS)
     }
 }
 

@@ -28,6 +28,37 @@ pub(super) struct Local {
     pub(super) n_dropped_between: Option<u64>,
 }
 
+/// The options that matter here.
+struct InterfaceOptions {
+    name: Option<String>,
+    resolution: Resolution,
+    offset_s: i64,
+    fcs_bytes: u8,
+}
+
+impl InterfaceOptions {
+    fn read(order: Order, rest: &[u8]) -> Self {
+        let mut found = Self {
+            name: None,
+            resolution: Resolution::MICROSECOND,
+            offset_s: 0,
+            fcs_bytes: 0,
+        };
+        for (code, value) in options(order, rest) {
+            match (code, value) {
+                (IF_NAME, value) => found.name = Some(text_of(value)),
+                (IF_TSRESOL, [octet, ..]) => found.resolution = Resolution::from_tsresol(*octet),
+                (IF_FCSLEN, [length, ..]) => found.fcs_bytes = fcs_bytes_of(*length),
+                (IF_TSOFFSET, value) => {
+                    found.offset_s = order.u64_at(value, 0).unwrap_or_default().cast_signed();
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
 /// The interface that an interface description block describes.
 pub(super) fn described(order: Order, bytes: &[u8]) -> Result<(Local, Interface), String> {
     let cut = || {
@@ -39,22 +70,10 @@ pub(super) fn described(order: Order, bytes: &[u8]) -> Result<(Local, Interface)
     let body = body_from(bytes, 8);
     let link = order.u16_at(body, 0).ok_or_else(cut)?;
     let snap_bytes = order.u32_at(body, 4).ok_or_else(cut)?;
-    let (mut name, mut resolution, mut offset_s) = (None, Resolution::MICROSECOND, 0);
-    let mut fcs_bytes = 0;
-    for (code, value) in options(order, body.get(8..).unwrap_or_default()) {
-        match (code, value) {
-            (IF_NAME, value) => name = Some(text_of(value)),
-            (IF_TSRESOL, [octet, ..]) => resolution = Resolution::from_tsresol(*octet),
-            (IF_FCSLEN, [length, ..]) => fcs_bytes = fcs_bytes_of(*length),
-            (IF_TSOFFSET, value) => {
-                offset_s = order.u64_at(value, 0).unwrap_or_default().cast_signed();
-            }
-            _ => {}
-        }
-    }
-    let scale = Scale::new(resolution, offset_s);
+    let told = InterfaceOptions::read(order, body.get(8..).unwrap_or_default());
+    let scale = Scale::new(told.resolution, told.offset_s);
     let found = Interface {
-        name,
+        name: told.name,
         link,
         resolution_ns: scale.tick_ns(),
         snap_bytes,
@@ -64,7 +83,7 @@ pub(super) fn described(order: Order, bytes: &[u8]) -> Result<(Local, Interface)
         scale,
         link,
         snap_bytes,
-        fcs_bytes,
+        fcs_bytes: told.fcs_bytes,
         n_dropped_in_all: None,
         n_dropped_between: None,
     };

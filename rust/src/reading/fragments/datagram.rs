@@ -167,16 +167,21 @@ impl Datagram {
         }
         let n_body = self.end.unwrap_or(0);
         let n_head = u32::try_from(self.head.len()).unwrap_or(u32::MAX);
-        let n_header = self.head.len().saturating_sub(self.ip_at);
         if let Some(header) = whole.get_mut(self.ip_at..) {
-            if !self.is_segmented {
-                unfragment(header, n_header);
-            }
-            let n_total = u32::try_from(n_header).unwrap_or(u32::MAX);
-            lengthen(header, n_total.saturating_add(n_body));
+            self.make_whole(header, n_body);
         }
         self.empty();
         n_head.saturating_add(n_body)
+    }
+
+    /// Makes the headers of the first fragment those of the whole packet.
+    fn make_whole(&self, header: &mut [u8], n_body: u32) {
+        let n_header = self.head.len().saturating_sub(self.ip_at);
+        if !self.is_segmented {
+            unfragment(header, n_header);
+        }
+        let n_total = u32::try_from(n_header).unwrap_or(u32::MAX);
+        lengthen(header, n_total.saturating_add(n_body));
     }
 }
 

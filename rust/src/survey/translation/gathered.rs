@@ -30,10 +30,7 @@ impl Gathered {
     /// Weighs all to which nothing newer than a time can belong; at `i64::MAX`, all.
     pub(super) fn sweep(&mut self, watermark_ns: i64, window_ns: i64, sessions: &mut Sessions) {
         let is_crowded = self.n_held > MOST_HELD;
-        let is_due = self
-            .swept_ns
-            .is_none_or(|swept| watermark_ns.saturating_sub(swept) > window_ns);
-        if !is_crowded && !is_due {
+        if !is_crowded && !self.is_due(watermark_ns, window_ns) {
             return;
         }
         self.swept_ns = Some(watermark_ns);
@@ -51,5 +48,10 @@ impl Gathered {
             self.n_held -= group.len();
             weigh(&mut group, window_ns, sessions);
         }
+    }
+
+    fn is_due(&self, watermark_ns: i64, window_ns: i64) -> bool {
+        self.swept_ns
+            .is_none_or(|swept| watermark_ns.saturating_sub(swept) > window_ns)
     }
 }

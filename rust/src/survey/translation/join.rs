@@ -100,39 +100,42 @@ fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
 fn join_same_legs(nodes: &mut [FlowNode]) {
     let mut of_tuple: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
-        of_tuple
-            .entry(node.side.tuple_hash)
-            .or_default()
-            .push(index);
+        let alike = of_tuple.entry(node.side.tuple_hash).or_default();
+        alike.push(index);
     }
-    for mut alike in of_tuple.into_values() {
-        let side_of = |index: &usize| nodes.get(*index).map(|node| node.side);
-        let is_shifted = |index: &usize| nodes.get(*index).is_some_and(|node| node.is_shifted);
-        let place_of = |index: &usize| side_of(index).map(|side| side.place);
-        let by_place = alike.iter().any(is_shifted);
-        alike.sort_by_key(|index| {
-            let place = place_of(index).filter(|_| by_place);
-            (place, side_of(index).map(|side| side.first_ns))
-        });
-        let mut links = Vec::new();
-        for run in alike.chunk_by(|one, two| !by_place || place_of(one) == place_of(two)) {
-            let mut until_ns = i64::MIN;
-            for two in run.windows(2) {
-                if let [before, after] = two
-                    && let (Some(before_side), Some(after_side)) = (side_of(before), side_of(after))
-                {
-                    until_ns = until_ns.max(before_side.last_ns);
-                    if after_side.first_ns <= until_ns {
-                        links.push((*before, *after));
-                    }
-                }
-            }
-        }
-        for (before, after) in links {
+    for alike in of_tuple.into_values() {
+        for (before, after) in overlapping(nodes, alike) {
             link(nodes, before, after);
             link(nodes, after, before);
         }
     }
+}
+
+/// Of nodes with the same addresses those that follow one another without a break.
+fn overlapping(nodes: &[FlowNode], mut alike: Vec<usize>) -> Vec<(usize, usize)> {
+    let side_of = |index: &usize| nodes.get(*index).map(|node| node.side);
+    let is_shifted = |index: &usize| nodes.get(*index).is_some_and(|node| node.is_shifted);
+    let place_of = |index: &usize| side_of(index).map(|side| side.place);
+    let by_place = alike.iter().any(is_shifted);
+    alike.sort_by_key(|index| {
+        let place = place_of(index).filter(|_| by_place);
+        (place, side_of(index).map(|side| side.first_ns))
+    });
+    let mut found = Vec::new();
+    for run in alike.chunk_by(|one, two| !by_place || place_of(one) == place_of(two)) {
+        let mut until_ns = i64::MIN;
+        for two in run.windows(2) {
+            if let [before, after] = two
+                && let (Some(before_side), Some(after_side)) = (side_of(before), side_of(after))
+            {
+                until_ns = until_ns.max(before_side.last_ns);
+                if after_side.first_ns <= until_ns {
+                    found.push((*before, *after));
+                }
+            }
+        }
+    }
+    found
 }
 
 fn link(nodes: &mut [FlowNode], from: usize, to: usize) {

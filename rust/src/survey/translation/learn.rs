@@ -63,6 +63,27 @@ pub fn learn(
     beforehand: &Beforehand,
     progress: &Progress,
 ) -> Result<LearnedTranslations> {
+    let sessions = read_all(files, reading, beforehand, progress)?;
+    let left_out = sessions.left_out();
+    let (legs, sessions) = join(sessions.accepted());
+    Ok(LearnedTranslations {
+        translations: Translations::new(
+            legs,
+            beforehand.place_of.clone(),
+            beforehand.centres.clone(),
+        ),
+        sessions,
+        left_out,
+    })
+}
+
+/// Reads all files side by side, and gathers what they have in common.
+fn read_all(
+    files: &[PathBuf],
+    reading: &Reading,
+    beforehand: &Beforehand,
+    progress: &Progress,
+) -> Result<Sessions> {
     std::thread::scope(|scope| {
         let mut receivers = Vec::new();
         let mut threads = Vec::new();
@@ -80,18 +101,7 @@ pub fn learn(
             failures.extend(thread.join().unwrap_or_else(|_| died()).err());
         }
         failures.sort_by_key(|error| matches!(error, Error::Interrupted));
-        failures.into_iter().next().map_or(Ok(()), Err)?;
-        let left_out = sessions.left_out();
-        let (legs, sessions) = join(sessions.accepted());
-        Ok(LearnedTranslations {
-            translations: Translations::new(
-                legs,
-                beforehand.place_of.clone(),
-                beforehand.centres.clone(),
-            ),
-            sessions,
-            left_out,
-        })
+        failures.into_iter().next().map_or(Ok(sessions), Err)
     })
 }
 

@@ -156,7 +156,11 @@ impl Session {
         } else {
             away
         }) = true;
-        let key = here.unaddressed.digest();
+        self.note_key(here.unaddressed.digest());
+    }
+
+    /// Counts packets that differ, as far as that matters.
+    fn note_key(&mut self, key: u64) {
         if self.n_keys < ENOUGH && !self.keys.contains(&key) {
             if let Some(slot) = self.keys.get_mut(self.n_keys) {
                 *slot = key;

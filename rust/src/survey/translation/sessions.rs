@@ -108,27 +108,26 @@ impl Sessions {
 
     /// Those that are evident, and the best at their time for both of their flows.
     pub(super) fn accepted(self) -> Vec<Session> {
-        let is_beaten = |index: u32, flow_of: usize| {
-            let own = self.all.get(index as usize)?;
-            let side = own.sides.get(flow_of)?;
-            let [a, b] = &own.sides;
-            let places = u64::from(a.place) << 16 | u64::from(b.place);
-            let key = fold(fold(places, flow_of as u64), side.tuple_hash);
-            let others = self.of_flow.get(&key)?.iter();
-            let others = others.filter_map(|other| self.all.get(*other as usize));
-            Some(others.into_iter().any(|other| {
-                !std::ptr::eq(own, other)
-                    && own.overlaps(other, flow_of)
-                    && other.n.saturating_mul(10) > own.n
-                    && !own.is_same(other)
-            }))
-        };
-        let numbered = (0_u32..).zip(&self.all);
-        let kept = numbered.filter(|(index, session)| {
-            session.is_evident()
-                && is_beaten(*index, 0) == Some(false)
-                && is_beaten(*index, 1) == Some(false)
+        let is_unbeaten = |session: &Session, side| self.is_beaten(session, side) == Some(false);
+        let kept = self.all.iter().filter(|session| {
+            session.is_evident() && is_unbeaten(session, 0) && is_unbeaten(session, 1)
         });
-        kept.map(|(_, session)| session.clone()).collect()
+        kept.cloned().collect()
+    }
+
+    /// Whether another session has the flow of one of its sides at the same time, and as much of it.
+    fn is_beaten(&self, own: &Session, flow_of: usize) -> Option<bool> {
+        let side = own.sides.get(flow_of)?;
+        let [a, b] = &own.sides;
+        let places = u64::from(a.place) << 16 | u64::from(b.place);
+        let key = fold(fold(places, flow_of as u64), side.tuple_hash);
+        let others = self.of_flow.get(&key)?.iter();
+        let mut others = others.filter_map(|other| self.all.get(*other as usize));
+        Some(others.any(|other| {
+            !std::ptr::eq(own, other)
+                && own.overlaps(other, flow_of)
+                && other.n.saturating_mul(10) > own.n
+                && !own.is_same(other)
+        }))
     }
 }

@@ -10,19 +10,16 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
     if !spans_places(witnesses) {
         return;
     }
-    let is_near = |here: &Witness, there: &Witness| {
-        here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
-    };
     let whole = |one: &Witness| (one.unaddressed.numbers, one.unaddressed.ip_id);
     weigh_runs(witnesses, whole, |here, there| {
         let is_known = sessions.is_shifted(here.unaddressed.tuple_hash);
-        if is_near(here, there) && (is_moved(here, there) || is_known) {
+        if is_near(here, there, window_ns) && (is_moved(here, there) || is_known) {
             sessions.note(here, there);
         }
     });
     for (key, is_evidence) in WEAKER {
         weigh_runs(witnesses, key, |here, there| {
-            if is_evidence(here, there) && is_near(here, there) {
+            if is_evidence(here, there) && is_near(here, there, window_ns) {
                 sessions.note(here, there);
             }
         });
@@ -44,6 +41,10 @@ const WEAKER: [Weaker; 3] = [
         |here, there| has_new_id(here, there) && is_shifted(here, there),
     ),
 ];
+
+fn is_near(here: &Witness, there: &Witness, window_ns: i64) -> bool {
+    here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
+}
 
 fn is_moved(here: &Witness, there: &Witness) -> bool {
     here.unaddressed.tuple_hash != there.unaddressed.tuple_hash
@@ -74,11 +75,7 @@ fn weigh_runs(
 ) {
     witnesses.sort_by_key(|one| (key(one), one.place, one.aligned_ns));
     for run in witnesses.chunk_by(|one, two| key(one) == key(two)) {
-        let is_one_a_place = run.windows(2).all(|two| match two {
-            [one, two] => one.place != two.place || is_copy(one, two),
-            _ => true,
-        });
-        if !is_one_a_place {
+        if !is_one_a_place(run) {
             continue;
         }
         let firsts = || run.chunk_by(|one, two| one.place == two.place);
@@ -90,6 +87,14 @@ fn weigh_runs(
             }
         }
     }
+}
+
+/// Each point saw one packet, copies left out.
+fn is_one_a_place(run: &[Witness]) -> bool {
+    run.windows(2).all(|two| match two {
+        [one, two] => one.place != two.place || is_copy(one, two),
+        _ => true,
+    })
 }
 
 fn is_copy(one: &Witness, two: &Witness) -> bool {

@@ -36,10 +36,6 @@ pub(super) fn addresses_of(
     unaddressed: &Unaddressed,
     transport: &[u8],
 ) -> Addresses {
-    let address = |bits: u128| match packet.ip_version {
-        4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(0))),
-        _ => IpAddr::V6(Ipv6Addr::from_bits(bits)),
-    };
     let (src_port, dst_port) = match unaddressed.kind {
         TranslationKind::Echo(_) => {
             let identifier = i32::try_from(word(transport, 4, 6)).unwrap_or(-1);
@@ -48,9 +44,16 @@ pub(super) fn addresses_of(
         _ => (packet.src_port, packet.dst_port),
     };
     Addresses {
-        src: (address(packet.src), src_port),
-        dst: (address(packet.dst), dst_port),
+        src: (address(packet, packet.src), src_port),
+        dst: (address(packet, packet.dst), dst_port),
         protocol: packet.protocol,
+    }
+}
+
+fn address(packet: &Packet, bits: u128) -> IpAddr {
+    match packet.ip_version {
+        4 => IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits).unwrap_or(0))),
+        _ => IpAddr::V6(Ipv6Addr::from_bits(bits)),
     }
 }
 
