@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 from pcaplat.cli import COMMANDS
 from pcaplat.metrics.registry import METRICS
-from pcaplat.outputs import OUTPUTS, SAVED, SHOWN, output
+from pcaplat.outputs import OUTPUTS, outputs_with
 from pcaplat.points import load_profile, profile_names
 from pcaplat.run.engines import ENGINES
 from tests.conftest import ROOT
@@ -79,9 +80,20 @@ def modules(folder: Path) -> set[str]:
 
 
 def test_every_output_is_in_the_index() -> None:
-    assert modules(PACKAGE / "outputs") == set(OUTPUTS.values())
-    assert all(hasattr(output(name), "show") for name in SHOWN)
-    assert all(hasattr(output(name), "save") for name in SAVED)
+    assert modules(PACKAGE / "outputs") == {*OUTPUTS.values(), "report", "folder"}
+    assert {*outputs_with("show", "show_validate", "save", "save_rows")} == set(OUTPUTS)
+    assert {*outputs_with("save")} == {*outputs_with("files")}
+
+
+def test_every_command_with_a_format_has_a_report() -> None:
+    reports = PACKAGE / "outputs" / "reports"
+    folders = {path.parent.name for path in reports.glob("*/__init__.py")}
+    own = {
+        name
+        for name in COMMANDS
+        if "format_" in signature(import_module(f"pcaplat.cli.{COMMANDS[name]}").command).parameters
+    }
+    assert modules(reports) | folders == own - {"read"}
 
 
 def test_every_command_is_in_the_index() -> None:

@@ -11,7 +11,7 @@ import pytest
 from pcaplat.auditing import audit
 from pcaplat.cli import run
 from pcaplat.errors import ClaimError
-from pcaplat.outputs.audit import AUDIT_OUTPUTS
+from pcaplat.outputs import formats
 from pcaplat.published import load_published, published_names
 from tests.conftest import ROOT
 
@@ -255,7 +255,7 @@ def test_an_unknown_table_says_what_was_meant() -> None:
 # ---- the command
 
 
-@pytest.mark.parametrize("name", sorted(AUDIT_OUTPUTS))
+@pytest.mark.parametrize("name", sorted(formats("audit")))
 def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "vxlan-draft", "nsx-dfw-latency", "edge-single", "--format", name]) == 0
     said = capsys.readouterr()

@@ -16,7 +16,7 @@ from pcaplat.breakdowns.keys import FLOW, REST, Labels
 from pcaplat.cli import run as command
 from pcaplat.errors import OptionError
 from pcaplat.model.segments import Distribution
-from pcaplat.outputs import output, write
+from pcaplat.outputs import show, write
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES, BY
 from tests.conftest import ROOT
 from tests.simulator import Clock, Link, Point, Scenario, Traffic, Tunnel, run
@@ -276,6 +276,6 @@ def test_every_output_has_them(
         assert pl.read_parquet(tmp_path / "out" / f"{table.name}.parquet").to_dicts() == rows
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["breakdowns"]
     with capsys.disabled(), (tmp_path / "text").open("w+") as stream:
-        output("markdown").show(result, stream)
+        show("markdown", "merge", result, stream)
         stream.seek(0)
         assert "Segments by flow, and" in stream.read()

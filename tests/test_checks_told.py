@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pcaplat.outputs.text.checks import line_of_order, lines_of_checks
+from pcaplat.outputs.reports.merge.budget import lines_of_checks
+from pcaplat.outputs.reports.merge.path import line_of_order
 from pcaplat.units import format_ns
 
 DISTANCE = "two-way distance"

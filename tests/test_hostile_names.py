@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pcaplat.cli import run
-from pcaplat.outputs import SHOWN
-from pcaplat.outputs.audit import AUDIT_OUTPUTS
-from pcaplat.outputs.benchmark import BENCHMARK_OUTPUTS
-from pcaplat.outputs.comparison import COMPARISON_OUTPUTS
-from pcaplat.outputs.lint import LINT_OUTPUTS
-from pcaplat.outputs.verdicts import VERDICT_OUTPUTS
+from pcaplat.outputs import formats
 from pcaplat.text import plain_name
 from tests import hostile_names as hostile
 
@@ -50,7 +45,7 @@ def divided(captures: list[Path]) -> Path:
     return hostile.with_interfaces(captures[0].parent.parent / "two.pcapng", captures[:2])
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", formats("merge"))
 def test_merge_shows_them(captures: list[Path], name: str) -> None:
     given: list[str | Path] = [*captures[:2], f"{hostile.NAMES[1]}={captures[2]}"]
     said = pcaplat("merge", *given, "--format", name, "--traffic", "--slowest", "2")
@@ -97,7 +92,7 @@ def test_read_gives_them(captures: list[Path], tmp_path: Path, suffix: str) -> N
         hostile.check_parquet(target)
 
 
-@pytest.mark.parametrize("name", ["csv", "json"])
+@pytest.mark.parametrize("name", formats("read"))
 def test_follow_gives_them(captures: list[Path], name: str) -> None:
     with captures[0].open("rb") as stream:
         command = [sys.executable, "-m", "pcaplat", "read", "--follow", "--format", name]
@@ -106,7 +101,7 @@ def test_follow_gives_them(captures: list[Path], name: str) -> None:
     hostile.SHOWN[name](done.stdout)
 
 
-@pytest.mark.parametrize("name", AUDIT_OUTPUTS)
+@pytest.mark.parametrize("name", formats("audit"))
 def test_audit_shows_them(tmp_path: Path, name: str) -> None:
     path = hostile.claims(tmp_path / f"{hostile.NAMES[0]}.toml", "a", "b")
     hostile.SHOWN[name](pcaplat("audit", path, "--format", name))
@@ -121,7 +116,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders
 
 
-@pytest.mark.parametrize("name", COMPARISON_OUTPUTS)
+@pytest.mark.parametrize("name", formats("compare"))
 def test_compare_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
     said = pcaplat("compare", *runs, "--format", name, "-o", tmp_path / "out")
     hostile.SHOWN[name](said)
@@ -129,12 +124,12 @@ def test_compare_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None
         hostile.SAVED[path.suffix](path)
 
 
-@pytest.mark.parametrize("name", LINT_OUTPUTS)
+@pytest.mark.parametrize("name", formats("lint"))
 def test_lint_shows_them(captures: list[Path], name: str) -> None:
     hostile.SHOWN[name](pcaplat("lint", *captures, "--format", name))
 
 
-@pytest.mark.parametrize("name", BENCHMARK_OUTPUTS)
+@pytest.mark.parametrize("name", formats("rfc2544"))
 def test_rfc2544_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
     files = sorted(runs[0].iterdir())
     said = pcaplat("rfc2544", *files, "--format", name, "-o", tmp_path / "out")
@@ -143,7 +138,7 @@ def test_rfc2544_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None
         hostile.SAVED[path.suffix](path)
 
 
-@pytest.mark.parametrize("name", VERDICT_OUTPUTS)
+@pytest.mark.parametrize("name", formats("validate"))
 def test_validate_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
     ends = [plain_name(one) for one in (hostile.NAMES[0], hostile.NAMES[2])]
     path = hostile.claims(tmp_path / f"{hostile.NAMES[0]}.toml", *ends)

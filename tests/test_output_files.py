@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from pcaplat.errors import OutputError
-from pcaplat.outputs import FILES, check_directory, output, write
+from pcaplat.outputs import JUDGED, output, result_files, write
+from pcaplat.outputs.folder import check_directory
 from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
 from tests.result_by_hand import ResultByHand, as_result, document
@@ -31,7 +32,7 @@ def names(folder: Path) -> list[str]:
 def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"breakdowns": {table.name: [] for table in BREAKDOWN_TABLES}}
     write(as_result(ResultByHand(asked)), tmp_path / "deep" / "out", pcapng=True, unmatched=True)
-    assert sorted(names(tmp_path / "deep" / "out")) == sorted(FILES)
+    assert sorted(names(tmp_path / "deep" / "out")) == sorted({*result_files()} - {*JUDGED})
     assert names(tmp_path / "deep") == ["out"]
     write(as_result(ResultByHand()), tmp_path / "plain")
     assert "merged.pcapng" not in names(tmp_path / "plain")

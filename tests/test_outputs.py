@@ -7,8 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from pcaplat.outputs import SHOWN, output
-from pcaplat.outputs.text.path import draw_path
+from pcaplat.outputs import formats, output, show
+from pcaplat.outputs.reports.merge.path import draw_path
 from pcaplat.tables import SEGMENTS
 from pcaplat.text import printable
 from tests.result_by_hand import POINTS, ResultByHand, as_result, document, slowest
@@ -18,7 +18,7 @@ HOSTILE = "=1+\x1b[31mred\x07\n|<b>"
 
 def shown(name: str, result: ResultByHand) -> str:
     stream = io.StringIO()
-    output(name).show(as_result(result), stream)
+    show(name, "merge", as_result(result), stream)
     return stream.getvalue()
 
 
@@ -121,7 +121,7 @@ def test_the_console_says_what_may_mislead_and_how_sure_a_clock_is() -> None:
     assert "24,048, of them 24,000 matched, 8 ambiguous, 40 unmatched" in text
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", formats("merge"))
 def test_unknown_latencies_can_be_shown(name: str) -> None:
     changed = document()
     for row in changed["segments"]:
@@ -134,7 +134,7 @@ def test_unknown_latencies_can_be_shown(name: str) -> None:
     assert "host1-vm" in shown(name, ResultByHand(changed))
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", formats("merge"))
 def test_names_are_harmless_everywhere(name: str, hostile: ResultByHand) -> None:
     text = shown(name, hostile)
     assert not set(text) & {"\x1b", "\x07"}
@@ -163,7 +163,7 @@ def test_there_is_no_colour_in_a_pipe_nor_with_no_color(monkeypatch: pytest.Monk
 
     def colours() -> bool:
         stream = Terminal()
-        output("table").show(as_result(ResultByHand()), stream)
+        show("table", "merge", as_result(ResultByHand()), stream)
         return "\x1b" in stream.getvalue()
 
     monkeypatch.setenv("TERM", "xterm-256color")

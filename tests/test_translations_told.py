@@ -7,7 +7,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from pcaplat import _native
-from pcaplat.outputs.console import show
+from pcaplat.outputs import show
 from pcaplat.units import format_instant
 from tests.simulate_nat import Traffic, Translator, legs_of, record
 from tests.test_translation import found, merged, ports
@@ -39,7 +39,7 @@ def test_what_was_learned_is_shown(tmp_path: Path) -> None:
     legs = legs_of(packets, ports)
     recorded = record(packets, [Translator(legs, shift=123_456_789)], offsets_ns=[0, 0])
     result = merged(recorded, tmp_path)
-    show(result, stream := StringIO())
+    show("table", "merge", result, stream := StringIO())
     text = stream.getvalue()
     assert "Translated flows, the first 5 of 7" in text
     assert (

@@ -12,14 +12,17 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, Self, TextIO
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TextIO, cast, get_args
 
 import typer
 
 from pcaplat.errors import OutputError, PcaplatError
-from pcaplat.outputs import with_path
+from pcaplat.outputs import formats, show
+from pcaplat.outputs.folder import with_path
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ KILLED_BY = 128
 TRACEBACK = "PCAPLAT_TRACEBACK"
 INTERRUPTS: list[int] = []
 """The interrupts so far."""
+Format = Annotated[str, typer.Option("--format", help="What stdout gets.")]
 
 
 def main() -> NoReturn:
@@ -122,8 +126,22 @@ def application() -> typer.Typer:
     app.callback()(_about)
     for name, module in COMMANDS.items():
         command: Callable[..., None] = importlib.import_module(f"pcaplat.cli.{module}").command
-        app.command(name)(command)
+        app.command(name)(with_formats(name, command))
     return app
+
+
+def with_formats(name: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Let `--format` of a subcommand be one that the outputs offer for it."""
+    own = signature(command, eval_str=True)
+    if given := own.parameters.get("format_"):
+        annotated, literal = cast("Any", (Annotated, Literal))
+        kind, *about = get_args(given.annotation)
+        offered = literal[tuple(formats(name))]
+        offered = annotated[offered | None if NoneType in get_args(kind) else offered, *about]
+        command.__annotations__["format_"] = offered
+        parameters = {**own.parameters, "format_": given.replace(annotation=offered)}
+        vars(command)["__signature__"] = own.replace(parameters=[*parameters.values()])
+    return command
 
 
 def _show_version(is_asked: bool) -> None:
@@ -218,6 +236,16 @@ def standard_output() -> Iterator[TextIO]:
         if problem.filename is None:
             _forget_standard_output()
         raise with_path(problem, "standard output") from None
+
+
+def print_found(
+    format_: str, command: str, found: object, warnings: Iterable[dict[str, str]] = ()
+) -> None:
+    """Write what was found to standard output; warnings that rows have no place for, beside it."""
+    with standard_output() as stream:
+        show(format_, command, found, stream)
+    for warning in warnings if format_ == "csv" else ():
+        note(f"{warning['code']}: {warning['text']}", is_quiet=False)
 
 
 def _forget_standard_output() -> None:

@@ -1,10 +1,10 @@
 """`pcaplat audit`: published tables → do they agree with their own raw numbers?"""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from typer import Argument, Option
 
-from pcaplat.cli import note, standard_output
+from pcaplat.cli import Format, note, print_found
 
 
 def command(
@@ -16,17 +16,13 @@ def command(
             help="A TOML file, a file that ships with pcaplat, or a table in one. Default: all.",
         ),
     ] = None,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
-    ] = "table",
+    format_: Format = "table",
     quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
 ) -> None:
     """Recompute published tables from their own raw numbers, cell by cell."""
     from pcaplat.auditing import audit
-    from pcaplat.outputs.audit import audit_output
 
     document = audit(tables or ())
     if not document["tables"]:
         note("there is no table in what was given", is_quiet=quiet)
-    with standard_output() as stream:
-        audit_output(format_).show(document, stream)
+    print_found(format_, "audit", document)

@@ -1,13 +1,14 @@
 """`pcaplat compare`: two scenarios → the difference, with its interval."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from pcaplat.cli import need_standard_output, note, standard_output
+from pcaplat.cli import Format, need_standard_output, print_found
 from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
-from pcaplat.outputs import check_directory
+from pcaplat.outputs import save
+from pcaplat.outputs.folder import check_directory
 from pcaplat.units import parse_duration_ns
 
 WarmUp = Annotated[
@@ -40,9 +41,7 @@ def command(
     ] = None,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
-    ] = "table",
+    format_: Format = "table",
     confidence: Annotated[
         float, Option("--confidence", metavar="SHARE", help="Of every interval.")
     ] = 0.95,
@@ -54,17 +53,13 @@ def command(
     """Take the difference of two scenarios, run by run where there are five runs or more."""
     prepare(output_dir, overwrite=overwrite)
     from pcaplat.comparing import compare
-    from pcaplat.outputs.comparison import comparison_output, save_comparison
 
     document = compare(
         baseline, treatment, confidence=confidence, warm_up_ns=warm_up_of(warm_up), options=options
     )
     if output_dir:
-        save_comparison(document, output_dir, overwrite=overwrite)
-    with standard_output() as stream:
-        comparison_output(format_).show(document, stream)
-    for warning in document["warnings"] if format_ == "csv" else ():
-        note(f"{warning['code']}: {warning['text']}", is_quiet=quiet)
+        save("compare", document, output_dir, overwrite=overwrite)
+    print_found(format_, "compare", document, () if quiet else document["warnings"])
 
 
 def prepare(output_dir: Path | None, *, overwrite: bool) -> None:

@@ -1,20 +1,16 @@
 """`pcaplat lint`: what in these captures will mislead, before you measure."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from typer import Option
-
-from pcaplat.cli import note, progress_bar, standard_output
+from pcaplat.cli import Format, note, print_found, progress_bar
 from pcaplat.cli.options import OF_LINT, Captures, Engine, NoProgress, Quiet, is_study, offering
 
 
 @offering(OF_LINT)
 def command(
     captures: Captures,
-    format_: Annotated[
-        Literal["table", "json", "csv"], Option("--format", help="What stdout gets.")
-    ] = "table",
+    format_: Format = "table",
     *,
     options: dict[str, Any],
     engine: Engine = "local",
@@ -23,7 +19,6 @@ def command(
 ) -> None:
     """Say what in captures will mislead, before you measure."""
     from pcaplat.linting import lint
-    from pcaplat.outputs.lint import lint_output
 
     for name, files, chosen in _jobs(captures, options):
         asked = {option: value for option, value in chosen.items() if option in OF_LINT}
@@ -31,8 +26,7 @@ def command(
             document = lint(files, **asked, engine=engine, progress=bar)
         if name:
             note(name, is_quiet=quiet)
-        with standard_output() as stream:
-            lint_output(format_).show(document, stream)
+        print_found(format_, "lint", document)
 
 
 def _jobs(

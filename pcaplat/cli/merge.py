@@ -4,11 +4,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from pcaplat.cli import need_standard_output, note, progress_bar, refuse_replacing, standard_output
+from pcaplat.cli import (
+    Format,
+    need_standard_output,
+    note,
+    print_found,
+    progress_bar,
+    refuse_replacing,
+)
 from pcaplat.cli.options import (
     OF_MERGE,
     Captures,
@@ -21,7 +28,8 @@ from pcaplat.cli.options import (
     offering,
 )
 from pcaplat.errors import OptionError
-from pcaplat.outputs import RESULTS, check_directory, output, replaced, write
+from pcaplat.outputs import result_files, write
+from pcaplat.outputs.folder import check_directory, replaced
 
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result
@@ -32,9 +40,7 @@ def command(
     captures: Captures,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
-    ] = "table",
+    format_: Format = "table",
     *,
     options: dict[str, Any],
     pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
@@ -58,7 +64,7 @@ def command(
                 result.close()
                 note(f"{output_dir}/{name}: written", is_quiet=quiet)
     if not name and not (output_dir and sys.stdout is None):
-        _show(result, format_, is_quiet=quiet)
+        print_found(format_, "merge", result, () if quiet else result.document["warnings"])
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,8 @@ class ResultFolder:
     def check(self, captures: Sequence[str]) -> None:
         """Refuse what cannot be written, before any work is done."""
         if self.path:
-            check_directory(self.path, overwrite=self.overwrite, files=RESULTS)
-            refuse_replacing(replaced(self.path, RESULTS), captures)
+            check_directory(self.path, overwrite=self.overwrite, files=result_files())
+            refuse_replacing(replaced(self.path, result_files()), captures)
         elif self.pcapng or self.unmatched:
             option = "pcapng" if self.pcapng else "unmatched"
             raise OptionError(f"--{option} needs --output DIR, the folder to write into")
@@ -110,10 +116,3 @@ def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":
     from pcaplat.run.merge import merge
 
     return merge(captures, **options)
-
-
-def _show(result: "Result", name: str, *, is_quiet: bool) -> None:
-    with standard_output() as stream:
-        output(name).show(result, stream)
-    for warning in result.document["warnings"] if name == "csv" else ():
-        note(f"{warning['code']}: {warning['text']}", is_quiet=is_quiet)

@@ -3,23 +3,22 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any
 
 from typer import Option
 
 from pcaplat.cli import note, refuse_replacing, standard_output
 from pcaplat.cli.options import OF_READ, Captures, Strict, offering
 from pcaplat.errors import InputError, OptionError
-from pcaplat.outputs import new_file, output
-
-FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
+from pcaplat.outputs import output, outputs_with
+from pcaplat.outputs.folder import new_file
 
 
 @offering(OF_READ)
 def command(
     captures: Captures,
     format_: Annotated[
-        Literal["csv", "json"] | None,
+        str | None,
         Option("--format", help="What stdout gets: csv (default), or a JSON object a line."),
     ] = None,
     file: Annotated[
@@ -52,11 +51,13 @@ def command(
 
 
 def _format_of(file: Path, asked: str | None) -> str:
-    found = FORMATS.get(file.suffix.lower())
+    names = sorted(outputs_with("save_rows"))
+    found = next((name for name in names if file.suffix.lower() == f".{name}"), None)
     if found is None or asked not in (None, found):
+        *endings, last = (f".{name}" for name in names)
         raise OptionError(
-            f"--output {file}: the name says the format, and must end in .csv, .json or .parquet"
-            + (f" (and --format {asked} contradicts it)" if found else "")
+            f"--output {file}: the name says the format, and must end in {', '.join(endings)} or "
+            f"{last}" + (f" (and --format {asked} contradicts it)" if found else "")
         )
     return found
 

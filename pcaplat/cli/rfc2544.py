@@ -1,13 +1,14 @@
 """`pcaplat rfc2544`: captures of a sender's and a receiver's point → loss and latency by rate."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from pcaplat.cli import note, standard_output
+from pcaplat.cli import Format, print_found
 from pcaplat.cli.compare import prepare
 from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.errors import OptionError
+from pcaplat.outputs import save
 
 
 @offering(OF_MEASURING)
@@ -23,9 +24,7 @@ def command(
     ],
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown"], Option("--format", help="What stdout gets.")
-    ] = "table",
+    format_: Format = "table",
     tolerance: Annotated[
         str, Option(metavar="SHARE", help="What may be lost at the rate named PDR, e.g. 0.01%.")
     ] = "0.01%",
@@ -39,15 +38,11 @@ def command(
     if options.get("sample", 1) > 1:
         raise OptionError("--sample: a sample of the packets has no rate; leave it out")
     from pcaplat.benchmarking import rfc2544
-    from pcaplat.outputs.benchmark import benchmark_output, save_benchmark
 
     document = rfc2544(captures, tolerance=share, options=options)
     if output_dir:
-        save_benchmark(document, output_dir, overwrite=overwrite)
-    with standard_output() as stream:
-        benchmark_output(format_).show(document, stream)
-    for warning in document["warnings"] if format_ == "csv" else ():
-        note(f"{warning['code']}: {warning['text']}", is_quiet=quiet)
+        save("rfc2544", document, output_dir, overwrite=overwrite)
+    print_found(format_, "rfc2544", document, () if quiet else document["warnings"])
 
 
 def tolerance_of(text: str) -> float:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from pcaplat.cli import OK, standard_output
+from pcaplat.cli import OK, Format, print_found
 from pcaplat.cli.compare import WarmUp, prepare, warm_up_of
 from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
+from pcaplat.outputs import save
 from pcaplat.study.errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3
@@ -37,10 +38,7 @@ def command(
     ] = None,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
-    format_: Annotated[
-        Literal["table", "json", "csv", "markdown", "junit"],
-        Option("--format", help="What stdout gets."),
-    ] = "table",
+    format_: Format = "table",
     warm_up: WarmUp = None,
     *,
     options: dict[str, Any],
@@ -49,7 +47,6 @@ def command(
     """Judge claims by captures: held, refuted, or undecided and why."""
     del quiet
     prepare(output_dir, overwrite=overwrite)
-    from pcaplat.outputs.verdicts import save_verdicts, verdict_output
     from pcaplat.validating import validate
 
     document = validate(
@@ -60,9 +57,8 @@ def command(
         options=options,
     )
     if output_dir:
-        save_verdicts(document, output_dir, overwrite=overwrite)
-    with standard_output() as stream:
-        verdict_output(format_).show(document, stream)
+        save("validate", document, output_dir, overwrite=overwrite)
+    print_found(format_, "validate", document)
     raise Exit(status_of(document))
 
 

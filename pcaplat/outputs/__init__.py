@@ -1,24 +1,19 @@
-"""Outputs: one module per format, and the folder they are written into.
+"""Outputs: one module per format, each known by what it offers.
 
-An output for standard output has `show(result, stream)`, one for a folder has
-`save(result, directory)`, one that takes the rows of `pcaplat read` has
-`save_rows(batches, stream)`.
+- `show(report, stream)`: whatever a command found, as text; `reports/COMMAND.py` tells it.
+- `show_COMMAND(found, stream)`: what this one command found (a merge's result, else a document).
+- `save(result, directory)` and `files()`: a merge's files in a folder, and their names.
+- `save_rows(batches, stream)`: Arrow batches of packets, for `pcaplat read`.
+
+`--format` asks every module what it offers, so imports that take their time stand in functions.
 """
 
-import errno
-import fcntl
-import glob
-import importlib
-import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO
 
-from pcaplat.errors import OutputError
-from pcaplat.text import printable
+from pcaplat.outputs.folder import new_folder
 
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result
@@ -28,60 +23,68 @@ OUTPUTS = {
     "json": "json",
     "csv": "csv",
     "markdown": "markdown",
+    "junit": "junit",
     "parquet": "parquet",
     "pcapng": "pcapng",
     "unmatched": "unmatched",
 }
-SHOWN = ("table", "json", "csv", "markdown")
-SAVED = ("parquet", "pcapng", "unmatched", "json")
-PARTIAL = ".partial"
-FILES = (
-    "packets.parquet",
-    "matches.parquet",
-    "blocks.parquet",
-    "clocks.parquet",
-    "round_trips.parquet",
-    "round_trips_by_kind.parquet",
-    "transaction_times.parquet",
-    "transactions_left_out.parquet",
-    "traffic.parquet",
-    "transactions.parquet",
-    "overhead.parquet",
-    "frame_sizes.parquet",
-    "traffic_blocks.parquet",
-    *(
-        f"{name}.parquet"
-        for name in ("by_flow", "by_size", "by_dscp", "by_tunnel", "by_window", "by_first")
-    ),
-    *(f"round_trips_by_{name}.parquet" for name in ("flow", "tunnel", "window")),
-    "size_fits.parquet",
-    "merged.pcapng",
-    "unmatched",
-    "summary.json",
-)
-FOLDERS = {"unmatched": "*.pcapng"}
-"""Folders among the files, and what in them is of a result: anything else there stays."""
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
 """What rests on a result: where a new result comes, it goes."""
-RESULTS = (*JUDGED, *FILES)
+SUMMARY = "summary.json"
+"""Comes last, so that a folder that has it is complete."""
 
 
-class Output(Protocol):
-    """What a module of this folder offers: one of these, or more."""
-
-    def show(self, result: "Result", stream: TextIO) -> None:
-        """Write the result as text."""
-
-    def save(self, result: "Result", directory: Path) -> None:
-        """Write the result's files into a folder."""
-
-    def save_rows(self, batches: Iterable[Any], stream: IO[bytes]) -> None:
-        """Write Arrow batches of packets, one after the other."""
-
-
-def output(name: str) -> Output:
+def output(name: str) -> ModuleType:
     """Import the output of that name."""
-    return cast("Output", importlib.import_module(f"pcaplat.outputs.{OUTPUTS[name]}"))
+    return import_module(f"pcaplat.outputs.{OUTPUTS[name]}")
+
+
+def reporting(command: str) -> ModuleType:
+    """Import what tells of a command's findings."""
+    return import_module(f"pcaplat.outputs.reports.{command}")
+
+
+def outputs_with(*functions: str) -> list[str]:
+    """Give the names of the outputs that offer one of these functions."""
+    return [name for name in OUTPUTS if any(hasattr(output(name), each) for each in functions)]
+
+
+def formats(command: str) -> list[str]:
+    """Give the formats in which a command's standard output can be had.
+
+    Example:
+        >>> formats("merge"), formats("read")
+        (['table', 'json', 'csv', 'markdown'], ['csv', 'json'])
+    """
+    if command == "read":
+        return sorted({*outputs_with("show")} & {*outputs_with("save_rows")})
+    return outputs_with("show", f"show_{command}")
+
+
+def show(name: str, command: str, found: object, stream: TextIO) -> None:
+    """Write what a command found, a result or a document, in the format of that name."""
+    module = output(name)
+    if own := getattr(module, f"show_{command}", None):
+        own(found, stream)
+    else:
+        module.show(reporting(command).report(found), stream)
+
+
+def save(
+    command: str, document: dict[str, Any], directory: Path, *, overwrite: bool = False
+) -> None:
+    """Write a command's document into a folder, in all of its files or in none."""
+    files = reporting(command).FILES
+    with new_folder(directory, [*files], overwrite=overwrite) as scratch:
+        for file, name in files.items():
+            with (scratch / file).open("w", encoding="utf-8") as stream:
+                show(name, command, document, stream)
+
+
+def result_files() -> tuple[str, ...]:
+    """Name all that a result's folder may hold, in the order in which it gets there."""
+    files = [file for name in outputs_with("save") for file in output(name).files()]
+    return (*JUDGED, *sorted(files, key=lambda file: file == SUMMARY))
 
 
 def write(
@@ -105,154 +108,7 @@ def write(
         OutputError: The folder holds something already, or is a file.
     """
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
-    with new_folder(Path(directory), RESULTS, overwrite=overwrite) as scratch:
-        for name in SAVED:
+    with new_folder(Path(directory), result_files(), overwrite=overwrite) as scratch:
+        for name in outputs_with("save"):
             if not left_out.get(name):
                 output(name).save(result, scratch)
-
-
-@contextmanager
-def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterator[Path]:
-    """Give a folder to write `files` into, which take their place only when all are complete."""
-    check_directory(target, overwrite=overwrite, files=files)
-    with _scratch(target) as scratch:
-        try:
-            yield scratch
-        except OSError as problem:
-            raise with_path(problem, str(target)) from None
-        _publish(scratch, target, files)
-
-
-def replaced(target: Path, files: Sequence[str]) -> Iterator[Path]:
-    """Give the places that a result's files take in a folder, and those of an earlier one's."""
-    for name in files:
-        place = target / name
-        if name in FOLDERS and place.is_dir() and not place.is_symlink():
-            yield from place.glob(FOLDERS[name])
-        else:
-            yield place
-
-
-def with_path(problem: OSError, where: str) -> OSError:
-    """Give the failure to write with its place, which writing to an open file does not tell."""
-    if problem.filename is None and problem.errno is not None:
-        return OSError(problem.errno, os.strerror(problem.errno), where)
-    return problem
-
-
-def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = ()) -> None:
-    """Refuse a folder that `files` cannot be written into, before any work is done.
-
-    Raises:
-        OutputError: The folder holds something already, or is a file, or lies behind one; or one
-            of the files would take the place of a folder.
-        OSError: Nothing can be written there.
-    """
-    if directory.is_symlink() and not directory.exists():
-        raise OutputError.link_to_nowhere(printable(str(directory)))
-    nearest = next(
-        folder for folder in (directory, *directory.absolute().parents) if folder.exists()
-    )
-    if not nearest.is_dir():
-        raise OutputError.not_a_folder(printable(str(nearest)))
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
-    # what no permission tells: file systems of the kernel, names that are too long
-    _scratch_folder(directory, nearest).rmdir()
-    found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
-    if found and not overwrite:
-        raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
-    for place in replaced(directory, files):
-        if place.is_dir() and not place.is_symlink():
-            raise OutputError.not_a_file(printable(str(place)))
-
-
-@contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    """Give a folder on the target's file system, beside it if may be, that is gone afterwards."""
-    parent = target.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    is_beside = not target.is_mount() and os.access(parent, os.W_OK)
-    home = parent if is_beside and not target.is_symlink() else target
-    _remove_leftovers(home, target.name)
-    scratch = _scratch_folder(target, home)
-    with _locked(scratch):
-        try:
-            yield scratch
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _scratch_folder(target: Path, home: Path) -> Path:
-    """Make a folder; a failure is told of the folder that the user named."""
-    try:
-        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=PARTIAL, dir=home))
-    except OSError as problem:
-        raise OSError(problem.errno, problem.strerror, str(target)) from None
-
-
-@contextmanager
-def _locked(scratch: Path) -> Iterator[None]:
-    """Hold a lock that ends with this process, however it ends."""
-    folder = os.open(scratch, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(folder)
-
-
-def _remove_leftovers(home: Path, name: str) -> None:
-    """Remove what runs to the same folder left that were killed: nobody holds its lock."""
-    for left in home.glob(f".{glob.escape(name)}-*{PARTIAL}"):
-        with suppress(OSError), _locked(left):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write that gets its name only when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        prefix=f".{path.name}-", suffix=PARTIAL, dir=path.parent, delete=False
-    ) as stream:
-        partial = Path(stream.name)
-        try:
-            yield stream
-            stream.flush()
-            partial.chmod(0o666 & ~_umask())
-            partial.replace(path)
-        except OSError as problem:
-            raise with_path(problem, str(path)) from None
-        finally:
-            partial.unlink(missing_ok=True)
-
-
-def _publish(scratch: Path, target: Path, files: Sequence[str]) -> None:
-    """Move complete files to where they belong.
-
-    A new folder appears at once. In one that exists, the last of the files goes first and comes
-    last, so that a folder with a summary is never a mixture of two runs.
-    """
-    scratch.chmod(0o777 & ~_umask())
-    if not target.exists():
-        scratch.rename(target)
-        return
-    for place in replaced(target, files[::-1]):
-        place.unlink(missing_ok=True)
-    for name in FOLDERS.keys() & files:
-        with suppress(OSError):
-            (target / name).rmdir()
-    for name in files:
-        if name in FOLDERS and (target / name).exists():
-            # beside what else is in it
-            for file in (scratch / name).glob("*"):
-                file.replace(target / name / file.name)
-        elif (scratch / name).exists():
-            (scratch / name).replace(target / name)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,17 +1,16 @@
-"""CSV: the segments of the summary, or packets, one row each."""
+"""CSV: one row for each segment, difference, claim, cell or finding; or for each packet."""
 
 import csv
 import re
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from pcaplat.tables import PACKETS, SEGMENTS
 from pcaplat.text import plain_name
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pcaplat.run.merge import Result
+    from pcaplat.outputs.report import Report
 
 SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 """How a formula begins in a spreadsheet, signs of full width too (OWASP, CSV Injection)."""
@@ -20,25 +19,24 @@ FORMULA = re.compile(f"{SIGNS}.")
 """A lone sign is none: `-` is what standard input is called."""
 
 
-def show(result: "Result", stream: TextIO) -> None:
-    """Write the segments; an unknown figure is an empty cell."""
-    rows = result.document["segments"]
-    more = [name for row in rows for name in row if name not in SEGMENTS.names]
-    names = [*SEGMENTS.names, *dict.fromkeys(more)]
+def show(report: "Report", stream: TextIO) -> None:
+    """Write the rows; an unknown figure is an empty cell."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([cell(row.get(name)) for name in names] for row in rows)
+    writer.writerow(report.columns)
+    writer.writerows([cell(row.get(name)) for name in report.columns] for row in report.rows)
 
 
 def cell(value: object) -> object:
     r"""Make a text cell harmless: no control characters, and no formula for a spreadsheet.
 
     Example:
-        >>> cell("=HYPERLINK(1)"), cell("eth0\n"), cell(-1.5), cell(None)
-        ("'=HYPERLINK(1)", 'eth0\\x0a', -1.5, '')
+        >>> cell("=HYPERLINK(1)"), cell("eth0\n"), cell(-1.5), cell(None), cell(True)
+        ("'=HYPERLINK(1)", 'eth0\\x0a', -1.5, '', 'true')
     """
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     if not isinstance(value, str):
         return value
     text = plain_name(value)
@@ -47,7 +45,9 @@ def cell(value: object) -> object:
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     """Write Arrow batches of packets under one heading."""
-    import polars as pl  # noqa: PLC0415 - slow to import, and no summary needs it
+    import polars as pl
+
+    from pcaplat.tables import PACKETS
 
     frames = (pl.DataFrame(batch) for batch in batches)
     has_heading = False
@@ -61,7 +61,7 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
 
 
 def _harmless(frame: "pl.DataFrame") -> "pl.DataFrame":
-    import polars as pl  # noqa: PLC0415 - see above
+    import polars as pl
 
     texts = pl.col(pl.String)
     is_odd = texts.str.contains(rf"^{SIGNS}|[\p{{C}}\p{{Zl}}\p{{Zp}}]").any()

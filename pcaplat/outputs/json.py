@@ -1,38 +1,43 @@
-"""JSON: summary.json, exactly, on standard output too; packets as an object a line."""
+"""JSON: the document, exactly: a merge's is summary.json; packets as an object a line."""
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from pcaplat.outputs.report import Report
     from pcaplat.run.merge import Result
 
 NOT_ASCII = re.compile(r"[^\n\x20-\x7e]+")
 
 
-def show(result: "Result", stream: TextIO) -> None:
-    """Write summary.json."""
-    show_document(result.document, stream)
+def show(report: "Report", stream: TextIO) -> None:
+    """Write the document as it is."""
+    _write(report.document, stream)
 
 
-def show_document(document: dict[str, Any], stream: TextIO) -> None:
-    """Write a document as it is."""
+def _write(document: Mapping[str, Any], stream: TextIO) -> None:
     # ASCII only, so that no name in it can steer a terminal; NaN is no JSON and would be a bug
     json.dump(document, stream, indent=2, ensure_ascii=True, allow_nan=False)
     stream.write("\n")
 
 
+def files() -> list[str]:
+    """Name what `save` writes."""
+    return ["summary.json"]
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write summary.json into a folder."""
     with (directory / "summary.json").open("w", encoding="ascii") as stream:
-        show(result, stream)
+        _write(result.document, stream)
 
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     """Write Arrow batches as one JSON object a line."""
-    import polars as pl  # noqa: PLC0415 - slow to import, and no summary needs it
+    import polars as pl
 
     for batch in batches:
         # not straight into the stream: polars takes a pipe that was closed for an error of its own

@@ -4,48 +4,59 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from pcaplat.model.blocks import BLOCKS, block_rows
-from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
-from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
-from pcaplat.tables.columns import TableSchema
-from pcaplat.tables.exchanges import TRIP_TABLES
-from pcaplat.tables.traffic import TRAFFIC_TABLES
-
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result
+    from pcaplat.tables.columns import TableSchema
 
 N_ROWS_PER_GROUP = 500_000
 
 
+def files() -> list[str]:
+    """Name what `save` may write: breakdowns only where they were asked for."""
+    return [_file(table) for table in _tables()]
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
-    write_table(PACKETS, result.packet_batches(), directory / "packets.parquet")
-    write_table(MATCHES, result.match_batches(), directory / "matches.parquet")
-    blocks = _batch(BLOCKS, block_rows(result.blocks))
-    write_table(BLOCKS, [blocks], directory / "blocks.parquet")
-    for table in (CLOCKS, ROUND_TRIPS, *TRIP_TABLES):
-        batch = _batch(table, result.document[table.name])
-        write_table(table, [batch], directory / f"{table.name}.parquet")
-    for table in TRAFFIC_TABLES:
-        batch = _batch(table, result.traffic_rows[table.name])
-        write_table(table, [batch], directory / f"{table.name}.parquet")
-    for table in BREAKDOWN_TABLES:
-        rows = result.document.get("breakdowns", {}).get(table.name)
-        if rows is not None:
-            batch = _batch(table, rows)
-            write_table(table, [batch], directory / f"{table.name}.parquet")
+    from pcaplat.model.blocks import block_rows
+
+    packets, matches, *others = _tables()
+    write_table(packets, result.packet_batches(), directory / _file(packets))
+    write_table(matches, result.match_batches(), directory / _file(matches))
+    rows = result.document | result.document.get("breakdowns", {}) | result.traffic_rows
+    rows["blocks"] = block_rows(result.blocks)
+    for table in others:
+        if table.name in rows:
+            write_table(table, [_batch(table, rows[table.name])], directory / _file(table))
+
+
+def _tables() -> "tuple[TableSchema, ...]":
+    from pcaplat.model.blocks import BLOCKS
+    from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
+    from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
+    from pcaplat.tables.exchanges import TRIP_TABLES
+    from pcaplat.tables.traffic import TRAFFIC_TABLES
+
+    of_all = (PACKETS, MATCHES, BLOCKS, CLOCKS, ROUND_TRIPS)
+    return (*of_all, *TRIP_TABLES, *TRAFFIC_TABLES, *BREAKDOWN_TABLES)
+
+
+def _file(table: "TableSchema") -> str:
+    return f"{table.name}.parquet"
 
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     """Write Arrow batches of packets."""
+    from pcaplat.tables import PACKETS
+
     write_table(PACKETS, batches, stream)
 
 
-def write_table(table: TableSchema, batches: Iterable[Any], path: Path | IO[bytes]) -> None:
+def write_table(table: "TableSchema", batches: Iterable[Any], path: Path | IO[bytes]) -> None:
     """Write Arrow batches as one file; columns beyond the table's are kept."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     stream = iter(batches)
     first = next(stream, None)
     schema = table.arrow_schema() if first is None else _schema(table, first.schema)
@@ -54,13 +65,17 @@ def write_table(table: TableSchema, batches: Iterable[Any], path: Path | IO[byte
             writer.write_table(pa.Table.from_batches(group).select(schema.names).cast(schema))
 
 
-def _schema(table: TableSchema, given: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _schema(table: "TableSchema", given: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Give the table's columns, then those of `given` that it does not name."""
+    import pyarrow as pa
+
     more = [field for field in given if field.name not in table.names]
     return pa.schema([*table.arrow_schema(), *more])
 
 
 def _encoding(schema: Any) -> dict[str, Any]:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa
+
     words = [field.name for field in schema if pa.types.is_string(field.type)]
     # neighbours differ little: the differences are small
     rising = [field.name for field in schema if pa.types.is_int64(field.type)]
@@ -80,7 +95,9 @@ def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: AN
         yield group
 
 
-def _batch(table: TableSchema, rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above
+def _batch(table: "TableSchema", rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above
+    import pyarrow as pa
+
     more = {name for row in rows for name in row} - set(table.names)
     schema = table.arrow_schema()
     batch = pa.RecordBatch.from_pylist([{n: r.get(n) for n in table.names} for r in rows], schema)

@@ -7,6 +7,11 @@ if TYPE_CHECKING:
     from pcaplat.run.merge import Result
 
 
+def files() -> list[str]:
+    """Name what `save` writes."""
+    return ["merged.pcapng"]
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write merged.pcapng into a folder."""
     result.write_merged(directory / "merged.pcapng")

@@ -8,6 +8,11 @@ if TYPE_CHECKING:
     from pcaplat.run.merge import Result
 
 
+def files() -> list[str]:
+    """Name what `save` writes."""
+    return ["unmatched"]
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write unmatched/POINT.pcapng into a folder, for every point that has such frames."""
     folder = directory / "unmatched"

@@ -1,15 +1,20 @@
 """JUnit: one test case per claim; refuted is a failure, undecided is skipped."""
 
-from typing import Any, TextIO
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pcaplat.text import printable
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 MARKS = {"refuted": "failure", "undecided": "skipped"}
 
 
-def show(document: dict[str, Any], stream: TextIO) -> None:
+def show_validate(document: Mapping[str, Any], stream: TextIO) -> None:
     """Write the verdicts for whatever watches a build."""
+    from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+
     rows = document["verdicts"]
     words = [row["verdict"] for row in rows]
     counts = {"tests": len(rows), "failures": words.count("refuted"), "errors": 0}
@@ -25,7 +30,9 @@ def show(document: dict[str, Any], stream: TextIO) -> None:
     stream.write("\n")
 
 
-def _add_case(suite: Element, row: dict[str, Any]) -> None:
+def _add_case(suite: "Element", row: Mapping[str, Any]) -> None:
+    from xml.etree.ElementTree import SubElement
+
     names = {"name": printable(row["id"]), "classname": printable(row["source"]), "time": "0"}
     case = SubElement(suite, "testcase", names)
     # control characters are no XML, escaped or not: printable leaves none

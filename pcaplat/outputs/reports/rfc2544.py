@@ -1,11 +1,18 @@
-"""Outputs of RFC 2544's table: one module per format, each with `show(document, stream)`."""
+"""RFC 2544's table of size and rate, the throughput, and what the RFC asks for."""
 
-import importlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Protocol, TextIO, cast
+from typing import Any
 
-from pcaplat.outputs import new_folder
+from pcaplat.outputs.report import (
+    Grid,
+    Remarks,
+    Report,
+    Section,
+    Title,
+    fields_of,
+    names_of,
+    warnings_of,
+)
 from pcaplat.units import (
     format_amount,
     format_count,
@@ -15,37 +22,27 @@ from pcaplat.units import (
     unit_for,
 )
 
-BENCHMARK_OUTPUTS = {"table": "console", "json": "json", "csv": "csv", "markdown": "markdown"}
-FILE = "rfc2544.json"
+FILES = {"rfc2544.json": "json"}
+LEFT = ("size", "requirement", "section", "verdict", "evidence")
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
 Row = dict[str, Any]
 Texts = list[dict[str, str]]
 
 
-class BenchmarkOutput(Protocol):
-    """What a module of this folder offers."""
-
-    def show(self, document: Row, stream: TextIO) -> None:
-        """Write the table as text."""
-
-
-def benchmark_output(name: str) -> BenchmarkOutput:
-    """Import the output of that name."""
-    module = f"pcaplat.outputs.benchmark.{BENCHMARK_OUTPUTS[name]}"
-    return cast("BenchmarkOutput", importlib.import_module(module))
+def report(document: Row) -> Report:
+    """Say what the trials showed; a row for each size and offered rate."""
+    cells = document["cells"]
+    return Report(document, names_of(cells), cells, _sections(document))
 
 
-def save_benchmark(document: Row, directory: Path, *, overwrite: bool = False) -> None:
-    """Write rfc2544.json into a folder."""
-    with (
-        new_folder(directory, [FILE], overwrite=overwrite) as scratch,
-        (scratch / FILE).open("w", encoding="utf-8") as stream,
-    ):
-        benchmark_output("json").show(document, stream)
+def _sections(document: Row) -> Iterator[Section]:
+    yield Title(_title(document))
+    yield from (Grid(heading, fields_of(rows, LEFT)) for heading, rows in _tables(document))
+    yield Remarks("", warnings_of(document))
 
 
-def title(document: Row) -> str:
+def _title(document: Row) -> str:
     """Say how many trials there are, and between which points."""
     first, n = document["trials"][0], len(document["trials"])
     ends = f"{first['sender']} {ARROWS['forward']} {first['receiver']}"
@@ -54,7 +51,7 @@ def title(document: Row) -> str:
     return f"{n} trial{'s' if n != 1 else ''}, {ends}; sizes with FCS"
 
 
-def sections(document: Row) -> Iterator[tuple[str, Texts]]:
+def _tables(document: Row) -> Iterator[tuple[str, Texts]]:
     """Give headings and rows as a reader sees them."""
     cells, results = document["cells"], document["results"]
     unit = unit_for(row[name] for row in cells for name in ("mean_ns", "p99_ns"))

@@ -1,17 +1,11 @@
 """What translators do, in a line for each segment, and a few of their flows."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
-
-from pcaplat.outputs.text.fields import GAP, Field, optional, print_table
-from pcaplat.text import printable
+from pcaplat.outputs.report import Entries, Entry, Field, Grid, Section, optional
+from pcaplat.outputs.reports.merge.figures import Row, counts
 from pcaplat.units import format_count, format_instant, format_ns
 
-Row = dict[str, Any]
 FEW = 5
 CHANGES = {
     "src": "source address",
@@ -23,16 +17,16 @@ ECHO = (1, 58)
 """IP protocols whose "port" is an echo's identifier."""
 
 
-def show_translations(console: Console, rows: Sequence[Row]) -> None:
+def translation_sections(rows: Sequence[Row]) -> Iterator[Section]:
     """Say what changes on which segment in how many flows, and show the first of them."""
     if not rows:
         return
     few = rows[:FEW]
     first = f", the first {FEW} of {format_count(len(rows))}" if len(rows) > FEW else ""
     fields = [
-        Field("at", [printable(row[end]) for row in few for end in ("near", "far")]),
+        Field("at", [row[end] for row in few for end in ("near", "far")]),
         Field("flow, forward", [_flow(row, end) for row in few for end in ("near", "far")]),
-        Field("packets", _by_two([format_count(row["n"]) for row in few]), 3),
+        Field("packets", _by_two(counts(few)), 3),
         Field("from, UTC", _by_two([format_instant(row["first_t_ns"])[11:26] for row in few]), 1),
         Field("for", _by_two([format_ns(row["last_t_ns"] - row["first_t_ns"]) for row in few]), 2),
         *optional(
@@ -42,10 +36,9 @@ def show_translations(console: Console, rows: Sequence[Row]) -> None:
             "ack ahead", [_ahead(row, "ack_shift", end) for row in few for end in (0, 1)], ""
         ),
     ]
-    print_table(console, f"Translated flows{first}", fields, range(0, 2 * len(few), 2))
-    for line in _lines(rows):
-        console.print(Padding(Text(line), (0, 0, 0, GAP)))
-    console.print()
+    above = range(0, 2 * len(few), 2)
+    yield Grid(f"Translated flows{first}", fields, rule_above=above, only="screen")
+    yield Entries([Entry("", list(_lines(rows)))], only="screen")
 
 
 def _by_two(cells: Sequence[str]) -> list[str]:
@@ -83,4 +76,4 @@ def _lines(rows: Sequence[Row]) -> Iterator[str]:
         )
         told = ", ".join(f"{name} of {format_count(n)}" for name, n in n_changed.items() if n)
         flows = f"{format_count(len(mine))} flow{'s' if len(mine) > 1 else ''}"
-        yield f"{printable(near)} → {printable(far)} changes {flows}: {told}"
+        yield f"{near} → {far} changes {flows}: {told}"

@@ -1,14 +1,16 @@
-"""Outputs of a comparison: one module per format, each with `show(document, stream)`."""
+"""A comparison: the difference segment by segment, where it lies, and what may mislead."""
 
-import importlib
-from pathlib import Path
-from typing import Any, Protocol, TextIO, cast
+from collections.abc import Iterator
+from typing import Any
 
-from pcaplat.outputs import new_folder
+from pcaplat.outputs.report import Grid, Remarks, Report, Section, Title, fields_of, warnings_of
 from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
-COMPARISON_OUTPUTS = {"table": "console", "json": "json", "csv": "csv", "markdown": "markdown"}
-FILE = "comparison.json"
+FILES = {"comparison.json": "json"}
+COLUMNS = (
+    *("figure", "near", "far", "direction", "baseline", "treatment", "delta", "lo", "hi"),
+    *("confidence", "n", "n_effective", "unit", "reason"),
+)
 DURATIONS = ("baseline_mean_ns", "treatment_mean_ns", "delta_mean_ns", "lo_ns", "hi_ns", "shift_ns")
 SHOWN = ("packet-rate", "throughput-l2", "goodput", "transaction-rate", "transaction-time")
 """Rates that people read; JSON and CSV have them all."""
@@ -18,43 +20,47 @@ ARROWS = {"forward": "→", "reverse": "←"}
 Row = dict[str, Any]
 
 
-class ComparisonOutput(Protocol):
-    """What a module of this folder offers."""
-
-    def show(self, document: Row, stream: TextIO) -> None:
-        """Write the comparison as text."""
+def report(document: Row) -> Report:
+    """Say what was found between two scenarios; a row for each segment and figure."""
+    return Report(document, COLUMNS, _rows(document), _sections(document))
 
 
-def comparison_output(name: str) -> ComparisonOutput:
-    """Import the output of that name."""
-    module = COMPARISON_OUTPUTS[name]
-    return cast("ComparisonOutput", importlib.import_module(f"pcaplat.outputs.comparison.{module}"))
+def _rows(document: Row) -> Iterator[Row]:
+    for key, figure in (("round_trips", "two-way-contribution"), ("segments", "one-way-latency")):
+        for row in document[key]:
+            ends = {"lo": row["lo_ns"], "hi": row["hi_ns"], "delta": row["delta_mean_ns"]}
+            means = {"baseline": row["baseline_mean_ns"], "treatment": row["treatment_mean_ns"]}
+            yield row | ends | means | {"figure": figure, "unit": "ns"}
+    for row in document["rates"]:
+        ends = {"lo": row["lo_frac"], "hi": row["hi_frac"], "delta": row["delta_frac"]}
+        # of a loss ratio the difference itself, of anything else a share of the baseline
+        yield row | ends | {"figure": row["metric"], "unit": "frac"}
 
 
-def save_comparison(document: Row, directory: Path, *, overwrite: bool = False) -> None:
-    """Write comparison.json into a folder."""
-    with (
-        new_folder(directory, [FILE], overwrite=overwrite) as scratch,
-        (scratch / FILE).open("w", encoding="utf-8") as stream,
-    ):
-        comparison_output("json").show(document, stream)
+def _sections(document: Row) -> Iterator[Section]:
+    yield Title(_title(document))
+    yield from (Grid(heading, fields_of(rows)) for heading, rows in _tables(document))
+    yield Remarks("Quantiles", _curves(document), lead="Quantiles, ")
+    yield Remarks("Undecided", _reasons(document))
+    yield Remarks("Between the scenarios", _between(document))
+    yield Remarks("Warnings", warnings_of(document))
 
 
-def title(document: Row) -> str:
+def _title(document: Row) -> str:
     """Say what was subtracted from what, and what the intervals rest on."""
     both = (document["treatment"], document["baseline"])
-    n_runs = ", ".join(f"{one['name']} {format_runs(one['n_runs'])}" for one in both)
+    n_runs = ", ".join(f"{one['name']} {_n_runs(one['n_runs'])}" for one in both)
     basis = {"runs": "run to run", "within-run": "within the runs only"}
     names = " − ".join(one["name"] for one in both)
     return f"{names} ({n_runs}); intervals {basis[document['replication']]}"
 
 
-def format_runs(n_runs: int) -> str:
+def _n_runs(n_runs: int) -> str:
     """Count runs in words."""
     return "1 run" if n_runs == 1 else f"{n_runs} runs"
 
 
-def sections(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
+def _tables(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
     """Give headings and rows as a reader sees them."""
     names = [document[side]["name"] for side in ("baseline", "treatment")]
     found = []
@@ -70,7 +76,7 @@ def sections(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
     return [(text, rows) for text, rows in found if rows]
 
 
-def curves(document: Row) -> list[str]:
+def _curves(document: Row) -> list[str]:
     """Say where in the distribution the effect lies, of each segment that has a curve."""
     return [
         f"{_place(row)}: "
@@ -84,7 +90,7 @@ def curves(document: Row) -> list[str]:
     ]
 
 
-def reasons(document: Row) -> list[str]:
+def _reasons(document: Row) -> list[str]:
     """Say of which segments an interval says little, and why."""
     rows = [row for row in document["round_trips"] if row["reason"]]
     return [
@@ -93,7 +99,7 @@ def reasons(document: Row) -> list[str]:
     ]
 
 
-def between(document: Row) -> list[str]:
+def _between(document: Row) -> list[str]:
     """Say which terms of the error budget cancel between the scenarios, and which stay."""
     found = []
     for how in ("cancels", "stays"):

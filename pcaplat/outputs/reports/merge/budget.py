@@ -1,0 +1,77 @@
+"""What limits the figures, by kind of error, and whether what was measured adds up."""
+
+from collections.abc import Iterator
+
+from pcaplat.outputs.report import Entries, Entry, Field, Grid, Paragraph, Section
+from pcaplat.outputs.reports.merge.figures import Row
+from pcaplat.units import format_in, format_ns, unit_for
+
+MOST_APART = 0.01
+"""Of the whole path's share: farther apart, the sums are not of the same packets."""
+
+NAMES = {
+    "statistical": "too few independent packets",
+    "resolution": "coarse stamps, or batches of them",
+    "clock": "the clocks",
+    "drift": "the clocks' drift",
+    "mirror_queue": "frames that wait in a mirror",
+    "stamp_convention": "what stamps stand for, first bit or last",
+    "ambiguity": "packets that cannot be told apart",
+}
+
+
+def budget_sections(document: Row) -> Iterator[Section]:
+    """Say what limits the means, and whether the shares add up."""
+    lines = list(lines_of_budget(document))
+    if lines:
+        yield Grid("Error budget", [Field("what limits the means", lines)], only="paper")
+    yield from map(Paragraph, lines_of_checks(document))
+    if lines:
+        yield Entries([Entry("What limits the means", lines)], only="screen")
+
+
+def lines_of_budget(document: Row) -> Iterator[str]:
+    """Say what is uncertain most: of one-way latencies, then of two-way contributions."""
+    for title, is_one_way in (("one-way latency", True), ("two-way contribution", False)):
+        rows = [
+            row
+            for row in document.get("error_budget", [])
+            if (row["direction"] is not None) == is_one_way
+        ]
+        for largest in dict.fromkeys(row["largest"] for row in rows):
+            mine = [row for row in rows if row["largest"] == largest]
+            sizes = [row[f"{largest}_ns"] for row in mine if row[f"{largest}_ns"] is not None]
+            size = f", up to ± {format_ns(max(sizes))}" if sizes else ""
+            if sizes and not max(sizes):
+                continue
+            yield (
+                f"{title}, {len(mine)} of {len(rows)}: mostly {NAMES[largest]}{size}; "
+                f"{mine[0]['remedy']}"
+            )
+
+
+def lines_of_checks(document: Row) -> Iterator[str]:
+    """Say whether shares of the round trip add up: to the path's, and to what a client saw."""
+    if check := document.get("sum_check"):
+        sum_text, whole_text = _alike(check["sum_ns"], check["whole_ns"])
+        text = f"the segments' shares add up to {sum_text}, the whole path's is {whole_text}"
+        if abs(check["sum_ns"] - check["whole_ns"]) > MOST_APART * abs(check["whole_ns"]):
+            yield (
+                f"No check: {text}; a share is of the packets seen whole at both its ends, and "
+                "those are not the same everywhere: some were cut or joined on the way, or missed"
+            )
+        else:
+            yield f"Check: {text}, over the packets seen at both ends"
+    if check := document.get("transaction_check"):
+        shares_ns, beyond_ns = check["segments_ns"], check["beyond_ns"]
+        texts = _alike(shares_ns, beyond_ns, shares_ns + beyond_ns, check["seen_ns"])
+        yield (
+            f"Check: of {check['kind']}, the segments' shares {texts[0]} + {texts[1]} beyond "
+            f"{check['server']} = {texts[2]}; {check['client']} saw {texts[3]}"
+        )
+
+
+def _alike(*values_ns: float) -> list[str]:
+    """Write durations in one unit, to be compared."""
+    unit = unit_for(values_ns)
+    return [f"{format_in(value_ns, unit)} {unit}" for value_ns in values_ns]

@@ -1,0 +1,103 @@
+"""Frames: the slowest packets', how many were matched, why others not, and what may mislead."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from pcaplat.model.reasons import MEANINGS
+from pcaplat.outputs.report import Entries, Entry, Field, Grid, Section, fields_of
+from pcaplat.outputs.reports.merge.figures import Row, one_way
+from pcaplat.units import format_count, format_frac, format_ns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STATUSES = ("matched", "coalesced", "duplicate", "ambiguous", "unmatched", "undecoded")
+MUCH_FRAC = 0.01
+"""Of a point's frames, for one reason."""
+
+MOST_FALSE_FRAC = 0.1
+"""What is only known to be below this is not known."""
+
+LEFT_OUT = ("unmatched", "ambiguous", "undecoded")
+
+
+def slowest_sections(slowest: "pl.DataFrame | None") -> Iterator[Section]:
+    """Name the slowest packets' frames in each file."""
+    if slowest is None or not len(slowest):
+        return
+    packets: dict[tuple[Any, ...], list[Row]] = {}
+    for row in slowest.iter_rows(named=True):
+        key = (row["near"], row["far"], row["direction"], row["rank"])
+        packets.setdefault(key, []).append(row)
+    firsts = [rows[0] for rows in packets.values()]
+    frames = [", ".join(map(_place, rows)) for rows in packets.values()]
+    fields = [
+        Field("segment", list(map(one_way, firsts))),
+        Field("latency", [format_ns(row["latency_ns"]) for row in firsts]),
+        Field("frames", frames, is_left=True),
+    ]
+    yield Grid("Slowest packets, with their frames in each file", fields, only="screen")
+
+
+def _place(row: Row) -> str:
+    return f"{PurePath(row['file']).name}:{row['frame']}"
+
+
+def frame_sections(document: Row) -> Iterator[Section]:
+    """Count the frames by what became of them."""
+    matching = document["matching"]
+    n_captured = sum(row["n_frames"] for row in document["captures"])
+    counts = [(status, matching[f"n_{status}"]) for status in STATUSES]
+    text = ", ".join(f"{format_count(n)} {status}" for status, n in counts if n)
+    doubt = false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
+    frames = format_count(matching["n_frames"])
+    if matching["n_frames"] < n_captured:
+        frames += f" of {format_count(n_captured)} asked for"
+    head = f"Frames: {frames}, of them {text}{doubt}"
+    yield Entries([Entry(head, list(lines_of_reasons(document)), style="")], only="screen")
+    texts = {n.removeprefix("n_"): format_count(matching[n]) for n in matching if n[:2] == "n_"}
+    yield Grid("Frames", fields_of([texts]), only="paper")
+
+
+def lines_of_reasons(document: Row) -> Iterator[str]:
+    """Say why frames stand in no match, each reason that a point has for one in 100 or more."""
+    for point in document.get("points", ()):
+        for row in point["reasons"]:
+            frac = row["n"] / point["n_frames"]
+            if row["status"] in LEFT_OUT and frac >= MUCH_FRAC:
+                meaning = MEANINGS[row["status"], row["reason"]]
+                much = f"{format_count(row['n'])} {row['status']} ({format_frac(frac)})"
+                yield f"{point['point']}: {much}: {meaning}"
+
+
+def false_matches(frac: float | None, upper_frac: float | None) -> str:
+    """How many pairs are false; of none that was found, how many there are at most.
+
+    Example:
+        >>> false_matches(2e-4, 5e-4), false_matches(0.0, 0.01), false_matches(0.0, 1e-10)
+        ('; false matches: 0.02 %', '; false matches: below 1 %', '; false matches: < 0.000001 %')
+        >>> false_matches(0.0, 1.0)
+        '; false matches: too few pairs to tell'
+    """
+    if frac is None or upper_frac is None:
+        return ""
+    if not frac and upper_frac >= MOST_FALSE_FRAC:
+        return "; false matches: too few pairs to tell"
+    share = format_frac(frac or upper_frac)
+    return f"; false matches: {share if frac or '<' in share else f'below {share}'}"
+
+
+def warning_sections(rows: Sequence[Row]) -> Iterator[Section]:
+    """Say what may mislead."""
+    entries = [Entry(_head(row), [row["text"]], "yellow") for row in rows]
+    yield Entries(entries, "behind", only="screen")
+    names = ("code", "point", "text")
+    texts = [{name: row[name] or "" for name in names if name in row} for row in rows]
+    if rows:
+        yield Grid("Warnings", fields_of(texts), only="paper")
+
+
+def _head(warning: Row) -> str:
+    where = f" at {warning['point']}" if warning["point"] else ""
+    return f"{warning['code']}{where}"

@@ -1,0 +1,60 @@
+"""Verdicts: a table of the claims, then what each verdict rests on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pcaplat.outputs.report import (
+    Entries,
+    Entry,
+    Grid,
+    Remarks,
+    Report,
+    Section,
+    Title,
+    fields_of,
+    names_of,
+    warnings_of,
+)
+from pcaplat.units import format_bounds
+
+Row = dict[str, Any]
+FILES = {"verdicts.json": "json", "verdicts.junit.xml": "junit"}
+LEFT = ("claim", "verdict", "claimed", "measured", "interval")
+STYLES = {"held": "green", "refuted": "red", "undecided": "yellow"}
+
+
+def report(document: Row) -> Report:
+    """Say which claims hold, and why; a row for each claim."""
+    rows = [row | {"assumes": "; ".join(row["assumes"])} for row in document["verdicts"]]
+    return Report(document, names_of(rows), rows, _sections(document))
+
+
+def _sections(document: Row) -> Iterator[Section]:
+    rows = document["verdicts"]
+    words = [row["verdict"] for row in rows]
+    counts = (f"{words.count(word)} {word}" for word in STYLES if word in words)
+    yield Title(f"Claims: {', '.join(counts)}")
+    fields = fields_of([_texts(row) for row in rows], LEFT)
+    yield Grid("", fields, [STYLES[word] for word in words])
+    yield Entries([Entry(f"{row['id']}: {row['verdict']}", _why(row)) for row in rows], "apart")
+    yield Remarks("Warnings", warnings_of(document), only="screen")
+
+
+def _why(row: Row) -> list[str]:
+    granted = [f"Taken for granted: {'; '.join(row['assumes'])}."] if row["assumes"] else []
+    return [f"{row['claim']} ({row['source']})", f"Because {row['reason']}.", *granted]
+
+
+def _texts(verdict: Row) -> dict[str, str]:
+    """Give what a reader sees of a verdict, under its headings."""
+    estimate = verdict["estimate"]
+    unit = verdict["unit"]
+    bounds = (verdict["lo"], verdict["hi"])
+    return {
+        "claim": verdict["id"],
+        "verdict": verdict["verdict"],
+        "claimed": format_bounds(verdict["claim_lo"], verdict["claim_hi"], unit),
+        "measured": "–" if estimate is None else format_bounds(estimate, estimate, unit),
+        "interval": "–" if None in bounds else format_bounds(*bounds, unit),
+        "runs": str(verdict["n_runs"]),
+    }

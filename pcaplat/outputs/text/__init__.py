@@ -1,1 +1,0 @@
-"""What outputs for a terminal share: tables that fit it, and the path as a line."""
