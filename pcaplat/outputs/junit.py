@@ -8,6 +8,9 @@ from pcaplat.text import printable
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
 MARKS = {"refuted": "failure", "undecided": "skipped"}
 
 
