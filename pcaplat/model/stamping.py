@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pcaplat.errors import InputError, OptionError
 from pcaplat.units import parse_duration_ns
 
-Setting = TypeVar("Setting")
+Stated = TypeVar("Stated")
 
 CONVENTIONS = ("first-bit", "last-bit", "host")
 """What a stamp may stand for."""
@@ -107,8 +107,8 @@ def parse_link_rate(text: str) -> tuple[str, int]:
 
 
 def _of_point(
-    option: str, text: str, parse: Callable[[str], Setting], example: str
-) -> tuple[str, Setting]:
+    option: str, text: str, parse: Callable[[str], Stated], example: str
+) -> tuple[str, Stated]:
     point, is_given, value = text.rpartition("=")
     if not (point and is_given):
         raise OptionError(f"{option} {text}: write it like {option} {example}")

@@ -5,7 +5,7 @@ from typing import Any
 from pcaplat.diagnostics.files import capture_rows, unseen_clock_rows
 from pcaplat.model.false_matches import false_matches
 from pcaplat.model.files_to_points import FoundPoints
-from pcaplat.run.measurement import Measurement, n_by_status
+from pcaplat.run.measurement import MeasuredPath, n_by_status
 from pcaplat.stages.summarize import (
     add_intervals,
     add_round_trips,
@@ -21,16 +21,16 @@ from pcaplat.stages.summarize import (
 Document = dict[str, Any]
 
 
-def document_of(measured: Measurement) -> Document:
+def document_of(measured: MeasuredPath) -> Document:
     """Put together what a merge says: segments and clocks, captures, warnings, and checks."""
     document = _of_path(measured)
     _add_captures(document, measured)
-    document["warnings"] = warning_rows(measured.doubts) + document["warnings"]
+    document["warnings"] = warning_rows(measured.diagnostics) + document["warnings"]
     _add_figures(document, measured)
     return document
 
 
-def _of_path(measured: Measurement) -> Document:
+def _of_path(measured: MeasuredPath) -> Document:
     matched, course = measured.matched, measured.course
     return summarize(
         course.findings,
@@ -42,7 +42,7 @@ def _of_path(measured: Measurement) -> Document:
     )
 
 
-def _add_captures(document: Document, measured: Measurement) -> None:
+def _add_captures(document: Document, measured: MeasuredPath) -> None:
     """Add the points, what is translated between them, and the files that they were seen in."""
     matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
     n_frames = dict(matched["parts"])
@@ -55,7 +55,7 @@ def _add_captures(document: Document, measured: Measurement) -> None:
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
 
 
-def _add_figures(document: Document, measured: Measurement) -> None:
+def _add_figures(document: Document, measured: MeasuredPath) -> None:
     """Add what is resampled, and what is checked against other figures."""
     findings, blocks = measured.course.findings, measured.blocks
     is_resampled = measured.course.scan.job.options.intervals

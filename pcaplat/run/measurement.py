@@ -47,7 +47,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredPath:
     """All that was found: what the core counted, clocks, latencies, and what is doubtful."""
 
     course: Course
@@ -56,7 +56,7 @@ class Measurement:
     segments: Sequence[Segment]
     trips: Trips
     blocks: Mapping[Key, Blocks]
-    doubts: Sequence[Diagnostic]
+    diagnostics: Sequence[Diagnostic]
 
 
 def n_by_status(matched: Mapping[str, Any]) -> dict[str, int]:

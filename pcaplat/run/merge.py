@@ -23,7 +23,7 @@ from pcaplat.model.time_range import asked_range
 from pcaplat.run.document import document_of
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.job import Job
-from pcaplat.run.measurement import Course, Measurement, n_by_status
+from pcaplat.run.measurement import Course, MeasuredPath, n_by_status
 from pcaplat.run.options import MergeOptions, taking
 from pcaplat.run.result import Result, Run
 from pcaplat.run.scan import Scan
@@ -78,12 +78,12 @@ def _merge(job: Job) -> Result:
     scan = _checked(Scan.of(job))
     course = _course_of(scan)
     matched = _match(course)
-    doubts = _doubts_of(course, matched, before)
+    diagnostics = _doubts_of(course, matched, before)
     clocks = _align(course, matched)
     segments = _attribute(course, matched, clocks)
     trips = _attribute_trips(course, matched, clocks)
     blocks = blocks_of(course.findings, segments)
-    measurement = Measurement(course, matched, clocks, segments, trips, blocks, doubts)
+    measurement = MeasuredPath(course, matched, clocks, segments, trips, blocks, diagnostics)
     return Result(document_of(measurement), Run.of(measurement))
 
 

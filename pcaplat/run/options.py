@@ -352,12 +352,12 @@ class MergeOptions(
 
 Arguments = ParamSpec("Arguments")
 Taken = TypeVar("Taken")
-Answer = TypeVar("Answer")
+Returned = TypeVar("Returned")
 
 
 def taking(
     options: Callable[Arguments, Taken],
-) -> Callable[[Callable[[Taken], Answer]], Callable[Arguments, Answer]]:
+) -> Callable[[Callable[[Taken], Returned]], Callable[Arguments, Returned]]:
     """Let a function of options be called with each of them as an argument of its own.
 
     Args:
@@ -371,9 +371,9 @@ def taking(
         2
     """
 
-    def with_arguments(verb: Callable[[Taken], Answer]) -> Callable[Arguments, Answer]:
+    def with_arguments(verb: Callable[[Taken], Returned]) -> Callable[Arguments, Returned]:
         @wraps(verb)
-        def call(*given: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        def call(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
             return verb(options(*given, **named))
 
         returned = get_type_hints(verb)["return"]

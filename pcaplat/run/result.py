@@ -18,7 +18,7 @@ from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
 from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import RunFolder, scan_holding
-from pcaplat.run.measurement import Measurement
+from pcaplat.run.measurement import MeasuredPath
 from pcaplat.stages.read import batches_of
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
@@ -60,7 +60,7 @@ class Run:
     is_resampled: bool
 
     @classmethod
-    def of(cls, measured: Measurement) -> "Run":
+    def of(cls, measured: MeasuredPath) -> "Run":
         """Keep of a merge what the large tables are made from, and not what it was made by."""
         course, matched = measured.course, measured.matched
         scan, job = course.scan, course.scan.job
