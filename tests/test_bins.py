@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pcaplat.model.histogram import Bins
+from pcaplat.model.latencies.histogram import Bins
 
 OCCUPIED = st.dictionaries(
     st.tuples(st.integers(0, 11), st.integers(-4, 9)), st.integers(1, 5), min_size=1, max_size=60

@@ -15,7 +15,7 @@ import pytest
 
 import pcaplat
 from pcaplat.linting import lint
-from pcaplat.model.captures import COMPRESSED
+from pcaplat.model.files.captures import COMPRESSED
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pcaplat.breakdowns.counting import bin_middles_ns
 from pcaplat.breakdowns.keys import FLOW, REST, Labels
 from pcaplat.cli import run as command
 from pcaplat.errors import OptionError
-from pcaplat.model.segments import Distribution
+from pcaplat.model.latencies.segments import Distribution
 from pcaplat.outputs import show, write
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES, BY
 from tests.conftest import ROOT

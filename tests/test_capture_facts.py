@@ -12,9 +12,9 @@ from pcaplat.diagnostics.files import (
     unseen_clock_rows,
 )
 from pcaplat.errors import InputError
-from pcaplat.model.captures import Capture
-from pcaplat.model.files_to_points import FoundPoints, find_points
-from pcaplat.model.stamping import Stamping
+from pcaplat.model.files.captures import Capture
+from pcaplat.model.files.files_to_points import FoundPoints, find_points
+from pcaplat.model.files.stamping import Stamping
 from tests.captures_by_hand import Facts, facts, interface
 
 A = Capture("a.pcap", "a.pcap", "vm")

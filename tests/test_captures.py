@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pcaplat.errors import InputError
-from pcaplat.model.captures import (
+from pcaplat.model.files.captures import (
     Capture,
     clock_domains,
     parse_captures,
@@ -18,7 +18,7 @@ from pcaplat.model.captures import (
     resolution_ns,
     stem,
 )
-from pcaplat.model.files_to_points import find_points
+from pcaplat.model.files.files_to_points import find_points
 from tests.captures_by_hand import Facts, facts, interface
 
 if TYPE_CHECKING:

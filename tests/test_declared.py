@@ -13,7 +13,7 @@ import pcaplat
 from pcaplat.errors import InputError, OptionError
 from pcaplat.metrics.bias import between_scenarios, convention
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.model.stamping import parse_link_rate, parse_rate_bps, parse_stamped_at
+from pcaplat.model.files.stamping import parse_link_rate, parse_rate_bps, parse_stamped_at
 from tests.frames_by_hand import UDP, ip, udp
 from tests.lint_by_hand import Packet, Place, Set, in_tunnel
 from tests.simulator import START_NS

@@ -7,8 +7,8 @@ import pytest
 
 from pcaplat import _native
 from pcaplat.errors import EngineError
-from pcaplat.model.captures import Capture
-from pcaplat.model.files_to_points import find_points
+from pcaplat.model.files.captures import Capture
+from pcaplat.model.files.files_to_points import find_points
 from pcaplat.run.engines import ENGINES, engine
 from pcaplat.stages.match import plan_matching
 from pcaplat.stages.survey import Sample, survey

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat.model.reasons import MEANINGS
+from pcaplat.model.matches.reasons import MEANINGS
 from tests.simulator.effects import scenario
 from tests.simulator.outcome import run
 from tests.simulator.score import Score

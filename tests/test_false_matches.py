@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pcaplat
-from pcaplat.model.false_matches import false_matches
+from pcaplat.model.matches.false_matches import false_matches
 from tests.simulator.effects import NAMES, at, base, long_path, together, weak
 from tests.simulator.outcome import run
 from tests.simulator.scenario import Scenario

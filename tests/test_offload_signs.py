@@ -14,7 +14,7 @@ import pytest
 from pcaplat import lint
 from pcaplat.diagnostics.placement import check_offload_signs
 from pcaplat.diagnostics.stamp_order import check_stamp_order
-from pcaplat.model.captures import Capture
+from pcaplat.model.files.captures import Capture
 from tests.captures_by_hand import facts, interface
 from tests.frames_by_hand import TCP, UDP, checksum, ip
 from tests.lint_by_hand import FAR, NEAR, Packet, Set, in_tunnel, pcap

@@ -11,7 +11,7 @@ import pytest
 
 from pcaplat.model.clocks import Relation, RelationKind
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.segments import Distribution, Segment
+from pcaplat.model.latencies.segments import Distribution, Segment
 from pcaplat.stages.align import align
 from pcaplat.stages.summarize import (
     add_intervals,

@@ -13,8 +13,8 @@ from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
-from pcaplat.model.exchanges import Share, Trips, Wait, all_kinds
-from pcaplat.model.segments import Distribution
+from pcaplat.model.latencies.exchanges import Share, Trips, Wait, all_kinds
+from pcaplat.model.latencies.segments import Distribution
 from pcaplat.stages.summarize.exchanges import Resampling
 
 SECOND_NS = 10**9

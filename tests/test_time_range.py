@@ -3,7 +3,7 @@
 import pytest
 
 from pcaplat.errors import InputError
-from pcaplat.model.time_range import asked_range
+from pcaplat.model.files.time_range import asked_range
 from tests.align_by_hand import START_NS, findings_of
 
 SECOND_NS = 10**9

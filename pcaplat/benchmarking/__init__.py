@@ -15,7 +15,7 @@ from pcaplat.benchmarking.splitting import LEAST_FRAMES, FrameRange, find_trials
 from pcaplat.benchmarking.summing import cells_of, results_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.model.stamping import is_first_bit
+from pcaplat.model.files.stamping import is_first_bit
 from pcaplat.run.merge import Result, merge
 from pcaplat.study.scenarios import runs_at
 from pcaplat.study.sources import SUMMARY

@@ -8,9 +8,16 @@ import polars as pl
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import BlockTimes
-from pcaplat.model.match_table import MatchTable
+from pcaplat.model.matches.match_table import MatchTable
+from pcaplat.model.matches.spilled_rows import (
+    CROSSING,
+    Rows,
+    arrivals,
+    ends,
+    rows_as_spilled,
+    weights,
+)
 from pcaplat.model.points import Pair
-from pcaplat.model.spilled_rows import CROSSING, Rows, arrivals, ends, rows_as_spilled, weights
 
 NOT_SEEN = -1
 """Stands for the frame that a lost packet has not at the far end of its way."""

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.match_table import NUMBER_BITS
+from pcaplat.model.matches.match_table import NUMBER_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -206,7 +206,7 @@ def refuse_replacing(files: Iterable[Path], captures: Sequence[str]) -> None:
     Raises:
         OutputError: One of the files is one.
     """
-    from pcaplat.model.captures import is_given
+    from pcaplat.model.files.captures import is_given
 
     for file in files:
         if is_given(file, captures):

@@ -76,7 +76,7 @@ def _batches(
     **options: Any,  # noqa: ANN401 - those of pcaplat.read
 ) -> Iterator[Any]:
     import pcaplat
-    from pcaplat.model.captures import by_their_names, parse_captures, point_names
+    from pcaplat.model.files.captures import by_their_names, parse_captures, point_names
     from pcaplat.run.folder import RunFolder
     from pcaplat.stages.read import batches_of
 
@@ -102,7 +102,7 @@ def _rows_as_they_come(capture: str, options: dict[str, Any], stream: IO[str]) -
     import pyarrow as pa  # noqa: F401 - slow: now, while nothing waits for it
 
     import pcaplat
-    from pcaplat.model.captures import parse_live, point_names
+    from pcaplat.model.files.captures import parse_live, point_names
     from pcaplat.stages.read import batches_of
 
     strict = options.pop("strict")

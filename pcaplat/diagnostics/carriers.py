@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
-from pcaplat.model.captures import Capture, is_decoded, stem
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.late_stamps import queue_of
+from pcaplat.model.files.captures import Capture, is_decoded, stem
+from pcaplat.model.files.late_stamps import queue_of
 from pcaplat.units import format_count, format_frac, format_ns
 
 MOST_FRAC = 0.25

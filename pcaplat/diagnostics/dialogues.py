@@ -11,8 +11,8 @@ import numpy as np
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.files.captures import Capture, stem
 from pcaplat.units import format_count, format_ns
 
 ENOUGH_CHANGES = 3

@@ -8,13 +8,13 @@ from typing import Any
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.diagnostics.stamps import check_stamps, stamp_columns
 from pcaplat.errors import InputError
-from pcaplat.model.captures import Capture, is_decoded, resolution_ns, stem
 from pcaplat.model.clocks import RelationKind
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.files_to_points import FoundPoints
-from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
+from pcaplat.model.files.captures import Capture, is_decoded, resolution_ns, stem
+from pcaplat.model.files.files_to_points import FoundPoints
+from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
+from pcaplat.model.files.stamping import Stamping
 from pcaplat.model.points import Point, PointTree
-from pcaplat.model.stamping import Stamping
 from pcaplat.units import format_ns
 
 LINKS = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
-from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.files.captures import Capture, stem
 from pcaplat.units import format_count, format_instant
 
 ENOUGH_BYTES = {

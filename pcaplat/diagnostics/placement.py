@@ -10,8 +10,8 @@ import numpy as np
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Ints
-from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.files.captures import Capture, stem
 from pcaplat.points.placing import Placing
 from pcaplat.points.schema import ProfilePoint
 from pcaplat.units import format_count

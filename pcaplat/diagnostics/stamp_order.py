@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
-from pcaplat.model.captures import Capture, resolution_ns, stem
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.late_stamps import n_in_batches
+from pcaplat.model.files.captures import Capture, resolution_ns, stem
+from pcaplat.model.files.late_stamps import n_in_batches
 from pcaplat.units import format_count, format_ns, format_step
 
 ENOUGH_STAMPS = 100

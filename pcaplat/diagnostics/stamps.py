@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pcaplat.model.captures import Capture, stem
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.files.captures import Capture, stem
 from pcaplat.units import format_ns
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
-from pcaplat.model.stamping import is_first_bit, takes_ns
+from pcaplat.model.files.stamping import is_first_bit, takes_ns
 from pcaplat.units import format_amount, format_count, format_ns
 
 CONVENTION = "stamp_convention"

@@ -12,7 +12,7 @@ import numpy as np
 from pcaplat.metrics.means import TRIMMED_AWAY, Measurement, gated, resampled_error
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks, joined
-from pcaplat.model.histogram import Bins
+from pcaplat.model.latencies.histogram import Bins
 from pcaplat.statistics.intervals import Blocking, Estimate, blocking
 
 LEAST_BEYOND = 25

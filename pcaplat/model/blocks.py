@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
-from pcaplat.model.histogram import Bins
+from pcaplat.model.files.time_range import TimeRange
+from pcaplat.model.latencies.histogram import Bins
 from pcaplat.model.path import Findings
-from pcaplat.model.time_range import TimeRange
 from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 N_BLOCKS = 256

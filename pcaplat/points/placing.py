@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pcaplat.errors import PointError
-from pcaplat.model.captures import stem
-from pcaplat.model.stamping import Stamping
+from pcaplat.model.files.captures import stem
+from pcaplat.model.files.stamping import Stamping
 from pcaplat.points.order import one_way_pairs, path_of, rank_of
 from pcaplat.points.patterns import find
 from pcaplat.points.schema import Profile, ProfilePoint

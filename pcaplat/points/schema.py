@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pcaplat.model.stamping import CONVENTIONS
+from pcaplat.model.files.stamping import CONVENTIONS
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "side": ("pre_vtep", "post_vtep", "mirror", "underlay", "inside_guest"),

@@ -3,8 +3,8 @@
 from typing import Any
 
 from pcaplat.diagnostics.files import capture_rows, unseen_clock_rows
-from pcaplat.model.false_matches import false_matches
-from pcaplat.model.files_to_points import FoundPoints
+from pcaplat.model.files.files_to_points import FoundPoints
+from pcaplat.model.matches.false_matches import false_matches
 from pcaplat.run.measurement import MeasuredPath, n_by_status
 from pcaplat.stages.summarize import (
     add_intervals,

@@ -8,13 +8,19 @@ from typing import Any
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
-from pcaplat.model.captures import Capture, by_their_names, parse_captures, point_index, point_names
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.files_to_points import PointOf
+from pcaplat.model.files.captures import (
+    Capture,
+    by_their_names,
+    parse_captures,
+    point_index,
+    point_names,
+)
+from pcaplat.model.files.files_to_points import PointOf
+from pcaplat.model.files.stamping import Stamping, stampings
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
-from pcaplat.model.stamping import Stamping, stampings
 from pcaplat.points import load_profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.run.engines import Engine, Tell

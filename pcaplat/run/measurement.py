@@ -9,11 +9,11 @@ from pcaplat import _native
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.exchanges import Trips
+from pcaplat.model.files.time_range import TimeRange
+from pcaplat.model.latencies.exchanges import Trips
+from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-from pcaplat.model.segments import Segment
-from pcaplat.model.time_range import TimeRange
 from pcaplat.run.scan import Scan
 from pcaplat.stages.match import measured_links
 

@@ -13,13 +13,13 @@ from pcaplat.diagnostics.files import (
 from pcaplat.diagnostics.identities import short_classes
 from pcaplat.diagnostics.triangles import check_triangles
 from pcaplat.errors import EvidenceError, InputError
-from pcaplat.model.captures import point_index
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.exchanges import Trips
+from pcaplat.model.files.captures import point_index
+from pcaplat.model.files.time_range import asked_range
+from pcaplat.model.latencies.exchanges import Trips
+from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
-from pcaplat.model.segments import Segment
-from pcaplat.model.time_range import asked_range
 from pcaplat.run.document import document_of
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.job import Job

@@ -10,13 +10,13 @@ from pcaplat import _native, tables
 from pcaplat.breakdowns import Breakdown, Breakdowns, parse_by
 from pcaplat.errors import InputError
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
-from pcaplat.model.captures import Capture
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
-from pcaplat.model.match_table import MatchTable
+from pcaplat.model.files.captures import Capture
+from pcaplat.model.matches.match_table import MatchTable
+from pcaplat.model.matches.spilled_rows import Rows, rows_in_order
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
-from pcaplat.model.spilled_rows import Rows, rows_in_order
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.stages.read import batches_of

@@ -17,10 +17,10 @@ from pcaplat.diagnostics.identities import check_packets, check_translations
 from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
 from pcaplat.model.arrays import Ints
-from pcaplat.model.captures import clock_domains, point_names
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.files_to_points import PointOf, find_points, interfaces_of
+from pcaplat.model.files.captures import clock_domains, point_names
+from pcaplat.model.files.files_to_points import PointOf, find_points, interfaces_of
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point, PointTree
 from pcaplat.run.job import Job, PointsFound

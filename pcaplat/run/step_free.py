@@ -17,9 +17,9 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Clocks, Step, offset_centre
+from pcaplat.model.matches.spilled_rows import ROW, ends
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-from pcaplat.model.spilled_rows import ROW, ends
 from pcaplat.stages.align.steps import with_steps
 from pcaplat.stages.attribute import clock_between
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pcaplat.breakdowns import parse_all
 from pcaplat.errors import InputError, OptionError
-from pcaplat.model.stamping import (
+from pcaplat.model.files.stamping import (
     CONVENTIONS,
     parse_clock_accuracy,
     parse_link_rate,

@@ -19,10 +19,10 @@ from pcaplat import _native
 from pcaplat.model.blocks import Blocks, BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
-from pcaplat.model.exchanges import Share, Trips, Wait
+from pcaplat.model.latencies.exchanges import Share, Trips, Wait
+from pcaplat.model.latencies.segments import Distribution, Segment
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-from pcaplat.model.segments import Distribution, Segment
 
 CUT = ("first-byte", "last-byte")
 """Classes of what was cut and joined on the way: the byte that is timed."""

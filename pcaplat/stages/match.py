@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from pcaplat.model.band import Band
 from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.files.time_range import TimeRange
 from pcaplat.model.path import Findings
 from pcaplat.model.plan import MirrorGaps, Plan
 from pcaplat.model.points import Pair, Point, PointTree
-from pcaplat.model.time_range import TimeRange
 
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""

@@ -12,7 +12,7 @@ from pcaplat.errors import OptionError
 from pcaplat.instruments.instants import parse_zone
 from pcaplat.instruments.loading import SampleFile, Wanted
 from pcaplat.instruments.table import Mapping
-from pcaplat.model.stamping import parse_convention, parse_rate_bps
+from pcaplat.model.files.stamping import parse_convention, parse_rate_bps
 from pcaplat.published.checks import StrictModel, Text, kind, mistake
 from pcaplat.published.formula import nearest
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax

@@ -12,7 +12,7 @@ from typing import Any
 from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
-from pcaplat.model.captures import CAPTURE, COMPRESSED
+from pcaplat.model.files.captures import CAPTURE, COMPRESSED
 from pcaplat.run.merge import Result, merge
 from pcaplat.study.errors import StudyError
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.model.matches.spilled_rows import rows_as_spilled
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-from pcaplat.model.spilled_rows import rows_as_spilled
 from pcaplat.tables.columns import Row
 from pcaplat.traffic import Traffic
 from pcaplat.traffic.connections import Connections

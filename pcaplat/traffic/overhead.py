@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pcaplat.model.arrays import Ints
-from pcaplat.model.match_table import NUMBER_BITS
+from pcaplat.model.matches.match_table import NUMBER_BITS
+from pcaplat.model.matches.spilled_rows import KINDS, Rows, ends, kinds
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-from pcaplat.model.spilled_rows import KINDS, Rows, ends, kinds
 from pcaplat.traffic.counts import WAYS
 from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
 

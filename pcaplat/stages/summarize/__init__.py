@@ -13,9 +13,9 @@ from typing import Any
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.false_matches import FalseMatches
+from pcaplat.model.latencies.segments import Segment
+from pcaplat.model.matches.false_matches import FalseMatches
 from pcaplat.model.path import Findings
-from pcaplat.model.segments import Segment
 from pcaplat.stages.summarize.budget import error_budget, sum_check
 from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
-from pcaplat.model.segments import Segment
 from pcaplat.units import format_count, format_frac, format_ns
 
 COARSE_SHARE = 0.1

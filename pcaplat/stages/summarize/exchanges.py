@@ -15,9 +15,9 @@ from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, Measurement, coarse_ns, of
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
-from pcaplat.model.exchanges import Share, Trips, Wait, all_kinds
+from pcaplat.model.latencies.exchanges import Share, Trips, Wait, all_kinds
+from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.path import Findings
-from pcaplat.model.segments import Distribution
 from pcaplat.stages.summarize.rows import NO_PAIRS, PAIRED
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK
 from pcaplat.tables.columns import Row

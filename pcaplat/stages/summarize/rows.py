@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pcaplat.model.clocks import MOST_DRIFT_PPM, Clocks, Relation
-from pcaplat.model.false_matches import FalseMatches
+from pcaplat.model.latencies.segments import Segment
+from pcaplat.model.matches.false_matches import FalseMatches
+from pcaplat.model.matches.reasons import reason_rows
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
-from pcaplat.model.reasons import reason_rows
-from pcaplat.model.segments import Segment
 from pcaplat.tables.columns import Row
 
 Z_95 = 1.96

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pcaplat.model.reasons import MEANINGS
+from pcaplat.model.matches.reasons import MEANINGS
 from pcaplat.outputs.report import Entries, Entry, Field, Grid, Section, fields_of
 from pcaplat.outputs.reports.merge.figures import Row, one_way
 from pcaplat.units import format_count, format_frac, format_ns

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil, log10
 from typing import Any
 
-from pcaplat.model.captures import resolution_ns
+from pcaplat.model.files.captures import resolution_ns
 
 FASTEST_BYTES_NS = 50
 """Bytes that a port of 400 Gbit/s, the fastest there is, takes in a nanosecond."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pcaplat.model.blocks import Blocks
+from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.points import Pair
-from pcaplat.model.segments import Distribution
 
 MOST_WAIT_NS = 2_000_000_000
 """No request and its response are farther apart (rust/src/matching/trips.rs)."""

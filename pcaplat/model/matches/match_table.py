@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
-from pcaplat.model.captures import Capture
 from pcaplat.model.clocks import Clocks, Relation
+from pcaplat.model.files.captures import Capture
+from pcaplat.model.matches.spilled_rows import (
+    IDENTITIES,
+    KINDS,
+    MATCHED_BY,
+    Rows,
+    ends,
+    evidence,
+    kinds,
+)
 from pcaplat.model.path import Findings
-from pcaplat.model.spilled_rows import IDENTITIES, KINDS, MATCHED_BY, Rows, ends, evidence, kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa

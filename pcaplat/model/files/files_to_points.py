@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pcaplat.errors import InputError
-from pcaplat.model.captures import Capture, is_decoded, point_names, resolution_ns
-from pcaplat.model.late_stamps import late_ns, mirror_wait_ns
+from pcaplat.model.files.captures import Capture, is_decoded, point_names, resolution_ns
+from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.points import Point, PointTree
 from pcaplat.text import plain_name
 

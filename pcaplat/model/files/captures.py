@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.errors import InputError
-from pcaplat.model.pipes import copy_of_pipe
+from pcaplat.model.files.pipes import copy_of_pipe
 from pcaplat.model.points import Point
 from pcaplat.text import plain_name
 

@@ -1,0 +1,1 @@
+"""Latencies of segments and of round trips, as the core counted them."""
