@@ -57,7 +57,7 @@ def test_its_study_file_names_every_scenario_of_its_claims(kit: Kit, tmp_path: P
     asked = {name for s in scopes for name in (s.treatment, s.baseline, s.scenario) if name}
     assert asked <= set(study.scenarios)
     assert set(study.scenarios) == set(kit.scenarios)
-    assert study.profile in PROFILES.findall(kit.page)
+    assert study.options["profile"] in PROFILES.findall(kit.page)
 
 
 @pytest.mark.parametrize("kit", KITS, ids=KIT_IDS)

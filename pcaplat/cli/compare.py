@@ -23,22 +23,24 @@ SOURCE = (
     "A folder of captures (one run), a folder of such folders, a folder that merge -o wrote, or "
     "STUDY.toml:SCENARIO."
 )
+Baseline = Annotated[
+    str,
+    Argument(metavar="BASELINE", show_default=False, help=f"What to compare with. {SOURCE}"),
+]
+Treatment = Annotated[
+    str | None,
+    Argument(
+        metavar="[TREATMENT]",
+        show_default=False,
+        help="What to compare, likewise. May be left out for a study file of two scenarios.",
+    ),
+]
 
 
 @offering(OF_MEASURING)
 def command(
-    baseline: Annotated[
-        str,
-        Argument(metavar="BASELINE", show_default=False, help=f"What to compare with. {SOURCE}"),
-    ],
-    treatment: Annotated[
-        str | None,
-        Argument(
-            metavar="[TREATMENT]",
-            show_default=False,
-            help="What to compare, likewise. May be left out for a study file of two scenarios.",
-        ),
-    ] = None,
+    baseline: Baseline,
+    treatment: Treatment = None,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
     format_: Format = "table",

@@ -10,18 +10,20 @@ from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offer
 from pcaplat.errors import OptionError
 from pcaplat.outputs import save
 
+Trials = Annotated[
+    list[str],
+    Argument(
+        metavar="CAPTURE...",
+        show_default=False,
+        help="PATH or POINT=PATH; or a folder that merge -o wrote; or STUDY.toml[:SCENARIO], "
+        "each run of which is one trial.",
+    ),
+]
+
 
 @offering(OF_MEASURING)
 def command(
-    captures: Annotated[
-        list[str],
-        Argument(
-            metavar="CAPTURE...",
-            show_default=False,
-            help="PATH or POINT=PATH; or a folder that merge -o wrote; or STUDY.toml[:SCENARIO], "
-            "each run of which is one trial.",
-        ),
-    ],
+    captures: Trials,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
     format_: Format = "table",

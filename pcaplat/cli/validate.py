@@ -14,28 +14,32 @@ from pcaplat.study.errors import StudyError
 
 REFUTED, UNDECIDED = 1, 3
 
+ClaimsFile = Annotated[
+    str,
+    Argument(
+        metavar="CLAIMS",
+        show_default=False,
+        help="A TOML file, one that ships with pcaplat, or a study file that names some.",
+    ),
+]
+Results = Annotated[
+    list[str] | None,
+    Argument(
+        metavar="[CAPTURE|DIR]...",
+        show_default=False,
+        help="Captures of one run; or scenarios, each SCENARIO=DIR or DIR; or a study file.",
+    ),
+]
+ClaimIds = Annotated[
+    list[str] | None, Option("--claim", metavar="ID", help="Judge this one. Repeatable.")
+]
+
 
 @offering(OF_MEASURING)
 def command(
-    claims: Annotated[
-        str,
-        Argument(
-            metavar="CLAIMS",
-            show_default=False,
-            help="A TOML file, one that ships with pcaplat, or a study file that names some.",
-        ),
-    ],
-    captures: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[CAPTURE|DIR]...",
-            show_default=False,
-            help="Captures of one run; or scenarios, each SCENARIO=DIR or DIR; or a study file.",
-        ),
-    ] = None,
-    claim: Annotated[
-        list[str] | None, Option("--claim", metavar="ID", help="Judge this one. Repeatable.")
-    ] = None,
+    claims: ClaimsFile,
+    captures: Results = None,
+    claim: ClaimIds = None,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
     format_: Format = "table",

@@ -60,9 +60,7 @@ def plan_matching(
     """
     n = len(findings.points)
     wide_ns = window_ns or usual_window_ns(findings)
-    covers = [findings.cover(group) for group in findings.components]
     links, whole = measured_links(findings)
-    low, high = range_ns
     return Plan(
         point_of=[list(of_file) for of_file in point_of],
         trees=list(divisions),
@@ -81,14 +79,25 @@ def plan_matching(
         whole=whole,
         wide_ns=wide_ns,
         horizon_ns=wide_ns + _slack_ns(findings),
-        # in the time of a point that is alone nothing is lost
-        cover=covers + [(0, -1)] * len(findings.alone),
-        range=(-INT64_MAX if low is None else low, INT64_MAX if high is None else high),
+        cover=_covers(findings),
+        range=_whole_range(range_ns),
         is_short=(),
         blocks=BlockTimes.of(findings, range_ns),
         paired_one_in=_paired_one_in(findings),
         bins=findings.bins,
     )
+
+
+def _covers(findings: Findings) -> list[Pair]:
+    """Per component the time that all its points cover; of a point that is alone, none."""
+    covers = [findings.cover(group) for group in findings.components]
+    return covers + [(0, -1)] * len(findings.alone)
+
+
+def _whole_range(range_ns: TimeRange) -> Pair:
+    """Start and end, the least and the greatest time where none is given."""
+    low, high = range_ns
+    return -INT64_MAX if low is None else low, INT64_MAX if high is None else high
 
 
 def _by_hash(signed: Iterable[tuple[int, Value]]) -> dict[int, Value]:

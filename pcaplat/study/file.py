@@ -1,12 +1,19 @@
 """Study files: scenarios, their runs, points and clocks, and the claims to judge, in TOML."""
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from pcaplat.errors import OptionError
 from pcaplat.instruments.instants import parse_zone
@@ -16,11 +23,24 @@ from pcaplat.model.files.stamping import parse_convention, parse_rate_bps
 from pcaplat.published.checks import StrictModel, Text, kind, mistake
 from pcaplat.published.formula import nearest
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
+from pcaplat.run.options import MergeOptions, options_of
+from pcaplat.run.values import (
+    CLOCK_ACCURACIES,
+    DURATION,
+    GROUPS,
+    LINK_RATES,
+    MOST_PORT,
+    NAMES,
+    PORTS,
+    STAMPED_AT,
+    TEXT,
+    TEXTS,
+    ValueKind,
+)
 from pcaplat.study.errors import StudyError
 from pcaplat.units import parse_duration_ns
 
 CLAIMS_FILE = ("document", "tables")
-MOST_PORT = 65535
 Value = TypeVar("Value")
 
 
@@ -153,24 +173,15 @@ def _sample_file(given: CpuSamples | MemorySamples | None) -> SampleFile | None:
 
 
 class StudyFile(StrictModel):
-    """What a study file says; paths in it begin at its own folder."""
+    """What a study file says; paths in it begin at its own folder.
+
+    Besides these keys it has those of `KEYS`: options of a merge.
+    """
 
     scenarios: dict[str, Runs] = Field(min_length=1)
     claims: list[Text] = Field(default_factory=list)
     points: dict[str, Texts] = Field(default_factory=dict)
     instruments: Instruments = Field(default_factory=Instruments)
-    path: list[Text] | None = None
-    same_clock: list[Texts] = Field(default_factory=list)
-    clock_accuracy: dict[str, Duration] = Field(default_factory=dict)
-    stamped_at: dict[str, StampedAt] = Field(default_factory=dict)
-    link_rate: dict[str, Rate] = Field(default_factory=dict)
-    reference: Text | None = None
-    profile: Text | None = None
-    filter: Text | None = None
-    filter_outer: Text | None = None
-    window: Duration | None = None
-    vxlan_ports: list[Port] = Field(default_factory=list)
-    decode: list[Text] = Field(default_factory=list)
     warm_up: Duration | None = None
 
     @model_validator(mode="after")
@@ -178,34 +189,61 @@ class StudyFile(StrictModel):
         if not self.points:
             return self
         known = list(self.points)
-        for index, name in enumerate(self.path or ()):
-            _check_point(name, known, "path", index)
-        for key in ("clock_accuracy", "stamped_at", "link_rate"):
-            for name in getattr(self, key):
-                _check_point(name, known, key, name)
-        for index, group in enumerate(self.same_clock):
-            for name in () if isinstance(group, str) else group:
-                _check_point(name, known, "same_clock", index)
+        for key, (_, kind_of_value) in KEYS.items():
+            for name, at in _named_points(kind_of_value, getattr(self, key) or ()):
+                _check_point(name, known, key, at)
         return self
 
     @property
     def options(self) -> dict[str, Any]:
         """Give what it says as arguments of `merge`."""
-        given = {
-            "path": self.path,
-            "same_clock": ["all"] if "all" in self.same_clock else self.same_clock,
-            "clock_accuracy": list(self.clock_accuracy.items()),
-            "stamped_at": list(self.stamped_at.items()),
-            "link_rate": list(self.link_rate.items()),
-            "reference": self.reference,
-            "profile": self.profile,
-            "bpf": self.filter,
-            "bpf_outer": self.filter_outer,
-            "window_ns": self.window,
-            "vxlan_ports": self.vxlan_ports,
-            "decode": self.decode,
+        return {
+            argument: _argument(kind_of_value, value)
+            for key, (argument, kind_of_value) in KEYS.items()
+            if (value := getattr(self, key))
         }
-        return {name: value for name, value in given.items() if value}
+
+
+FORMS: dict[ValueKind, Any] = {
+    NAMES: list[Text],
+    GROUPS: list[Texts],
+    CLOCK_ACCURACIES: dict[str, Duration],
+    STAMPED_AT: dict[str, StampedAt],
+    LINK_RATES: dict[str, Rate],
+    TEXT: Text,
+    TEXTS: list[Text],
+    DURATION: Duration,
+    PORTS: list[Port],
+}
+"""How values of a kind are written in a study file."""
+
+KEYS = {
+    option.key: (argument, option.kind)
+    for argument, option in options_of(MergeOptions).items()
+    if option.key
+}
+"""Options that a study file may say, each with the argument of `merge` that it becomes."""
+
+FIELDS: dict[str, Any] = {key: (FORMS[of], None) for key, (_, of) in KEYS.items()}
+WHOLE = create_model("StudyFile", __base__=StudyFile, **FIELDS)
+
+
+def _named_points(of: ValueKind, value: Any) -> Iterator[tuple[str, str | int]]:  # noqa: ANN401 - a form of a kind
+    """Give the points that a value names, and where."""
+    if of == NAMES:
+        yield from ((name, index) for index, name in enumerate(value))
+    elif of == GROUPS:
+        groups = [(index, group) for index, group in enumerate(value) if isinstance(group, list)]
+        yield from ((name, index) for index, group in groups for name in group)
+    elif isinstance(value, dict):
+        yield from ((name, name) for name in value)
+
+
+def _argument(of: ValueKind, value: Any) -> object:  # noqa: ANN401 - a form of a kind
+    """Give a value as `merge` takes it."""
+    if of == GROUPS and "all" in value:
+        return ["all"]
+    return list(value.items()) if isinstance(value, dict) else value
 
 
 def _check_point(name: str, known: Sequence[str], *keys: str | int) -> None:
@@ -240,10 +278,10 @@ def load_study(path: str | Path) -> StudyFile:
     where = str(path)
     try:
         text = Path(path).read_bytes().decode("utf-8").replace("\r\n", "\n")
-        return StudyFile.model_validate(tomllib.loads(text))
+        return WHOLE.model_validate(tomllib.loads(text))
     except UnicodeDecodeError as error:
         raise explain_bytes(error, where, StudyError) from None
     except tomllib.TOMLDecodeError as error:
         raise explain_syntax(error, where, StudyError) from None
     except ValidationError as error:
-        raise explain(error, text, where, StudyFile, StudyError) from None
+        raise explain(error, text, where, WHOLE, StudyError) from None

@@ -14,15 +14,14 @@ from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
 from pcaplat.model.files.captures import CAPTURE, COMPRESSED
 from pcaplat.run.merge import Result, merge
+from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.errors import StudyError
 
 SUMMARY, BLOCKS = "summary.json", "blocks.parquet"
 CHOOSING = {
-    "bpf": "--filter",
-    "bpf_outer": "--filter-outer",
-    "start": "--from",
-    "end": "--to",
-    "sample": "--sample",
+    name: option.name
+    for name, option in options_of(MergeOptions).items()
+    if option.chooses and option.name
 }
 """Options that choose packets: a result that is written has made its choice."""
 

@@ -1,7 +1,7 @@
 """What the survey finds, put together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pcaplat.errors import EvidenceError
 from pcaplat.model.path import Findings
@@ -12,7 +12,7 @@ from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.delays.overtaking import with_order
 from pcaplat.stages.survey.delays.relations import Relations, components, relate
 from pcaplat.stages.survey.diagnostics import check_copies, check_path, reasons_of, together
-from pcaplat.stages.survey.observations import Sample, unique_observations
+from pcaplat.stages.survey.observations import Observations, Sample, unique_observations
 from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.direction import (
     declared_path,
@@ -61,84 +61,120 @@ def survey(
         Clocks that drift by tens of ppm at most; a path that does not change its order.
     """
     declared = declared_path(points, path)
-    seen = [sample.seen_at(point) for point in points]
-    unique = with_repeating_answers(seen, unique_observations(seen))
-    relations, tail_ns = relate(unique)
-    is_one_way = are_steps(relations, points)
-    if is_one_way:
-        relations = all_forward(relations)
-        seen, unique = observations_forward(seen), observations_forward(unique)
-    groups = components(relations, len(points))
-    reasons = reasons_of(points, list(map(len, seen)), list(map(len, unique)))
+    shared = _shared_at(sample, points)
+    groups = components(shared.relations, len(points))
+    reasons = shared.reasons(points)
     if not groups:
-        n_sampled = [(point.name, len(one)) for point, one in zip(points, seen, strict=True)]
-        raise EvidenceError.nothing_in_common(n_sampled, together(points, reasons))
-    known = dict.fromkeys(_pairs(relations), True) if is_one_way else {}
-    orders = _order_groups(relations, groups, domains or range(len(points)), known)
-    clear = [point for point in declared or () if point not in mixed]
-    if not is_one_way:
-        ends_by = clear if len(clear) > 1 else declared
-        orders = from_first(orders, ends_by, sample, points, relations)
+        raise EvidenceError.nothing_in_common(shared.n_seen(points), together(points, reasons))
+    orders = _order_groups(shared, groups, domains or range(len(points)))
+    if not shared.is_one_way:
+        orders = from_first(orders, _ends_by(declared, mixed), sample, points, shared.relations)
     along = [
         tied_by_name(placed(order.points, declared), order, points, declared) for order in orders
     ]
-    toward = orders[-1].toward_is_forward
-    centres = fit_centres(relations, along, toward, len(points))
-    edges = [edge for component in along for edge in find_edges(unique, component)]
-    torn = find_torn(edges, unique)
-    warnings = check_path(points, orders, along, declared, reasons)
-    warnings += check_copies(points, relations)
-    warnings += check_steps(relations, points) if is_one_way else ()
-    found = Findings(
-        points=points,
-        components=along,
-        alone=[i for i in range(len(points)) if not any(i in group for group in groups)],
-        edges=edges,
-        toward_is_forward=toward,
-        centres=centres,
-        bands=with_order(
-            fit_bands(
-                relations, along, centres, toward, list(zip(seen, unique, strict=True)), points
-            ),
-            _of_more(sample, points, relations, is_one_way=is_one_way),
-            centres,
-            toward,
-        ),
-        is_inferred=declared is None or any(i not in declared for group in groups for i in group),
-        warnings=warnings + check_offload(points, torn),
-        torn=frozenset(torn),
-        tail_ns=tail_ns,
-        copies=find_copies(seen, along, toward),
-        fragmented=sample.fragmented,
-        order_evidence=evidence_of(orders, edges),
-        is_one_way=is_one_way,
-    )
-    return replace(found, warnings=[*found.warnings, *check_coverage(found, seen)])
+    found = _findings_of(sample, points, shared, orders, along)
+    warnings = [
+        *check_path(points, orders, along, declared, reasons),
+        *check_copies(points, shared.relations),
+        *(check_steps(shared.relations, points) if shared.is_one_way else ()),
+        *found.warnings,
+        *check_coverage(found, shared.seen),
+    ]
+    is_inferred = declared is None or any(i not in declared for group in groups for i in group)
+    return replace(found, warnings=warnings, is_inferred=is_inferred)
 
 
-def _of_more(
-    sample: Sample, points: Sequence[Point], few: Relations, *, is_one_way: bool
-) -> Relations:
-    """Relate the points by what there is more, too, for neighbours of a flow are rare in few."""
-    if not sample.n_more:
-        return few
-    seen = [sample.all_seen_at(point) for point in points]
-    relations, _ = relate(with_repeating_answers(seen, unique_observations(seen)))
-    return all_forward(relations) if is_one_way else relations
+@dataclass(frozen=True)
+class SharedPackets:
+    """What each point saw, and how its unique packets lie to those of the others.
+
+    `is_one_way`: all packets pass the points in one order, whichever way their flow goes.
+    """
+
+    seen: list[Observations]
+    unique: list[Observations]
+    relations: Relations
+    tail_ns: int
+    is_one_way: bool
+
+    def n_seen(self, points: Sequence[Point]) -> list[tuple[str, int]]:
+        """How many packets each point saw."""
+        return [(point.name, len(one)) for point, one in zip(points, self.seen, strict=True)]
+
+    def reasons(self, points: Sequence[Point]) -> dict[int, str]:
+        """Why a point may share nothing."""
+        return reasons_of(points, list(map(len, self.seen)), list(map(len, self.unique)))
+
+
+def _shared_at(sample: Sample, points: Sequence[Point]) -> SharedPackets:
+    """Relate all points by the packets that are unique at them."""
+    seen = [sample.seen_at(point) for point in points]
+    unique = with_repeating_answers(seen, unique_observations(seen))
+    relations, tail_ns = relate(unique)
+    if not are_steps(relations, points):
+        return SharedPackets(seen, unique, relations, tail_ns, is_one_way=False)
+    seen, unique = observations_forward(seen), observations_forward(unique)
+    return SharedPackets(seen, unique, all_forward(relations), tail_ns, is_one_way=True)
 
 
 def _order_groups(
-    relations: Relations,
-    groups: Sequence[list[int]],
-    domains: Sequence[int],
-    known: Mapping[int, bool],
+    shared: SharedPackets, groups: Sequence[list[int]], domains: Sequence[int]
 ) -> list[PathOrder]:
     """Order each component; every order knows the address pairs that those before it oriented."""
+    toward = dict.fromkeys(_pairs(shared.relations), True) if shared.is_one_way else {}
     orders: list[PathOrder] = []
     for group in groups:
-        before = orders[-1].toward_is_forward if orders else known
-        orders.append(order_points(relations, group, before, domains))
+        orders.append(order_points(shared.relations, group, toward, domains))
+        toward = orders[-1].toward_is_forward
     return orders
+
+
+def _ends_by(declared: Sequence[int] | None, mixed: frozenset[int]) -> Sequence[int] | None:
+    """The declared points that tell which end is which, where there are two such."""
+    clear = [point for point in declared or () if point not in mixed]
+    return clear if len(clear) > 1 else declared
+
+
+def _findings_of(
+    sample: Sample,
+    points: Sequence[Point],
+    shared: SharedPackets,
+    orders: Sequence[PathOrder],
+    along: list[list[int]],
+) -> Findings:
+    """Measure what lies between the points, now that their order is known."""
+    toward = orders[-1].toward_is_forward
+    edges = [edge for component in along for edge in find_edges(shared.unique, component)]
+    torn = find_torn(edges, shared.unique)
+    centres = fit_centres(shared.relations, along, toward, len(points))
+    both = list(zip(shared.seen, shared.unique, strict=True))
+    bands = fit_bands(shared.relations, along, centres, toward, both, points)
+    return Findings(
+        points=points,
+        components=along,
+        alone=[i for i in range(len(points)) if not any(i in group for group in along)],
+        edges=edges,
+        toward_is_forward=toward,
+        centres=centres,
+        bands=with_order(bands, _of_more(sample, points, shared), centres, toward),
+        is_inferred=True,
+        warnings=check_offload(points, torn),
+        torn=frozenset(torn),
+        tail_ns=shared.tail_ns,
+        copies=find_copies(shared.seen, along, toward),
+        fragmented=sample.fragmented,
+        order_evidence=evidence_of(orders, edges),
+        is_one_way=shared.is_one_way,
+    )
+
+
+def _of_more(sample: Sample, points: Sequence[Point], few: SharedPackets) -> Relations:
+    """Relate the points by what there is more, too, for neighbours of a flow are rare in few."""
+    if not sample.n_more:
+        return few.relations
+    seen = [sample.all_seen_at(point) for point in points]
+    relations, _ = relate(with_repeating_answers(seen, unique_observations(seen)))
+    return all_forward(relations) if few.is_one_way else relations
 
 
 def _pairs(relations: Relations) -> set[int]:
