@@ -17,7 +17,6 @@ mod stamper;
 mod testing;
 mod track;
 
-#[cfg(feature = "python")]
 pub(crate) use found::FoundStamp;
 pub use found::{FileStamps, Sought, Times};
 pub use live::LiveSearch;
