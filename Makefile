@@ -12,6 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 CARGO := cargo --locked --config net.retry=5
 CRATE := --manifest-path rust/Cargo.toml
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 RUST := $(shell find rust/src -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
@@ -40,12 +41,12 @@ demo: build
 	@ls -1 out/demo
 
 test: build
-	cd rust && $(CARGO) test --release --quiet
-	$(BIN)/python -m pytest
+	cd rust && $(CARGO) test --quiet
+	$(PYTEST)
 
 test-slow: build
-	cd rust && $(CARGO) test --release --quiet
-	$(BIN)/python -m pytest -m ""
+	cd rust && $(CARGO) test --quiet
+	$(PYTEST) -m ""
 
 check: build
 	$(BIN)/ruff check
@@ -53,7 +54,7 @@ check: build
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest pcaplat._native
 	cargo fmt $(CRATE) --check
-	$(CARGO) clippy $(CRATE) --release --all-targets --all-features -- -D warnings
+	$(CARGO) clippy $(CRATE) --all-targets --all-features -- -D warnings
 
 bench: build
 	$(BIN)/python bench/run.py

@@ -135,16 +135,20 @@ KITS = (
 
 def table() -> str:
     """Write every claim with its verdict on the stand-ins."""
-    lines = ["| claim | stands in | verdict | because |", "| --- | --- | --- | --- |"]
-    for kit in KITS:
-        found = {row["id"]: row for row in kit.verdicts()}
-        for claim in load_published(kit.name).claims:
-            scope = claim.scope
-            names = [n for n in (scope.treatment, scope.baseline, scope.scenario) if n]
-            standing = " − ".join(f"`{kit.scenarios[name]}`" for name in names)
-            row = found[claim.id]
-            lines.append(f"| `{claim.id}` | {standing} | {row['verdict']} | {row['reason']} |")
-    return "".join(f"{line}\n" for line in lines)
+    head = "| claim | stands in | verdict | because |\n| --- | --- | --- | --- |\n"
+    return head + "".join(map(rows, KITS))
+
+
+def rows(kit: Kit) -> str:
+    """Write a page's claims with their verdicts."""
+    found, lines = {row["id"]: row for row in kit.verdicts()}, []
+    for claim in load_published(kit.name).claims:
+        scope = claim.scope
+        names = [n for n in (scope.treatment, scope.baseline, scope.scenario) if n]
+        standing = " − ".join(f"`{kit.scenarios[name]}`" for name in names)
+        row = found[claim.id]
+        lines.append(f"| `{claim.id}` | {standing} | {row['verdict']} | {row['reason']} |\n")
+    return "".join(lines)
 
 
 def golden(name: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def test_damaged_captures_are_read_or_refused(tmp_path: Path, n: int) -> None:
     assert told["n_frames"] > n
 
 
-@pytest.mark.parametrize("n", [50, pytest.param(3_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [150, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_damaged_captures_are_merged_or_refused(tmp_path: Path, n: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.hostile_merging", str(n), str(tmp_path)],

@@ -101,7 +101,7 @@ def test_transactions_are_those_the_client_logged(name: str, kind: str) -> None:
     assert row["gap_ns"] > between_ns
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 3, 7, 1000])
 def test_transactions_are_the_same_however_frames_are_cut_into_batches(size: int) -> None:
     turns = [(0, "c", 0, 0), (5, "s", 0, 1)]
     for number in range(150):

@@ -15,6 +15,7 @@ mod folder;
 mod matcher;
 mod reader;
 #[allow(dead_code, reason = "its plan and packets are used, not its traffic")]
+#[allow(clippy::duplicate_mod, reason = "among the tests it is there already")]
 #[path = "../../tests/matching/simulation.rs"]
 mod simulation;
 mod stamp;
