@@ -18,10 +18,10 @@ from pcaplat.stages.summarize import (
     warning_rows,
 )
 
-Document = dict[str, Any]
+MergeDocument = dict[str, Any]
 
 
-def document_of(measured: MeasuredPath) -> Document:
+def document_of(measured: MeasuredPath) -> MergeDocument:
     """Put together what a merge says: segments and clocks, captures, warnings, and checks."""
     document = _of_path(measured)
     _add_captures(document, measured)
@@ -30,7 +30,7 @@ def document_of(measured: MeasuredPath) -> Document:
     return document
 
 
-def _of_path(measured: MeasuredPath) -> Document:
+def _of_path(measured: MeasuredPath) -> MergeDocument:
     matched, course = measured.matched, measured.course
     return summarize(
         course.findings,
@@ -42,7 +42,7 @@ def _of_path(measured: MeasuredPath) -> Document:
     )
 
 
-def _add_captures(document: Document, measured: MeasuredPath) -> None:
+def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add the points, what is translated between them, and the files that they were seen in."""
     matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
     n_frames = dict(matched["parts"])
@@ -55,7 +55,7 @@ def _add_captures(document: Document, measured: MeasuredPath) -> None:
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
 
 
-def _add_figures(document: Document, measured: MeasuredPath) -> None:
+def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add what is resampled, and what is checked against other figures."""
     findings, blocks = measured.course.findings, measured.blocks
     is_resampled = measured.course.scan.job.options.intervals

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from pcaplat.outputs.report import (
     Field,
@@ -14,9 +13,9 @@ from pcaplat.outputs.report import (
     Title,
     fields_of,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac, format_number
 
-Row = dict[str, Any]
 COLUMNS = (
     *("table", "row", "column", "published_lo", "published_hi", "recomputed", "unit", "agrees"),
     *("deviation_frac", "reason", "convention", "rounding_lo", "rounding_hi"),

@@ -1,9 +1,9 @@
 """A comparison: the difference segment by segment, where it lies, and what may mislead."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pcaplat.outputs.report import Grid, Remarks, Report, Section, Title, fields_of, warnings_of
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
 FILES = {"comparison.json": "json"}
@@ -16,8 +16,6 @@ SHOWN = ("packet-rate", "throughput-l2", "goodput", "transaction-rate", "transac
 """Rates that people read; JSON and CSV have them all."""
 
 ARROWS = {"forward": "→", "reverse": "←"}
-
-Row = dict[str, Any]
 
 
 def report(document: Row) -> Report:

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from pcaplat.outputs.report import Entries, Entry, Paragraph, Report, Section
+from pcaplat.tables.columns import Row
 
-Row = dict[str, Any]
 COLUMNS = ("code", "severity", "file", "point", "evidence", "consequence", "remedy")
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 

@@ -1,7 +1,6 @@
 """RFC 2544's table of size and rate, the throughput, and what the RFC asks for."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pcaplat.outputs.report import (
     Grid,
@@ -13,6 +12,7 @@ from pcaplat.outputs.report import (
     names_of,
     warnings_of,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import (
     format_amount,
     format_count,
@@ -26,7 +26,6 @@ FILES = {"rfc2544.json": "json"}
 LEFT = ("size", "requirement", "section", "verdict", "evidence")
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
-Row = dict[str, Any]
 Texts = list[dict[str, str]]
 
 

@@ -1,7 +1,6 @@
 """Verdicts: a table of the claims, then what each verdict rests on."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pcaplat.outputs.report import (
     Entries,
@@ -15,9 +14,9 @@ from pcaplat.outputs.report import (
     names_of,
     warnings_of,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_bounds
 
-Row = dict[str, Any]
 FILES = {"verdicts.json": "json", "verdicts.junit.xml": "junit"}
 LEFT = ("claim", "verdict", "claimed", "measured", "interval")
 STYLES = {"held": "green", "refuted": "red", "undecided": "yellow"}

@@ -5,7 +5,6 @@ from heapq import nlargest
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
 from pcaplat.outputs.reports.merge.figures import (
-    Row,
     counts,
     durations,
     every_figure,
@@ -13,6 +12,7 @@ from pcaplat.outputs.reports.merge.figures import (
     one_way,
     two_way,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_in, format_ns, format_number, unit_for
 
 MOST_ROWS = 20

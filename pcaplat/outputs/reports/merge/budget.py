@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pcaplat.outputs.report import Entries, Entry, Field, Grid, Paragraph, Section
-from pcaplat.outputs.reports.merge.figures import Row
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_in, format_ns, unit_for
 
 MOST_APART = 0.01

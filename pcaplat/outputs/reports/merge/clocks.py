@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import Field, Grid, Paragraph, Section
-from pcaplat.outputs.reports.merge.figures import Row
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_offset, format_ppm
 
 

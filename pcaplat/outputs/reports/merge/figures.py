@@ -1,12 +1,11 @@
 """Columns of durations that several tables of a merge have, and rows of the whole path."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pcaplat.outputs.report import Grid, fields_of
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_in, unit_for
 
-Row = dict[str, Any]
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
 TEXTS = ("near", "far", "direction", "class", "key")

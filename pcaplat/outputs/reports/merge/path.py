@@ -7,7 +7,8 @@ from itertools import pairwise
 from rich.cells import cell_len
 
 from pcaplat.outputs.report import Drawing, Paragraph, Section
-from pcaplat.outputs.reports.merge.figures import ARROWS, Row
+from pcaplat.outputs.reports.merge.figures import ARROWS
+from pcaplat.tables.columns import Row
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac, format_in, unit_for
 

@@ -6,7 +6,6 @@ from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, option
 from pcaplat.outputs.reports.merge.figures import (
     ARROWS,
     UNKNOWN,
-    Row,
     counts,
     durations,
     every_figure,
@@ -14,6 +13,7 @@ from pcaplat.outputs.reports.merge.figures import (
     two_way,
     whole_rows,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_in, unit_for
 
 FIGURES = (

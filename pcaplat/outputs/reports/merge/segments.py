@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
 from pcaplat.outputs.reports.merge.figures import (
     UNKNOWN,
-    Row,
     counts,
     durations,
     every_figure,
@@ -13,6 +12,7 @@ from pcaplat.outputs.reports.merge.figures import (
     one_way,
     whole_rows,
 )
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac, format_in, unit_for
 
 FIGURES = (

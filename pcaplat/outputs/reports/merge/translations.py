@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import Entries, Entry, Field, Grid, Section, optional
-from pcaplat.outputs.reports.merge.figures import Row, counts
+from pcaplat.outputs.reports.merge.figures import counts
+from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_instant, format_ns
 
 FEW = 5
