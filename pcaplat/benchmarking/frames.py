@@ -62,15 +62,15 @@ def sent_frames(packets: pl.LazyFrame, matches: pl.LazyFrame, ends: tuple[str, s
     placed = frames.join(way_of, on=["point", "src", "dst"], how="left").filter(
         pl.col("direction").is_not_null()
     )
-    found = []
+    directions = []
     for direction, (sender, receiver) in zip(DIRECTIONS, ((near, far), (far, near)), strict=True):
         there = placed.filter(pl.col("direction") == direction)
         sent = there.filter(pl.col("point") == sender).sort("t_ns")
         if len(sent):
             came = there.filter(pl.col("point") == receiver)
             cover = frames.filter(pl.col("point") == receiver)["t_ns"]
-            found.append(_joined(sent, came, cover, (sender, receiver, direction)))
-    return found
+            directions.append(_joined(sent, came, cover, (sender, receiver, direction)))
+    return directions
 
 
 def _ways_of_addresses(frames: pl.DataFrame, ways: pl.DataFrame) -> pl.DataFrame:
@@ -87,12 +87,12 @@ def _joined(
     arrived = came.filter(pl.col("trajectory_id").is_not_null()).select(
         "trajectory_id", came_ns="t_ns"
     )
-    both = sent.join(
+    frames = sent.join(
         arrived.unique("trajectory_id"), on="trajectory_id", how="left", maintain_order="left"
     )
-    t_ns = both["t_ns"].to_numpy()
-    is_received = both["came_ns"].is_not_null().to_numpy()
-    latency_ns = (both["came_ns"] - both["t_ns"]).fill_null(0).to_numpy()
+    t_ns = frames["t_ns"].to_numpy()
+    is_received = frames["came_ns"].is_not_null().to_numpy()
+    latency_ns = (frames["came_ns"] - frames["t_ns"]).fill_null(0).to_numpy()
     usual_ns = int(np.median(latency_ns[is_received])) if is_received.any() else 0
     first_ns, last_ns = int(cover.min()), int(cover.max())  # type: ignore[arg-type] # of integers
     due_ns = t_ns + usual_ns
@@ -103,13 +103,13 @@ def _joined(
         receiver=receiver,
         direction=direction,
         t_ns=t_ns,
-        wire_bytes=both["wire_bytes"].to_numpy(),
+        wire_bytes=frames["wire_bytes"].to_numpy(),
         is_received=is_received,
-        is_untold=both["status"].is_in(UNTOLD).to_numpy() & ~is_received,
+        is_untold=frames["status"].is_in(UNTOLD).to_numpy() & ~is_received,
         is_outside=is_outside,
         latency_ns=latency_ns,
-        is_ethernet=bool(both["layers"].str.starts_with("ethernet").all()),
-        is_tcp=bool((both["protocol"] == TCP).sum() * 2 > len(both)),
+        is_ethernet=bool(frames["layers"].str.starts_with("ethernet").all()),
+        is_tcp=bool((frames["protocol"] == TCP).sum() * 2 > len(frames)),
         cover_ns=(first_ns, last_ns),
     )
 

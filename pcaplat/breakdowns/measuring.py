@@ -207,20 +207,20 @@ class BreakdownRun:
 
     def _keyed(self, kind: Kind, rows: pl.DataFrame) -> pl.DataFrame:
         """Add key and block to packets."""
-        found = self._timed(kind, rows)
+        keyed = self._timed(kind, rows)
         if kind.name == "window":
-            return found
+            return keyed
         near, far = kind.keys(rows)
-        found = found.with_columns(key=pl.Series(near, dtype=pl.Int64))
+        keyed = keyed.with_columns(key=pl.Series(near, dtype=pl.Int64))
         if kind.name not in AS_SEEN:
-            kind.near.learn(found.with_columns(far_key=pl.Series(far, dtype=pl.Int64)))
+            kind.near.learn(keyed.with_columns(far_key=pl.Series(far, dtype=pl.Int64)))
         if kind.name != "size":
-            return found
+            return keyed
         classes = pl.Series(size_class(near), dtype=pl.Int64)
         y_ns = pl.col("latency_ns") - (2 * pl.col("link") + pl.col("way")).replace_strict(
             self._pivots(), return_dtype=pl.Int64
         )
-        return found.with_columns(bytes=pl.col("key"), key=classes, y_ns=y_ns)
+        return keyed.with_columns(bytes=pl.col("key"), key=classes, y_ns=y_ns)
 
     def _without_unknown(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Leave out latencies of segments for which the summary gives none."""

@@ -46,9 +46,9 @@ def compare(
     keys = _common(baseline, treatment)
     pairs = list(dict.fromkeys(key[:2] for key in keys))
     is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
-    both = (baseline, treatment)
+    scenarios = (baseline, treatment)
     contrasts = [
-        difference_of(*both, MetricQuery("two-way-contribution", ends=ends)) for ends in pairs
+        difference_of(*scenarios, MetricQuery("two-way-contribution", ends=ends)) for ends in pairs
     ]
     document: Row = {
         "schema": SCHEMA,
@@ -56,19 +56,19 @@ def compare(
         "treatment": {"name": treatment.name, "n_runs": treatment.n_runs},
         "replication": RUNS if is_replicated else WITHIN,
         "round_trips": [
-            _ends(ends) | _means(contrast, confidence) | shift_of(*both, ends, confidence)
+            _ends(ends) | _means(contrast, confidence) | shift_of(*scenarios, ends, confidence)
             for ends, contrast in zip(pairs, contrasts, strict=True)
         ],
-        "segments": [_segment(*both, key, confidence) for key in keys],
+        "segments": [_segment(*scenarios, key, confidence) for key in keys],
         "rates": [
-            *(_losses(*both, ends, confidence) for ends in pairs),
-            *rate_rows(*both, confidence),
+            *(_losses(*scenarios, ends, confidence) for ends in pairs),
+            *rate_rows(*scenarios, confidence),
         ],
     }
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
-    cross_checks = cross_check_rows(both)
+    cross_checks = cross_check_rows(scenarios)
     document["witnesses"] = cross_checks
-    warnings = _warnings(both, contrasts, is_replicated=is_replicated)
+    warnings = _warnings(scenarios, contrasts, is_replicated=is_replicated)
     document["warnings"] = [*warnings, *cross_check_warnings(cross_checks)]
     return document
 

@@ -27,13 +27,15 @@ def check_carriers(
         captures: The files.
         facts: What the first reading found, by file.
     """
-    found = []
+    diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
         for one in of_file["interfaces"]:
             signs = (*_queue(one), *_mirrors(one), *_hidden(one), *_undecoded(one))
-            found += [diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs]
-    return found
+            diagnostics += [
+                diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs
+            ]
+    return diagnostics
 
 
 def check_link_types(
@@ -45,15 +47,15 @@ def check_link_types(
         captures: The files.
         facts: What the first reading found, by file.
     """
-    found = []
+    diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
         links = {one["link"] for one in of_file["interfaces"]} - {NO_LINK}
         if len(links) > 1:
             numbers = ", ".join(map(str, sorted(links)))
             text = f"{file}: its interfaces are of {len(links)} link types (LINKTYPE {numbers})"
-            found.append(diagnose("mixed-links", point, text, file=file))
-    return found
+            diagnostics.append(diagnose("mixed-links", point, text, file=file))
+    return diagnostics
 
 
 def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -120,16 +120,16 @@ def check_splits(captures: Sequence[Capture], splits: Sequence[Split]) -> list[D
         captures: The files.
         splits: Those of `find_splits`.
     """
-    found = []
+    diagnostics = []
     for one in splits:
         capture = captures[one.file]
         is_tai = any(abs(one.least_ns - tai_ns) <= NEAR_TAI_NS for tai_ns in TAI_NS)
         why = ", as TAI is ahead of UTC" if is_tai else ""
         text = f"{capture.name}: {one.evidence}{why}"
-        found.append(
+        diagnostics.append(
             diagnose("tx-rx-split", capture.point or stem(capture.name), text, file=capture.name)
         )
-    return found
+    return diagnostics
 
 
 def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> list[Diagnostic]:
@@ -139,7 +139,7 @@ def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> li
         captures: The files.
         columns: Flows of the survey's sample.
     """
-    found = []
+    diagnostics = []
     has_data = np.any([columns[f"n_data_{way}"] for way in WAYS], axis=0)
     for file, capture in enumerate(captures):
         own = columns["file"] == file
@@ -152,5 +152,5 @@ def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> li
                 f"{format_count(int(columns['n_unseen'][own].sum()))} time(s)"
             )
             point = capture.point or stem(capture.name)
-            found.append(diagnose("acked-unseen", point, text, file=capture.name))
-    return found
+            diagnostics.append(diagnose("acked-unseen", point, text, file=capture.name))
+    return diagnostics

@@ -146,7 +146,7 @@ def check_change(
     Raises:
         InputError: One was, and damage is to be an error.
     """
-    found = []
+    diagnostics = []
     for one, was, state in zip(captures, before, states_of(captures), strict=True):
         if state == was:
             continue
@@ -157,10 +157,10 @@ def check_change(
         )
         if is_strict:
             raise InputError.damaged(one.name, text)
-        found.append(
+        diagnostics.append(
             Diagnostic("changed-capture", one.point or stem(one.name), f"{one.name}: {text}")
         )
-    return found
+    return diagnostics
 
 
 def check_files(
@@ -205,7 +205,7 @@ def check_overlap(
     divisions: Sequence[PointTree | None],
 ) -> list[Diagnostic]:
     """Say where files of one point are not one after the other, as those of a rotation are."""
-    found = []
+    diagnostics = []
     for point in points:
         files = sorted(
             (one["first_t_ns"], one["last_t_ns"], one["disorder_ns"], captures[file].name)
@@ -221,8 +221,10 @@ def check_overlap(
                 )
                 text = f"{before} and {after} cover the same time: {consequence}"
                 remedy = "give them different names (POINT=PATH), or leave one out"
-                found.append(Diagnostic("overlapping-files", point.name, text, "", remedy, after))
-    return found
+                diagnostics.append(
+                    Diagnostic("overlapping-files", point.name, text, "", remedy, after)
+                )
+    return diagnostics
 
 
 def check_common_time(points: Sequence[Point]) -> list[Diagnostic]:

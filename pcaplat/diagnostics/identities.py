@@ -64,7 +64,7 @@ def _check_short_identities(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
 ) -> list[Diagnostic]:
     """Say of which packets too little was captured at some point to be sure which is which."""
-    found = []
+    diagnostics = []
     for at, (kind, enough) in enumerate(ENOUGH_BYTES.items()):
         left = min(of_file["prefixes"][at] for of_file in facts)
         if left < enough:
@@ -78,7 +78,7 @@ def _check_short_identities(
             file = short[0].name if len(short) == 1 else None
             text = _of_class(kind, left, ", ".join(points))
             remedy = f"{MORE}, or leave that point out"
-            found.append(Diagnostic("short-identity", only, text, ALIKE, remedy, file))
+            diagnostics.append(Diagnostic("short-identity", only, text, ALIKE, remedy, file))
     for capture, of_file in zip(captures, facts, strict=True):
         n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
         if n_cut:
@@ -87,8 +87,8 @@ def _check_short_identities(
                 "header ends, so that nothing tells what they carry"
             )
             point = capture.point or stem(capture.name)
-            found.append(Diagnostic("short-identity", point, text, "", MORE, capture.name))
-    return found
+            diagnostics.append(Diagnostic("short-identity", point, text, "", MORE, capture.name))
+    return diagnostics
 
 
 def _of_class(kind: str, left: int, points: str) -> str:

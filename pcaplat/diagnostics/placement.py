@@ -45,7 +45,7 @@ def check_tunnels(
         facts: What the first reading found, by file.
         placing: What the profile says of them, if there is one.
     """
-    found = []
+    diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         known = placing.points.get(capture.point or "", ()) if placing else ()
         places = known[:1] if len({point.encapsulated for point in known}) == 1 else ()
@@ -53,8 +53,10 @@ def check_tunnels(
         for place in places:
             point, file = capture.point or stem(capture.name), capture.name
             signs = _against(place, sum(one[0] for one in n), sum(one[1] for one in n))
-            found += [diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs]
-    return found
+            diagnostics += [
+                diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs
+            ]
+    return diagnostics
 
 
 def _against(place: ProfilePoint, outside: int, inside: int) -> Iterator[tuple[str, str]]:
@@ -97,17 +99,17 @@ def _check_checksums(
     captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
 ) -> list[Diagnostic]:
     """Say in which files checksums are still to be computed, all in one: it touches no figure."""
-    found = [
+    texts = [
         f"{capture.name} {text}"
         for capture, of_file in zip(captures, facts, strict=True)
         for one in of_file["interfaces"]
         for text in _partial(one["n_partial"], one["n_checksums"])
     ]
-    if not found:
+    if not texts:
         return []
     text = (
         "TCP and UDP checksums hold the sum of the pseudo-header alone, as hosts leave them to "
-        f"their network card: {'; '.join(found)}"
+        f"their network card: {'; '.join(texts)}"
     )
     consequence = (
         "no figure: checksums recognise no packet; but these frames were stamped in a host, before "

@@ -60,15 +60,15 @@ def check_sorting(
         captures: The files.
         facts: What the first reading found, by file.
     """
-    found = [
+    texts = [
         f"{capture.name} {format_count(one['order']['n_backward'])} of "
         f"{format_count(one['n_frames'])} frames, by up to {format_ns(one['disorder_ns'])}"
         for capture, of_file in zip(captures, facts, strict=True)
         for one in of_file["interfaces"]
         if one["order"]["n_backward"] and not _is_set_back(one)
     ]
-    text = f"stamped before the frame above them: {'; '.join(found)}"
-    return [diagnose("unsorted-frames", None, text)] if found else []
+    text = f"stamped before the frame above them: {'; '.join(texts)}"
+    return [diagnose("unsorted-frames", None, text)] if texts else []
 
 
 def _is_set_back(one: Mapping[str, Any]) -> bool:

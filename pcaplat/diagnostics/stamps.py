@@ -32,20 +32,22 @@ def check_stamps(
         facts: What the survey's reading found, by file.
         names: The stamp that a profile says is there, by file.
     """
-    found = []
+    diagnostics = []
     for capture, of_file, name in zip(captures, facts, names, strict=True):
         point = capture.point or stem(capture.name)
         for one in of_file["interfaces"]:
             stamps = one["stamps"]
             for code, text in _signs(stamps) if stamps else ():
-                found.append(Diagnostic(code, point, f"{capture.name}: {text}", file=capture.name))
+                diagnostics.append(
+                    Diagnostic(code, point, f"{capture.name}: {text}", file=capture.name)
+                )
             if name and (stamps is None or stamps["name"] != name):
                 text = (
                     f"{capture.name}: the profile says that frames carry {name} stamps, but none "
                     "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
                 )
-                found.append(Diagnostic("no-stamps", point, text, file=capture.name))
-    return found
+                diagnostics.append(Diagnostic("no-stamps", point, text, file=capture.name))
+    return diagnostics
 
 
 def _signs(stamps: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -83,15 +83,15 @@ def _samples(text: str, where: str, wanted: SampleFile) -> UsageSamples:
 
 
 def _files(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    found = []
+    chosen = []
     for pattern in patterns:
         files = sorted(folder.glob(pattern))
         if not files:
             there = ", ".join(sorted(one.name for one in folder.iterdir())[:5])
             what = f"there is no {pattern} in it (there are {there})"
             raise InstrumentError.at(str(folder), None, what, "correct [instruments] of the study")
-        found += files
-    return found
+        chosen += files
+    return chosen
 
 
 def _text(file: Path) -> str:

@@ -88,7 +88,7 @@ def _of_csv(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _of_selectors(pairs: dict[str, str], where: str) -> list[CrossCheck]:
-    found = []
+    checks = []
     unit = pairs.get("THROUGHPUT_UNITS")
     if "THROUGHPUT" in pairs:
         if unit not in UNITS:
@@ -96,13 +96,13 @@ def _of_selectors(pairs: dict[str, str], where: str) -> list[CrossCheck]:
             remedy = f"ask for THROUGHPUT_UNITS too, one of {', '.join(UNITS)}"
             raise InstrumentError.at(where, None, what, remedy)
         metric, factor = UNITS[unit]
-        found.append(_cross_check(where, metric, pairs["THROUGHPUT"], factor))
+        checks.append(_cross_check(where, metric, pairs["THROUGHPUT"], factor))
     elif "TRANSACTION_RATE" in pairs:
-        found.append(_cross_check(where, "transaction-rate", pairs["TRANSACTION_RATE"], 1.0))
-    if not found:
+        checks.append(_cross_check(where, "transaction-rate", pairs["TRANSACTION_RATE"], 1.0))
+    if not checks:
         remedy = "ask for THROUGHPUT and THROUGHPUT_UNITS, or TRANSACTION_RATE"
         raise InstrumentError.at(where, None, "no selector of it is a rate", remedy)
-    return found
+    return checks
 
 
 def _cross_check(where: str, metric: str, text: str, factor: float) -> CrossCheck:

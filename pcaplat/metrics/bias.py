@@ -42,15 +42,15 @@ def between_scenarios(runs: Sequence[MeasuredRun] = ()) -> list[dict[str, Any]]:
         >>> [row["term"] for row in between_scenarios() if row["between"] == "cancels"]
         ['clock', 'stamp_convention']
     """
-    found = [
+    rows = [
         {"term": term, "between": between, "why": why} for term, between, why in BETWEEN_SCENARIOS
     ]
     changed = _points_stamped_otherwise(runs)
     if changed:
         why = f"stamps of {', '.join(changed)} do not stand for the same in all runs"
-        of_stamps = next(row for row in found if row["term"] == CONVENTION)
+        of_stamps = next(row for row in rows if row["term"] == CONVENTION)
         of_stamps |= {"between": "stays", "why": why}
-    return found
+    return rows
 
 
 def _points_stamped_otherwise(runs: Sequence[MeasuredRun]) -> list[str]:

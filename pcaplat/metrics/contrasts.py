@@ -122,7 +122,7 @@ def difference_of(
         return replace(missing[0], n_runs=min(one.n_runs for one in sides))
     after, before = sides
     is_replicated = all(one.replication == RUNS for one in sides)
-    both = Contrast(
+    contrast = Contrast(
         baseline=before.value,
         treatment=after.value,
         n_runs=min(one.n_runs for one in sides),
@@ -134,12 +134,12 @@ def difference_of(
     )
     starts = ([run.start_ns for run in treatment.runs], [run.start_ns for run in baseline.runs])
     estimate, notes = _difference(sides, starts, is_replicated=is_replicated)
-    both = replace(both, notes=(*both.notes, *notes))
+    contrast = replace(contrast, notes=(*contrast.notes, *notes))
     if is_relative:
-        return _relative(both, estimate, sides)
+        return _relative(contrast, estimate, sides)
     value = (after.value or 0.0) - (before.value or 0.0)
     found = value if estimate is None else estimate.value
-    return replace(both, estimate=estimate, value=found)
+    return replace(contrast, estimate=estimate, value=found)
 
 
 def _difference(
@@ -165,19 +165,19 @@ def _normal(sides: tuple[Contrast, Contrast]) -> tuple[Estimate, Estimate] | Non
 
 
 def _relative(
-    both: Contrast, effect: Estimate | None, sides: tuple[Contrast, Contrast]
+    contrast: Contrast, effect: Estimate | None, sides: tuple[Contrast, Contrast]
 ) -> Contrast:
     plain = _normal(sides)
     if effect is None or plain is None:
-        before, after = both.baseline, both.treatment
+        before, after = contrast.baseline, contrast.treatment
         if not before or after is None:
-            return both
-        return replace(both, value=(after - before) / abs(before))
+            return contrast
+        return replace(contrast, value=(after - before) / abs(before))
     change = relative_change(effect, plain[1])
     if change is None:
         why = "the baseline's figure may well be 0, so a change relative to it says nothing"
-        return replace(both, why=why)
-    return replace(both, estimate=change, value=change.value)
+        return replace(contrast, why=why)
+    return replace(contrast, estimate=change, value=change.value)
 
 
 def _notes_on(order: RunOrder) -> tuple[str, ...]:

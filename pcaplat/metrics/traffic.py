@@ -40,10 +40,10 @@ UNCOUNTED = (
 
 def rate(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give frames or bits a second, where packets come out."""
-    found = _place(run, query, is_out=True)
-    if isinstance(found, Unavailable):
-        return found
-    flow, row = found
+    passed = _place(run, query, is_out=True)
+    if isinstance(passed, Unavailable):
+        return passed
+    flow, row = passed
     if query.statistic != "mean":
         return Unavailable(f"the {query.statistic} of a rate depends on how long it is taken over")
     if query.metric in OF_THE_LINE and row["l2_bps"] is None:
@@ -75,10 +75,10 @@ def _lossy(run: MeasuredRun, query: MetricQuery) -> str:
 
 def frame_size(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Give a statistic of frame sizes with FCS, as RFC 2544 counts them, where packets go in."""
-    found = _place(run, query, is_out=False)
-    if isinstance(found, Unavailable):
-        return found
-    flow, row = found
+    passed = _place(run, query, is_out=False)
+    if isinstance(passed, Unavailable):
+        return passed
+    flow, row = passed
     if row["l2_bps"] is None:
         return Unavailable(
             f"{row['point']} was not captured as Ethernet, so its frames are not known"
@@ -232,10 +232,10 @@ def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -
         frame_bytes: Sizes with FCS that the claim is about.
     """
     # a rate is one of the frames that come out, which a tunnel on the way makes longer or shorter
-    found = _place(run, query, is_out=query.metric in RATES)
-    if isinstance(found, Unavailable) or run.rates is None:
+    passed = _place(run, query, is_out=query.metric in RATES)
+    if isinstance(passed, Unavailable) or run.rates is None:
         return ""
-    place = (found[1]["point"], found[1]["direction"])
+    place = (passed[1]["point"], passed[1]["direction"])
     rows = [row for row in run.rates.sizes if (row["point"], row["direction"]) == place]
     n = sum(row["n_frames"] for row in rows)
     n_meant = sum(row["n_frames"] for row in rows if row["frame_bytes"] + FCS_BYTES in frame_bytes)
@@ -244,7 +244,7 @@ def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -
     asked = ", ".join(map(str, frame_bytes))
     return (
         f"{run.name}: {100 * n_meant / n:.0f} % of the frames at {place[0]} have the claim's size "
-        f"({asked} bytes with FCS), their median {found[1]['p50_frame_bytes'] + FCS_BYTES} bytes; "
+        f"({asked} bytes with FCS), their median {passed[1]['p50_frame_bytes'] + FCS_BYTES} bytes; "
         "take traffic of that size, or --filter"
     )
 

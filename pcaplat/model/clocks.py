@@ -140,19 +140,19 @@ class Clocks:
     def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
         """The same at other times, with steps in other places: between knots it is linear."""
         x = (knots_ns - self.knots_ns[0]).astype(np.float64)
-        known = (self.knots_ns - self.knots_ns[0]).astype(np.float64)
+        known_x = (self.knots_ns - self.knots_ns[0]).astype(np.float64)
 
         def at(column: Floats) -> Floats:
             is_known = np.all(np.isfinite(column))
-            return np.asarray(np.interp(x, known, column) if is_known else column[place])
+            return np.asarray(np.interp(x, known_x, column) if is_known else column[place])
 
-        place = np.clip(np.searchsorted(known, x), 0, len(known) - 1)
+        place = np.clip(np.searchsorted(known_x, x), 0, len(known_x) - 1)
         return replace(
             self,
             knots_ns=knots_ns,
             upper_ns=np.apply_along_axis(at, 0, self.upper_ns),
             value_ns=np.apply_along_axis(at, 0, self.value_ns),
-            n=np.where(np.isin(x, known), self.n[place], self.n.min()),
+            n=np.where(np.isin(x, known_x), self.n[place], self.n.min()),
             steps=steps,
         )
 

@@ -64,15 +64,15 @@ class TrafficRun:
         if counts.is_empty:
             return {name: [] for name in NAMES}
         blocks, sizes = counts.finish()
-        known = connections.finish()
+        finished = connections.finish()
         order = [self.findings.name(point) for point in self.findings.components[0]]
         span = self.span
         return {
-            "traffic": traffic_rows(blocks, sizes, known, order, span.end_ns - span.start_ns),
-            "transactions": _in_order(transaction_rows(known), order),
+            "traffic": traffic_rows(blocks, sizes, finished, order, span.end_ns - span.start_ns),
+            "transactions": _in_order(transaction_rows(finished), order),
             "overhead": overhead_rows(self.findings, self.links, frames, pairs),
             "frame_sizes": size_rows(sizes, order),
-            "traffic_blocks": block_rows(blocks, known, order, span.start_ns, span.block_ns),
+            "traffic_blocks": block_rows(blocks, finished, order, span.start_ns, span.block_ns),
         }
 
     def _placed(self, batch: pl.DataFrame, frames: Frames) -> pl.DataFrame:

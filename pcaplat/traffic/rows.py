@@ -25,7 +25,7 @@ def traffic_rows(
     span_ns: int,
 ) -> list[Row]:
     """Sum up each point and direction: rates over the whole time."""
-    found = []
+    rows = []
     for point in order:
         at_once = _most_at_once(connections, point)
         for way, name in enumerate(WAYS):
@@ -33,8 +33,8 @@ def traffic_rows(
             mine = blocks.filter(here)
             if len(mine):
                 row = {"point": point, "direction": name} | _rates(mine, span_ns)
-                found.append(row | _sizes(sizes.filter(here)) | {"n_connections_max": at_once})
-    return found
+                rows.append(row | _sizes(sizes.filter(here)) | {"n_connections_max": at_once})
+    return rows
 
 
 def _rates(blocks: pl.DataFrame, span_ns: int) -> Row:
@@ -107,7 +107,7 @@ def block_rows(
     block_ns: int,
 ) -> list[Row]:
     """Give what each block of time holds, empty blocks too."""
-    found = []
+    rows = []
     for point in order:
         n_open = _open(connections, point, start_ns, block_ns)
         for way, name in enumerate(WAYS):
@@ -115,7 +115,7 @@ def block_rows(
             if not len(mine):
                 continue
             columns = {column: series(mine, column) for column in COUNTED}
-            found += [
+            rows += [
                 {
                     "point": point,
                     "direction": name,
@@ -127,7 +127,7 @@ def block_rows(
                 }
                 for at in range(N_BLOCKS)
             ]
-    return found
+    return rows
 
 
 def _open(connections: pl.DataFrame, point: str, start_ns: int, block_ns: int) -> Ints:

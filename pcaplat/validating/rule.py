@@ -74,16 +74,16 @@ def _finite(contrast: Contrast) -> Contrast:
 
 
 def _test(claim: Claim, contrast: Contrast) -> _Test | None:
-    found, bounds = contrast.estimate, bounds_of(claim)
-    if found is None or contrast.why:
+    estimate, bounds = contrast.estimate, bounds_of(claim)
+    if estimate is None or contrast.why:
         return None
-    not_below = 0.0 if bounds.hi == inf else found.p_not_below(bounds.hi)
-    not_above = 0.0 if bounds.lo == -inf else found.p_not_above(bounds.lo)
-    above = 1.0 if bounds.hi == inf else found.p_not_above(bounds.hi)
-    below = 1.0 if bounds.lo == -inf else found.p_not_below(bounds.lo)
+    not_below = 0.0 if bounds.hi == inf else estimate.p_not_below(bounds.hi)
+    not_above = 0.0 if bounds.lo == -inf else estimate.p_not_above(bounds.lo)
+    above = 1.0 if bounds.hi == inf else estimate.p_not_above(bounds.hi)
+    below = 1.0 if bounds.lo == -inf else estimate.p_not_below(bounds.lo)
     p_refuted = min(1.0, 2 * min(above, below))
-    p_held = 0.0 if _is_exactly_in(found, bounds) else max(not_below, not_above)
-    return _Test(claim, contrast, found, bounds, p_held, p_refuted)
+    p_held = 0.0 if _is_exactly_in(estimate, bounds) else max(not_below, not_above)
+    return _Test(claim, contrast, estimate, bounds, p_held, p_refuted)
 
 
 def _is_exactly_in(found: Estimate | LossEstimate, bounds: ClaimBounds) -> bool:

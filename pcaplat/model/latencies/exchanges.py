@@ -82,20 +82,20 @@ class Trips:
 
 def all_kinds(shares: Sequence[Share]) -> tuple[Distribution, Blocks | None]:
     """Add up shares of one segment."""
-    found = [one.distribution for one in shares]
-    values = np.concatenate([np.asarray(one.middles_ns, np.float64) for one in found])
-    counts = np.concatenate([np.asarray(one.counts, np.int64) for one in found])
+    distributions = [one.distribution for one in shares]
+    values = np.concatenate([np.asarray(one.middles_ns, np.float64) for one in distributions])
+    counts = np.concatenate([np.asarray(one.counts, np.int64) for one in distributions])
     middles, place = np.unique(values, return_inverse=True)
     total = np.zeros(len(middles), np.int64)
     np.add.at(total, place, counts)
     blocks = [one.blocks for one in shares if one.blocks is not None]
     return (
         Distribution(
-            sum(one.n for one in found),
-            sum(one.sum_ns for one in found),
-            sum(one.sum_of_squares for one in found),
-            min(one.min_ns for one in found),
-            max(one.max_ns for one in found),
+            sum(one.n for one in distributions),
+            sum(one.sum_ns for one in distributions),
+            sum(one.sum_of_squares for one in distributions),
+            min(one.min_ns for one in distributions),
+            max(one.max_ns for one in distributions),
             middles.tolist(),
             total.tolist(),
         ),

@@ -56,7 +56,7 @@ def all_bounds(
     be farther ahead by as much. One of a batch is up to so much too late, and the upstream clock is
     that much less ahead.
     """
-    found: dict[Pair, list[OffsetBounds]] = {}
+    of_pair: dict[Pair, list[OffsetBounds]] = {}
     for one in min_delays:
         up, down = int(str(one["up"])), int(str(one["down"]))
         names = ("aligned_ns", "up_ns", "raw_ns", "n")
@@ -67,8 +67,8 @@ def all_bounds(
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         places = np.stack([_ints(one.get(name, 0 * n)) for name in PLACES], axis=1)
         bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
-        found.setdefault((a, b), []).append(bounds)
-    return {ends: OffsetBounds.joined(parts) for ends, parts in found.items()}
+        of_pair.setdefault((a, b), []).append(bounds)
+    return {ends: OffsetBounds.joined(parts) for ends, parts in of_pair.items()}
 
 
 def _ints(column: object) -> Ints:

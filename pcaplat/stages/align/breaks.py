@@ -74,7 +74,7 @@ def find_breaks(
         cut_ns: How coarse the stamps are, both together.
         drift: The usual drift of the second clock, ns per ns.
     """
-    found = []
+    candidates = []
     for by_near in (True, False):
         events = Events.of(forward, reverse, by_near=by_near, drift=drift)
         ends = [0, *_contradictions(events, cut_ns), len(events.at)]
@@ -83,8 +83,8 @@ def find_breaks(
         is_step = n_odd <= MOST_ODD * len(events.at)
         pairs = pairwise(stretches) if is_step else ()
         breaks = [_between(events, *pair, cut_ns) for pair in pairs]
-        found.append((len(ends), sum(one.after_ns - one.before_ns for one in breaks), breaks))
-    return min(found, key=lambda one: one[:2])[2]
+        candidates.append((len(ends), sum(one.after_ns - one.before_ns for one in breaks), breaks))
+    return min(candidates, key=lambda one: one[:2])[2]
 
 
 def _contradictions(events: Events, cut_ns: float) -> Iterator[int]:

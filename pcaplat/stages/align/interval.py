@@ -43,22 +43,22 @@ def _parting(
 
     Between two of them there are bounds of both directions; else they are told as one.
     """
-    before_ns, found = 0, list[Step]()
+    before_ns, parting = 0, list[Step]()
     for step in sorted(steps, key=lambda one: one.before_ns):
-        last = found[-1] if found else None
+        last = parting[-1] if parting else None
         start_ns = last.after_ns if last else None
         if all(len(one.within(start_ns, step.before_ns).t_ns) for one in (forward, reverse)):
-            found.append(step)
+            parting.append(step)
         elif last:
             after_ns, size_ns = max(last.after_ns, step.after_ns), last.size_ns + step.size_ns
-            found[-1] = Step(last.before_ns, after_ns, size_ns)
+            parting[-1] = Step(last.before_ns, after_ns, size_ns)
         else:
             before_ns += step.size_ns
-    while found and not all(
-        len(one.within(found[-1].after_ns, None).t_ns) for one in (forward, reverse)
+    while parting and not all(
+        len(one.within(parting[-1].after_ns, None).t_ns) for one in (forward, reverse)
     ):
-        found.pop()
-    return before_ns, found
+        parting.pop()
+    return before_ns, parting
 
 
 def close(upper: Floats) -> Floats:

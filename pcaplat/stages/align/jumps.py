@@ -131,7 +131,7 @@ def find_unclear(forward: OffsetBounds, reverse: OffsetBounds) -> list[Step]:
     # what leaves the width is a clock alone, that was set or slewed
     is_path = np.abs(moved[0] - moved[1]) > np.abs(moved[0] + moved[1]) / 4
     left = np.where(is_path, np.minimum(*np.abs(moved)), 0.0)
-    found = []
+    steps = []
     while left.max() > least:
         at = int(np.argmax(left))
         boundary = at + AROUND
@@ -143,9 +143,9 @@ def find_unclear(forward: OffsetBounds, reverse: OffsetBounds) -> list[Step]:
         is_abrupt = _is_abrupt(top, boundary) and _is_abrupt(bottom, boundary)
         if is_abrupt and stays > left[at] / 2:
             start, end = (t0 + round(windows.edge(boundary + side)) for side in (-NEAR, NEAR))
-            found.append(Step(start, end, 0))
+            steps.append(Step(start, end, 0))
         left[max(at - AROUND, 0) : at + AROUND + 1] = 0
-    return found
+    return steps
 
 
 def _most_near(moved: Floats, windows: Windows, t: float) -> float:

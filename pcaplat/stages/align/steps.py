@@ -35,7 +35,7 @@ def steps_of_clocks(
     """
     order = list(dict.fromkeys(domains[point] for point in findings.along))
     pairs = [ends for ends in bounds if ends[0] < ends[1] and ends[::-1] in bounds]
-    found: dict[int, list[Step]] = {}
+    of_clock: dict[int, list[Step]] = {}
     doubtful: dict[Pair, list[Step]] = {}
     seen = _all_jumps(bounds, findings, domains)
     for event in _events(seen):
@@ -49,17 +49,17 @@ def steps_of_clocks(
         }
         sizes_ns, unsure = _fewest_set(event, hidden, order)
         for clock, size_ns in sizes_ns.items():
-            found.setdefault(clock, []).append(_best_placed(event, clock, size_ns))
+            of_clock.setdefault(clock, []).append(_best_placed(event, clock, size_ns))
         least_ns = min(abs(jump.step.size_ns) for _, jump in event)
         for ends in hidden.keys() - showing:
             if hidden[ends] > least_ns or unsure & {*ends}:
                 doubtful.setdefault(ends, []).append(_maybe(event))
     for a, b in pairs:
-        known = [(jump.start, jump.end) for ends, jump in seen if ends == (a, b)]
+        shown = [(jump.start, jump.end) for ends, jump in seen if ends == (a, b)]
         for one in find_unclear(bounds[a, b], bounds[b, a]):
-            if all(end < one.before_ns or one.after_ns < start for start, end in known):
+            if all(end < one.before_ns or one.after_ns < start for start, end in shown):
                 doubtful.setdefault((a, b), []).append(one)
-    in_order = {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in found.items()}
+    in_order = {clock: sorted(of, key=lambda step: step.t_ns) for clock, of in of_clock.items()}
     return in_order, doubtful
 
 
@@ -105,16 +105,16 @@ def _fewest_set(
     usual = max(ahead.values(), key=lambda size: sum(abs(x - size) <= same for x in ahead.values()))
     sizes_ns = {clock: round(size - usual) for clock, size in ahead.items()}
     seen = {clock for ends in shown for clock in ends}
-    found = {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
-    unset = sizes_ns.keys() - found.keys()
+    set_ns = {clock: size for clock, size in sizes_ns.items() if abs(size) > same and clock in seen}
+    unset = sizes_ns.keys() - set_ns.keys()
     noise = max(hidden[ends] for ends in shown)
     unsure = {
         clock
-        for clock, size in found.items()
+        for clock, size in set_ns.items()
         if abs(size) <= noise and not _alone(clock, shown, hidden, unset)
     }
-    sure = found.keys() - unsure
-    return {one: _alone(one, shown, hidden, unset | unsure) or found[one] for one in sure}, unsure
+    sure = set_ns.keys() - unsure
+    return {one: _alone(one, shown, hidden, unset | unsure) or set_ns[one] for one in sure}, unsure
 
 
 def _alone(

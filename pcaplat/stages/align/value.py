@@ -41,15 +41,15 @@ def values_in(
             if before is None:
                 related[new] = point
                 continue
-            known = domains[before]
-            lo_ns, hi_ns = -upper[:, new, known], upper[:, known, new]
-            both = [*steps.get(known, ()), *steps.get(new, ())]
-            is_equal = base_ns[new] == base_ns[known] and not both
+            placed = domains[before]
+            lo_ns, hi_ns = -upper[:, new, placed], upper[:, placed, new]
+            both = [*steps.get(placed, ()), *steps.get(new, ())]
+            is_equal = base_ns[new] == base_ns[placed] and not both
             fits = is_equal and np.all((lo_ns <= 0) & (hi_ns >= 0))
             step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns, both)
             is_raw |= {(before, point)} if fits else set()
-            value[:, new] = value[:, known] + step_ns
-            related[new] = related[known]
+            value[:, new] = value[:, placed] + step_ns
+            related[new] = related[placed]
     return value, related, frozenset(is_raw)
 
 

@@ -121,9 +121,9 @@ class Windows:
         return float(self.top[span].min() - self.bottom[span].max())
 
 
-def windows_of(both: Both) -> Windows | None:
+def windows_of(bounds: Both) -> Windows | None:
     """Windows of equally many packets that hold both directions; None if that gives too few."""
-    t, n = np.concatenate([both.x, both.y]), np.concatenate([both.n, both.m])
+    t, n = np.concatenate([bounds.x, bounds.y]), np.concatenate([bounds.n, bounds.m])
     by = np.argsort(t, kind="stable")
     packets = int(np.clip(n.sum() // (3 * FEWEST_WINDOWS), FEWEST_PACKETS, PACKETS))
     n_windows = int(min(n.sum() // packets, len(t) // 4, MOST_WINDOWS))
@@ -132,7 +132,7 @@ def windows_of(both: Both) -> Windows | None:
     total = np.cumsum(n[by])
     cuts = np.searchsorted(total, np.arange(1, n_windows) * total[-1] / n_windows)
     edges = np.unique(np.concatenate([[t.min()], t[by][cuts], [t.max() + 1]]))
-    windows = windows_between(both, edges)
+    windows = windows_between(bounds, edges)
     return windows if len(windows.top) >= FEWEST_WINDOWS else None
 
 

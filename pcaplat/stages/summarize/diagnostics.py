@@ -19,15 +19,17 @@ def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diag
 def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
     """Points that share a clock cannot see a packet arrive before it left."""
     early = []
-    for one in segments:
-        if one.relation.kind.is_shared and one.distribution is not None:
-            up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
-            n = one.distribution.n_below(-findings.points[down].cut_ns)
-            early_ns = -one.distribution.min_ns
+    for segment in segments:
+        if segment.relation.kind.is_shared and segment.distribution is not None:
+            up, down = (
+                (segment.far, segment.near) if segment.is_reverse else (segment.near, segment.far)
+            )
+            n = segment.distribution.n_below(-findings.points[down].cut_ns)
+            early_ns = -segment.distribution.min_ns
             if n:
                 early.append(
                     f"{findings.name(up)} → {findings.name(down)} {format_count(n)} "
-                    f"({format_frac(n / one.n)}, by up to {format_ns(early_ns)}{one.early})"
+                    f"({format_frac(n / segment.n)}, by up to {format_ns(early_ns)}{segment.early})"
                 )
     if early:
         text = (

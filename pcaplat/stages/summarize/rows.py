@@ -135,7 +135,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
     The half-width is the statistical one, 95 %, as if packets were independent. Quantiles need
     requests paired with responses and are null until they are added (`add_round_trips`).
     """
-    found = []
+    rows = []
     packets = [one for one in segments if one.kind == "packet" and not one.is_split]
     forward = {(one.near, one.far): one for one in packets if not one.is_reverse}
     for back in packets:
@@ -146,8 +146,8 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
         error = sqrt(sum(side.variance / side.n for side in sides))
         row: Row = {"near": findings.name(back.near), "far": findings.name(back.far)}
         row |= {"n": min(to.n, back.n), "mean_ns": sum(side.mean_ns for side in sides)}
-        found.append(row | {"mean_half_width_ns": Z_95 * error} | NO_PAIRS)
-    return found
+        rows.append(row | {"mean_half_width_ns": Z_95 * error} | NO_PAIRS)
+    return rows
 
 
 def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
@@ -212,15 +212,15 @@ def point_rows(findings: Findings, matched: Mapping[str, Any]) -> list[Row]:
     other points saw before it and after, how many it saw too, and how many it missed.
     """
     statuses, reasons = matched["statuses"], matched["reasons"]
-    found = []
+    rows = []
     for point in (*findings.along, *findings.alone):
         row = matching_row(dict(zip(statuses, matched["counts"][point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
         asked |= _missed_row(matched["missed"][point])
         asked |= _mirror_row(findings.points[point])
         asked["reasons"] = reason_rows(reasons, matched["n_by_reason"][point])
-        found.append({"point": findings.name(point)} | asked)
-    return found
+        rows.append({"point": findings.name(point)} | asked)
+    return rows
 
 
 def _missed_row(missed: Sequence[tuple[int, float]]) -> Row:

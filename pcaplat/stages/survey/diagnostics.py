@@ -122,7 +122,7 @@ def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str |
 
 def check_copies(points: Sequence[Point], relations: Relations) -> list[Diagnostic]:
     """Say which points may be one capture under two names."""
-    found = []
+    diagnostics = []
     for ends, both in relations.items():
         if len(both) >= ENOUGH_EQUAL and not np.any(both.d_ns):
             text = (
@@ -130,8 +130,8 @@ def check_copies(points: Sequence[Point], relations: Relations) -> list[Diagnost
                 "same stamp at both, to the last digit"
             )
             consequence = "if one is a copy of the other, the latency between them means nothing"
-            found.append(Diagnostic("same-capture", None, text, consequence, "leave one out"))
-    return found
+            diagnostics.append(Diagnostic("same-capture", None, text, consequence, "leave one out"))
+    return diagnostics
 
 
 def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator[Diagnostic]:

@@ -84,7 +84,7 @@ def suspect(
     Returns:
         How to learn the translations; None where nothing speaks for one.
     """
-    found = []
+    suspects = []
     if len(points) < 2:  # noqa: PLR2004 - a flow becomes another between two points
         return None
     ways = [_seen(sampled["packets"], "bare", points, divisions, part)]
@@ -95,8 +95,8 @@ def suspect(
         relations, tail_ns = relate(unique)
         crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
         n = sum(_n_crossing(unique, *ends) for ends in crossing)
-        found.append((n, relations, tail_ns))
-    n, relations, tail_ns = max(found, key=lambda one: one[0], default=(0, {}, 0))
+        suspects.append((n, relations, tail_ns))
+    n, relations, tail_ns = max(suspects, key=lambda one: one[0], default=(0, {}, 0))
     if not n:
         return None
     window_ns = min(MOST_WINDOW_NS, LEAST_WINDOW_NS + TAILS * tail_ns)

@@ -58,11 +58,11 @@ def fit_bands(
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
         for side, (up, down) in enumerate(((near, far), (far, near))):
-            both = of_side(between(relations, up, down), toward, side)
-            if len(both):
+            packets = of_side(between(relations, up, down), toward, side)
+            if len(packets):
                 of_ends = centres[side][up], centres[side][down]
-                residual_ns = residuals(both, of_ends)
-                is_doubtful = passed_in(both, of_ends[0], doubtful_ns[side])
+                residual_ns = residuals(packets, of_ends)
+                is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
                 band = band_of(residual_ns, resolution_ns, is_doubtful)
                 ups, downs = sides[side][up], sides[side][down]
                 bands[side][up, down] = replace(
@@ -70,7 +70,7 @@ def fit_bands(
                     lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
                     phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
                 )
-                n_seen[side][up, down] = len(both)
+                n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
     return first, second
 

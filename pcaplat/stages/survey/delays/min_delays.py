@@ -42,25 +42,25 @@ def sampled_min_delays(
     return found
 
 
-def _min_delays(findings: Findings, side: int, up_down: Pair, both: Shared) -> MinDelays:
+def _min_delays(findings: Findings, side: int, up_down: Pair, packets: Shared) -> MinDelays:
     """Keep the least of each bin."""
     up, down = up_down
     centres, (start_ns, length_ns) = findings.centres[side], findings.bins
-    aligned_ns = both.t_ns - centres[up].at(both.t_ns)
+    aligned_ns = packets.t_ns - centres[up].at(packets.t_ns)
     # the first bin has what came less than a bin before it too, as it has in the core
     is_in = aligned_ns > start_ns - length_ns
-    both, aligned_ns = both.at(is_in), aligned_ns[is_in]
-    arrived_ns = both.t_ns + both.d_ns
+    packets, aligned_ns = packets.at(is_in), aligned_ns[is_in]
+    arrived_ns = packets.t_ns + packets.d_ns
     residual_ns = arrived_ns - centres[down].at(arrived_ns) - aligned_ns
     of_bin = np.clip((aligned_ns - start_ns) // length_ns, 0, N_BINS - 1)
-    order = np.lexsort((aligned_ns, both.d_ns, residual_ns, of_bin))
+    order = np.lexsort((aligned_ns, packets.d_ns, residual_ns, of_bin))
     _, first, n = np.unique(of_bin[order], return_index=True, return_counts=True)
     at = order[first]
     return {
         "up": up,
         "down": down,
         "aligned_ns": aligned_ns[at],
-        "up_ns": both.t_ns[at],
-        "raw_ns": both.d_ns[at],
+        "up_ns": packets.t_ns[at],
+        "raw_ns": packets.d_ns[at],
         "n": n,
     }

@@ -92,19 +92,19 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
         What they share, less outliers in `d_ns`; and how far from the median of their neighbours
         in time 99 % of all are, ns.
     """
-    both = _joined(near, far)
-    if len(both) == 0:
-        return both, 0
-    apart_ns = np.abs(both.d_ns - _medians(both.d_ns, [len(both)]))
-    strong_ns = apart_ns[both.is_strong]
+    packets = _joined(near, far)
+    if len(packets) == 0:
+        return packets, 0
+    apart_ns = np.abs(packets.d_ns - _medians(packets.d_ns, [len(packets)]))
+    strong_ns = apart_ns[packets.is_strong]
     is_kept = _is_usual(apart_ns, apart_ns)
     # what goes the other way lies elsewhere, by as much as both ways take
-    ways = _ways(both)
-    own_ns = _apart_by_way(both.d_ns, ways, apart_ns)
-    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(both.d_ns), own_ns)
+    ways = _ways(packets)
+    own_ns = _apart_by_way(packets.d_ns, ways, apart_ns)
+    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(packets.d_ns), own_ns)
     for rows in ways:
-        is_kept[rows] |= both.is_directed[rows] & (not is_kept[rows].any())
-    return both.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+        is_kept[rows] |= packets.is_directed[rows] & (not is_kept[rows].any())
+    return packets.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
 
 
 def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
@@ -216,16 +216,16 @@ def between(relations: Relations, up: int, down: int) -> Shared:
         return relations[up, down]
     if (down, up) not in relations:
         return NOTHING_SHARED
-    both = relations[down, up]
+    packets = relations[down, up]
     return Shared(
-        both.t_ns + both.d_ns,
-        -both.d_ns,
-        both.flow,
-        both.pair,
-        both.is_toward,
-        both.is_directed,
-        both.is_strong,
-        -both.n_hops,
+        packets.t_ns + packets.d_ns,
+        -packets.d_ns,
+        packets.flow,
+        packets.pair,
+        packets.is_toward,
+        packets.is_directed,
+        packets.is_strong,
+        -packets.n_hops,
     )
 
 

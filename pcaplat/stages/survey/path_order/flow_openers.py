@@ -67,7 +67,7 @@ def _first_sampled(
     sample: Sample, points: Sequence[Point], starts_ns: Starts, toward: Mapping[int, bool]
 ) -> dict[int, bool]:
     """Direction of each flow's first sampled packet in the common time."""
-    found: dict[int, bool] = {}
+    goes_forward: dict[int, bool] = {}
     for point, start_ns in starts_ns.items():
         seen = sample.seen_at(points[point])
         seen = seen.at(seen.is_directed & (seen.t_ns >= start_ns))
@@ -76,5 +76,5 @@ def _first_sampled(
         pairs, is_toward = seen.pair[by][at].tolist(), seen.is_toward[by][at].tolist()
         for flow, pair, to in zip(flows.tolist(), pairs, is_toward, strict=True):
             if pair in toward:
-                found.setdefault(flow, bool(to) == toward[pair])
-    return found
+                goes_forward.setdefault(flow, bool(to) == toward[pair])
+    return goes_forward

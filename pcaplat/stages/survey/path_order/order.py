@@ -175,7 +175,7 @@ def _reached(
     rest: Sequence[int], coordinate: Mapping[int, float], table: Distances
 ) -> dict[int, float]:
     """Coordinates of the points that have a distance to any that is placed."""
-    found = {}
+    places = {}
     for point in rest:
         steps = [
             at + table[known, point] for known, at in coordinate.items() if (known, point) in table
@@ -184,8 +184,8 @@ def _reached(
             at - table[point, known] for known, at in coordinate.items() if (point, known) in table
         ]
         if steps:
-            found[point] = float(np.median(steps))
-    return found
+            places[point] = float(np.median(steps))
+    return places
 
 
 def _sorted_along(coordinate: Mapping[int, float], known: Distances) -> list[int]:

@@ -117,7 +117,7 @@ def travel_order(columns: Columns, part: Ints, forward: Mapping[int, bool]) -> l
         part: Of every row, or below 0 for rows that do not count.
         forward: By address pair, whether packets from the smaller address go that way.
     """
-    score: dict[int, list[float]] = {int(one): [] for one in np.unique(part[part >= 0])}
+    score: dict[int, list[float]] = {int(place): [] for place in np.unique(part[part >= 0])}
     rows = np.flatnonzero((part >= 0) & (columns["is_directed"] != 0))
     by = np.lexsort((rows, columns["t_ns"][rows], columns["key"][rows]))
     rows = rows[by]
@@ -129,9 +129,9 @@ def travel_order(columns: Columns, part: Ints, forward: Mapping[int, bool]) -> l
             toward = bool(columns["is_toward"][first])
             if toward != forward.get(int(columns["pair"][first]), True):
                 passed.reverse()
-            for at, one in enumerate(passed):
-                score[one].append(at / (len(passed) - 1))
-    return sorted(score, key=lambda one: (np.mean(score[one] or [1.0]), one))
+            for at, place in enumerate(passed):
+                score[place].append(at / (len(passed) - 1))
+    return sorted(score, key=lambda place: (np.mean(score[place] or [1.0]), place))
 
 
 def flow_openers(flows: Columns) -> dict[int, bool]:

@@ -76,7 +76,7 @@ def divide(
     columns = {name: np.frombuffer(column, "<i8") for name, column in packets.items()}
     senders = {name: np.frombuffer(column, "<i8") for name, column in flows.items()}
     owner = np.array([names.index(name) for name in names], np.int64)[columns["file"]]
-    found: list[PointTree | None] = [None] * len(names)
+    divisions: list[PointTree | None] = [None] * len(names)
     part = columns["interface"].copy()
     for first in np.unique(owner).tolist():
         rows = np.flatnonzero(owner == first)
@@ -93,8 +93,8 @@ def divide(
             for leaf_part, leaf in writer.leaves.items():
                 part[leaf.rows] = leaf_part
             for file in files:
-                found[file] = division
-    return found, part
+                divisions[file] = division
+    return divisions, part
 
 
 def grow(columns: Columns, rows: Ints, asked: tuple[str, ...]) -> Branch | None:
