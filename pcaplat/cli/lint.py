@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pcaplat.cli import Format, note, print_found, progress_bar
-from pcaplat.cli.options import OF_LINT, Captures, Engine, NoProgress, Quiet, is_study, offering
+from pcaplat.cli.options import OF_LINT, Captures, EngineName, NoProgress, Quiet, is_study, offering
 
 
 @offering(OF_LINT)
@@ -13,7 +13,7 @@ def command(
     format_: Format = "table",
     *,
     options: dict[str, Any],
-    engine: Engine = "local",
+    engine: EngineName = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:

@@ -19,7 +19,7 @@ from pcaplat.cli import (
 from pcaplat.cli.options import (
     OF_MERGE,
     Captures,
-    Engine,
+    EngineName,
     NoProgress,
     OutputDir,
     Overwrite,
@@ -47,7 +47,7 @@ def command(
     unmatched: Annotated[
         bool, Option("--unmatched", help="With -o: the frames matched nowhere too, as captured.")
     ] = False,
-    engine: Engine = "local",
+    engine: EngineName = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:

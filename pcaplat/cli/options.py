@@ -35,7 +35,7 @@ OutputDir = Annotated[
     typer.Option("--output", "-o", metavar="DIR", help="Write the result's files there."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result in DIR.")]
-Engine = Annotated[Literal["local"], typer.Option(help=options_of(MergeOptions)["engine"].help)]
+EngineName = Annotated[Literal["local"], typer.Option(help=options_of(MergeOptions)["engine"].help)]
 Strict = Annotated[bool, typer.Option("--strict", help=options_of(MergeOptions)["strict"].help)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="No progress bar.")]

@@ -26,7 +26,7 @@ FILES = {"rfc2544.json": "json"}
 LEFT = ("size", "requirement", "section", "verdict", "evidence")
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
-Texts = list[dict[str, str]]
+TextRows = list[dict[str, str]]
 
 
 def report(document: Row) -> Report:
@@ -50,7 +50,7 @@ def _title(document: Row) -> str:
     return f"{n} trial{'s' if n != 1 else ''}, {ends}; sizes with FCS"
 
 
-def _tables(document: Row) -> Iterator[tuple[str, Texts]]:
+def _tables(document: Row) -> Iterator[tuple[str, TextRows]]:
     """Give headings and rows as a reader sees them."""
     cells, results = document["cells"], document["results"]
     unit = unit_for(row[name] for row in cells for name in ("mean_ns", "p99_ns"))

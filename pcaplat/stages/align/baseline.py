@@ -46,7 +46,7 @@ class LinePiece:
 
 
 @dataclass(frozen=True)
-class Baseline:
+class ClockBaseline:
     """The lines joined: values at `times`, and how fast bounds loosen between these, ns per ns."""
 
     times: Floats
@@ -62,7 +62,7 @@ class Baseline:
         total = np.concatenate([[0.0], np.cumsum(self.loosening * np.diff(self.times))])
         return np.asarray(np.interp(t, self.times, total))
 
-    def loosened(self, windows: Windows) -> "Baseline":
+    def loosened(self, windows: Windows) -> "ClockBaseline":
         """Loosen by what the middle moves beside the baseline while the path stays as it is."""
         dx = differences(windows.middle - self.at(windows.centres))
         queued = medians(windows.width - windows.quiet)
@@ -81,7 +81,7 @@ class Baseline:
             least[span] = np.maximum(least[span], rate)
         return replace(self, loosening=np.minimum(self.loosening + least, MOST_DRIFT))
 
-    def looser(self, where: Floats) -> "Baseline | None":
+    def looser(self, where: Floats) -> "ClockBaseline | None":
         """Loosen three times as fast in the parts that hold one of these times, if it helps."""
         at = np.searchsorted(self.times, where, side="right") - 1
         held = np.zeros(len(self.loosening), dtype=bool)
@@ -98,7 +98,7 @@ def fit_baseline(
     r: Floats,
     span: tuple[float, float],
     windows: Windows | None = None,
-) -> Baseline:
+) -> ClockBaseline:
     """Fit lines between the bounds `f` at `x` above and `r` at `y` below, over a span of time.
 
     Where the path changed, `windows` narrow the drifts of a single line.
@@ -110,7 +110,7 @@ def fit_baseline(
             one = _narrowed(one, x, f, y, r, windows)
         ends = np.array(span)
         half = max(one.drift - one.least, one.most - one.drift) + LEAST_DRIFT
-        return Baseline(ends, one.level + one.drift * (ends - one.middle), np.array([half]))
+        return ClockBaseline(ends, one.level + one.drift * (ends - one.middle), np.array([half]))
     parts = _bent(parts)
     times = [span[0], *(part.middle for part in parts), span[1]]
     first, last = parts[0], parts[-1]
@@ -121,7 +121,7 @@ def fit_baseline(
     around = [first, *parts, last]
     off = [max(part.most - slope, slope - part.least) for part, slope in _beside(around, slopes)]
     loosening = np.maximum(np.reshape(off, (-1, 2)).max(axis=1), LEAST_DRIFT) + LEAST_DRIFT
-    return Baseline(np.array(times), np.array(values), np.minimum(loosening, MOST_DRIFT))
+    return ClockBaseline(np.array(times), np.array(values), np.minimum(loosening, MOST_DRIFT))
 
 
 def _narrowed(

@@ -8,7 +8,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.points import Pair
-from pcaplat.stages.align.baseline import Baseline, fit_baseline
+from pcaplat.stages.align.baseline import ClockBaseline, fit_baseline
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.windows import Both, windows_of
 
@@ -128,7 +128,7 @@ def _floats(values: Ints) -> Floats:
     return values.astype(np.float64)
 
 
-def _cone(baseline: Baseline, knots: Floats, x: Floats, f: Floats) -> Floats:
+def _cone(baseline: ClockBaseline, knots: Floats, x: Floats, f: Floats) -> Floats:
     """Lowest of all bounds at each knot, each loosened by its distance in time: O(n log n)."""
     by = np.argsort(x, kind="stable")
     x, f = x[by], f[by]
