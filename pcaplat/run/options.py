@@ -376,6 +376,8 @@ def taking(
         def call(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
             return verb(options(*given, **named))
 
+        # what is misspelt is told of the function that was called
+        vars(options)["__init__"].__qualname__ = verb.__qualname__
         returned = get_type_hints(verb)["return"]
         vars(call)["__signature__"] = signature(options).replace(return_annotation=returned)
         call.__doc__ = (getdoc(verb) or "").replace(REST, _listed(options))
