@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tests.oracle_decode import TCP, Packet, innermost, read_frames
@@ -76,6 +76,7 @@ def key_of(packet: Packet, prefixes: dict[int, int]) -> Key:
     return (packet.flow, packet.protocol, packet.ident, packet.fragment, packet.length, stable)
 
 
+@lru_cache(maxsize=6)  # as many points as a path of the lab has
 def sightings(path: Path) -> list[Sighting]:
     """The decodable frames of a file, in time order."""
     decoded = ((f, innermost(f)) for f in read_frames(path))
