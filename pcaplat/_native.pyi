@@ -4,11 +4,18 @@ from typing import Any, TypeAlias, final
 
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
+from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
 
 __all__ = [
+    "IDENTITIES",
     "IS_DEBUG_BUILD",
+    "MATCHED_BY",
+    "PAIR_KINDS",
+    "REASONS",
+    "STATUSES",
+    "TRIP_KINDS",
     "Follow",
     "Learned",
     "PacketStream",
@@ -32,6 +39,12 @@ _Path: TypeAlias = str | PathLike[str]
 _Tell: TypeAlias = Callable[[int], None] | None
 
 IS_DEBUG_BUILD: bool
+STATUSES: tuple[str, ...]
+REASONS: tuple[tuple[str, str], ...]
+PAIR_KINDS: tuple[str, ...]
+MATCHED_BY: tuple[str, ...]
+IDENTITIES: tuple[str, ...]
+TRIP_KINDS: tuple[str, ...]
 
 @final
 class Settings:
@@ -104,20 +117,20 @@ def match_files(
     keep_crossings: bool = False,
     n_partitions: int = 0,
     tell: _Tell = None,
-) -> dict[str, Any]: ...
+) -> Matched: ...
 def attribute(
     spills: Sequence[_Path],
     is_reverse: bool,
     clock: Centre,
     usual: Centre,
     blocks: BlockTimes,
-) -> dict[str, Any]: ...
+) -> Latencies: ...
 def attribute_round_trips(
     files: Sequence[tuple[_Path, _Path, _Path]],
     clock: Centre,
     usual: Centre,
     blocks: BlockTimes,
-) -> list[dict[str, Any]]: ...
+) -> list[Latencies]: ...
 def write_merged(
     points: Sequence[
         tuple[

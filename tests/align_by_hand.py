@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.model.centre import Centre
+from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 
@@ -42,7 +43,7 @@ class TwoClocks:
         wander = self.wander_ns * np.sin(2 * np.pi * t / self.span_ns)
         return np.asarray(self.drift_ppm * 1e-6 * t + wander)
 
-    def min_delays(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[MinDelays]:
         """The least raw differences per bin and direction, as the core keeps them."""
         chance = np.random.default_rng(self.seed)
         rows = []
@@ -67,20 +68,20 @@ class TwoClocks:
         return findings_of([0, self.offset_ns + 5_000], self.span_ns, self.resolution_ns)
 
 
-def in_bins(up: int, down: int, t_ns: Ints, raw_ns: Ints, span_ns: int) -> dict[str, object]:
+def in_bins(up: int, down: int, t_ns: Ints, raw_ns: Ints, span_ns: int) -> MinDelays:
     """Keep the least difference of each bin of time."""
     bins = (t_ns - START_NS) // (span_ns // N_BINS + 1)
     by = np.lexsort((raw_ns, bins))
     _, first, n = np.unique(bins[by], return_index=True, return_counts=True)
     kept = by[first]
-    return {"up": up, "down": down, **stamps(up, t_ns[kept], raw_ns[kept]), "n": n}
+    return MinDelays(up, down, **stamps(up, t_ns[kept], raw_ns[kept]), n=n)
 
 
-def one_bound(up: int, down: int, raw_ns: int, n: int = 9) -> dict[str, object]:
+def one_bound(up: int, down: int, raw_ns: int, n: int = 9) -> MinDelays:
     """The same least difference all the time."""
     t_ns = START_NS + np.arange(n, dtype=np.int64) * 1_000_000_000
     raw = np.full(n, raw_ns, np.int64)
-    return {"up": up, "down": down, **stamps(up, t_ns, raw), "n": np.ones(n, np.int64)}
+    return MinDelays(up, down, **stamps(up, t_ns, raw), n=np.ones(n, np.int64))
 
 
 def stamps(up: int, near_ns: Ints, raw_ns: Ints) -> dict[str, Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from tests.clock_scenarios import SECOND_NS
 
 if TYPE_CHECKING:
     from pcaplat.model.arrays import Floats, Ints
+    from pcaplat.model.matched import MinDelays
     from pcaplat.model.path import Findings
 
 Setting = tuple[int, float, float]
@@ -72,22 +73,22 @@ class ClockPath:
             delays += np.where(t >= at, max(size, 0.0), max(-size, 0.0))
         return np.asarray(delays)
 
-    def min_delays(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[MinDelays]:
         """The least differences of neighbours, and of both ends, as the core has them."""
         pairs = [*pairwise(range(self.n_points)), (0, self.n_points - 1)]
         return [self._min_delays(a, b, 0) for a, b in pairs] + [
             self._min_delays(b, a, 1) for a, b in pairs
         ]
 
-    def _min_delays(self, up: int, down: int, direction: int) -> dict[str, object]:
+    def _min_delays(self, up: int, down: int, direction: int) -> MinDelays:
         stamps = self.stamps[direction]
         raw_ns = stamps[down] - stamps[up]
         # on the clock of the path's first point, as well as the survey knows it
         aligned_ns = stamps[0]
         found = in_bins(up, down, aligned_ns, raw_ns, int(self.span_ns))
         by = {int(t): int(own) for t, own in zip(aligned_ns, stamps[up], strict=True)}
-        times = np.asarray(found["aligned_ns"])
-        return found | {"up_ns": np.array([by[int(t)] for t in times], np.int64)}
+        up_ns = np.array([by[int(t)] for t in found.aligned_ns], np.int64)
+        return replace(found, up_ns=up_ns)
 
     def findings(self) -> Findings:
         """What the survey would say."""

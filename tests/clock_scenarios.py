@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.matched import MinDelays
 from pcaplat.stages.survey.delays.centres import fit_centre
 from tests.align_by_hand import N_BINS, START_NS, findings_of
 
@@ -70,11 +71,11 @@ class Scenario:
     def _cut(self, t_ns: Ints) -> Ints:
         return (START_NS + t_ns) // self.resolution_ns * self.resolution_ns
 
-    def min_delays(self) -> list[dict[str, object]]:
+    def min_delays(self) -> list[MinDelays]:
         """The least difference of each bin, about the survey's centre, as the core keeps it."""
         return [self._min_delays(direction) for direction in (0, 1)]
 
-    def _min_delays(self, direction: int) -> dict[str, object]:
+    def _min_delays(self, direction: int) -> MinDelays:
         near, far = self.stamps[direction]
         by = np.argsort(far, kind="stable")[:: max(1, len(far) // 8192)]
         centre = fit_centre(far[by], (far - near)[by])
@@ -86,8 +87,8 @@ class Scenario:
         _, first, n = np.unique(bins[order], return_index=True, return_counts=True)
         kept = order[first]
         raw_ns = sign * (far - near)[kept]
-        ends = {"up": direction, "down": 1 - direction, "up_ns": (near, far)[direction][kept]}
-        return {**ends, "aligned_ns": aligned[kept], "raw_ns": raw_ns, "n": n}
+        up_ns = (near, far)[direction][kept]
+        return MinDelays(direction, 1 - direction, aligned[kept], up_ns, raw_ns, n)
 
     def findings(self) -> Findings:
         """What the survey would say of the two points."""

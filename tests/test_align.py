@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pcaplat.model.clocks import Step
+from pcaplat.model.matched import MinDelays
 from pcaplat.stages.align import N_KNOTS, align
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.interval import bound_pair
@@ -114,8 +117,7 @@ class TestOneWay:
     )
     def test_few_packets_tell_no_drift(self, raw_ns: tuple[int, ...]) -> None:
         t_ns = START_NS + 10_000 * np.arange(len(raw_ns))
-        min_delays = {"up": 0, "down": 1, "aligned_ns": t_ns, "up_ns": t_ns}
-        min_delays |= {"raw_ns": np.array(raw_ns), "n": np.ones(len(raw_ns), np.int64)}
+        min_delays = MinDelays(0, 1, t_ns, t_ns, np.array(raw_ns), np.ones(len(raw_ns), np.int64))
         relation = align(findings_of([0, 0]), [0, 1], [min_delays]).relation(0, 1)
         assert (relation.kind, relation.drift_ppm) == ("one-way", None)
         assert relation.drift_half_width_ppm is None
@@ -156,11 +158,11 @@ class TestAccuracy:
 
     def test_the_packet_that_contradicts_most_is_named(self) -> None:
         min_delays = one_bound(0, 1, -20_000)
-        n = len(np.asarray(min_delays["raw_ns"]))
+        n = len(min_delays.raw_ns)
         frames = np.arange(1, n + 1)
         # all but the fourth contradict by less
         raw_ns = -20_000 + 500 * np.abs(frames - 4)
-        several = min_delays | {"raw_ns": raw_ns, "up_frame": frames, "down_frame": frames + 10}
+        several = replace(min_delays, raw_ns=raw_ns, up_frame=frames, down_frame=frames + 10)
         found = align(
             self.FINDINGS,
             [0, 1],

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from pcaplat.model.blocks import BlockTimes
+from pcaplat.model.blocks import BlockTimes, CountedBlocks
+from pcaplat.model.latencies.segments import Distribution
+from pcaplat.model.matched import EndCounts, LinkCounts
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute, clock_between
 from tests.align_by_hand import START_NS, TwoClocks, findings_of
@@ -16,33 +19,31 @@ from tests.align_by_hand import START_NS, TwoClocks, findings_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-HISTOGRAM = {
-    "n": 2,
-    "sum_ns": 30,
-    "sum_of_squares": 500.0,
-    "min_ns": 10,
-    "max_ns": 20,
-    "middles_ns": [10.0, 20.0],
-    "counts": [1, 1],
-}
-NO_BLOCKS = dict.fromkeys(("n", "sum_ns", "sum_of_squares", "bin_of", "middles_ns", "counts"), b"")
+HISTOGRAM = Distribution(2, 30, 500.0, 10, 20, [10.0, 20.0], [1, 1])
+EMPTY = Distribution(0, 0, 0.0, 0, 0, [], [])
+INTS, FLOATS = np.zeros(0, np.int64), np.zeros(0)
+NO_BLOCKS = CountedBlocks(INTS, INTS, FLOATS, INTS, FLOATS, INTS)
 TIMES = BlockTimes(START_NS, START_NS + 1_000_000_000)
-NO_ENDS: dict[str, Any] = {"n": 0, "n_lost": 0, "n_duplicated": 0}
-NOTHING: dict[str, Any] = {
-    "n": 0,
-    "n_lost": 0,
-    "lost_spread": 1.0,
-    "n_duplicated": 0,
-    "n_reordered": 0,
-    "matched_bytes": 0,
-    "lost_bytes": 0,
-    "first-byte": NO_ENDS,
-    "last-byte": NO_ENDS,
-}
+NO_ENDS = EndCounts(0, EMPTY, 0, 0, 0, [])
+NOTHING = LinkCounts(
+    n=0,
+    histogram=EMPTY,
+    blocks=NO_BLOCKS,
+    variation=EMPTY,
+    n_duplicated=0,
+    n_reordered=0,
+    n_lost=0,
+    lost_spread=1.0,
+    lost_blocks=[],
+    matched_bytes=0,
+    lost_bytes=0,
+    ends=[NO_ENDS, NO_ENDS],
+    spills=[],
+)
 
 
-def counts(**given: object) -> dict[str, Any]:
-    return {**NOTHING, "histogram": HISTOGRAM, "blocks": NO_BLOCKS, "spills": []} | given
+def counts(**given: Any) -> LinkCounts:  # noqa: ANN401 - fields of it
+    return replace(NOTHING, histogram=HISTOGRAM, **given)
 
 
 def spilled(path: Path, pairs: list[tuple[int, int]]) -> list[str]:
@@ -66,11 +67,9 @@ def test_points_of_one_clock_need_no_alignment() -> None:
 def test_what_was_cut_is_segments_of_its_own() -> None:
     findings = findings_of([0, 0])
     clocks = align(findings, [0, 0], [])
-    first = NO_ENDS | {"n": 2, "n_lost": 1, "histogram": HISTOGRAM, "spills": []}
-    cut = {"first-byte": first, "last-byte": NO_ENDS | {"n_lost": 4}, "matched_bytes": 90}
-    found = attribute(
-        findings, clocks, [(0, 1)], [[counts(n=2, **cut), counts(lost_bytes=7)]], TIMES
-    )
+    first = replace(NO_ENDS, n=2, n_lost=1, histogram=HISTOGRAM)
+    cut = counts(n=2, ends=[first, replace(NO_ENDS, n_lost=4)], matched_bytes=90)
+    found = attribute(findings, clocks, [(0, 1)], [[cut, counts(lost_bytes=7)]], TIMES)
     assert [(one.kind, one.n, one.n_lost, one.is_reverse) for one in found] == [
         ("packet", 2, 0, False),
         ("first-byte", 2, 1, False),

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 
 import pytest
 
+from pcaplat import _native
 from pcaplat.model.band import Band, Copies
+from pcaplat.model.latencies.exchanges import TIMESTAMPS
+from pcaplat.model.matched import (
+    DecoyCounts,
+    EndCounts,
+    Latencies,
+    LinkCounts,
+    MissedCounts,
+    OpenTriangle,
+    TriangleCounts,
+    TripCounts,
+)
+from pcaplat.model.matches.reasons import MEANINGS
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import Node
+from pcaplat.stages.attribute import CUT
 from tests.conftest import ROOT
 
 RUST = ROOT / "rust" / "src"
@@ -84,21 +99,53 @@ def test_every_function_of_the_module_is_enumerated() -> None:
     assert added <= set(called_by_python())
 
 
-def fields_of_core(file: str, name: str) -> set[str]:
-    """Names of the fields of one of the core's structs."""
-    text = (RUST / file).read_text("utf-8").partition(f"pub struct {name} {{\n")[2]
-    return set(re.findall(r"(?m)^    pub (\w+): ", text.partition("\n}\n")[0]))
+def fields_of_core(name: str) -> set[str]:
+    """Names of the fields of one of the core's structs, which is the only one of its name."""
+    start = f"pub struct {name} {{\n"
+    texts = (path.read_text("utf-8") for path in RUST.rglob("*.rs"))
+    (text,) = (text for text in texts if start in text)
+    body = text.partition(start)[2].partition("\n}\n")[0]
+    return set(re.findall(r"(?m)^    pub (\w+): ", body))
 
 
-READ = {
-    Plan: ("plan/mod.rs", "Plan"),
-    Band: ("plan/band.rs", "Band"),
-    Copies: ("plan/copies.rs", "Copies"),
-    Node: ("location/tree.rs", "Node"),
-}
-"""Dataclasses whose attributes the core reads, and the struct that they become."""
-
-
-@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [Plan, Band, Copies, Node], ids=lambda kind: kind.__name__)
 def test_what_the_core_reads_has_the_names_of_its_structs(kind: type) -> None:
-    assert {one.name for one in fields(kind)} == fields_of_core(*READ[kind])
+    assert {one.name for one in fields(kind)} == fields_of_core(kind.__name__)
+
+
+GIVEN = {
+    Latencies: ("Latencies", set()),
+    EndCounts: ("EndTally", set()),
+    LinkCounts: ("LinkTally", {"spills"}),
+    MissedCounts: ("Missed", set()),
+    TriangleCounts: ("Closed", set()),
+    OpenTriangle: ("Open", set()),
+    DecoyCounts: ("Harvested", {"n_turns", "one_in"}),
+    TripCounts: ("Shares", {"one_in"}),
+}
+"""Dataclasses that the core makes, the struct of each, and what is put beside its fields."""
+
+
+@pytest.mark.parametrize("kind", GIVEN, ids=lambda kind: kind.__name__)
+def test_what_the_core_makes_has_the_names_of_its_structs(kind: type) -> None:
+    name, more = GIVEN[kind]
+    assert {one.name for one in fields(kind)} == fields_of_core(name) | more
+
+
+def test_every_dataclass_that_the_core_makes_is_there() -> None:
+    """And none of another name; that fields agree, each merge shows."""
+    made = re.compile(r'"([\w.]+)"\s*[.,]\s*"([A-Z]\w+)"')
+    texts = [path.read_text("utf-8") for path in (RUST / "py").glob("*.rs")]
+    names = {found for text in texts for found in made.findall(text)}
+    assert {("matched", "Matched"), ("latencies.segments", "Distribution")} <= names
+    for module, name in names:
+        assert is_dataclass(getattr(import_module(f"pcaplat.model.{module}"), name))
+
+
+def test_every_name_that_the_core_counts_by_is_given_once() -> None:
+    assert set(_native.REASONS) == set(MEANINGS)
+    assert {status for status, _ in _native.REASONS} < set(_native.STATUSES)
+    for names in (_native.STATUSES, _native.PAIR_KINDS, _native.MATCHED_BY, _native.IDENTITIES):
+        assert len(set(names)) == len(names)
+    assert TIMESTAMPS in _native.TRIP_KINDS
+    assert set(CUT) < set(_native.PAIR_KINDS)

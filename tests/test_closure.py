@@ -8,6 +8,7 @@ import pytest
 
 from pcaplat import merge
 from pcaplat.diagnostics.triangles import check_triangles
+from pcaplat.model.matched import DecoyCounts, OpenTriangle, TriangleCounts
 from tests.align_by_hand import findings_of
 from tests.triangle_by_hand import TRAP, USUAL, triangle
 
@@ -42,7 +43,8 @@ def test_as_many_as_equal_packets_leave_by_chance_are_not_told(
 ) -> None:
     """A pair of equal packets is accepted at 0.9995."""
     names = ["caps/a.pcap", "caps/b.pcap", "c.pcap"]
-    decoys = {"closed": [((2, 0, 1), n, n_open, [(2, 71), (1, 72), (1, 70)])]}
+    triangle = TriangleCounts(n, n_open, OpenTriangle((2, 71), (1, 72), (1, 70)))
+    decoys = DecoyCounts({}, 0, [], 0, 0, 0, {(2, 0, 1): triangle}, n_turns=8, one_in=2)
     found = list(check_triangles(findings_of([0, 0, 0], 10**9), decoys, names))
     assert [one.point for one in found] == ["p0"] * is_told
     for one in found:

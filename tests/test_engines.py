@@ -45,9 +45,9 @@ def test_every_frame_gets_a_status(name: str, tmp_path: object) -> None:
     settings = _native.Settings(prefixes=sampled["prefixes"])
     told: list[int] = []
     matched = here.match(NAMES, settings, plan, str(tmp_path), keep_rows=True, tell=told.append)
-    assert [sum(of_point) for of_point in matched["counts"]] == [328] * 6
-    assert matched["statuses"][0] == "matched"
-    assert all(counts["n"] > 0 for both in matched["links"] for counts in both)
+    assert [sum(of_point) for of_point in matched.counts] == [328] * 6
+    assert _native.STATUSES[0] == "matched"
+    assert all(counts.n > 0 for both in matched.links for counts in both)
     # clocks are all different: every pair of neighbours and the ends bound each other both ways
-    bounded = {(one["up"], one["down"]) for one in matched["least"]}
+    bounded = {(one.up, one.down) for one in matched.min_delays}
     assert {(up, down) for down, up in bounded} == bounded

@@ -1,10 +1,12 @@
 """The share of false pairs: weights by hand, and simulated identities whose truth is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pcaplat
+from pcaplat.model.matched import DecoyCounts
 from pcaplat.model.matches.false_matches import false_matches
 from tests.simulator.effects import NAMES, at, base, long_path, together, weak
 from tests.simulator.outcome import run
@@ -12,16 +14,17 @@ from tests.simulator.scenario import Scenario
 from tests.simulator.score import Score
 from tests.simulator.truth import Truth
 
-NOTHING = {
-    "false_pairs": [],
-    "packets": [(1000, 100), (1000, 0)],
-    "n_pairs": 2000,
-    "n_eligible": 0,
-    "n_tried": 0,
-    "n_hit": 0,
-    "n_turns": 8,
-    "one_in": 2,
-}
+NOTHING = DecoyCounts(
+    false_pairs={},
+    packets=[(1000, 100), (1000, 0)],
+    n_pairs=2000,
+    n_eligible=0,
+    n_tried=0,
+    n_hit=0,
+    closed={},
+    n_turns=8,
+    one_in=2,
+)
 
 
 def test_without_a_decoy_the_bound_is_that_of_three() -> None:
@@ -31,14 +34,14 @@ def test_without_a_decoy_the_bound_is_that_of_three() -> None:
 
 
 def test_without_a_pair_nothing_is_said() -> None:
-    found = false_matches(NOTHING | {"n_pairs": 0})
+    found = false_matches(replace(NOTHING, n_pairs=0))
     assert (found.frac, found.upper_frac) == (None, None)
 
 
 def test_decoys_weigh_what_they_stand_for() -> None:
     # two packets cut with 1/2 each for 1/10 that are incomplete, in half of what was eligible
-    counts = {"false_pairs": [((0, 1, 0), [0, 80, 0, 0, 0])], "n_hit": 20}
-    found = false_matches(NOTHING | counts | {"n_eligible": 20, "n_tried": 10})
+    counts = replace(NOTHING, false_pairs={(0, 1, 0): [0, 80, 0, 0, 0]}, n_hit=20)
+    found = false_matches(replace(counts, n_eligible=20, n_tried=10))
     expected = 80 / 8 * 2 * (0.1 / 0.5) ** 2 / (0.9 * 2.9)
     assert found.n_expected[0, 1, 0] == pytest.approx(expected)
     assert found.frac == pytest.approx(expected / 2000)

@@ -22,6 +22,7 @@ from tests.shelf import CAPTURES
 from tests.shelf import ROOT as SHELF
 
 if TYPE_CHECKING:
+    from pcaplat.model.matched import Matched
     from tests.lint_by_hand import Set, Simulated, Written
     from tests.lint_causes import Translated
 
@@ -41,7 +42,7 @@ def interrupt(given: Captures, capture: Path, change: pytest.MonkeyPatch) -> Non
     """Let something become of a capture between its two readings."""
     meanwhile, match = getattr(given, "meanwhile", None), local.match
 
-    def interrupted(*given: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - of match
+    def interrupted(*given: Any, **options: Any) -> Matched:  # noqa: ANN401 - of match
         if meanwhile:
             meanwhile(capture)
         return match(*given, **options)

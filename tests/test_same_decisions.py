@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from pcaplat import linting as lints
@@ -14,8 +13,10 @@ from tests.simulator import run
 from tests.simulator.effects import EFFECTS, base, together, traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from pcaplat.model.matched import MinDelays
 
 COLUMNS = ("aligned_ns", "up_ns", "raw_ns", "n")
 NUMBERED = traffic(shares=(("tcp", 0.5), ("udp", 0.5)), ip6_share=0.0)
@@ -24,15 +25,11 @@ NUMBERED = traffic(shares=(("tcp", 0.5), ("udp", 0.5)), ip6_share=0.0)
 NAMES = ("clocks apart", "a clock is set", "routed", "VLAN changed", "vxlan", "8 points")
 
 
-def numbers(column: object) -> list[int]:
-    return [int(n) for n in (np.frombuffer(column, "<i8") if isinstance(column, bytes) else column)]  # type: ignore[attr-defined] # of numpy else
-
-
-def told(min_delays: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[tuple[int, ...]]]:
+def told(min_delays: Sequence[MinDelays]) -> dict[tuple[int, int], list[tuple[int, ...]]]:
     """Rows by the points, up and down."""
     return {
-        (one["up"], one["down"]): sorted(
-            zip(*(numbers(one[name]) for name in COLUMNS), strict=True)
+        (one.up, one.down): sorted(
+            zip(*(getattr(one, name).tolist() for name in COLUMNS), strict=True)
         )
         for one in min_delays
     }

@@ -23,6 +23,8 @@ from tests.conftest import ROOT, until_it_waits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pcaplat.model.matched import Matched
+
 PCAPLAT = [sys.executable, "-m", "pcaplat"]
 SAMPLES = ROOT / "samples" / "vxlan"
 WHOLE = (SAMPLES / "sw-a.pcap").read_bytes()
@@ -64,7 +66,7 @@ def test_a_file_that_changes_between_the_passes_is_told(
 ) -> None:
     match = local.match
 
-    def changing(*given: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - those of match
+    def changing(*given: Any, **options: Any) -> Matched:  # noqa: ANN401 - those of match
         change(pair[0])
         return match(*given, **options)
 

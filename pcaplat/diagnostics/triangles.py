@@ -1,11 +1,11 @@
 """Whether three points agree on which frames are one packet (docs/stages/match.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.matched import DecoyCounts
 from pcaplat.model.path import Findings
 from pcaplat.units import format_count, format_frac
 
@@ -15,17 +15,19 @@ LEAST_FRAC = 0.001
 
 
 def check_triangles(
-    findings: Findings, decoys: Mapping[str, Any], names: Sequence[str]
+    findings: Findings, decoys: DecoyCounts, names: Sequence[str]
 ) -> Iterator[Diagnostic]:
     """Say at which points equal packets join other frames than they do without the point.
 
     Args:
         findings: What the survey found.
-        decoys: The core's dictionary `decoys`.
+        decoys: What the core counted of them.
         names: Paths of the files.
     """
-    for (up, middle, down), n, n_open, frames in decoys["closed"]:
-        if n_open >= ENOUGH and n_open > LEAST_FRAC * n:
+    for (up, middle, down), closed in decoys.closed.items():
+        n, n_open, open_one = closed.n, closed.n_open, closed.open
+        if open_one and n_open >= ENOUGH and n_open > LEAST_FRAC * n:
+            frames = (open_one.up, open_one.down, open_one.through)
             left, right, through = (f"{Path(names[f]).name} frame {at}" for f, at in frames)
             text = (
                 f"of {format_count(n)} equal packets that were matched again from "

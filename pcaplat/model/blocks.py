@@ -125,6 +125,27 @@ class Blocks:
 
 
 @dataclass(frozen=True)
+class CountedBlocks:
+    """Latencies block by block of time, as the core counts them; without any, all is empty.
+
+    Attributes:
+        n: Latencies of each block.
+        sum_ns: Their sum.
+        sum_of_squares: The sum of their squares, ns².
+        bin_of: The block of each occupied bin, ascending.
+        middles_ns: The middle of each.
+        counts: Latencies in each.
+    """
+
+    n: Ints
+    sum_ns: Ints
+    sum_of_squares: Floats
+    bin_of: Ints
+    middles_ns: Floats
+    counts: Ints
+
+
+@dataclass(frozen=True)
 class BlockTimes:
     """First and last instant of what is counted, on the path's first clock."""
 
@@ -146,23 +167,19 @@ class BlockTimes:
         """Length of a block."""
         return max(1, -(-(self.end_ns - self.start_ns) // N_BLOCKS))
 
-    def blocks(self, counted: Mapping[str, bytes], n_lost: Sequence[int] = ()) -> Blocks | None:
+    def blocks(self, counted: CountedBlocks, n_lost: Sequence[int] = ()) -> Blocks | None:
         """Take what the core counted; None if that is nothing. `n_lost` is empty where none was."""
-        if not counted["n"]:
+        if not len(counted.n):
             return None
-
-        def numbers(name: str, kind: str) -> Any:  # noqa: ANN401 - of either kind
-            return np.frombuffer(counted[name], kind)
-
         return Blocks(
             self.start_ns,
             self.length_ns,
-            numbers("n", "<i8"),
-            numbers("sum_ns", "<i8"),
-            numbers("sum_of_squares", "<f8"),
-            numbers("bin_of", "<i8"),
-            numbers("middles_ns", "<f8"),
-            numbers("counts", "<i8"),
+            counted.n,
+            counted.sum_ns,
+            counted.sum_of_squares,
+            counted.bin_of,
+            counted.middles_ns,
+            counted.counts,
             np.array(n_lost or [0] * N_BLOCKS, dtype=np.int64),
         )
 

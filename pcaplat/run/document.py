@@ -38,15 +38,14 @@ def _of_path(measured: MeasuredPath) -> MergeDocument:
         measured.segments,
         n_by_status(matched),
         course.reference,
-        false_matches(matched["decoys"]),
+        false_matches(matched.decoys),
     )
 
 
 def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add the points, what is translated between them, and the files that they were seen in."""
     matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
-    n_frames = dict(matched["parts"])
-    files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, n_frames)
+    files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, matched.parts)
     document |= {
         "points": point_rows(findings, matched),
         "translations": translation_rows(findings, scan.job.translations),

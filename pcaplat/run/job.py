@@ -19,6 +19,7 @@ from pcaplat.model.files.captures import (
 )
 from pcaplat.model.files.files_to_points import PointOf
 from pcaplat.model.files.stamping import Stamping, stampings
+from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.points import load_profile
@@ -138,7 +139,7 @@ class Job:
             return self
         return replace(self, learned=learned, places=places.names)
 
-    def match(self, settings: _native.Settings, plan: Plan) -> dict[str, Any]:
+    def match(self, settings: _native.Settings, plan: Plan) -> Matched:
         """Read all files again, and match their frames."""
         return self.engine.match(
             self.names,

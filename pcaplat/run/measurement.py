@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from pcaplat import _native
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
@@ -12,6 +11,7 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.time_range import TimeRange
 from pcaplat.model.latencies.exchanges import Trips
 from pcaplat.model.latencies.segments import Segment
+from pcaplat.model.matched import Matched
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.run.scan import Scan
@@ -51,7 +51,7 @@ class MeasuredPath:
     """All that was found: what the core counted, clocks, latencies, and what is doubtful."""
 
     course: Course
-    matched: dict[str, Any]
+    matched: Matched
     clocks: Clocks
     segments: Sequence[Segment]
     trips: Trips
@@ -59,7 +59,7 @@ class MeasuredPath:
     diagnostics: Sequence[Diagnostic]
 
 
-def n_by_status(matched: Mapping[str, Any]) -> dict[str, int]:
+def n_by_status(matched: Matched) -> dict[str, int]:
     """Frames of all points, by status."""
-    columns = zip(*matched["counts"], matched["elsewhere"], strict=True)
-    return dict(zip(matched["statuses"], map(sum, columns), strict=True))
+    columns = zip(*matched.counts, matched.elsewhere, strict=True)
+    return dict(zip(_native.STATUSES, map(sum, columns), strict=True))

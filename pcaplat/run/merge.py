@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pcaplat.diagnostics.files import (
     check_change,
@@ -19,6 +18,7 @@ from pcaplat.model.files.captures import point_index
 from pcaplat.model.files.time_range import asked_range
 from pcaplat.model.latencies.exchanges import Trips
 from pcaplat.model.latencies.segments import Segment
+from pcaplat.model.matched import Matched
 from pcaplat.model.path import Findings
 from pcaplat.run.document import document_of
 from pcaplat.run.folder import RunFolder
@@ -125,7 +125,7 @@ def _reference(findings: Findings, name: str | None) -> int:
     return point
 
 
-def _match(course: Course) -> dict[str, Any]:
+def _match(course: Course) -> Matched:
     """Read all captures again, and match every frame."""
     scan = course.scan
     plan = plan_matching(
@@ -141,30 +141,30 @@ def _match(course: Course) -> dict[str, Any]:
 
 
 def _doubts_of(
-    course: Course, matched: dict[str, Any], before: Sequence[tuple[int, int] | None]
+    course: Course, matched: Matched, before: Sequence[tuple[int, int] | None]
 ) -> list[Diagnostic]:
     """Say what is doubtful about the captures, now that they are read twice."""
     scan, job = course.scan, course.scan.job
     return [
         *scan.warnings,
         *check_change(job.captures, before, is_strict=job.options.strict),
-        *check_triangles(course.findings, matched["decoys"], job.names),
+        *check_triangles(course.findings, matched.decoys, job.names),
     ]
 
 
-def _align(course: Course, matched: dict[str, Any]) -> Clocks:
+def _align(course: Course, matched: Matched) -> Clocks:
     """Bound all clocks, and take their steps out of the pairs."""
-    clocks = course.scan.align(course.findings, matched["least"], course.scan.job.names)
+    clocks = course.scan.align(course.findings, matched.min_delays, course.scan.job.names)
     return without_steps(clocks, course.findings, course.links, matched)
 
 
-def _attribute(course: Course, matched: dict[str, Any], clocks: Clocks) -> list[Segment]:
+def _attribute(course: Course, matched: Matched, clocks: Clocks) -> list[Segment]:
     """Take the clocks' share out of the latencies."""
     scan, links = course.scan, course.links
-    found = attribute(course.findings, clocks, links, matched["links"], course.times)
+    found = attribute(course.findings, clocks, links, matched.links, course.times)
     segments = [
         one.split() if {one.near, one.far} & scan.split_points else one
-        for one in with_early(found, matched, scan.job.names)
+        for one in with_early(found, matched.early, scan.job.names)
     ]
     if not any(segment.n for segment in segments):
         names = [one.name for one in scan.points]
@@ -172,8 +172,8 @@ def _attribute(course: Course, matched: dict[str, Any], clocks: Clocks) -> list[
     return segments
 
 
-def _attribute_trips(course: Course, matched: dict[str, Any], clocks: Clocks) -> Trips:
+def _attribute_trips(course: Course, matched: Matched, clocks: Clocks) -> Trips:
     """Take the clocks' drift out of the round trips of requests."""
     links, times = course.links, course.times
-    trips = attribute_trips(course.findings, clocks, links, matched["trips"], times)
+    trips = attribute_trips(course.findings, clocks, links, matched.trips, times)
     return trips.without(course.scan.split_points)

@@ -21,6 +21,7 @@ from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import clock_domains, point_names
 from pcaplat.model.files.files_to_points import PointOf, find_points, interfaces_of
+from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point, PointTree
 from pcaplat.run.job import Job, PointsFound
@@ -94,7 +95,7 @@ class Scan:
     def align(
         self,
         findings: Findings,
-        least: Sequence[Mapping[str, object]],
+        least: Sequence[MinDelays],
         files: Sequence[str] = (),
     ) -> Clocks:
         """Bound all clocks, but for those of points that have two.
@@ -107,9 +108,9 @@ class Scan:
         trusted, accuracy_ns = self._trusted(least), self.job.accuracy_ns(self.points)
         return align(findings, self.domains, trusted, accuracy_ns, files)
 
-    def _trusted(self, least: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    def _trusted(self, least: Sequence[MinDelays]) -> list[MinDelays]:
         """Leave out what bounds no clock: differences to points that have two."""
-        return [one for one in least if not {one["up"], one["down"]} & self.split_points]
+        return [one for one in least if not {one.up, one.down} & self.split_points]
 
     @cached_property
     def flows(self) -> dict[str, Ints]:

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Clocks, Step, offset_centre
+from pcaplat.model.matched import LinkCounts, Matched, TripCounts
 from pcaplat.model.matches.spilled_rows import ROW, ends
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
@@ -54,7 +54,7 @@ def without_steps(
     clocks: Clocks,
     findings: Findings,
     links: Sequence[Pair],
-    matched: Mapping[str, Any],
+    matched: Matched,
 ) -> Clocks:
     """Take the steps of clocks out of all spilled pairs, in their files.
 
@@ -62,8 +62,7 @@ def without_steps(
         clocks: How the clocks relate.
         findings: What the survey found.
         links: The segments (near, far).
-        matched: What the core counted: `links`, each forward and reverse with its files, `spills`,
-            and the files of all pairs, `rows` and `crossed`.
+        matched: What the core counted, and its files.
 
     Returns:
         The clocks, with their steps where pairs say.
@@ -71,8 +70,8 @@ def without_steps(
     if not clocks.steps:
         return clocks
     # crossings begin as rows do
-    rows = [*matched["rows"], *matched["crossed"]]
-    files = [*_files(links, matched["links"], rows), *_of_trips(links, matched["trips"])]
+    rows = [*matched.rows, *matched.crossed]
+    files = [*_files(links, matched.links, rows), *_of_trips(links, matched.trips)]
     steps = Steps(clocks, findings)
     near: dict[Setting, list[Records]] = {}
     for pairs, ends_of in chain.from_iterable(map(_chunks, files)):
@@ -90,19 +89,19 @@ File = tuple[str, "Pair | None"]
 
 
 def _files(
-    links: Sequence[Pair], measured: Sequence[Sequence[Mapping[str, Any]]], rows: Sequence[str]
+    links: Sequence[Pair], measured: Sequence[Sequence[LinkCounts]], rows: Sequence[str]
 ) -> Iterator[File]:
     """All files of pairs, with the points that one is about if it is about two only."""
     for (near, far), both in zip(links, measured, strict=True):
         for up_down, counts in zip(((near, far), (far, near)), both, strict=True):
-            for kind in (counts, counts["first-byte"], counts["last-byte"]):
-                yield from ((path, up_down) for path in kind["spills"])
+            for paths in (counts.spills, *(end.spills for end in counts.ends)):
+                yield from ((path, up_down) for path in paths)
     yield from ((path, None) for path in rows)
 
 
-def _of_trips(links: Sequence[Pair], trips: Mapping[str, Any]) -> Iterator[File]:
+def _of_trips(links: Sequence[Pair], trips: TripCounts) -> Iterator[File]:
     """The files of requests and responses: packets forward, and packets in reverse."""
-    for (near, far), (forward, reverse, _) in zip(links, trips["spills"], strict=True):
+    for (near, far), (forward, reverse, _) in zip(links, trips.spills, strict=True):
         yield from ((path, (near, far)) for path in forward)
         yield from ((path, (far, near)) for path in reverse)
 

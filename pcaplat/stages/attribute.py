@@ -11,16 +11,16 @@ See docs/stages/attribute.md.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pcaplat import _native
-from pcaplat.model.blocks import Blocks, BlockTimes
+from pcaplat.model.blocks import Blocks, BlockTimes, CountedBlocks
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
 from pcaplat.model.latencies.exchanges import Share, Trips, Wait
 from pcaplat.model.latencies.segments import Distribution, Segment
+from pcaplat.model.matched import EndCounts, FramePlace, Latencies, LinkCounts, TripCounts
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 
@@ -32,7 +32,7 @@ def attribute(
     findings: Findings,
     clocks: Clocks,
     links: Sequence[Pair],
-    measured: Sequence[Sequence[Mapping[str, Any]]],
+    measured: Sequence[Sequence[LinkCounts]],
     times: BlockTimes,
 ) -> list[Segment]:
     """Take the clocks' share out of what was measured.
@@ -41,8 +41,7 @@ def attribute(
         findings: What the survey found.
         clocks: How the clocks relate.
         links: The segments (near, far).
-        measured: For each of them, forward and reverse, the core's counts: `n`, `histogram`,
-            `spills` and so on; the same under the name of each class of what was cut.
+        measured: For each of them, forward and reverse, what the core counted.
         times: The blocks of time that latencies are kept by.
 
     Returns:
@@ -66,61 +65,65 @@ class Segments:
     is_reverse: bool
     times: BlockTimes
 
-    def of(self, counts: Mapping[str, Any]) -> Iterator[Segment]:
+    def of(self, counts: LinkCounts) -> Iterator[Segment]:
         """Give one segment for each class that was seen, or lost."""
-        yield from self._one("packet", counts, counts)
-        for kind in CUT:
-            yield from self._one(kind, counts[kind], counts)
+        if counts.n or counts.n_lost:
+            distribution, found = self._latencies(counts)
+            blocks = self.times.blocks(found, counts.lost_blocks) if found else None
+            variation = counts.variation if counts.variation.n else None
+            whole = self._one("packet", counts, distribution, counts)
+            yield replace(whole, blocks=blocks, variation=variation)
+        for kind, own in zip(CUT, counts.ends, strict=True):
+            if own.n or own.n_lost:
+                distribution, _ = self._latencies(own)
+                yield self._one(kind, own, distribution, counts)
 
     def _one(
-        self, kind: str, own: Mapping[str, Any], counts: Mapping[str, Any]
-    ) -> Iterator[Segment]:
-        if not (own["n"] or own["n_lost"]):
-            return
-        distribution, blocks = self._latencies(own)
-        variation = own.get("variation")
-        yield Segment(
+        self,
+        kind: str,
+        own: LinkCounts | EndCounts,
+        distribution: Distribution | None,
+        counts: LinkCounts,
+    ) -> Segment:
+        return Segment(
             *self.ends,
             self.is_reverse,
-            own["n"],
-            own["n_lost"],
-            own["n_duplicated"],
-            own.get("n_reordered", 0),
+            own.n,
+            own.n_lost,
+            own.n_duplicated,
+            own.n_reordered,
             self.relation,
             distribution,
             kind,
-            counts["matched_bytes"],
-            counts["lost_bytes"],
-            blocks,
-            Distribution(**variation) if variation and variation["n"] else None,
-            counts["lost_spread"],
+            counts.matched_bytes,
+            counts.lost_bytes,
+            lost_spread=counts.lost_spread,
         )
 
-    def _latencies(self, own: Mapping[str, Any]) -> tuple[Distribution | None, Blocks | None]:
-        if not own["n"]:
+    def _latencies(
+        self, own: LinkCounts | EndCounts
+    ) -> tuple[Distribution | None, CountedBlocks | None]:
+        """All latencies; of whole packets block by block too, between clocks anew."""
+        if not own.n:
             return None, None
-        histogram, blocks = own["histogram"], own.get("blocks")
-        if not self.relation.kind.is_shared:
-            near, far = self.ends
-            histogram = _native.attribute(
-                own["spills"],
-                self.is_reverse,
-                clock_between(self.findings, self.relation, near, far),
-                self.findings.centres[0][far if self.is_reverse else near],
-                self.times,
-            )
-            found = histogram.pop("blocks")
-            blocks = found if blocks is not None else None
-        lost = own.get("lost_blocks", ())
-        of_time = self.times.blocks(blocks, lost) if blocks is not None else None
-        return Distribution(**histogram), of_time
+        if self.relation.kind.is_shared:
+            return own.histogram, own.blocks if isinstance(own, LinkCounts) else None
+        near, far = self.ends
+        found = _native.attribute(
+            own.spills,
+            self.is_reverse,
+            clock_between(self.findings, self.relation, near, far),
+            self.findings.centres[0][far if self.is_reverse else near],
+            self.times,
+        )
+        return found.histogram, found.blocks
 
 
 def attribute_trips(
     findings: Findings,
     clocks: Clocks,
     links: Sequence[Pair],
-    counted: Mapping[str, Any],
+    counted: TripCounts,
     times: BlockTimes,
 ) -> Trips:
     """Take the clocks' drift out of the round trips of requests and their responses.
@@ -129,14 +132,14 @@ def attribute_trips(
         findings: What the survey found.
         clocks: How the clocks relate.
         links: The segments (near, far).
-        counted: What the core paired: `kinds`, and by kind `links`, `spills`, `seen`, `n_left_out`.
+        counted: What the core paired.
         times: The blocks of time that latencies are kept by.
 
     Returns:
         Shares and waits of all kinds that were seen.
     """
-    kinds, shares = counted["kinds"], []
-    for ends, spills, exact in zip(links, counted["spills"], counted["links"], strict=True):
+    kinds, shares = _native.TRIP_KINDS, list[Share]()
+    for ends, spills, exact in zip(links, counted.spills, counted.links, strict=True):
         relation = clocks.relation(*ends)
         found = exact
         if relation.is_known and not relation.kind.is_shared:
@@ -145,31 +148,31 @@ def attribute_trips(
             files = list(zip(*spills, strict=True))
             found = _native.attribute_round_trips(files, clock, usual, times)
         drift_ppm = relation.drift_half_width_ppm or 0.0
-        known = [(kind, one) for kind, one in zip(kinds, found, strict=True) if one["n"]]
+        known = [(kind, one) for kind, one in zip(kinds, found, strict=True) if one.histogram.n]
         shares += [Share(*ends, kind, drift_ppm, *_timed(one, times)) for kind, one in known]
-    n_left_out = dict(zip(kinds, counted["n_left_out"], strict=True))
-    return Trips(shares, list(_waits(findings, counted, times)), n_left_out, counted["one_in"])
+    n_left_out = dict(zip(kinds, counted.n_left_out, strict=True))
+    return Trips(shares, list(_waits(findings, counted, times)), n_left_out, counted.one_in)
 
 
-def _waits(findings: Findings, counted: Mapping[str, Any], times: BlockTimes) -> Iterator[Wait]:
+def _waits(findings: Findings, counted: TripCounts, times: BlockTimes) -> Iterator[Wait]:
     path = findings.components[0]
-    for kind, ways in zip(counted["kinds"], counted["seen"], strict=True):
+    for kind, ways in zip(_native.TRIP_KINDS, counted.seen, strict=True):
         for is_reverse, both in zip((False, True), ways, strict=True):
             for point, one in zip((path[0], path[-1]), both, strict=True):
-                if one["n"]:
+                if one.histogram.n:
                     yield Wait(point, kind, is_reverse, *_timed(one, times))
 
 
-def _timed(counted: Mapping[str, Any], times: BlockTimes) -> tuple[Distribution, Blocks | None]:
-    known = {name: value for name, value in counted.items() if name != "blocks"}
-    return Distribution(**known), times.blocks(counted["blocks"])
+def _timed(counted: Latencies, times: BlockTimes) -> tuple[Distribution, Blocks | None]:
+    return counted.histogram, times.blocks(counted.blocks)
 
 
 def with_early(
-    segments: Sequence[Segment], matched: Mapping[str, Any], names: Sequence[str]
+    segments: Sequence[Segment],
+    early: Mapping[Pair, Sequence[FramePlace]],
+    names: Sequence[str],
 ) -> Iterator[Segment]:
     """Tell segments which packet arrived earliest before it left, by the names of its files."""
-    early = dict(matched["early"])
     for one in segments:
         frames = early.get((one.far, one.near) if one.is_reverse else (one.near, one.far), ())
         places = [f"{Path(names[file]).name} frame {number}" for file, number in frames]

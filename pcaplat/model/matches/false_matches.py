@@ -7,23 +7,20 @@ come (docs/stages/match.md, false matches).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pcaplat import _native
+from pcaplat.model.matched import DecoyCounts, PointsAndDirection
 
 CONFIDENCE = 0.95
 MOST_INCOMPLETE = 0.75
 """Of packets: where hardly any is complete, decoys say little."""
-
-ENDS = tuple[int, int, int]
-"""Upstream point, downstream point, direction (0 forward)."""
 
 
 @dataclass(frozen=True)
 class FalseMatches:
     """The expected number of false pairs, by ends, and the most that it may be."""
 
-    n_expected: Mapping[ENDS, float]
+    n_expected: Mapping[PointsAndDirection, float]
     n_upper: float
     n_pairs: int
 
@@ -38,31 +35,31 @@ class FalseMatches:
         return min(1.0, self.n_upper / self.n_pairs) if self.n_pairs else None
 
 
-def false_matches(decoys: Mapping[str, Any]) -> FalseMatches:
+def false_matches(decoys: DecoyCounts) -> FalseMatches:
     """Weigh what the core counted of decoys (rust/src/matching/decoys.rs).
 
     Args:
-        decoys: Its dictionary `decoys`.
+        decoys: What it counted.
 
     Returns:
         Expected false pairs. Without a single false decoy the expectation is 0, and the upper bound
         that of three (the "rule of three") of the kind that takes two incomplete packets.
     """
-    cut = 1 / decoys["one_in"]
-    tried = decoys["n_tried"] / decoys["n_eligible"] if decoys["n_eligible"] else 1.0
-    scale = 1 / (decoys["n_turns"] * tried) if tried else 0.0
-    expected: dict[ENDS, float] = {}
-    for ends, counts in decoys["false_pairs"]:
-        n, n_incomplete = decoys["packets"][ends[2]]
+    cut = 1 / decoys.one_in
+    tried = decoys.n_tried / decoys.n_eligible if decoys.n_eligible else 1.0
+    scale = 1 / (decoys.n_turns * tried) if tried else 0.0
+    expected: dict[PointsAndDirection, float] = {}
+    for ends, counts in decoys.false_pairs.items():
+        n, n_incomplete = decoys.packets[ends[2]]
         weights = _weights(n_incomplete / n if n else 0.0, cut)
         expected[ends] = scale * sum(w * k for w, k in zip(weights, counts, strict=True))
-    n_hit, total = decoys["n_hit"], sum(expected.values())
+    n_hit, total = decoys.n_hit, sum(expected.values())
     if n_hit:  # Poisson's upper limit (Garwood 1936)
         n_upper = total / n_hit * _native.gamma_quantile(n_hit + 1, CONFIDENCE)
     else:
-        most = max(((n_incomplete + 3) / max(n, 3)) for n, n_incomplete in decoys["packets"])
+        most = max(((n_incomplete + 3) / max(n, 3)) for n, n_incomplete in decoys.packets)
         n_upper = 3 * min(1.0, most) ** 2 / (tried or 1.0)
-    return FalseMatches(expected, max(n_upper, total), decoys["n_pairs"])
+    return FalseMatches(expected, max(n_upper, total), decoys.n_pairs)
 
 
 def _weights(incomplete: float, cut: float) -> Sequence[float]:

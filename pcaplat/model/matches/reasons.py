@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pcaplat import _native
+
 MEANINGS: Mapping[tuple[str, str], str] = {
     ("unmatched", "outside-common-time"): "seen while not all points captured",
     ("unmatched", "point-alone"): "its point shares no packet with any other",
@@ -28,10 +30,10 @@ MEANINGS: Mapping[tuple[str, str], str] = {
 """What each status and reason means, in the order of the core."""
 
 
-def reason_rows(reasons: Sequence[tuple[str, str]], counts: Sequence[int]) -> list[dict[str, Any]]:
+def reason_rows(counts: Sequence[int]) -> list[dict[str, Any]]:
     """Say how many frames of a point have which status for which reason, those that occur."""
     return [
         {"status": status, "reason": reason, "n": n}
-        for (status, reason), n in zip(reasons, counts, strict=True)
+        for (status, reason), n in zip(_native.REASONS, counts, strict=True)
         if n
     ]

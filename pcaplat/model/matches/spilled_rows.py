@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pcaplat import _native
 from pcaplat.model.arrays import Floats, Ints
 
 ROW = np.dtype(
@@ -36,15 +37,15 @@ POINT_BITS = 16
 """Of a point in a row's `points`: up, down, then whether the direction is reverse, and the kind."""
 
 
-KINDS = ("packet", "first-byte", "last-byte", "overlap")
-"""Kinds of a pair, as rust/src/matching/ranges/mod.rs numbers them."""
+KINDS = _native.PAIR_KINDS
+"""Kinds of a pair, by their number."""
 
 
-MATCHED_BY = ("unique", "usual-time", "posterior", "bytes")
-"""How a pair was found, as rust/src/matching/evidence.rs numbers it."""
+MATCHED_BY = _native.MATCHED_BY
+"""How a pair was found, by its number."""
 
 
-IDENTITIES = ("whole", "translated", "short", "short-translated")
+IDENTITIES = _native.IDENTITIES
 """What two frames were recognised by, likewise."""
 
 

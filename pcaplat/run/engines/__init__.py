@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from pcaplat import _native
 from pcaplat.errors import EngineError
+from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 
 Tell = Callable[[int], None]
@@ -53,7 +54,7 @@ class Engine(Protocol):
         keep_rows: bool,
         keep_crossings: bool = False,
         tell: Tell | None,
-    ) -> dict[str, Any]:
+    ) -> Matched:
         """Match all frames as planned; what is too large to return goes into `directory`."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pcaplat import _native
+from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.run.engines import Tell
 
@@ -42,7 +43,7 @@ def match(  # noqa: PLR0913 - what is kept is named
     keep_rows: bool,
     keep_crossings: bool = False,
     tell: Tell | None,
-) -> dict[str, Any]:
+) -> Matched:
     """See `Engine.match`."""
     kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
     return _native.match_files(list(files), settings, plan, directory, **kept, tell=tell)

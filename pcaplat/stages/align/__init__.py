@@ -14,6 +14,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Clocks
+from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
@@ -35,7 +36,7 @@ N_KNOTS = 257
 def align(
     findings: Findings,
     domains: Sequence[int],
-    min_delays: Sequence[Mapping[str, object]],
+    min_delays: Sequence[MinDelays],
     accuracy_ns: Mapping[int, int] | None = None,
     files: Sequence[str] = (),
 ) -> Clocks:
@@ -44,9 +45,8 @@ def align(
     Args:
         findings: What the survey found.
         domains: Clock domain of each point; points of one domain share a clock.
-        min_delays: Per pair of points and direction the least raw differences over time: `up`,
-            `down`, and the columns `aligned_ns`, `up_ns` (the stamp upstream), `raw_ns`, `n`; where
-            frames are to be named, `up_file`, `up_frame`, `down_file` and `down_frame`.
+        min_delays: Per pair of points and direction the least raw differences over time; where
+            packets are to be named, with their frames.
         accuracy_ns: How far a point's clock may be off, as declared; tested against the packets.
         files: Names of the files, by their index.
 

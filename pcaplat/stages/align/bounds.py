@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
-
-PLACES = ("up_file", "up_frame", "down_file", "down_frame")
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def all_bounds(
     findings: Findings,
     domains: Sequence[int],
     base_ns: Sequence[int],
-    min_delays: Sequence[Mapping[str, object]],
+    min_delays: Sequence[MinDelays],
 ) -> dict[Pair, OffsetBounds]:
     """All bounds by the clocks' domains: upstream, downstream; beside their coarse offsets.
 
@@ -58,21 +57,17 @@ def all_bounds(
     """
     of_pair: dict[Pair, list[OffsetBounds]] = {}
     for one in min_delays:
-        up, down = int(str(one["up"])), int(str(one["down"]))
-        names = ("aligned_ns", "up_ns", "raw_ns", "n")
-        t_ns, up_ns, raw_ns, n = (_ints(one[name]) for name in names)
+        up, down = one.up, one.down
+        t_ns, up_ns, raw_ns, n = one.aligned_ns, one.up_ns, one.raw_ns, one.n
         a, b = domains[up], domains[down]
         late_ns = findings.points[up].late_ns + findings.points[up].mirror_wait_ns
         off_ns = int(np.ceil(findings.points[down].cut_ns)) + late_ns
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
-        places = np.stack([_ints(one.get(name, 0 * n)) for name in PLACES], axis=1)
+        frames = (one.up_file, one.up_frame, one.down_file, one.down_frame)
+        places = np.stack([0 * n if column is None else column for column in frames], axis=1)
         bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
         of_pair.setdefault((a, b), []).append(bounds)
     return {ends: OffsetBounds.joined(parts) for ends, parts in of_pair.items()}
-
-
-def _ints(column: object) -> Ints:
-    return np.frombuffer(column, dtype="<i8") if isinstance(column, bytes) else np.asarray(column)
 
 
 def packets_by_knot(knots_ns: Ints, bounds: Mapping[Pair, OffsetBounds]) -> Floats:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
+from pcaplat import _native
 from pcaplat.model.clocks import MOST_DRIFT_PPM, Clocks, Relation
 from pcaplat.model.latencies.segments import Segment
+from pcaplat.model.matched import Matched, MissedCounts
 from pcaplat.model.matches.false_matches import FalseMatches
 from pcaplat.model.matches.reasons import reason_rows
 from pcaplat.model.path import Findings
@@ -205,27 +206,26 @@ def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = No
     }
 
 
-def point_rows(findings: Findings, matched: Mapping[str, Any]) -> list[Row]:
+def point_rows(findings: Findings, matched: Matched) -> list[Row]:
     """Frames by status of each point, in path order; those that were not asked for do not count.
 
-    `matched` is what the core counted. Its `missed`: per point and direction, of the packets that
-    other points saw before it and after, how many it saw too, and how many it missed.
+    `matched` is what the core counted.
     """
     statuses, reasons = matched["statuses"], matched["reasons"]
     rows = []
     for point in (*findings.along, *findings.alone):
-        row = matching_row(dict(zip(statuses, matched["counts"][point], strict=True)))
+        row = matching_row(dict(zip(_native.STATUSES, matched.counts[point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
-        asked |= _missed_row(matched["missed"][point])
+        asked |= _missed_row(matched.missed[point])
         asked |= _mirror_row(findings.points[point])
         asked["reasons"] = reason_rows(reasons, matched["n_by_reason"][point])
         rows.append({"point": findings.name(point)} | asked)
     return rows
 
 
-def _missed_row(missed: Sequence[tuple[int, float]]) -> Row:
-    n_seen, n_missed = (sum(of_way) for of_way in zip(*missed, strict=True))
-    n = n_seen + n_missed
+def _missed_row(missed: Sequence[MissedCounts]) -> Row:
+    n_missed = sum(of_way.n_missed for of_way in missed)
+    n = sum(of_way.n_seen for of_way in missed) + n_missed
     return {
         "n_missed": round(n_missed) if n else None,
         "missed_frac": n_missed / n if n else None,

@@ -21,6 +21,13 @@ pub(super) enum By {
     Bytes = 3,
 }
 
+/// Names of these, by number.
+pub const MATCHED_BY: [&str; 4] = ["unique", "usual-time", "posterior", "bytes"];
+
+/// Names of what two frames were recognised by: bit 0 is set where addresses were translated, bit 1
+/// where too little was captured, see [`code`].
+pub const IDENTITIES: [&str; 4] = ["whole", "translated", "short", "short-translated"];
+
 /// What is known of a sight besides what it is matched by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Evidence {

@@ -58,7 +58,9 @@ mod window;
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
 use evidence::Evidence;
+pub use evidence::{IDENTITIES, MATCHED_BY};
 pub use flow::{Matched, Options, match_files};
+pub use ranges::PAIR_KINDS;
 use reasons::Reasons;
 pub use tally::Keep;
 

@@ -1,9 +1,7 @@
 //! Spilled raw differences, counted as latencies.
 
 use super::interruptible::interruptible;
-use super::matched::{blocks_dict, histogram_dict};
-use super::paired::counted_list;
-use super::{Bound, PyDict, PyDictMethods, PyList, PyResult, Python, pyfunction};
+use super::{Bound, IntoPyObject, PyAny, PyResult, Python, pyfunction};
 use crate::attribute::{Counting, TripFiles, latencies, round_trips};
 use crate::base::blocks::Grid;
 use crate::base::error::Result;
@@ -21,14 +19,12 @@ pub(super) fn attribute(
     clock: PiecewiseLinear,
     usual: PiecewiseLinear,
     blocks: Grid,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let direction = Direction::of(!is_reverse);
-    let counted = count(py, direction, (&clock, &usual), blocks, |counting| {
+    let counted = &count(py, direction, (&clock, &usual), blocks, |counting| {
         latencies(&spills, counting)
     })?;
-    let dict = histogram_dict(py, &counted.histogram)?;
-    dict.set_item("blocks", blocks_dict(py, &counted.blocks)?)?;
-    Ok(dict)
+    counted.into_pyobject(py)
 }
 
 /// The two-way contributions of spilled pairs of requests and responses, by kind, given the same.
@@ -39,12 +35,12 @@ pub(super) fn attribute_round_trips(
     clock: PiecewiseLinear,
     usual: PiecewiseLinear,
     blocks: Grid,
-) -> PyResult<Bound<'_, PyList>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let clocks = (&clock, &usual);
-    let counted = count(py, Direction::Forward, clocks, blocks, |counting| {
+    let counted = &count(py, Direction::Forward, clocks, blocks, |counting| {
         round_trips(&files, counting)
     })?;
-    counted_list(py, &counted)
+    counted.into_pyobject(py)
 }
 
 fn count<T: Send>(

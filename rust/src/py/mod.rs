@@ -1,6 +1,6 @@
 //! The border: here and in the files below, and nowhere else, the core knows Python. Large tables
-//! cross as Arrow streams, small ones as bytes of little-endian int64 (numpy reads them in place),
-//! the rest as plain values.
+//! cross as Arrow streams, small ones as numpy arrays, the rest as frozen dataclasses of `pcaplat.model`
+//! whose fields are those of the core's structs.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "Python's arguments are converted to owned values"
@@ -12,8 +12,8 @@ mod formats;
 mod frame;
 mod interruptible;
 mod matched;
-mod paired;
 mod planned;
+mod record;
 mod sampled;
 mod settings;
 mod stamped;
@@ -22,15 +22,19 @@ mod translated;
 
 use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::location::PointTree;
-use crate::matching::{Keep, Options, match_files as run_match};
+use crate::matching::reasons::REASONS;
+use crate::matching::shares::KINDS as TRIP_KINDS;
+use crate::matching::{
+    IDENTITIES, Keep, MATCHED_BY, Options, PAIR_KINDS, STATUSES, match_files as run_match,
+};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
 use crate::survey::sample as run_sample;
 use interruptible::{interruptible, raise};
-use matched::matched_dict;
+use matched::matched_record;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 use sampled::sample_dict;
 use settings::Settings;
 use std::path::PathBuf;
@@ -78,7 +82,7 @@ fn match_files<'py>(
     keep_crossings: bool,
     n_partitions: usize,
     tell: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let plan = Arc::new(plan);
     let progress = Progress::default();
@@ -92,7 +96,7 @@ fn match_files<'py>(
     };
     let job = || run_match(&files, &reading, &plan, &options, &progress);
     let matched = interruptible(py, &progress, tell.as_ref(), job)?;
-    matched_dict(py, &matched, plan.paired_one_in)
+    matched_record(py, &matched, plan.paired_one_in)
 }
 
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
@@ -167,6 +171,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::student_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::student_quantile, module)?)?;
+    module.add("STATUSES", PyTuple::new(module.py(), STATUSES)?)?;
+    module.add("REASONS", PyTuple::new(module.py(), REASONS)?)?;
+    module.add("PAIR_KINDS", PyTuple::new(module.py(), PAIR_KINDS)?)?;
+    module.add("MATCHED_BY", PyTuple::new(module.py(), MATCHED_BY)?)?;
+    module.add("IDENTITIES", PyTuple::new(module.py(), IDENTITIES)?)?;
+    module.add("TRIP_KINDS", PyTuple::new(module.py(), TRIP_KINDS)?)?;
     module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;
     Ok(())
 }

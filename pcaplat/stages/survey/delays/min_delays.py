@@ -1,16 +1,15 @@
 """What the sample alone says of the clocks, in the form that alignment takes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import N_BINS, Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.delays.relations import Shared, between, relate
 from pcaplat.stages.survey.observations import Sample, unique_observations
-
-MinDelays = Mapping[str, object]
 
 
 def sampled_min_delays(
@@ -27,8 +26,7 @@ def sampled_min_delays(
         domains: Clock domain of each point.
 
     Returns:
-        Per pair of points and direction `up`, `down`, and the columns `aligned_ns`, `up_ns`,
-        `raw_ns`, `n`, as matching gives them of every packet.
+        By pair of points and direction, as matching gives them of every packet; without frames.
     """
     relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])

@@ -45,6 +45,9 @@ pub(super) enum Kind {
     Overlap = 3,
 }
 
+/// Names of these, by number.
+pub const PAIR_KINDS: [&str; 4] = ["packet", "first-byte", "last-byte", "overlap"];
+
 /// Two packets that carry the same bytes, cut or joined between their points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut<'a> {
