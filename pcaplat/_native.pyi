@@ -7,6 +7,7 @@ from pcaplat.model.centre import Centre
 from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
+from pcaplat.model.sampled import FoundStamp, Sampled
 
 __all__ = [
     "IDENTITIES",
@@ -55,11 +56,11 @@ class Settings:
         filter_outer: str | None = None,
         decode: list[str] = ...,
         one_in: int = 1,
-        prefixes: list[int] | None = None,
+        prefixes: Sequence[int] | None = None,
         libpcap: str | None = None,
         translations: Learned | None = None,
         stamp_names: list[str | None] = ...,
-        stamps: Sequence[Sequence[object]] | None = None,
+        stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
         last_bit_bps: Sequence[int | None] = ...,
     ) -> Settings: ...
 
@@ -97,7 +98,7 @@ class Follow:
 
 def sample(
     files: Sequence[_Path], settings: Settings, limit: int, tell: _Tell = None
-) -> dict[str, Any]: ...
+) -> Sampled: ...
 def learn(
     files: Sequence[_Path],
     settings: Settings,

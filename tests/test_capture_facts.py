@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pcaplat.diagnostics.files import (
@@ -15,7 +18,10 @@ from pcaplat.errors import InputError
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.files.files_to_points import FoundPoints, find_points
 from pcaplat.model.files.stamping import Stamping
-from tests.captures_by_hand import Facts, facts, interface
+from tests.captures_by_hand import facts, interface
+
+if TYPE_CHECKING:
+    from pcaplat.model.sampled import FileFacts
 
 A = Capture("a.pcap", "a.pcap", "vm")
 
@@ -52,7 +58,7 @@ def test_the_clock_of_an_empty_file_has_a_row_too() -> None:
 def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
     unread = interface(link=99, why_unread="link type 99 is not read")
     found = [
-        facts(unread | {"n_undecoded": unread["n_frames"]}),
+        facts(replace(unread, n_undecoded=unread.n_frames)),
         facts(unread),  # the user said how
         facts(interface(link=113)),
     ]
@@ -74,7 +80,7 @@ def test_a_link_type_that_is_not_decoded_is_known_of_its_point() -> None:
         (facts(interface(n_dropped=1234)), "capture-drops", "dropped 1,234 packets"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_once(found: Facts, code: str, words: str) -> None:
+def test_what_is_wrong_with_a_file_is_said_once(found: FileFacts, code: str, words: str) -> None:
     (warning,) = check_files([A], [found])
     assert (warning.code, warning.point) == (code, "vm")
     assert words in warning.text

@@ -19,12 +19,13 @@ from pcaplat.model.files.captures import (
     stem,
 )
 from pcaplat.model.files.files_to_points import find_points
-from tests.captures_by_hand import Facts, facts, interface
+from tests.captures_by_hand import facts, interface
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pcaplat.model.points import Point
+    from pcaplat.model.sampled import FileFacts
 
 
 class TestNames:
@@ -113,7 +114,7 @@ class TestNames:
 
 
 class TestPoints:
-    def names(self, captures: list[Capture], found: list[Facts]) -> list[str]:
+    def names(self, captures: list[Capture], found: list[FileFacts]) -> list[str]:
         return [point.name for point in find_points(captures, found)[0]]
 
     def test_a_file_of_one_interface_is_one_point(self) -> None:

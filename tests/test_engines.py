@@ -26,9 +26,9 @@ def test_an_engine_that_is_not_there_is_named_with_those_that_are() -> None:
 def test_a_sample_holds_the_same_packets_of_every_file(name: str) -> None:
     whole = engine(name).sample(NAMES, _native.Settings(), 10**6, None)
     part = engine(name).sample(NAMES, _native.Settings(), 100, None)
-    assert [sum(one["n_frames"] for one in of["interfaces"]) for of in whole["facts"]] == [328] * 6
-    keys = [np.frombuffer(taken["packets"]["key"], "<i8") for taken in (whole, part)]
-    files = np.frombuffer(part["packets"]["file"], "<i8")
+    assert [sum(one.n_frames for one in of.interfaces) for of in whole.facts] == [328] * 6
+    keys = [taken.packets["key"] for taken in (whole, part)]
+    files = part.packets["file"]
     assert set(keys[1].tolist()) < set(keys[0].tolist())
     assert np.bincount(files).max() < 2 * 100  # the level halves when there are twice as many
     assert len({frozenset(keys[1][files == file].tolist()) for file in range(6)}) == 1
@@ -39,10 +39,10 @@ def test_every_frame_gets_a_status(name: str, tmp_path: object) -> None:
     here = engine(name)
     sampled = here.sample(NAMES, _native.Settings(), 16_384, None)
     captures = [Capture(path, path, None) for path in NAMES]
-    points, point_of = find_points(captures, sampled["facts"])
-    findings = survey(Sample.of(sampled["packets"], sampled["flows"]), points)
+    points, point_of = find_points(captures, sampled.facts)
+    findings = survey(Sample.of(sampled.packets, sampled.flows), points)
     plan = plan_matching(findings, list(range(6)), point_of)
-    settings = _native.Settings(prefixes=sampled["prefixes"])
+    settings = _native.Settings(prefixes=sampled.prefixes)
     told: list[int] = []
     matched = here.match(NAMES, settings, plan, str(tmp_path), keep_rows=True, tell=told.append)
     assert [sum(of_point) for of_point in matched.counts] == [328] * 6

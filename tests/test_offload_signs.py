@@ -128,7 +128,7 @@ def test_as_few_as_may_be_chance_are_not_told_nor_is_a_direction_of_few(
     n_partial: list[int], n_checksums: list[int], text: str | None
 ) -> None:
     of_file = facts(interface(n_partial=n_partial, n_checksums=n_checksums))
-    none = {name: np.zeros(0, "<i8").tobytes() for name in ("file", "tcp_bytes")}
+    none = {name: np.zeros(0, np.int64) for name in ("file", "tcp_bytes")}
     found = check_offload_signs([Capture("a", "a", "p")], [of_file], none)
     assert [diagnostic.evidence.split("card: ")[1] for diagnostic in found] == (
         [f"a {text}"] if text else []

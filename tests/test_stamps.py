@@ -5,13 +5,13 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import pcaplat
 from pcaplat import _native
+from pcaplat.model.sampled import StampFacts
 from tests.oracle_decode import read_frames
 from tests.stamps_by_hand import SECOND, STAMPS, TRAILERS, UDP, erspan_3, metamako, udp
 from tests.test_process import PCAPLAT
@@ -34,11 +34,10 @@ def rows(path: Path) -> pl.DataFrame:
     return pl.DataFrame(pcaplat.read(path))
 
 
-def facts(path: Path) -> dict[str, Any] | None:
+def facts(path: Path) -> StampFacts | None:
     """What the survey's reading says of the stamps of a file with one interface."""
     sample = _native.sample([path], _native.Settings(), 4096)
-    stamps: dict[str, Any] | None = sample["facts"][0]["interfaces"][0]["stamps"]
-    return stamps
+    return sample.facts[0].interfaces[0].stamps
 
 
 def series(
@@ -66,7 +65,7 @@ def test_stamps_are_found_and_unfolded(name: str, tmp_path: Path) -> None:
     assert set(table["dst"]) == {"10.0.0.2"}
     found = facts(path)
     assert found is not None
-    assert (found["name"], found["n_stamped"], found["n_bad"]) == (name, 200, 0)
+    assert (found.name, found.n_stamped, found.n_damaged) == (name, 200, 0)
 
 
 @pytest.mark.parametrize("name", sorted(STAMPS.keys() - {"erspan3"}))
@@ -75,7 +74,7 @@ def test_tai_is_told_by_its_distance(name: str, tmp_path: Path) -> None:
     utc = facts(save(tmp_path / "utc.pcap", series(STAMPS[name], 50)))
     assert tai
     assert utc
-    assert (tai["timescale"], utc["timescale"]) == ("tai", "utc")
+    assert (tai.timescale, utc.timescale) == ("tai", "utc")
     table = rows(tmp_path / "tai.pcap")
     assert table["stamp_ns"][0] == T_NS + 37 * SECOND
 
@@ -99,7 +98,7 @@ def test_damaged_stamps_are_counted_and_not_used(name: str, tmp_path: Path) -> N
     assert table.filter(pl.col("stamp_ns").is_null())["frame"].to_list() == list(range(21, 200, 20))
     found = facts(path)
     assert found is not None
-    assert (found["n_stamped"], found["n_bad"], found["n_without"]) == (191, 9, 0)
+    assert (found.n_stamped, found.n_damaged, found.n_without) == (191, 9, 0)
 
 
 def test_a_trailer_is_no_part_of_a_frame_that_is_not_ip(tmp_path: Path) -> None:
@@ -177,7 +176,7 @@ def test_trailers_that_say_they_are_damaged_are_counted(name: str, at: int, tmp_
         records[i] = (t_ns, bytes(changed))
     found = facts(save(tmp_path / "a.pcap", records))
     assert found is not None
-    assert (found["name"], found["n_stamped"], found["n_bad"]) == (name, 98, 2)
+    assert (found.name, found.n_stamped, found.n_damaged) == (name, 98, 2)
 
 
 def payload(frame: bytes, extra: bytes) -> bytes:

@@ -135,7 +135,7 @@ def test_no_other_capture_has_stamps() -> None:
             sample = _native.sample([path], _native.Settings(), 16)
         except pcaplat.InputError:
             continue
-        of = sample["facts"][0]["interfaces"]
-        if any(one["stamps"] for one in of) != (path.name in STAMPED):
+        of = sample.facts[0].interfaces
+        if any(one.stamps for one in of) != (path.name in STAMPED):
             wrong.append(path.name)
     assert not wrong

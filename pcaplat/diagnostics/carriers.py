@@ -1,12 +1,12 @@
 """What the frames of a file say of what carried them: mirrors, tunnels, links."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, is_decoded, stem
 from pcaplat.model.files.late_stamps import queue_of
+from pcaplat.model.sampled import FileFacts, InterfaceFacts
 from pcaplat.units import format_count, format_frac, format_ns
 
 MOST_FRAC = 0.25
@@ -18,9 +18,7 @@ NO_LINK = 65_535
 """Link type of records that are no packets (rust/src/file/frame.rs)."""
 
 
-def check_carriers(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Diagnostic]:
+def check_carriers(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say which files come from a mirror that queues, or hold tunnels that were not looked for.
 
     Args:
@@ -30,7 +28,7 @@ def check_carriers(
     diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
-        for one in of_file["interfaces"]:
+        for one in of_file.interfaces:
             signs = (*_queue(one), *_mirrors(one), *_hidden(one), *_undecoded(one))
             diagnostics += [
                 diagnose(code, point, f"{file}: {text}", file=file) for code, text in signs
@@ -38,9 +36,7 @@ def check_carriers(
     return diagnostics
 
 
-def check_link_types(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Diagnostic]:
+def check_link_types(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say which files have interfaces of several link types.
 
     Args:
@@ -50,7 +46,7 @@ def check_link_types(
     diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, file = capture.point or stem(capture.name), capture.name
-        links = {one["link"] for one in of_file["interfaces"]} - {NO_LINK}
+        links = {one.link for one in of_file.interfaces} - {NO_LINK}
         if len(links) > 1:
             numbers = ", ".join(map(str, sorted(links)))
             text = f"{file}: its interfaces are of {len(links)} link types (LINKTYPE {numbers})"
@@ -58,7 +54,7 @@ def check_link_types(
     return diagnostics
 
 
-def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _queue(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
     queue = queue_of(one)
     if queue:
         rate_gbps, (n, n_at, n_sooner), busy_ns = queue
@@ -71,8 +67,8 @@ def _queue(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "mirror-queue", text
 
 
-def _mirrors(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    lost = [(session, n, n_missing) for session, n, n_missing, _ in one["mirrors"] if n_missing]
+def _mirrors(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
+    lost = [(session, n, n_missing) for session, n, n_missing, _ in one.mirrors if n_missing]
     if lost:
         rows = ", ".join(
             f"session {session} {format_count(n_missing)} of {format_count(n + n_missing)} "
@@ -82,9 +78,9 @@ def _mirrors(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "mirror-gaps", f"by the mirror's own numbers, frames are missing: {rows}"
 
 
-def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    least = max(FEWEST, MANY_FRAC * one["n_frames"])
-    for port, kind, n in one["hidden_ports"]:
+def _hidden(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
+    least = max(FEWEST, MANY_FRAC * one.n_frames)
+    for port, kind, n in one.hidden_ports:
         if n >= least:
             text = (
                 f"{format_count(n)} packets to UDP port {port} look like {kind}, which is not "
@@ -92,17 +88,17 @@ def _hidden(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             )
             yield "unknown-tunnel", text
     # a few of few are all that the capture is about
-    if one["n_encrypted"] >= min(least, max(1, MOST_FRAC * one["n_frames"])):
-        share = format_frac(one["n_encrypted"] / one["n_frames"])
-        text = f"{format_count(one['n_encrypted'])} packets ({share}) are encrypted tunnels"
+    if one.n_encrypted >= min(least, max(1, MOST_FRAC * one.n_frames)):
+        share = format_frac(one.n_encrypted / one.n_frames)
+        text = f"{format_count(one.n_encrypted)} packets ({share}) are encrypted tunnels"
         yield "encrypted", text
 
 
-def _undecoded(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    n = one["n_undecoded"] - one["n_cut"]
-    if is_decoded(one) and n >= max(FEWEST, MANY_FRAC * one["n_frames"]):
+def _undecoded(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
+    n = one.n_undecoded - one.n_cut
+    if is_decoded(one) and n >= max(FEWEST, MANY_FRAC * one.n_frames):
         text = (
-            f"{format_count(n)} of {format_count(one['n_frames'])} frames could not be read to "
+            f"{format_count(n)} of {format_count(one.n_frames)} frames could not be read to "
             "their innermost packet"
         )
         yield "undecoded-frames", text

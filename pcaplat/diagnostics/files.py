@@ -15,6 +15,7 @@ from pcaplat.model.files.files_to_points import FoundPoints
 from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.files.stamping import Stamping
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import FileFacts, InterfaceFacts
 from pcaplat.units import format_ns
 
 LINKS = {
@@ -55,14 +56,14 @@ LINKS = {
 
 def capture_rows(
     captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
+    facts: Sequence[FileFacts],
     found: FoundPoints,
     said: Sequence[Stamping],
 ) -> list[dict[str, Any]]:
     """One row per file and point, as in summary.json; `said` is of each file's stamps."""
     rows = []
     for file, (capture, of_file) in enumerate(zip(captures, facts, strict=True)):
-        for name, one, (n_frames, n_undecoded) in found.rows(file, of_file["interfaces"]):
+        for name, one, (n_frames, n_undecoded) in found.rows(file, of_file.interfaces):
             row = {
                 "file": capture.name,
                 "point": name,
@@ -71,17 +72,17 @@ def capture_rows(
                 "resolution_ns": resolution_ns(one),
                 "batch_ns": late_ns(one),
                 "mirror_wait_ns": mirror_wait_ns(one),
-                "link": LINKS.get(one["link"], f"link type {one['link']}"),
-                "longest_bytes": one["longest_bytes"],
-                "is_truncated": of_file["is_truncated"],
+                "link": LINKS.get(one.link, f"link type {one.link}"),
+                "longest_bytes": one.longest_bytes,
+                "is_truncated": of_file.is_truncated,
             }
-            rows.append(row | said[file].columns | stamp_columns(one["stamps"]))
-        if not of_file["interfaces"]:
+            rows.append(row | said[file].columns | stamp_columns(one.stamps))
+        if not of_file.interfaces:
             rows.append(_empty_row(capture, of_file) | said[file].columns | stamp_columns(None))
     return rows
 
 
-def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
+def _empty_row(capture: Capture, of_file: FileFacts) -> dict[str, Any]:
     return {
         "file": capture.name,
         "point": capture.point or stem(capture.name),
@@ -92,7 +93,7 @@ def _empty_row(capture: Capture, of_file: Mapping[str, Any]) -> dict[str, Any]:
         "mirror_wait_ns": None,
         "link": "unknown",
         "longest_bytes": 0,
-        "is_truncated": of_file["is_truncated"],
+        "is_truncated": of_file.is_truncated,
     }
 
 
@@ -114,14 +115,14 @@ def unseen_clock_rows(
     return [unknown | {"point": name, "domain": name, "steps": []} for name in names]
 
 
-def refuse_damage(captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]) -> None:
+def refuse_damage(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> None:
     """Take damage for an error.
 
     Raises:
         InputError: A capture is damaged; the first damage is named.
     """
     for capture, of_file in zip(captures, facts, strict=True):
-        for at_byte, text in of_file["damage"]:
+        for at_byte, text in of_file.damage:
             raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
 
 
@@ -165,32 +166,32 @@ def check_change(
 
 def check_files(
     captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
+    facts: Sequence[FileFacts],
     stamp_names: Sequence[str | None] = (),
 ) -> list[Diagnostic]:
     """Say what is wrong with the files themselves, and with the stamps that a profile names."""
     found = check_stamps(captures, facts, stamp_names or [None] * len(captures))
     for capture, of_file in zip(captures, facts, strict=True):
         point = capture.point or stem(capture.name)
-        for at_byte, text in of_file["damage"]:
+        for at_byte, text in of_file.damage:
             message = f"{capture.name}: byte {at_byte}: {text}"
             found.append(Diagnostic("damaged-capture", point, message, file=capture.name))
-        if not of_file["interfaces"] and not of_file["damage"]:
+        if not of_file.interfaces and not of_file.damage:
             message = f"{capture.name}: holds no frame, so there is nothing of this point"
             remedy = "was the capture stopped too soon, or its filter too narrow?"
             found.append(Diagnostic("empty-capture", point, message, "", remedy, capture.name))
-        for one in of_file["interfaces"]:
+        for one in of_file.interfaces:
             found += _check_interface(capture.name, point, one)
     return found
 
 
-def _check_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Diagnostic]:
+def _check_interface(name: str, point: str, one: InterfaceFacts) -> list[Diagnostic]:
     found = []
     if not is_decoded(one):
-        found.append(Diagnostic("unknown-link", point, f"{name}: {one['why_unread']}", file=name))
-    if one["n_dropped"]:
+        found.append(Diagnostic("unknown-link", point, f"{name}: {one.why_unread}", file=name))
+    if one.n_dropped:
         text = (
-            f"{name}: the capture itself dropped {one['n_dropped']:,} packets, which count as not "
+            f"{name}: the capture itself dropped {one.n_dropped:,} packets, which count as not "
             "seen there, not as lost"
         )
         remedy = "give it a larger buffer (tcpdump -B) or a filter"
@@ -200,7 +201,7 @@ def _check_interface(name: str, point: str, one: Mapping[str, Any]) -> list[Diag
 
 def check_overlap(
     captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
+    facts: Sequence[FileFacts],
     points: Sequence[Point],
     divisions: Sequence[PointTree | None],
 ) -> list[Diagnostic]:
@@ -208,10 +209,10 @@ def check_overlap(
     diagnostics = []
     for point in points:
         files = sorted(
-            (one["first_t_ns"], one["last_t_ns"], one["disorder_ns"], captures[file].name)
+            (one.first_t_ns, one.last_t_ns, one.disorder_ns, captures[file].name)
             for file, part in point.sources
-            for one in facts[file]["interfaces"]
-            if one["interface"] == interface_of(divisions[file], part)
+            for one in facts[file].interfaces
+            if one.interface == interface_of(divisions[file], part)
         )
         for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
             if first_ns < last_ns - disorder_ns:

@@ -1,11 +1,11 @@
 """What the captures leave of the packets to recognise them by, where that is not enough."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.model.sampled import FileFacts, FragmentCounts
 from pcaplat.units import format_count, format_instant
 
 ENOUGH_BYTES = {
@@ -37,9 +37,7 @@ LARGER = "a larger MTU underneath, or a smaller one inside, spares the network t
 ALIKE = "those that look alike so far are ambiguous at every point"
 
 
-def check_packets(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Diagnostic]:
+def check_packets(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say which packets could not be read, or not as far as they are recognised by."""
     return [*_check_fragments(captures, facts), *_check_short_identities(captures, facts)]
 
@@ -61,17 +59,17 @@ def check_translations(left_out: tuple[int, int] | None) -> list[Diagnostic]:
 
 
 def _check_short_identities(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
+    captures: Sequence[Capture], facts: Sequence[FileFacts]
 ) -> list[Diagnostic]:
     """Say of which packets too little was captured at some point to be sure which is which."""
     diagnostics = []
     for at, (kind, enough) in enumerate(ENOUGH_BYTES.items()):
-        left = min(of_file["prefixes"][at] for of_file in facts)
+        left = min(of_file.prefixes[at] for of_file in facts)
         if left < enough:
             short = [
                 capture
                 for capture, of_file in zip(captures, facts, strict=True)
-                if of_file["prefixes"][at] == left
+                if of_file.prefixes[at] == left
             ]
             points = list(dict.fromkeys(one.point or stem(one.name) for one in short))
             only = points[0] if len(points) == 1 else None
@@ -80,7 +78,7 @@ def _check_short_identities(
             remedy = f"{MORE}, or leave that point out"
             diagnostics.append(Diagnostic("short-identity", only, text, ALIKE, remedy, file))
     for capture, of_file in zip(captures, facts, strict=True):
-        n_cut = sum(one["n_cut"] for one in of_file["interfaces"])
+        n_cut = sum(one.n_cut for one in of_file.interfaces)
         if n_cut:
             text = (
                 f"{capture.name}: {format_count(n_cut)} frames are cut before their innermost IP "
@@ -98,30 +96,28 @@ def _of_class(kind: str, left: int, points: str) -> str:
     return f"{kind}: frames cut at {points} leave {left} bytes {what} to recognise packets by{lost}"
 
 
-def _check_fragments(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Diagnostic]:
+def _check_fragments(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say where tunnel packets came in fragments, and how many of them could not be read."""
     found = []
     for capture, of_file in zip(captures, facts, strict=True):
-        point, seen = capture.point or stem(capture.name), of_file["fragments"]
-        if seen["n_whole"] or seen["n_unfinished"] or seen["n_contradictory"]:
+        point, seen = capture.point or stem(capture.name), of_file.fragments
+        if seen.n_whole or seen.n_unfinished or seen.n_contradictory:
             text, remedy = f"{capture.name}: {_of_fragments(seen)}", LARGER
             found.append(Diagnostic("outer-fragments", point, text, "", remedy, capture.name))
     return found
 
 
-def _of_fragments(seen: Mapping[str, int]) -> str:
+def _of_fragments(seen: FragmentCounts) -> str:
     failed = [
-        f"{format_count(seen[name])} {why}"
-        for name, why in (
-            ("n_unfinished", "of which fragments are missing"),
-            ("n_contradictory", "whose fragments contradict each other"),
+        f"{format_count(n)} {why}"
+        for n, why in (
+            (seen.n_unfinished, "of which fragments are missing"),
+            (seen.n_contradictory, "whose fragments contradict each other"),
         )
-        if seen[name]
+        if n
     ]
     text = (
-        f"{format_count(seen['n_whole'])} tunnel packets were put together from fragments, and "
+        f"{format_count(seen.n_whole)} tunnel packets were put together from fragments, and "
         "have the time of the last one"
     )
     if failed:

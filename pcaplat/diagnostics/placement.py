@@ -3,8 +3,7 @@
 A profile says what to expect of tunnels; what no wire carries was captured inside a host.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Ints
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.model.sampled import FileFacts, SampleColumns
 from pcaplat.points.placing import Placing
 from pcaplat.points.schema import ProfilePoint
 from pcaplat.units import format_count
@@ -36,7 +36,7 @@ FEWEST_LONG = 5
 
 
 def check_tunnels(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], placing: Placing | None
+    captures: Sequence[Capture], facts: Sequence[FileFacts], placing: Placing | None
 ) -> list[Diagnostic]:
     """Say which captures are in a tunnel, or are not, against what their profile says.
 
@@ -49,7 +49,7 @@ def check_tunnels(
     for capture, of_file in zip(captures, facts, strict=True):
         known = placing.points.get(capture.point or "", ()) if placing else ()
         places = known[:1] if len({point.encapsulated for point in known}) == 1 else ()
-        n = [one["n_by_depth"] for one in of_file["interfaces"]]
+        n = [one.n_by_depth for one in of_file.interfaces]
         for place in places:
             point, file = capture.point or stem(capture.name), capture.name
             signs = _against(place, sum(one[0] for one in n), sum(one[1] for one in n))
@@ -78,7 +78,7 @@ PARTIAL_FRAC = 0.01
 
 
 def check_offload_signs(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]], packets: Mapping[str, bytes]
+    captures: Sequence[Capture], facts: Sequence[FileFacts], packets: SampleColumns
 ) -> list[Diagnostic]:
     """Say which files were captured before, or behind, what a network card does for its host.
 
@@ -87,7 +87,7 @@ def check_offload_signs(
         facts: What the first reading found, by file.
         packets: Packets of the survey's sample.
     """
-    file, n_bytes = (np.frombuffer(packets[name], dtype="<i8") for name in ("file", "tcp_bytes"))
+    file, n_bytes = (packets[name] for name in ("file", "tcp_bytes"))
     return [
         diagnose("offload-signs", capture.point or stem(capture.name), text, file=capture.name)
         for at, capture in enumerate(captures)
@@ -95,15 +95,13 @@ def check_offload_signs(
     ] + _check_checksums(captures, facts)
 
 
-def _check_checksums(
-    captures: Sequence[Capture], facts: Sequence[Mapping[str, Any]]
-) -> list[Diagnostic]:
+def _check_checksums(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say in which files checksums are still to be computed, all in one: it touches no figure."""
     texts = [
         f"{capture.name} {text}"
         for capture, of_file in zip(captures, facts, strict=True)
-        for one in of_file["interfaces"]
-        for text in _partial(one["n_partial"], one["n_checksums"])
+        for one in of_file.interfaces
+        for text in _partial(one.n_partial, one.n_checksums)
     ]
     if not texts:
         return []

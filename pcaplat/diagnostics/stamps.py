@@ -1,28 +1,29 @@
 """What is known of in-packet timestamps: their part of the captures' rows, and what is doubtful."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.model.sampled import FileFacts, StampFacts
 from pcaplat.units import format_ns
 
 
-def stamp_columns(stamps: Mapping[str, Any] | None) -> dict[str, Any]:
+def stamp_columns(stamps: StampFacts | None) -> dict[str, Any]:
     """Give what a row of the summary's captures says of the stamps that are used."""
-    used = stamps if stamps and stamps["is_used"] else None
+    used = stamps if stamps and stamps.is_used else None
     return {
-        "stamp": used and used["name"],
-        "stamp_resolution_ns": used and used["resolution_ns"],
-        "stamp_timescale": used and used["timescale"],
-        "n_stamped": used["n_stamped"] if used else 0,
-        "n_bad_stamps": used["n_bad"] if used else 0,
+        "stamp": used and used.name,
+        "stamp_resolution_ns": used and used.resolution_ns,
+        "stamp_timescale": used and used.timescale,
+        "n_stamped": used.n_stamped if used else 0,
+        "n_bad_stamps": used.n_damaged if used else 0,
     }
 
 
 def check_stamps(
     captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
+    facts: Sequence[FileFacts],
     names: Sequence[str | None],
 ) -> list[Diagnostic]:
     """Say what is doubtful about the stamps in the frames.
@@ -35,13 +36,13 @@ def check_stamps(
     diagnostics = []
     for capture, of_file, name in zip(captures, facts, names, strict=True):
         point = capture.point or stem(capture.name)
-        for one in of_file["interfaces"]:
-            stamps = one["stamps"]
+        for one in of_file.interfaces:
+            stamps = one.stamps
             for code, text in _signs(stamps) if stamps else ():
                 diagnostics.append(
                     Diagnostic(code, point, f"{capture.name}: {text}", file=capture.name)
                 )
-            if name and (stamps is None or stamps["name"] != name):
+            if name and (stamps is None or stamps.name != name):
                 text = (
                     f"{capture.name}: the profile says that frames carry {name} stamps, but none "
                     "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
@@ -50,32 +51,32 @@ def check_stamps(
     return diagnostics
 
 
-def _signs(stamps: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    name, n_stamped = stamps["name"], stamps["n_stamped"]
-    n_all = n_stamped + stamps["n_bad"] + stamps["n_without"]
-    if not stamps["is_used"]:
+def _signs(stamps: StampFacts) -> Iterator[tuple[str, str]]:
+    name, n_stamped = stamps.name, stamps.n_stamped
+    n_all = n_stamped + stamps.n_damaged + stamps.n_without
+    if not stamps.is_used:
         text = (
             f"only {n_stamped:,} of {n_all:,} frames carry {name} stamps, so the "
             "file's time is used for all of them; capture, or filter, the stamped ones alone"
         )
         yield "stamps-unused", text
         return
-    if stamps["n_without"]:
+    if stamps.n_without:
         text = (
-            f"{stamps['n_without']:,} of {n_all:,} frames lack the {name} stamp that the "
+            f"{stamps.n_without:,} of {n_all:,} frames lack the {name} stamp that the "
             "others carry; their time is not known, so they are matched with none; what the "
             "capturing host itself sends is kept away by a filter"
         )
         yield "stamps-missing", text
-    if stamps["n_bad"]:
+    if stamps.n_damaged:
         text = (
-            f"{stamps['n_bad']:,} of {n_all:,} {name} stamps are damaged, or far from the "
+            f"{stamps.n_damaged:,} of {n_all:,} {name} stamps are damaged, or far from the "
             "others; they are not used, and their frames are matched with none"
         )
         yield "bad-stamps", text
-    if stamps["timescale"] == "tai":
+    if stamps.timescale == "tai":
         text = (
-            f"{name} stamps are {format_ns(stamps['offset_ns'])} ahead of the file's time, as "
+            f"{name} stamps are {format_ns(stamps.offset_ns)} ahead of the file's time, as "
             "TAI is of UTC; they are used as they are, and the difference is part of the "
             "clock's offset"
         )

@@ -22,6 +22,7 @@ from pcaplat.model.files.stamping import Stamping, stampings
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import FoundStamp, Sampled
 from pcaplat.points import load_profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.run.engines import Engine, Tell
@@ -117,7 +118,7 @@ class Job:
         options = self.options
         return bool(options.by) or (options.keep_rows and options.keep_crossings)
 
-    def sample(self) -> dict[str, Any]:
+    def sample(self) -> Sampled:
         """Read all files, and bring home the same few packets of each."""
         tell, settings = self._tell("surveying"), self._settings()
         with by_their_names(self.captures):
@@ -125,7 +126,7 @@ class Job:
 
     def translated(
         self,
-        sampled: dict[str, Any],
+        sampled: Sampled,
         places: PointsFound,
         centres: Sequence[Centre],
         window_ns: int,
@@ -151,14 +152,14 @@ class Job:
             tell=self._tell("matching"),
         )
 
-    def settings(self, sampled: dict[str, Any]) -> _native.Settings:
+    def settings(self, sampled: Sampled) -> _native.Settings:
         """Say how captures are read from now on, by what their first reading found."""
-        return self._settings(sampled["prefixes"], sampled["stamps"])
+        return self._settings(sampled.prefixes, sampled.stamps)
 
     def _settings(
         self,
         prefixes: Sequence[int] | None = None,
-        stamps: Sequence[Sequence[object]] | None = None,
+        stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
     ) -> _native.Settings:
         """Say how captures are read: filters, tunnels, the bytes all frames have, and their stamps.
 

@@ -94,7 +94,7 @@ def _checked(scan: Scan) -> Scan:
         refuse_damage(captures, facts)
     if len(scan.points) > 1:
         return scan
-    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of["interfaces"]]
+    empty = [c.name for c, of in zip(captures, facts, strict=True) if not of.interfaces]
     known = [point.name for point in scan.points]
     if empty and len(captures) > 1:
         raise EvidenceError.no_frames(empty, known)
@@ -136,7 +136,7 @@ def _match(course: Course) -> Matched:
         window_ns=scan.job.options.window_ns,
         range_ns=course.range_ns,
     )
-    plan = replace(plan, is_short=short_classes(scan.sampled["prefixes"]))
+    plan = replace(plan, is_short=short_classes(scan.sampled.prefixes))
     return scan.job.match(course.settings, plan)
 
 

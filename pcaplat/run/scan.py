@@ -3,10 +3,9 @@
 `merge` goes on from here to match every packet; `lint` stays with the sample.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from pcaplat.diagnostics.files import check_files, check_overlap, interface_of
 from pcaplat.diagnostics.identities import check_packets, check_translations
 from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
-from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import clock_domains, point_names
@@ -24,6 +22,7 @@ from pcaplat.model.files.files_to_points import PointOf, find_points, interfaces
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import FileFacts, SampleColumns, Sampled
 from pcaplat.run.job import Job, PointsFound
 from pcaplat.stages.align import align
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, survey, suspect
@@ -38,7 +37,7 @@ class Scan:
     """
 
     job: Job
-    sampled: dict[str, Any]
+    sampled: Sampled
     points: Sequence[Point]
     point_of: PointOf
     divisions: Sequence[PointTree | None]
@@ -49,23 +48,21 @@ class Scan:
     def of(cls, job: Job) -> "Scan":
         """Read all captures once, again where addresses are translated, and find their points."""
         job, sampled = _sampled(job)
-        facts = sampled["facts"]
+        facts = sampled.facts
         names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
-        packets, more = sampled["packets"], sampled["more"]
-        n_more = len(np.frombuffer(more["key"], "<i8"))
-        packets = {name: column + more[name] for name, column in packets.items()}
-        divisions, part = divide(packets, sampled["flows"], names, interfaces)
+        packets, more = sampled.packets, sampled.more
+        n_more = len(more["key"])
+        if n_more:
+            packets = {name: np.concatenate((own, more[name])) for name, own in packets.items()}
+        divisions, part = divide(packets, sampled.flows, names, interfaces)
         points, point_of = find_points(job.captures, facts, divisions)
-        sample = Sample.of(
-            packets, sampled["flows"], divisions, part, sampled["fragmented"], n_more
-        )
+        sample = Sample.of(packets, sampled.flows, divisions, part, sampled.fragmented, n_more)
         return cls(job.ordered(points), sampled, points, point_of, divisions, names, sample)
 
     @property
-    def facts(self) -> Sequence[Mapping[str, Any]]:
+    def facts(self) -> Sequence[FileFacts]:
         """What reading told of each file."""
-        found: Sequence[Mapping[str, Any]] = self.sampled["facts"]
-        return found
+        return self.sampled.facts
 
     @property
     def domains(self) -> list[int]:
@@ -112,11 +109,10 @@ class Scan:
         """Leave out what bounds no clock: differences to points that have two."""
         return [one for one in least if not {one.up, one.down} & self.split_points]
 
-    @cached_property
-    def flows(self) -> dict[str, Ints]:
-        """Flows of the sample: columns, as rust/src/py/sampled.rs names them."""
-        columns = self.sampled["flows"].items()
-        return {name: np.frombuffer(column, dtype="<i8") for name, column in columns}
+    @property
+    def flows(self) -> SampleColumns:
+        """Flows of the sample."""
+        return self.sampled.flows
 
     @cached_property
     def splits(self) -> list[Split]:
@@ -147,7 +143,7 @@ class Scan:
         return [
             *check_sorting(captures, facts),
             *check_link_types(captures, facts),
-            *check_offload_signs(captures, facts, self.sampled["packets"]),
+            *check_offload_signs(captures, facts, self.sampled.packets),
         ]
 
     def _unseen(self) -> list[Diagnostic]:
@@ -157,14 +153,14 @@ class Scan:
         return check_unseen(self.job.captures, self.flows) if is_whole else []
 
 
-def _sampled(job: Job) -> tuple[Job, dict[str, Any]]:
+def _sampled(job: Job) -> tuple[Job, Sampled]:
     """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
     sampled = job.sample()
-    facts, packets = sampled["facts"], hidden_repeats(sampled["packets"])
+    facts, packets = sampled.facts, hidden_repeats(sampled.packets)
     divisions, part = None, None
     if packets is not None:
         names, interfaces = point_names(job.captures), [interfaces_of(of_file) for of_file in facts]
-        divisions, part = divide(packets, sampled["flows"], names, interfaces)
+        divisions, part = divide(packets, sampled.flows, names, interfaces)
     places, place_of = find_points(job.captures, facts, divisions)
     suspicion = suspect(sampled, places, divisions or (), part)
     if suspicion is None:

@@ -3,16 +3,16 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
 
 from pcaplat.errors import InputError
 from pcaplat.model.files.pipes import copy_of_pipe
 from pcaplat.model.points import Point
+from pcaplat.model.sampled import InterfaceFacts
 from pcaplat.text import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
@@ -174,20 +174,20 @@ def _with_suffix(name: str) -> str:
     return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
 
 
-def is_decoded(interface: Mapping[str, Any]) -> bool:
+def is_decoded(interface: InterfaceFacts) -> bool:
     """Tell whether frames of its link type can be read, or were because the user said how."""
-    has_decoded: bool = interface["n_undecoded"] < interface["n_frames"]
-    return has_decoded or interface["why_unread"] is None
+    has_decoded: bool = interface.n_undecoded < interface.n_frames
+    return has_decoded or interface.why_unread is None
 
 
-def resolution_ns(interface: Mapping[str, Any]) -> float:
+def resolution_ns(interface: InterfaceFacts) -> float:
     """Give the coarser of what the file declares and what its stamps show, ns.
 
     Few stamps may be round by chance: they show nothing.
     """
     enough = 100
-    shown = interface["observed_resolution_ns"] if interface["n_frames"] >= enough else 0
-    return float(max(interface["declared_resolution_ns"], shown))
+    shown = interface.observed_resolution_ns if interface.n_frames >= enough else 0
+    return float(max(interface.declared_resolution_ns, shown))
 
 
 def point_index(points: Sequence[Point], option: str, name: str) -> int:

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pcaplat.errors import InputError
 from pcaplat.model.files.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import FileFacts, InterfaceFacts
 from pcaplat.text import plain_name
 
 PointOf = Sequence[Sequence[int | None]]
@@ -36,30 +36,30 @@ class FoundPoints:
     n_frames: Mapping[int, Sequence[Sequence[int]]]
 
     def rows(
-        self, file: int, interfaces: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, Mapping[str, Any], Sequence[int]]]:
+        self, file: int, interfaces: Sequence[InterfaceFacts]
+    ) -> Iterator[tuple[str, InterfaceFacts, Sequence[int]]]:
         """Give the point of each part of a file, its interface, frames and undecoded frames."""
         division, at = self.divisions[file], self.point_of[file]
         for one in interfaces:
-            parts = _parts_of(division, one["interface"])
-            n_frames = {one["interface"]: [one["n_frames"], one["n_undecoded"]]}
+            parts = _parts_of(division, one.interface)
+            n_frames = {one.interface: [one.n_frames, one.n_undecoded]}
             if division is not None:
                 n_frames = {part: list(n) for part, n in enumerate(self.n_frames[file])}
-            for part in dict.fromkeys((*parts, one["interface"])):
+            for part in dict.fromkeys((*parts, one.interface)):
                 point = at[part]
                 name = self.names[file] if point is None else self.points[point].name
                 if part in parts or n_frames[part][0]:
                     yield name, one, n_frames[part]
 
 
-def interfaces_of(of_file: Mapping[str, Any]) -> list[int]:
+def interfaces_of(of_file: FileFacts) -> list[int]:
     """Give the interfaces of a file."""
-    return [one["interface"] for one in of_file["interfaces"]]
+    return [one.interface for one in of_file.interfaces]
 
 
 def find_points(
     captures: Sequence[Capture],
-    facts: Sequence[Mapping[str, Any]],
+    facts: Sequence[FileFacts],
     divisions: Sequence[PointTree | None] | None = None,
 ) -> tuple[list[Point], list[list[int | None]]]:
     """Tell which points there are, and for each file and part of it which one it is of.
@@ -76,19 +76,19 @@ def find_points(
         InputError: More points than are compared; give fewer captures or interfaces.
     """
     sources: dict[str, list[tuple[int, int]]] = {}
-    seen: dict[str, list[Mapping[str, Any]]] = {}
+    seen: dict[str, list[InterfaceFacts]] = {}
     rest: set[str] = set()
     point_of: list[list[int | None]] = []
     known = divisions or [None] * len(captures)
     rows = zip(point_names(captures), facts, known, strict=True)
     for file, (name, of_file, division) in enumerate(rows):
-        interfaces = of_file["interfaces"]
-        n_parts = 1 + max((one["interface"] for one in interfaces), default=-1)
+        interfaces = of_file.interfaces
+        n_parts = 1 + max((one.interface for one in interfaces), default=-1)
         point_of.append([None] * (division.n_parts if division else n_parts))
         for one in interfaces:
-            label = plain_name(one["name"] or f"if{one['interface']}")
+            label = plain_name(one.name or f"if{one.interface}")
             base = () if len(interfaces) == 1 else (label,)
-            for part, own in _parts_of(division, one["interface"]).items():
+            for part, own in _parts_of(division, one.interface).items():
                 full = "/".join(filter(None, (name, "-".join(filter(None, (*base, own))))))
                 sources.setdefault(full, []).append((file, part))
                 if division and division.parts.get(part, (0, "x"))[1] == "":
@@ -124,7 +124,7 @@ def _parts_of(division: PointTree | None, interface: int) -> dict[int, str]:
 def _point(
     name: str,
     sources: tuple[tuple[int, int], ...],
-    interfaces: Sequence[Mapping[str, Any]],
+    interfaces: Sequence[InterfaceFacts],
     *,
     is_rest: bool,
 ) -> Point:
@@ -132,24 +132,24 @@ def _point(
         name=name,
         sources=sources,
         resolution_ns=max(resolution_ns(one) for one in interfaces),
-        first_t_ns=min(one["first_t_ns"] for one in interfaces),
-        last_t_ns=max(one["last_t_ns"] for one in interfaces),
-        disorder_ns=max(one["disorder_ns"] for one in interfaces),
-        n_frames=sum(one["n_frames"] for one in interfaces),
-        n_undecoded=sum(one["n_undecoded"] for one in interfaces),
+        first_t_ns=min(one.first_t_ns for one in interfaces),
+        last_t_ns=max(one.last_t_ns for one in interfaces),
+        disorder_ns=max(one.disorder_ns for one in interfaces),
+        n_frames=sum(one.n_frames for one in interfaces),
+        n_undecoded=sum(one.n_undecoded for one in interfaces),
         is_decoded=any(is_decoded(one) for one in interfaces),
-        snap_bytes=min((one["snap_bytes"] for one in interfaces if one["snap_bytes"]), default=0),
+        snap_bytes=min((one.snap_bytes for one in interfaces if one.snap_bytes), default=0),
         is_rest=is_rest,
         late_ns=max(late_ns(one) for one in interfaces),
         mirror_wait_ns=max(mirror_wait_ns(one) or 0 for one in interfaces),
-        n_mirrored=sum(n for one in interfaces for _, n, _, _ in one["mirrors"]),
+        n_mirrored=sum(n for one in interfaces for _, n, _, _ in one.mirrors),
         mirror_gaps=_mirror_gaps(interfaces),
     )
 
 
 def _mirror_gaps(
-    interfaces: Sequence[Mapping[str, Any]],
+    interfaces: Sequence[InterfaceFacts],
 ) -> tuple[tuple[int, int, int], ...] | None:
     """Give the gaps of all sessions, in order of time; None where none numbers its frames."""
-    sessions = [gaps for one in interfaces for _, _, _, gaps in one["mirrors"]]
+    sessions = [gaps for one in interfaces for _, _, _, gaps in one.mirrors]
     return tuple(sorted(gap for gaps in sessions for gap in gaps)) if sessions else None

@@ -1,10 +1,9 @@
 """What makes stamps of a whole file late: batches that share one, and the queue of a mirror."""
 
-from collections.abc import Mapping
 from math import ceil, log10
-from typing import Any
 
 from pcaplat.model.files.captures import resolution_ns
+from pcaplat.model.sampled import InterfaceFacts
 
 FASTEST_BYTES_NS = 50
 """Bytes that a port of 400 Gbit/s, the fastest there is, takes in a nanosecond."""
@@ -20,18 +19,18 @@ FEWEST_IN_BATCHES = 10
 BATCHES_FRAC = 0.01
 
 
-def n_in_batches(interface: Mapping[str, Any]) -> int:
+def n_in_batches(interface: InterfaceFacts) -> int:
     """Frames that share a stamp though no wire carries them in one step of it; 0 if they are few.
 
     Args:
         interface: One of a file, as its reading found it.
     """
     first = max(0, ceil(log10(max(resolution_ns(interface), 1.0) * FASTEST_BYTES_NS)) - 2)
-    n = sum(interface["order"]["n_in_bursts"][first:])
-    return n if n >= max(FEWEST_IN_BATCHES, BATCHES_FRAC * interface["n_frames"]) else 0
+    n = sum(interface.order.n_in_bursts[first:])
+    return n if n >= max(FEWEST_IN_BATCHES, BATCHES_FRAC * interface.n_frames) else 0
 
 
-def late_ns(interface: Mapping[str, Any]) -> int:
+def late_ns(interface: InterfaceFacts) -> int:
     """How much too late a stamp may be: of batches that share one, the least time between two.
 
     A timer that holds interrupts back keeps its time, however much traffic there is.
@@ -39,15 +38,15 @@ def late_ns(interface: Mapping[str, Any]) -> int:
     Args:
         interface: One of a file, as its reading found it.
     """
-    return interface["order"]["least_wait_ns"] or 0 if n_in_batches(interface) else 0
+    return interface.order.least_wait_ns or 0 if n_in_batches(interface) else 0
 
 
-def queue_of(interface: Mapping[str, Any]) -> tuple[int, list[int], int] | None:
+def queue_of(interface: InterfaceFacts) -> tuple[int, list[int], int] | None:
     """Rate in Gbit/s of the port that sent both directions of a link, if one did.
 
     Beside counts of frames (behind the other direction, exactly, sooner), and the longest wait, ns.
     """
-    for rate_gbps, n, n_at, n_sooner, busy_ns in interface["queue"]:
+    for rate_gbps, n, n_at, n_sooner, busy_ns in interface.queue:
         rows = list(zip(n, n_at, n_sooner, strict=True))
         if all(
             n >= ENOUGH_BEHIND and at >= PILED_FRAC * n and sooner <= SOONER_FRAC * n
@@ -57,7 +56,7 @@ def queue_of(interface: Mapping[str, Any]) -> tuple[int, list[int], int] | None:
     return None
 
 
-def mirror_wait_ns(interface: Mapping[str, Any]) -> int | None:
+def mirror_wait_ns(interface: InterfaceFacts) -> int | None:
     """How long frames waited at most for those of the other direction; None: not seen."""
     queue = queue_of(interface)
     return None if queue is None else queue[2]

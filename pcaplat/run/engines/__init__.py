@@ -6,12 +6,13 @@ pure and run wherever the caller is.
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pcaplat import _native
 from pcaplat.errors import EngineError
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
+from pcaplat.model.sampled import Sampled
 
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
@@ -25,7 +26,7 @@ class Engine(Protocol):
 
     def sample(
         self, files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
-    ) -> dict[str, Any]:
+    ) -> Sampled:
         """Select the same packets of all files, and state the facts about each file."""
 
     def learn(

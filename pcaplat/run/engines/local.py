@@ -1,17 +1,17 @@
 """The local engine: threads of this machine, in bounded memory."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pcaplat import _native
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
+from pcaplat.model.sampled import Sampled
 from pcaplat.run.engines import Tell
 
 
 def sample(
     files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
-) -> dict[str, Any]:
+) -> Sampled:
     """See `Engine.sample`."""
     return _native.sample(list(files), settings, limit, tell)
 

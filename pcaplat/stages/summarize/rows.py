@@ -211,14 +211,13 @@ def point_rows(findings: Findings, matched: Matched) -> list[Row]:
 
     `matched` is what the core counted.
     """
-    statuses, reasons = matched["statuses"], matched["reasons"]
     rows = []
     for point in (*findings.along, *findings.alone):
         row = matching_row(dict(zip(_native.STATUSES, matched.counts[point], strict=True)))
         asked = {name: n for name, n in row.items() if name.startswith("n_")}
         asked |= _missed_row(matched.missed[point])
         asked |= _mirror_row(findings.points[point])
-        asked["reasons"] = reason_rows(reasons, matched["n_by_reason"][point])
+        asked["reasons"] = reason_rows(matched.n_by_reason[point])
         rows.append({"point": findings.name(point)} | asked)
     return rows
 

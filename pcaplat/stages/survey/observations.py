@@ -1,6 +1,6 @@
 """The survey's sample: what each point saw of the same few packets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import SampleColumns
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""
@@ -71,15 +72,15 @@ class Sample:
 
     packets: Observations
     source: Ints
-    flows: Mapping[str, Ints]
+    flows: SampleColumns
     fragmented: Sequence[tuple[int, int]] = ()
     n_more: int = 0
 
     @classmethod
     def of(
         cls,
-        packets: Mapping[str, bytes],
-        flows: Mapping[str, bytes],
+        packets: SampleColumns,
+        flows: SampleColumns,
         divisions: Sequence[PointTree | None] = (),
         part: Ints | None = None,
         fragmented: Sequence[tuple[int, int]] = (),
@@ -95,16 +96,14 @@ class Sample:
             fragmented: Address pairs with packets in fragments, and bytes in the shortest of those.
             n_more: How many of the packets, at their end, are further ones.
         """
-        columns = {name: np.frombuffer(column, dtype="<i8") for name, column in packets.items()}
-        columns |= {name: columns[name] != 0 for name in FLAGS}
-        began = {name: np.frombuffer(column, dtype="<i8") for name, column in flows.items()}
-        at = began["interface"].copy()
+        columns = {**packets} | {name: packets[name] != 0 for name in FLAGS}
+        at = flows["interface"].copy()
         divided = [file for file, division in enumerate(divisions) if division]
-        at[np.isin(began["file"], divided)] = ANY_PART
+        at[np.isin(flows["file"], divided)] = ANY_PART
         return cls(
             Observations(**{one.name: columns[one.name] for one in fields(Observations)}),
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
-            began | {"interface": at},
+            {**flows, "interface": at},
             fragmented,
             n_more,
         )

@@ -5,15 +5,15 @@ whether all packets are read once more to learn which flow becomes which
 (rust/src/survey/translation/).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Point, PointTree
+from pcaplat.model.sampled import SampleColumns, Sampled
 from pcaplat.stages.survey.delays.centres import follow
 from pcaplat.stages.survey.delays.relations import (
     Relations,
@@ -34,7 +34,7 @@ TAILS = 3
 """How far two observations of a packet may be from their usual difference while flows are
 learned."""
 
-NO_FLOWS = {"file": b"", "interface": b""}
+NO_FLOWS: SampleColumns = dict.fromkeys(("file", "interface"), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Suspicion:
     window_ns: int
 
 
-def hidden_repeats(packets: Mapping[str, bytes]) -> dict[str, bytes] | None:
+def hidden_repeats(packets: SampleColumns) -> SampleColumns | None:
     """Look for packets that one file has on both sides of a translator, as a gateway's has.
 
     Args:
@@ -56,18 +56,18 @@ def hidden_repeats(packets: Mapping[str, bytes]) -> dict[str, bytes] | None:
         numbered is recognised so, for heartbeats of two hosts may be equal. None where no packet
         was seen under other addresses in its file.
     """
-    columns = {name: np.frombuffer(column, "<i8") for name, column in packets.items()}
-    is_numbered = (columns["copy_tag"] != 0) | (columns["tcp_bytes"] != 0)
-    columns |= {"key": columns["bare"], "is_directed": columns["is_directed"] * is_numbered}
+    is_numbered = (packets["copy_tag"] != 0) | (packets["tcp_bytes"] != 0)
+    is_directed = packets["is_directed"] * is_numbered
+    columns = {**packets, "key": packets["bare"], "is_directed": is_directed}
     repeats = Repeats.among(columns, np.arange(len(columns["key"])))
     leg = columns["leg"]
     if (leg[repeats.first] != leg[repeats.then]).sum() < ENOUGH_CROSSINGS:
         return None
-    return {name: column.tobytes() for name, column in columns.items()}
+    return columns
 
 
 def suspect(
-    sampled: Mapping[str, Any],
+    sampled: Sampled,
     points: Sequence[Point],
     divisions: Sequence[PointTree | None] = (),
     part: Ints | None = None,
@@ -75,8 +75,7 @@ def suspect(
     """Look for packets of a sample that belong to another flow at another point.
 
     Args:
-        sampled: What an engine's `sample` gives: `packets`, selected by all of their bytes but the
-            addresses, and `alike`, selected by their content alone.
+        sampled: What an engine's `sample` gives.
         points: The capture points.
         divisions: How each file is divided, as far as `hidden_repeats` tell.
         part: The part of its file that saw each of `packets`.
@@ -87,9 +86,9 @@ def suspect(
     suspects = []
     if len(points) < 2:  # noqa: PLR2004 - a flow becomes another between two points
         return None
-    ways = [_seen(sampled["packets"], "bare", points, divisions, part)]
+    ways = [_seen(sampled.packets, "bare", points, divisions, part)]
     if part is None:
-        ways.append(_seen(sampled["alike"], "content", points))
+        ways.append(_seen(sampled.alike, "content", points))
     for seen in filter(_may_cross, ways):
         unique = unique_observations(seen)
         relations, tail_ns = relate(unique)
@@ -104,7 +103,7 @@ def suspect(
 
 
 def _seen(
-    columns: Mapping[str, bytes],
+    columns: SampleColumns,
     value: str,
     points: Sequence[Point],
     divisions: Sequence[PointTree | None] = (),

@@ -34,22 +34,12 @@ use interruptible::{interruptible, raise};
 use matched::matched_record;
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
-use sampled::sample_dict;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
+use sampled::sample_record;
 use settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stream::{Follow, PacketStream};
-
-/// Little-endian, as numpy reads them in place.
-fn numbers(py: Python<'_>, values: impl Iterator<Item = i64>) -> Bound<'_, PyBytes> {
-    let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<i64>());
-    for value in values {
-        // eight at a time: to collect byte by byte took a quarter of a second for the sample
-        bytes.extend_from_slice(&value.to_le_bytes());
-    }
-    PyBytes::new(py, &bytes)
-}
 
 /// Selects the same packets of all files, and states the facts about each file.
 #[pyfunction]
@@ -60,12 +50,12 @@ fn sample<'py>(
     settings: &Settings,
     limit: usize,
     tell: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let mut reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
     let job = || run_sample(&files, &mut reading, limit, &progress);
     let sample = interruptible(py, &progress, tell.as_ref(), job)?;
-    sample_dict(py, &sample)
+    sample_record(py, &sample)
 }
 
 /// Matches the frames of all files as the plan says; spilled files go into `directory`.

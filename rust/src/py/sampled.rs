@@ -1,6 +1,7 @@
-//! What the survey's reading brought home, as a dictionary.
+//! What the survey's reading brought home: the dataclasses of `pcaplat.model.sampled`.
 
-use super::{Bound, PyDict, PyDictMethods, PyList, PyListMethods, PyResult, Python, numbers};
+use super::record::{ints, record, records};
+use super::{Bound, IntoPyObject, PyAny, PyDict, PyDictMethods, PyErr, PyResult, Python};
 use crate::file::Interface;
 use crate::reading::fragments::FragmentCounts;
 use crate::survey::{
@@ -9,21 +10,41 @@ use crate::survey::{
 };
 use crate::wire::why_unread;
 
-/// The dictionary of a sample.
-pub(super) fn sample_dict<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("packets", packets_dict(py, &sample.rows)?)?;
-    out.set_item("more", packets_dict(py, &sample.more)?)?;
-    out.set_item("alike", packets_dict(py, &sample.alike)?)?;
-    out.set_item("flows", flows_dict(py, &sample.flows)?)?;
-    let fragmented = sample.fragmented.iter();
+records! {
+    FragmentCounts as "sampled"."FragmentCounts" {
+        n_parts, n_whole, n_unfinished, n_contradictory,
+    }
+    StampFacts as "sampled"."StampFacts" {
+        name, resolution_ns, timescale, offset_ns, n_stamped, n_damaged, n_without, is_used,
+    }
+}
+
+/// The dataclass of a sample.
+pub(super) fn sample_record<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyAny>> {
+    let Sample {
+        rows,
+        more,
+        alike,
+        flows,
+        facts,
+        fragmented,
+        prefixes,
+        threshold,
+        stamps,
+    } = sample;
+    let fragmented = fragmented.iter();
     let fragmented = fragmented.map(|(pair, n_bytes)| (pair.cast_signed(), *n_bytes));
-    out.set_item("fragmented", fragmented.collect::<Vec<_>>())?;
-    out.set_item("prefixes", sample.prefixes.to_vec())?;
-    out.set_item("is_whole", sample.threshold == u64::MAX)?;
-    out.set_item("stamps", super::stamped::values(&sample.stamps))?;
-    out.set_item("facts", facts_list(py, &sample.facts)?)?;
-    Ok(out)
+    record!(py, "sampled", "Sampled", {
+        packets: packets_dict(py, rows)?,
+        more: packets_dict(py, more)?,
+        alike: packets_dict(py, alike)?,
+        flows: flows_dict(py, flows)?,
+        fragmented: fragmented.collect::<Vec<_>>(),
+        prefixes: prefixes.to_vec(),
+        is_whole: *threshold == u64::MAX,
+        stamps: super::stamped::values(stamps),
+        facts,
+    })
 }
 
 /// A column's name, and its value in a row of a file.
@@ -41,7 +62,7 @@ fn columns_dict<'py, T>(
     let rows: Vec<(usize, &T)> = rows.collect();
     for (name, value) in columns {
         let values = rows.iter().map(|(file, row)| value(*file, row));
-        dict.set_item(*name, numbers(py, values))?;
+        dict.set_item(*name, ints(py, values)?)?;
     }
     Ok(dict)
 }
@@ -120,126 +141,100 @@ fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<FlowStart>]) -> PyResult<Bound<
     columns_dict(py, flows, &columns)
 }
 
-fn facts_list<'py>(py: Python<'py>, facts: &[FileFacts]) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for file in facts {
-        let dict = PyDict::new(py);
-        dict.set_item("format", file.format)?;
-        dict.set_item("is_truncated", file.is_truncated)?;
-        let damage = file
-            .damage
-            .iter()
-            .map(|damage| (damage.at_byte, damage.text.clone()));
-        dict.set_item("damage", damage.collect::<Vec<_>>())?;
-        dict.set_item("prefixes", file.prefixes.to_vec())?;
-        dict.set_item("fragments", fragments_dict(py, file.fragments)?)?;
-        let interfaces = PyList::empty(py);
-        for (index, seen) in file.interfaces.iter().enumerate() {
-            if let Some(seen) = seen {
-                interfaces.append(interface_dict(py, index, seen, file.declared.get(index))?)?;
-            }
-        }
-        dict.set_item("interfaces", interfaces)?;
-        list.append(dict)?;
+impl<'py> IntoPyObject<'py> for &FileFacts {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        let FileFacts {
+            interfaces,
+            declared,
+            format,
+            damage,
+            is_truncated,
+            prefixes,
+            fragments,
+        } = self;
+        let damage = damage.iter().map(|one| (one.at_byte, &one.text));
+        let interfaces = interfaces.iter().enumerate();
+        let interfaces = interfaces.filter_map(|(index, seen)| Some((index, seen.as_ref()?)));
+        record!(py, "sampled", "FileFacts", {
+            format,
+            is_truncated,
+            damage: damage.collect::<Vec<_>>(),
+            prefixes: prefixes.to_vec(),
+            fragments,
+            interfaces: interfaces
+                .map(|(index, seen)| interface_record(py, index, seen, declared.get(index)))
+                .collect::<PyResult<Vec<_>>>()?,
+        })
     }
-    Ok(list)
 }
 
-fn fragments_dict(py: Python<'_>, tally: FragmentCounts) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("n_parts", tally.n_parts)?;
-    dict.set_item("n_whole", tally.n_whole)?;
-    dict.set_item("n_unfinished", tally.n_unfinished)?;
-    dict.set_item("n_contradictory", tally.n_contradictory)?;
-    Ok(dict)
-}
-
-fn interface_dict<'py>(
+/// What the file declares of an interface, and what its frames showed.
+fn interface_record<'py>(
     py: Python<'py>,
     index: usize,
     seen: &InterfaceFacts,
     declared: Option<&Interface>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
+) -> PyResult<Bound<'py, PyAny>> {
     let stamps = seen.stamps.filter(|stamps| stamps.is_used);
     let of_file_ns = declared.map_or(1000.0, |declared| declared.resolution_ns);
-    let resolution_ns = stamps.map_or(of_file_ns, |stamps| stamps.resolution_ns);
-    dict.set_item("interface", index)?;
-    dict.set_item("name", declared.and_then(|declared| declared.name.clone()))?;
-    dict.set_item("link", seen.link)?;
-    dict.set_item("why_unread", why_unread(seen.link))?;
-    dict.set_item(
-        "snap_bytes",
-        declared.map_or(0, |declared| declared.snap_bytes),
-    )?;
-    dict.set_item("declared_resolution_ns", resolution_ns)?;
-    dict.set_item(
-        "n_dropped",
-        declared.and_then(|declared| declared.n_dropped),
-    )?;
-    put_seen(py, &dict, seen)?;
-    Ok(dict)
+    record!(py, "sampled", "InterfaceFacts", {
+        interface: index,
+        name: declared.and_then(|declared| declared.name.as_ref()),
+        link: seen.link,
+        why_unread: why_unread(seen.link),
+        snap_bytes: declared.map_or(0, |declared| declared.snap_bytes),
+        declared_resolution_ns: stamps.map_or(of_file_ns, |stamps| stamps.resolution_ns),
+        n_dropped: declared.and_then(|declared| declared.n_dropped),
+        stamps: &seen.stamps,
+        observed_resolution_ns: seen.observed_resolution_ns,
+        n_frames: seen.n_frames,
+        n_undecoded: seen.n_undecoded,
+        n_cut: seen.n_cut,
+        longest_bytes: seen.longest_bytes,
+        first_t_ns: seen.first_t_ns,
+        last_t_ns: seen.last_t_ns,
+        disorder_ns: seen.disorder_ns,
+        order: &seen.order,
+        queue: queue_rows(&seen.queue),
+        hidden_ports: &seen.hidden.ports,
+        n_encrypted: seen.hidden.n_encrypted,
+        mirrors: seen.mirrors.sessions(),
+        n_by_depth: seen.hidden.n_by_depth,
+        n_checksums: seen.checksums.n,
+        n_partial: seen.checksums.n_partial,
+    })
 }
 
-/// What the frames showed.
-fn put_seen(py: Python<'_>, dict: &Bound<'_, PyDict>, seen: &InterfaceFacts) -> PyResult<()> {
-    let stamps = seen.stamps.map(|stamps| stamps_dict(py, &stamps));
-    dict.set_item("stamps", stamps.transpose()?)?;
-    dict.set_item("observed_resolution_ns", seen.observed_resolution_ns)?;
-    dict.set_item("n_frames", seen.n_frames)?;
-    dict.set_item("n_undecoded", seen.n_undecoded)?;
-    dict.set_item("n_cut", seen.n_cut)?;
-    dict.set_item("longest_bytes", seen.longest_bytes)?;
-    dict.set_item("first_t_ns", seen.first_t_ns)?;
-    dict.set_item("last_t_ns", seen.last_t_ns)?;
-    dict.set_item("disorder_ns", seen.disorder_ns)?;
-    dict.set_item("order", order_dict(py, &seen.order)?)?;
-    dict.set_item("queue", queue_rows(&seen.queue))?;
-    dict.set_item("hidden_ports", seen.hidden.ports.clone())?;
-    dict.set_item("n_encrypted", seen.hidden.n_encrypted)?;
-    dict.set_item("mirrors", seen.mirrors.sessions())?;
-    dict.set_item("n_by_depth", seen.hidden.n_by_depth.to_vec())?;
-    dict.set_item("n_checksums", seen.checksums.n.to_vec())?;
-    dict.set_item("n_partial", seen.checksums.n_partial.to_vec())?;
-    Ok(())
-}
+impl<'py> IntoPyObject<'py> for &StampOrder {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
 
-fn order_dict<'py>(py: Python<'py>, order: &StampOrder) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("n_backward", order.n_backward)?;
-    dict.set_item("longest_behind", order.longest_behind)?;
-    dict.set_item("behind_from", order.behind_from)?;
-    dict.set_item("behind_ns", order.behind_ns)?;
-    dict.set_item("n_in_bursts", order.n_in_bursts.to_vec())?;
-    dict.set_item("longest_burst", order.longest_burst)?;
-    dict.set_item("burst_from", order.burst_from)?;
-    dict.set_item("least_wait_ns", order.least_wait_ns)?;
-    Ok(dict)
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        record!(py, "sampled", "StampOrder", {
+            n_backward: self.n_backward,
+            longest_behind: self.longest_behind,
+            behind_from: self.behind_from,
+            behind_ns: self.behind_ns,
+            n_in_bursts: self.n_in_bursts,
+            longest_burst: self.longest_burst,
+            burst_from: self.burst_from,
+            least_wait_ns: self.least_wait_ns,
+        })
+    }
 }
 
 /// Rate; of short and of long frames: how many, how many at its time, how many sooner; the longest
 /// wait, ns.
-type QueueRow = (u32, Vec<u64>, Vec<u64>, Vec<u64>, i64);
+type QueueRow = (u32, [u64; 2], [u64; 2], [u64; 2], i64);
 
 fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
     let counts = queue.n_at.iter().zip(&queue.n_sooner);
     let rows = RATES.iter().zip(counts).zip(queue.longest_busy_ns);
-    rows.map(|((rate, (at, sooner)), busy_ns)| {
-        let n = queue.n.to_vec();
-        (*rate, n, at.to_vec(), sooner.to_vec(), busy_ns)
-    })
-    .collect()
-}
-
-fn stamps_dict<'py>(py: Python<'py>, stamps: &StampFacts) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("name", stamps.name)?;
-    dict.set_item("resolution_ns", stamps.resolution_ns)?;
-    dict.set_item("timescale", stamps.timescale)?;
-    dict.set_item("offset_ns", stamps.offset_ns)?;
-    dict.set_item("n_stamped", stamps.n_stamped)?;
-    dict.set_item("n_bad", stamps.n_damaged)?;
-    dict.set_item("n_without", stamps.n_without)?;
-    dict.set_item("is_used", stamps.is_used)?;
-    Ok(dict)
+    rows.map(|((rate, (at, sooner)), busy_ns)| (*rate, queue.n, *at, *sooner, busy_ns))
+        .collect()
 }

@@ -54,11 +54,4 @@ def _min_delays(findings: Findings, side: int, up_down: Pair, packets: Shared) -
     order = np.lexsort((aligned_ns, packets.d_ns, residual_ns, of_bin))
     _, first, n = np.unique(of_bin[order], return_index=True, return_counts=True)
     at = order[first]
-    return {
-        "up": up,
-        "down": down,
-        "aligned_ns": aligned_ns[at],
-        "up_ns": packets.t_ns[at],
-        "raw_ns": packets.d_ns[at],
-        "n": n,
-    }
+    return MinDelays(up, down, aligned_ns[at], packets.t_ns[at], packets.d_ns[at], n)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Node, Pair, PointTree
+from pcaplat.model.sampled import SampleColumns
 from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
@@ -56,15 +57,15 @@ class Branch:
 
 
 def divide(
-    packets: Mapping[str, bytes],
-    flows: Mapping[str, bytes],
+    columns: SampleColumns,
+    flows: SampleColumns,
     names: Sequence[str],
     interfaces: Sequence[Sequence[int]],
 ) -> tuple[list[PointTree | None], Ints]:
     """Divide each file into the capture points that it holds.
 
     Args:
-        packets: The sample, as an engine gives it.
+        columns: The sample, as an engine gives it.
         flows: And its flows.
         names: The point that each file was given for; files of one are divided alike.
         interfaces: The interfaces of each file.
@@ -73,8 +74,6 @@ def divide(
         By file, how it is divided, None where its parts are its interfaces; and the part of its
         file that saw each packet of the sample.
     """
-    columns = {name: np.frombuffer(column, "<i8") for name, column in packets.items()}
-    senders = {name: np.frombuffer(column, "<i8") for name, column in flows.items()}
     owner = np.array([names.index(name) for name in names], np.int64)[columns["file"]]
     divisions: list[PointTree | None] = [None] * len(names)
     part = columns["interface"].copy()
@@ -88,7 +87,7 @@ def divide(
         if trees:
             files = [file for file, name in enumerate(names) if name == names[first]]
             known = sorted({interface for file in files for interface in interfaces[file]})
-            writer = Writer(columns, rows, flow_openers(senders), known)
+            writer = Writer(columns, rows, flow_openers(flows), known)
             division = writer.division(trees)
             for leaf_part, leaf in writer.leaves.items():
                 part[leaf.rows] = leaf_part
