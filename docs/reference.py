@@ -108,21 +108,21 @@ def formats() -> Iterator[str]:
     yield "# Formats\n\nWhat is read of captures, made from `rust/src/file`, `wire`"
     yield "and `stamp`: each with where it is specified."
     yield "\n## Files\n\n| format | specified in |\n| --- | --- |"
-    yield from (f"| {name} | {spec} |" for name, spec, _ in found["files"])
-    for name, _, variants in found["files"]:
+    yield from (f"| {name} | {spec} |" for name, spec, _ in found.files)
+    for name, _, variants in found.files:
         if variants:
             yield f"\n{name} as these wrote it is told apart:\n"
             yield from (f"- {variant}" for variant in variants)
     yield "\nEach may be compressed, in one member or several:\n"
-    yield from (f"- {codec}" for codec in found["codecs"])
+    yield from (f"- {codec}" for codec in found.codecs)
     yield "\n## Layers\n\nA layer is found by itself behind what stands in the last column, and by"
     yield "`--decode KIND=N:LAYER` behind what you say.\n"
     yield "| layer | specified in | behind |\n| --- | --- | --- |"
-    for name, spec, parents in found["layers"]:
+    for name, spec, parents in found.layers:
         yield f"| `{name}` | {spec} | {', '.join(f'`{parent}`' for parent in parents)} |"
     yield "\n## Times inside frames\n\nFound by themselves, and used in place of the file's: see"
     yield "[stamps](../stamps.md).\n\n| stamp | specified in |\n| --- | --- |"
-    yield from (f"| `{name}` | {spec} |" for name, spec in found["stamps"])
+    yield from (f"| `{name}` | {spec} |" for name, spec in found.stamps)
 
 
 def metrics() -> Iterator[str]:

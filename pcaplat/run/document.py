@@ -48,7 +48,7 @@ def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, matched.parts)
     document |= {
         "points": point_rows(findings, matched),
-        "translations": translation_rows(findings, scan.job.translations),
+        "translations": translation_rows(findings, scan.job.translations, scan.job.places),
         "captures": capture_rows(scan.job.captures, scan.facts, files, scan.job.stampings),
     }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
@@ -23,6 +22,7 @@ from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
+from pcaplat.model.translated import TranslatedSession
 from pcaplat.points import load_profile
 from pcaplat.points.placing import Placing, place_captures
 from pcaplat.run.engines import Engine, Tell
@@ -197,12 +197,9 @@ class Job:
         }
 
     @property
-    def translations(self) -> list[dict[str, Any]]:
-        """What was learned of translated flows, for `translation_rows`."""
-        sessions = self.learned.sessions() if self.learned else []
-        for side in (side for session in sessions for side in session["sides"]):
-            side["point"] = self.places[side["place"]]
-        return sessions
+    def translations(self) -> list[TranslatedSession]:
+        """What was learned of translated flows."""
+        return self.learned.sessions() if self.learned else []
 
     @property
     def translations_left_out(self) -> tuple[int, int] | None:

@@ -1,27 +1,39 @@
 //! What is read of captures, for the documentation.
 
-use super::{Bound, PyDict, PyDictMethods, PyResult, Python, pyfunction};
+use super::{pyclass, pyfunction};
 use crate::file::{CODECS, FORMATS};
 use crate::stamp::STAMPS;
 use crate::wire::LAYERS;
 
-/// Every file format, compression and layer, with where it is specified.
+/// Name, specification, and what there is below or above.
+type Row = (&'static str, &'static str, Vec<String>);
+
+/// Every file format, compression, layer and in-packet stamp, with where it is specified.
+#[pyclass(frozen, get_all, module = "pcaplat._native")]
+pub(super) struct Formats {
+    /// And variants.
+    files: Vec<Row>,
+    codecs: Vec<&'static str>,
+    /// And parents.
+    layers: Vec<Row>,
+    stamps: Vec<(&'static str, &'static str)>,
+}
+
+/// What is read.
 #[pyfunction]
-pub(super) fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    let files = FORMATS
-        .iter()
-        .map(|format| (format.name, format.spec, format.variants.to_vec()));
-    dict.set_item("files", files.collect::<Vec<_>>())?;
-    dict.set_item(
-        "codecs",
-        CODECS.iter().map(|codec| codec.name).collect::<Vec<_>>(),
-    )?;
+pub(super) fn formats() -> Formats {
+    let texts = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+    let files = FORMATS.iter();
     let layers = LAYERS.iter().map(|layer| {
         let parents = layer.parents.iter().map(ToString::to_string);
-        (layer.name, layer.spec, parents.collect::<Vec<_>>())
+        (layer.name, layer.spec, parents.collect())
     });
-    dict.set_item("layers", layers.collect::<Vec<_>>())?;
-    dict.set_item("stamps", STAMPS.to_vec())?;
-    Ok(dict)
+    Formats {
+        files: files
+            .map(|format| (format.name, format.spec, texts(format.variants)))
+            .collect(),
+        codecs: CODECS.iter().map(|codec| codec.name).collect(),
+        layers: layers.collect(),
+        stamps: STAMPS.to_vec(),
+    }
 }

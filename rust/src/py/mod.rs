@@ -148,6 +148,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PacketStream>()?;
     module.add_class::<translated::Learned>()?;
     module.add_class::<Follow>()?;
+    module.add_class::<frame::DecodedFrame>()?;
+    module.add_class::<formats::Formats>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;

@@ -1,10 +1,9 @@
 //! Learned translations: opaque to Python but for what is shown of them.
 
 use super::interruptible::{interruptible, raise};
+use super::record::record;
 use super::settings::Settings;
-use super::{
-    Bound, PyAny, PyDict, PyDictMethods, PyResult, Python, pyclass, pyfunction, pymethods,
-};
+use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python, pyclass, pyfunction, pymethods};
 use crate::base::piecewise::PiecewiseLinear;
 use crate::location::PointTree;
 use crate::reading::Progress;
@@ -37,14 +36,11 @@ impl Learned {
         self.left_out.map(|left| (left.n, left.from_ns))
     }
 
-    /// One dictionary a session, in order of time.
-    fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    /// In order of time.
+    fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut sessions: Vec<&Session> = self.sessions.iter().collect();
         sessions.sort_by_key(|session| session.sides[0].first_ns);
-        sessions
-            .into_iter()
-            .map(|session| session_dict(py, session))
-            .collect()
+        sessions.into_pyobject(py)
     }
 
     fn __len__(&self) -> usize {
@@ -52,38 +48,45 @@ impl Learned {
     }
 }
 
-fn session_dict<'py>(py: Python<'py>, session: &Session) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    let sides = session.sides.iter().map(|side| side_dict(py, side));
-    dict.set_item("sides", sides.collect::<PyResult<Vec<_>>>()?)?;
-    dict.set_item("n", session.n)?;
-    // as of the first packet: its own numbers, and those it acknowledges
-    let [away, toward] = session.ahead;
-    let (sent, heard) = if session.sides[0].toward {
-        (toward, away)
-    } else {
-        (away, toward)
-    };
-    dict.set_item("ahead", (sent, heard))?;
-    Ok(dict)
+impl<'py> IntoPyObject<'py> for &Session {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        // as of the first packet: its own numbers, and those it acknowledges
+        let [away, toward] = self.ahead;
+        let is_toward = self.sides[0].toward;
+        record!(py, "translated", "TranslatedSession", {
+            sides: &self.sides,
+            n: self.n,
+            ahead: if is_toward { (toward, away) } else { (away, toward) },
+        })
+    }
 }
 
-fn side_dict<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    let addresses = &side.addresses;
-    dict.set_item("file", side.source.0)?;
-    dict.set_item("interface", side.source.1)?;
-    dict.set_item("place", side.place)?;
-    dict.set_item("leg", side.tuple_hash.cast_signed())?;
-    dict.set_item("src", addresses.src.0.to_string())?;
-    dict.set_item("src_port", addresses.src.1)?;
-    dict.set_item("dst", addresses.dst.0.to_string())?;
-    dict.set_item("dst_port", addresses.dst.1)?;
-    dict.set_item("protocol", addresses.protocol)?;
-    dict.set_item("is_forward_pair", (side.pair.cast_signed(), side.toward))?;
-    dict.set_item("first_t_ns", side.raw_ns.0)?;
-    dict.set_item("last_t_ns", side.raw_ns.1)?;
-    Ok(dict)
+impl<'py> IntoPyObject<'py> for &Side {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        let addresses = &self.addresses;
+        record!(py, "translated", "SessionSide", {
+            file: self.source.0,
+            interface: self.source.1,
+            place: self.place,
+            leg: self.tuple_hash.cast_signed(),
+            src: addresses.src.0.to_string(),
+            src_port: addresses.src.1,
+            dst: addresses.dst.0.to_string(),
+            dst_port: addresses.dst.1,
+            protocol: addresses.protocol,
+            is_forward_pair: (self.pair.cast_signed(), self.toward),
+            first_t_ns: self.raw_ns.0,
+            last_t_ns: self.raw_ns.1,
+        })
+    }
 }
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
