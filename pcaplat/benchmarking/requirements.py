@@ -149,7 +149,7 @@ def _both_ways(asked: TrialEvidence) -> Finding:
     forward, reverse = (
         [row for row in asked.trials if row["direction"] == way] for way in ("forward", "reverse")
     )
-    both = [
+    matched = [
         one
         for one in forward
         if any(
@@ -159,8 +159,11 @@ def _both_ways(asked: TrialEvidence) -> Finding:
             for other in reverse
         )
     ]
-    if both:
-        return FOUND, f"{len(both)} of {len(forward)} forward trials had one in reverse meanwhile"
+    if matched:
+        return (
+            FOUND,
+            f"{len(matched)} of {len(forward)} forward trials had one in reverse meanwhile",
+        )
     return LACKING, "every trial goes one way only"
 
 

@@ -94,7 +94,7 @@ def results_of(cells: Sequence[Row], tolerance: float) -> list[Row]:
         cells: Of `cells_of`.
         tolerance: Share of frames that may be lost.
     """
-    found = []
+    results = []
     for (direction, size), some in groupby(cells, key=lambda r: (r["direction"], r["frame_bytes"])):
         rows = list(some)
         whole = [row for row in rows if row["lost_frac"] == 0 and not row["n_untold"]]
@@ -102,7 +102,7 @@ def results_of(cells: Sequence[Row], tolerance: float) -> list[Row]:
         few = [row for row in few if row["lost_frac"] <= tolerance]
         lossy = [row["offered_pps"] for row in rows if row["lost_frac"]]
         best, pdr = (max(r, key=lambda x: x["offered_pps"], default=None) for r in (whole, few))
-        found.append(
+        results.append(
             {
                 "direction": direction,
                 "frame_bytes": size,
@@ -120,7 +120,7 @@ def results_of(cells: Sequence[Row], tolerance: float) -> list[Row]:
                 "pdr_lost_hi_frac": pdr and pdr["lost_hi_frac"],
             }
         )
-    return found
+    return results
 
 
 def _rate(name: str, row: Row | None) -> Row:

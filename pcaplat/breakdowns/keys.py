@@ -39,13 +39,13 @@ class FrameKeys:
 
     def at(self, ids: Ints) -> Ints:
         """Give the keys of frames, by their ids."""
-        found = np.full(len(ids), NO_KEY, np.int64)
+        keys = np.full(len(ids), NO_KEY, np.int64)
         file = ids >> NUMBER_BITS
         # of a frame that was not seen the id is below 0, and so is its file
         for one in np.unique(file[ids >= 0]):
             at = file == one
-            found[at] = self.of_file[one][ids[at] & ((1 << NUMBER_BITS) - 1)]
-        return found
+            keys[at] = self.of_file[one][ids[at] & ((1 << NUMBER_BITS) - 1)]
+        return keys
 
 
 class Labels:

@@ -48,7 +48,7 @@ class NearKeys:
         most = pl.col("key").sort_by("n", "key", descending=[True, False]).first()
         known = self.sums.total().group_by("link", "way", "far_key").agg(near_key=most)
         way = pl.lit(0) if self.kind == "flow" else pl.col("way")
-        found = losses.with_columns(as_way=way.cast(pl.Int64)).join(
+        joined = losses.with_columns(as_way=way.cast(pl.Int64)).join(
             known,
             left_on=["link", "as_way", "key"],
             right_on=["link", "way", "far_key"],
@@ -56,7 +56,7 @@ class NearKeys:
             maintain_order="left",
         )
         at_near = pl.when(pl.col("near") < 0).then(pl.coalesce("near_key", "key")).otherwise("key")
-        keys: Ints = found.select(key=at_near)["key"].to_numpy()
+        keys: Ints = joined.select(key=at_near)["key"].to_numpy()
         return keys
 
 

@@ -35,12 +35,12 @@ def _units(run: MeasuredRun, ends: tuple[str, str], *, is_replicated: bool) -> F
         answer = two_way(run, MetricQuery("two-way-contribution", ends=ends))
         return np.array([answer.value] if isinstance(answer, Measurement) else [])
     sides = [run.blocks.get((*ends, way)) for way in ("forward", "reverse")]
-    found = [side for side in sides if side is not None]
-    chosen = blocking(np.sum([s.influence() for s in found], axis=0)) if found else None
-    if chosen is None or len(found) < len(sides):
+    known_sides = [side for side in sides if side is not None]
+    chosen = blocking(np.sum([s.influence() for s in known_sides], axis=0)) if known_sides else None
+    if chosen is None or len(known_sides) < len(sides):
         return np.array([])
     length = chosen.length
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = [joined(side.sum_ns, length) / joined(side.n, length) for side in found]
+        means = [joined(side.sum_ns, length) / joined(side.n, length) for side in known_sides]
     both = np.asarray(np.sum(means, axis=0))
     return np.asarray(both[np.isfinite(both)])

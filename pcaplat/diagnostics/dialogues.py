@@ -142,14 +142,14 @@ def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> li
     diagnostics = []
     has_data = np.any([columns[f"n_data_{way}"] for way in WAYS], axis=0)
     for file, capture in enumerate(captures):
-        own = columns["file"] == file
-        unseen_bytes = np.maximum(columns["unseen_bytes"] - columns["early_bytes"], 0)[own]
+        is_of_file = columns["file"] == file
+        unseen_bytes = np.maximum(columns["unseen_bytes"] - columns["early_bytes"], 0)[is_of_file]
         if unseen_bytes.sum():
             text = (
                 f"{capture.name}: {format_count(int(unseen_bytes.sum()))} bytes were acknowledged "
                 f"and never seen, in {format_count(int((unseen_bytes > 0).sum()))} of "
-                f"{format_count(int(has_data[own].sum()))} flow(s), "
-                f"{format_count(int(columns['n_unseen'][own].sum()))} time(s)"
+                f"{format_count(int(has_data[is_of_file].sum()))} flow(s), "
+                f"{format_count(int(columns['n_unseen'][is_of_file].sum()))} time(s)"
             )
             point = capture.point or stem(capture.name)
             diagnostics.append(diagnose("acked-unseen", point, text, file=capture.name))

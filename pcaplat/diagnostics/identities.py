@@ -98,13 +98,13 @@ def _of_class(kind: str, left: int, points: str) -> str:
 
 def _check_fragments(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
     """Say where tunnel packets came in fragments, and how many of them could not be read."""
-    found = []
+    diagnostics = []
     for capture, of_file in zip(captures, facts, strict=True):
         point, seen = capture.point or stem(capture.name), of_file.fragments
         if seen.n_whole or seen.n_unfinished or seen.n_contradictory:
             text, remedy = f"{capture.name}: {_of_fragments(seen)}", LARGER
-            found.append(Diagnostic("outer-fragments", point, text, "", remedy, capture.name))
-    return found
+            diagnostics.append(Diagnostic("outer-fragments", point, text, "", remedy, capture.name))
+    return diagnostics
 
 
 def _of_fragments(seen: FragmentCounts) -> str:

@@ -101,14 +101,14 @@ def _within(measurements: Sequence[Measurement]) -> Estimate | LossEstimate | No
 
 
 def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
-    found = [one.within for one in measurements if isinstance(one.within, LossEstimate)]
-    if not found:
+    losses = [one.within for one in measurements if isinstance(one.within, LossEstimate)]
+    if not losses:
         return None
-    n_lost, n = sum(one.n_lost for one in found), sum(one.n for one in found)
+    n_lost, n = sum(one.n_lost for one in losses), sum(one.n for one in losses)
     # variances of counts add up
-    clustered = sum(one.n_lost * one.clustering for one in found)
-    clustering = clustered / n_lost if n_lost else max(one.clustering for one in found)
-    df = min(one.df for one in found)
+    clustered = sum(one.n_lost * one.clustering for one in losses)
+    clustering = clustered / n_lost if n_lost else max(one.clustering for one in losses)
+    df = min(one.df for one in losses)
     return LossEstimate(n_lost, n, clustering=clustering, df=df)
 
 

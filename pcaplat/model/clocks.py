@@ -197,14 +197,14 @@ def set_by(steps: Sequence[Step], t_ns: Ints) -> tuple[Floats, Floats, Floats]:
 
     While a step may have been or not, both may be.
     """
-    least, known, most = (np.zeros(len(t_ns)) for _ in range(3))
+    least, likely, most = (np.zeros(len(t_ns)) for _ in range(3))
     for step in steps:
         is_set = t_ns >= step.t_ns
         is_open = (t_ns > step.before_ns) & (t_ns < step.after_ns)
-        known += np.where(is_set, step.size_ns, 0)
+        likely += np.where(is_set, step.size_ns, 0)
         least += np.where(is_open, min(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
         most += np.where(is_open, max(step.size_ns, 0), np.where(is_set, step.size_ns, 0))
-    return least, known, most
+    return least, likely, most
 
 
 def _drift(knots_ns: Ints, value: Floats, lo: Floats, hi: Floats) -> tuple[float, float]:

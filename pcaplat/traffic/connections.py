@@ -179,15 +179,17 @@ def _summed(data: pl.DataFrame) -> pl.DataFrame:
     """Add up what each side of each connection sent."""
     aggregates: dict[str, pl.Expr] = {}
     for side in SIDES:
-        own = pl.col("is_a") if side == "a" else ~pl.col("is_a")
-        turn = own & (pl.col("before_is_a").is_null() | (pl.col("before_is_a") != pl.col("is_a")))
+        is_own = pl.col("is_a") if side == "a" else ~pl.col("is_a")
+        turn = is_own & (
+            pl.col("before_is_a").is_null() | (pl.col("before_is_a") != pl.col("is_a"))
+        )
         t_ns, gap_ns = pl.col("t_ns"), pl.col("t_ns") - pl.col("before_ns")
         aggregates |= {
             f"n_turns_{side}": turn.sum().cast(pl.Int64),
-            f"n_bytes_{side}": pl.col("n_bytes").filter(own).sum(),
+            f"n_bytes_{side}": pl.col("n_bytes").filter(is_own).sum(),
             f"gap_{side}_ns": gap_ns.filter(turn).sum(),
-            f"first_{side}_ns": t_ns.filter(own).min(),
-            f"last_{side}_ns": t_ns.filter(own).max(),
+            f"first_{side}_ns": t_ns.filter(is_own).min(),
+            f"last_{side}_ns": t_ns.filter(is_own).max(),
             f"last_turn_{side}_ns": t_ns.filter(turn).max(),
         }
     return data.group_by(CONNECTION).agg(**aggregates)

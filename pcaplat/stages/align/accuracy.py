@@ -68,13 +68,13 @@ def _cross_check(declared: Declared, bounds: Mapping[Pair, OffsetBounds]) -> str
     domains, base_ns = declared.domains, declared.base_ns
     for (up, off_ns), (down, other_off_ns) in permutations(declared.accuracy_ns.items(), 2):
         a, b = domains[up], domains[down]
-        one = bounds.get((a, b))
-        if one is None or not len(one.t_ns):
+        bound = bounds.get((a, b))
+        if bound is None or not len(bound.t_ns):
             continue
-        at = int(np.argmin(one.most_ns))
-        early_ns = -(int(one.most_ns[at]) + base_ns[b] - base_ns[a]) - off_ns - other_off_ns
+        at = int(np.argmin(bound.most_ns))
+        early_ns = -(int(bound.most_ns[at]) + base_ns[b] - base_ns[a]) - off_ns - other_off_ns
         if early_ns > worst_ns:
-            seen = " and ".join(_observations(declared, one, at, (up, down)))
+            seen = " and ".join(_observations(declared, bound, at, (up, down)))
             worst_ns = early_ns
             text = f" (by {format_ns(early_ns)} and more the one with frame.time_epoch {seen})"
     return text

@@ -125,7 +125,7 @@ def fit_baseline(
 
 
 def _narrowed(
-    one: LinePiece, x: Floats, f: Floats, y: Floats, r: Floats, windows: Windows
+    piece: LinePiece, x: Floats, f: Floats, y: Floats, r: Floats, windows: Windows
 ) -> LinePiece:
     """A line with the drifts that fit, of those that the windows show.
 
@@ -134,13 +134,13 @@ def _narrowed(
     otherwise, and up to what may be a path that slows down all the time.
     """
     drift, off = windows.drift
-    least, most = max(one.least, drift - off), min(one.most, drift + off)
+    least, most = max(piece.least, drift - off), min(piece.most, drift + off)
     if least > most:
-        return one
+        return piece
     drift = (least + most) / 2
-    top = np.min(f - drift * (x - one.middle))
-    bottom = np.max(r - drift * (y - one.middle))
-    return replace(one, drift=drift, level=float(top + bottom) / 2, least=least, most=most)
+    top = np.min(f - drift * (x - piece.middle))
+    bottom = np.max(r - drift * (y - piece.middle))
+    return replace(piece, drift=drift, level=float(top + bottom) / 2, least=least, most=most)
 
 
 def _bent(parts: list[LinePiece]) -> list[LinePiece]:

@@ -65,14 +65,14 @@ def find_jumps(forward: OffsetBounds, reverse: OffsetBounds, cut_ns: float) -> l
     t0 = int(forward.t_ns[0])
     drift = _usual_drift(_both(forward, reverse, t0))
     breaks = find_breaks(forward, reverse, cut_ns, drift)
-    found = [_jump_of(one) for one in breaks]
+    jumps = [_jump_of(one) for one in breaks]
     starts = [None, *(one.after_ns for one in breaks)]
     ends = [*(one.before_ns for one in breaks), None]
     for start, end in zip(starts, ends, strict=True):
         parts = forward.within(start, end), reverse.within(start, end)
         if all(len(part.t_ns) for part in parts):
-            found += _jumps_within(_both(*parts, t0).without(drift), t0, cut_ns)
-    return found
+            jumps += _jumps_within(_both(*parts, t0).without(drift), t0, cut_ns)
+    return jumps
 
 
 def noise_ns(forward: OffsetBounds, reverse: OffsetBounds, at_ns: int) -> float:

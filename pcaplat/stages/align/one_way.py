@@ -22,13 +22,13 @@ def one_way_drifts(bounds: Mapping[Pair, OffsetBounds]) -> dict[Pair, Drift | No
     1999). How far it may be off: its neighbours on the hull. None where that cannot be told: an
     edge without neighbours, or one that is no clock's.
     """
-    found = {}
+    drifts = {}
     for (a, b), one in bounds.items():
         if (b, a) not in bounds and len(one.t_ns) >= FEWEST:
             drift = _drift_under(one)
-            found[a, b] = drift
-            found[b, a] = None if drift is None else (-drift[0], drift[1])
-    return found
+            drifts[a, b] = drift
+            drifts[b, a] = None if drift is None else (-drift[0], drift[1])
+    return drifts
 
 
 def _drift_under(bounds: OffsetBounds) -> Drift | None:

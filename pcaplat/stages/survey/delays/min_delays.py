@@ -30,14 +30,14 @@ def sampled_min_delays(
     """
     relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])
-    found = list[MinDelays]()
+    min_delays = list[MinDelays]()
     for near, far in dict.fromkeys([*findings.edges, whole]):
         for side, (up, down) in enumerate(((near, far), (far, near))):
             both = of_side(between(relations, up, down), findings.toward_is_forward, side)
             both = both.at(both.is_directed)
             if len(both) and domains[up] != domains[down]:
-                found.append(_min_delays(findings, side, (up, down), both))
-    return found
+                min_delays.append(_min_delays(findings, side, (up, down), both))
+    return min_delays
 
 
 def _min_delays(findings: Findings, side: int, up_down: Pair, packets: Shared) -> MinDelays:

@@ -98,13 +98,13 @@ def tied_by_name(
     """Put neighbours with nothing between them in the order of their names, unless declared."""
     free = [point for point in along if point not in (declared or ())]
     at_once = {frozenset(ends) for ends, distance in order.distance_ns.items() if not distance}
-    found = list[int]()
+    tied = list[int]()
     for point in along:
-        at = len(found)
-        while at and _is_later(found[at - 1], point, points, free, at_once):
+        at = len(tied)
+        while at and _is_later(tied[at - 1], point, points, free, at_once):
             at -= 1
-        found.insert(at, point)
-    return found
+        tied.insert(at, point)
+    return tied
 
 
 def _is_later(

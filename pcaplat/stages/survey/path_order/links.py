@@ -28,14 +28,14 @@ def find_edges(unique: list[Observations], along: list[int]) -> list[Pair]:
 def _joined(busy: dict[Pair, int], taken: dict[Pair, int]) -> dict[Pair, int]:
     """Add the busiest of the other edges between points that nothing joins."""
     group = {point: {point} for ends in taken for point in ends}
-    found = dict(busy)
+    links = dict(busy)
     for ends in sorted(taken, key=lambda ends: (ends not in busy, -taken[ends], ends)):
         near, far = (group[end] for end in ends)
         if far is not near:
-            found[ends] = taken[ends]
+            links[ends] = taken[ends]
             joined = near | far
             group |= dict.fromkeys(joined, joined)
-    return found
+    return links
 
 
 def _visits(unique: list[Observations], along: list[int]) -> dict[Pair, int]:

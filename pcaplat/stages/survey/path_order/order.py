@@ -160,14 +160,14 @@ def _coordinates(
     start = max(distance, key=lambda ends: abs(distance[ends]))[0] if distance else points[0]
     coordinate, is_assumed = {start: 0.0}, set[int]()
     while rest := [point for point in points if point not in coordinate]:
-        found = _reached(rest, coordinate, distance)
-        if not found:
-            found = _reached(rest, coordinate, assumed)
+        reached = _reached(rest, coordinate, distance)
+        if not reached:
+            reached = _reached(rest, coordinate, assumed)
             # where nothing tells: between the ends, for those see most
             middle = (min(coordinate.values()) + max(coordinate.values())) / 2
-            found = found or dict.fromkeys(rest, middle)
-            is_assumed |= found.keys()
-        coordinate |= found
+            reached = reached or dict.fromkeys(rest, middle)
+            is_assumed |= reached.keys()
+        coordinate |= reached
     return coordinate, is_assumed
 
 

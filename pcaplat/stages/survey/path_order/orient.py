@@ -112,17 +112,17 @@ def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]
     return toward
 
 
-def _orient_one_way(both: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
+def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
     """Orient the address pairs that are left, by the latencies of the oriented ones."""
-    is_known = among(both.pair, np.array(sorted(toward), np.int64))
+    is_known = among(packets.pair, np.array(sorted(toward), np.int64))
     if np.all(is_known):
         return {}
-    usual_ns = usual_differences(both.at(is_known), toward)
-    pairs, median_ns, _ = medians_by(both.d_ns[~is_known], both.pair[~is_known])
+    usual_ns = usual_differences(packets.at(is_known), toward)
+    pairs, median_ns, _ = medians_by(packets.d_ns[~is_known], packets.pair[~is_known])
     if usual_ns == (None, None):
         usual_ns = float(median_ns[0]), None
-    _, first = np.unique(both.pair[~is_known], return_index=True)
-    is_toward = both.is_toward[~is_known][first].tolist()
+    _, first = np.unique(packets.pair[~is_known], return_index=True)
+    is_toward = packets.is_toward[~is_known][first].tolist()
     return {
         pair: _fits_forward(d_ns, usual_ns) == to
         for pair, d_ns, to in zip(pairs.tolist(), median_ns.tolist(), is_toward, strict=True)

@@ -73,16 +73,16 @@ def _untold(
     """Identities of other ways that two points or more saw in one rhythm: point, rows in time."""
     by_key: dict[int, dict[int, Ints]] = {}
     ways: dict[int, Way] = {}
-    for point, one in enumerate(seen):
-        rows = np.flatnonzero(one.is_directed & _is_untold(one, told))
-        by = rows[np.lexsort((one.t_ns[rows], one.key[rows]))]
-        starts = np.flatnonzero(np.diff(one.key[by], prepend=one.key[by[:1]] - 1))
+    for point, observed in enumerate(seen):
+        rows = np.flatnonzero(observed.is_directed & _is_untold(observed, told))
+        by = rows[np.lexsort((observed.t_ns[rows], observed.key[rows]))]
+        starts = np.flatnonzero(np.diff(observed.key[by], prepend=observed.key[by[:1]] - 1))
         for observations in np.split(by, starts[1:]) if len(by) else ():
-            gaps_ns = np.diff(one.t_ns[observations])
+            gaps_ns = np.diff(observed.t_ns[observations])
             group = observations[np.append(True, gaps_ns > COPIES_WITHIN_NS)]
-            key = int(one.key[group[0]])
+            key = int(observed.key[group[0]])
             by_key.setdefault(key, {})[point] = group
-            ways[key] = int(one.pair[group[0]]), bool(one.is_toward[group[0]])
+            ways[key] = int(observed.pair[group[0]]), bool(observed.is_toward[group[0]])
     for key, groups in by_key.items():
         rows_of = list(groups.items())
         times = {point: seen[point].t_ns[rows] for point, rows in rows_of}
