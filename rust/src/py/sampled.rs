@@ -111,8 +111,12 @@ fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<FlowStart>]) -> PyResult<Bound<
         ("first_t_ns", |_, flow| flow.first_t_ns),
         ("is_first_toward", |_, flow| flow.first_toward.into()),
         ("opens", |_, flow| flow.opens.into()),
-        ("n_turns_back", |_, flow| flow.dialogue.n_turns[0].into()),
-        ("n_turns_toward", |_, flow| flow.dialogue.n_turns[1].into()),
+        ("n_turns_back", |_, flow| {
+            flow.dialogue.n_direction_changes[0].into()
+        }),
+        ("n_turns_toward", |_, flow| {
+            flow.dialogue.n_direction_changes[1].into()
+        }),
         ("n_backward_back", |_, flow| {
             flow.dialogue.n_backward[0].into()
         }),

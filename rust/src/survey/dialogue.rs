@@ -9,7 +9,7 @@ use crate::wire::Packet;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dialogue {
     /// Changes of direction into each way.
-    pub n_turns: [u32; 2],
+    pub n_direction_changes: [u32; 2],
     /// Those of them whose stamp is before that of the packet they follow.
     pub n_backward: [u32; 2],
     /// The least time over a change into each way.
@@ -70,7 +70,7 @@ impl Dialogue {
         if let Some((last_ns, was_toward)) = self.last
             && was_toward != toward
         {
-            self.turn(toward, t_ns.saturating_sub(last_ns));
+            self.note_change(toward, t_ns.saturating_sub(last_ns));
         }
         self.last = Some((t_ns, toward));
         self.note_ports(packet, toward);
@@ -102,10 +102,10 @@ impl Dialogue {
         }
     }
 
-    fn turn(&mut self, toward: bool, after_ns: i64) {
+    fn note_change(&mut self, toward: bool, after_ns: i64) {
         let way = usize::from(toward);
         let columns = (
-            self.n_turns.get_mut(way),
+            self.n_direction_changes.get_mut(way),
             self.n_backward.get_mut(way),
             self.least_ns.get_mut(way),
         );
@@ -288,10 +288,13 @@ mod tests {
     fn a_direction_that_is_stamped_too_early_goes_back_at_every_turn() {
         let mut flow = Dialogue::default();
         for t_ns in [0, 100, 200] {
-            flow.turn(true, 100 - 37_000 + t_ns);
-            flow.turn(false, 100 + 37_000 - t_ns);
+            flow.note_change(true, 100 - 37_000 + t_ns);
+            flow.note_change(false, 100 + 37_000 - t_ns);
         }
-        assert_eq!((flow.n_turns, flow.n_backward), ([3, 3], [0, 3]));
+        assert_eq!(
+            (flow.n_direction_changes, flow.n_backward),
+            ([3, 3], [0, 3])
+        );
         assert_eq!(flow.least_ns, [Some(36_900), Some(-36_900)]);
     }
 }
