@@ -43,7 +43,8 @@ pub(super) fn matched_record<'py>(
     let early = early.map(|(up, down, one)| ((up, down), (one.up, one.down)));
     let parts = parts.iter().map(|(file, parts)| (*file, parts));
     let links = totals.links.iter().zip(&totals.spills);
-    let links = links.map(|([to, back], [of_to, of_back])| (Link(to, of_to), Link(back, of_back)));
+    let links = links
+        .map(|([to, back], [of_to, of_back])| (LinkRecord(to, of_to), LinkRecord(back, of_back)));
     let min_delays = totals.least.iter();
     record!(py, "matched", "Matched", {
         counts,
@@ -65,9 +66,9 @@ pub(super) fn matched_record<'py>(
 }
 
 /// Counts of a link in one direction, and its files.
-struct Link<'a>(&'a LinkTally, &'a [PathBuf]);
+struct LinkRecord<'a>(&'a LinkTally, &'a [PathBuf]);
 
-impl<'py> IntoPyObject<'py> for Link<'_> {
+impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;

@@ -51,10 +51,10 @@ pub(super) fn sample_record<'py>(py: Python<'py>, sample: &Sample) -> PyResult<B
 type Column<T> = (&'static str, fn(usize, &T) -> i64);
 
 /// Rows of all files as columns of numbers.
-fn columns_dict<'py, T>(
+fn columns_dict<'py, 'a, T: 'a>(
     py: Python<'py>,
     files: &[Vec<T>],
-    columns: &[Column<T>],
+    columns: impl Iterator<Item = &'a Column<T>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let of_file = files.iter().enumerate();
@@ -71,78 +71,86 @@ fn index(file: usize) -> i64 {
     i64::try_from(file).unwrap_or(-1)
 }
 
+/// See [`SampledPacket`], and the location that it has.
+const PACKET_COLUMNS: [Column<SampledPacket>; 25] = [
+    ("file", |file, _| index(file)),
+    ("key", |_, row| row.key.cast_signed()),
+    ("bare", |_, row| row.unaddressed.cast_signed()),
+    ("content", |_, row| row.content.cast_signed()),
+    ("leg", |_, row| row.tuple_and_seq.cast_signed()),
+    ("pair", |_, row| row.pair.cast_signed()),
+    ("flow", |_, row| row.flow.cast_signed()),
+    ("is_toward", |_, row| row.toward.into()),
+    ("is_directed", |_, row| row.directed.into()),
+    ("copy_tag", |_, row| row.copy_tag.into()),
+    ("t_ns", |_, row| row.t_ns),
+    ("tcp_bytes", |_, row| row.tcp_bytes.into()),
+    ("interface", |_, row| row.location.interface.into()),
+    ("port", |_, row| row.location.port),
+    ("direction", |_, row| row.location.direction.into()),
+    ("depth", |_, row| row.location.depth.into()),
+    ("tunnel", |_, row| row.location.tunnel),
+    ("vlans", |_, row| row.location.vlans),
+    ("outer_src_mac", |_, row| row.location.outer_macs[0]),
+    ("outer_dst_mac", |_, row| row.location.outer_macs[1]),
+    ("inner_src_mac", |_, row| row.location.inner_macs[0]),
+    ("inner_dst_mac", |_, row| row.location.inner_macs[1]),
+    ("outer_ttl", |_, row| row.location.outer_ttl.into()),
+    ("ttl", |_, row| row.location.ttl.into()),
+    ("source", |_, row| row.location.source),
+];
+
+/// See [`FlowStart`].
+const FLOW_COLUMNS: [Column<FlowStart>; 7] = [
+    ("file", |file, _| index(file)),
+    ("interface", |_, flow| flow.interface.into()),
+    ("flow", |_, flow| flow.flow.cast_signed()),
+    ("pair", |_, flow| flow.pair.cast_signed()),
+    ("first_t_ns", |_, flow| flow.first_t_ns),
+    ("is_first_toward", |_, flow| flow.first_toward.into()),
+    ("opens", |_, flow| flow.opens.into()),
+];
+
+/// See the flow's dialogue.
+const DIALOGUE_COLUMNS: [Column<FlowStart>; 14] = [
+    ("n_turns_back", |_, flow| {
+        flow.dialogue.n_direction_changes[0].into()
+    }),
+    ("n_turns_toward", |_, flow| {
+        flow.dialogue.n_direction_changes[1].into()
+    }),
+    ("n_backward_back", |_, flow| {
+        flow.dialogue.n_backward[0].into()
+    }),
+    ("n_backward_toward", |_, flow| {
+        flow.dialogue.n_backward[1].into()
+    }),
+    ("least_back_ns", |_, flow| {
+        flow.dialogue.least_ns[0].unwrap_or(0)
+    }),
+    ("least_toward_ns", |_, flow| {
+        flow.dialogue.least_ns[1].unwrap_or(0)
+    }),
+    ("unseen_bytes", |_, flow| {
+        flow.dialogue.unseen_bytes.cast_signed()
+    }),
+    ("n_unseen", |_, flow| flow.dialogue.n_unseen.into()),
+    ("early_bytes", |_, flow| {
+        flow.dialogue.early_bytes.cast_signed()
+    }),
+    ("n_early_back", |_, flow| flow.dialogue.n_early[0].into()),
+    ("n_early_toward", |_, flow| flow.dialogue.n_early[1].into()),
+    ("early_ns", |_, flow| flow.dialogue.early_ns),
+    ("n_data_back", |_, flow| flow.dialogue.n_data[0].into()),
+    ("n_data_toward", |_, flow| flow.dialogue.n_data[1].into()),
+];
+
 fn packets_dict<'py>(py: Python<'py>, rows: &[Vec<SampledPacket>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<SampledPacket>; 25] = [
-        ("file", |file, _| index(file)),
-        ("key", |_, row| row.key.cast_signed()),
-        ("bare", |_, row| row.unaddressed.cast_signed()),
-        ("content", |_, row| row.content.cast_signed()),
-        ("leg", |_, row| row.tuple_and_seq.cast_signed()),
-        ("pair", |_, row| row.pair.cast_signed()),
-        ("flow", |_, row| row.flow.cast_signed()),
-        ("is_toward", |_, row| row.toward.into()),
-        ("is_directed", |_, row| row.directed.into()),
-        ("copy_tag", |_, row| row.copy_tag.into()),
-        ("t_ns", |_, row| row.t_ns),
-        ("tcp_bytes", |_, row| row.tcp_bytes.into()),
-        ("interface", |_, row| row.location.interface.into()),
-        ("port", |_, row| row.location.port),
-        ("direction", |_, row| row.location.direction.into()),
-        ("depth", |_, row| row.location.depth.into()),
-        ("tunnel", |_, row| row.location.tunnel),
-        ("vlans", |_, row| row.location.vlans),
-        ("outer_src_mac", |_, row| row.location.outer_macs[0]),
-        ("outer_dst_mac", |_, row| row.location.outer_macs[1]),
-        ("inner_src_mac", |_, row| row.location.inner_macs[0]),
-        ("inner_dst_mac", |_, row| row.location.inner_macs[1]),
-        ("outer_ttl", |_, row| row.location.outer_ttl.into()),
-        ("ttl", |_, row| row.location.ttl.into()),
-        ("source", |_, row| row.location.source),
-    ];
-    columns_dict(py, rows, &columns)
+    columns_dict(py, rows, PACKET_COLUMNS.iter())
 }
 
 fn flows_dict<'py>(py: Python<'py>, flows: &[Vec<FlowStart>]) -> PyResult<Bound<'py, PyDict>> {
-    let columns: [Column<FlowStart>; 21] = [
-        ("file", |file, _| index(file)),
-        ("interface", |_, flow| flow.interface.into()),
-        ("flow", |_, flow| flow.flow.cast_signed()),
-        ("pair", |_, flow| flow.pair.cast_signed()),
-        ("first_t_ns", |_, flow| flow.first_t_ns),
-        ("is_first_toward", |_, flow| flow.first_toward.into()),
-        ("opens", |_, flow| flow.opens.into()),
-        ("n_turns_back", |_, flow| {
-            flow.dialogue.n_direction_changes[0].into()
-        }),
-        ("n_turns_toward", |_, flow| {
-            flow.dialogue.n_direction_changes[1].into()
-        }),
-        ("n_backward_back", |_, flow| {
-            flow.dialogue.n_backward[0].into()
-        }),
-        ("n_backward_toward", |_, flow| {
-            flow.dialogue.n_backward[1].into()
-        }),
-        ("least_back_ns", |_, flow| {
-            flow.dialogue.least_ns[0].unwrap_or(0)
-        }),
-        ("least_toward_ns", |_, flow| {
-            flow.dialogue.least_ns[1].unwrap_or(0)
-        }),
-        ("unseen_bytes", |_, flow| {
-            flow.dialogue.unseen_bytes.cast_signed()
-        }),
-        ("n_unseen", |_, flow| flow.dialogue.n_unseen.into()),
-        ("early_bytes", |_, flow| {
-            flow.dialogue.early_bytes.cast_signed()
-        }),
-        ("n_early_back", |_, flow| flow.dialogue.n_early[0].into()),
-        ("n_early_toward", |_, flow| flow.dialogue.n_early[1].into()),
-        ("early_ns", |_, flow| flow.dialogue.early_ns),
-        ("n_data_back", |_, flow| flow.dialogue.n_data[0].into()),
-        ("n_data_toward", |_, flow| flow.dialogue.n_data[1].into()),
-    ];
-    columns_dict(py, flows, &columns)
+    columns_dict(py, flows, FLOW_COLUMNS.iter().chain(&DIALOGUE_COLUMNS))
 }
 
 impl<'py> IntoPyObject<'py> for &FileFacts {
