@@ -45,8 +45,7 @@ def test_clocks_are_bounded_by_the_same_packets(
         given.append(told(min_delays))
         return align(findings, domains, min_delays, *more)
 
-    for module in (lints, study):
-        monkeypatch.setattr(module, "align", spied)
+    monkeypatch.setattr("pcaplat.run.scan.align", spied)
     files = run(together(EFFECTS[name], NUMBERED)(base(1_500, 4))).save(tmp_path)
     found = {row["code"] for row in lints.lint(files)["findings"]}
     with study.merge(files, keep_rows=False) as result:
