@@ -13,6 +13,11 @@ from hypothesis import settings
 # one of two threads would spin where the other worker could compute
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# pytest imports readline, which sets them for what is started after: the workers of xdist
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+
 # a busy machine is no mistake, and what fails once is to fail again
 settings.register_profile("pcaplat", deadline=None, derandomize=True)
 settings.load_profile("pcaplat")
