@@ -1,155 +1,83 @@
-"""The rules of the design, as assertions: where things live, and who may import whom."""
+"""The rules of the design: rooms in one order, functions and folders that fit in the eye."""
 
-import ast
-import os
 import re
-from collections.abc import Iterator
-from importlib import import_module
-from inspect import signature
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from pcaplat.cli import COMMANDS
-from pcaplat.metrics.registry import METRICS
-from pcaplat.outputs import OUTPUTS, outputs_with
-from pcaplat.points import load_profile, profile_names
-from pcaplat.run.engines import ENGINES
 from tests.conftest import ROOT
+from tests.source_code import PYTHON, RUST, TYPES, function_lines, room, sources, used
 
-PACKAGE = ROOT / "pcaplat"
-ORDER = (
-    "errors < units, text < tables < model < points, instruments < statistics < metrics < published"
-    " < diagnostics < stages < breakdowns, traffic < run < linting < study"
-    " < comparing, validating, benchmarking, auditing < outputs < cli < __init__, __main__"
-)
-"""Each room may import what stands before it: never what stands after it, nor beside it."""
-RANK = {room: at for at, rooms in enumerate(ORDER.split(" < ")) for room in rooms.split(", ")}
-CORE = {"model", "statistics", "stages", "run"}
-"""Who may ask the native core."""
-UNFINISHED = re.compile(r"\b(TOD[O]|FIXM[E]|XX[X]|NotImplementedErro[r])\b")
-HOMES = re.compile(r"(?<![\w.])/(work|root|home)/")
-SKIPPED = {"target", "out", "dist", "data", "__pycache__"}
-SOURCES = [
-    path
-    for pattern in ("pcaplat/**/*.py", "tests/**/*.py", "bench/**/*.py", "rust/src/**/*.rs")
-    for path in sorted(ROOT.glob(pattern))
-]
+ORDER = {
+    PYTHON: "errors < units, text < tables < model < points, instruments < statistics < metrics"
+    " < published < diagnostics < stages < breakdowns, traffic < run < linting < study"
+    " < comparing, validating, benchmarking, auditing < outputs < cli < __init__, __main__",
+    RUST: "base < file < wire < stamp, location, identity < plan < reading < matching"
+    " < survey, export, attribute < py < lib",
+}
+"""A room may use what stands before it: never what stands after it, nor beside it."""
+ASK_THE_CORE = {"model", "statistics", "stages", "run"}
+LISTS = {"cli", "file", "outputs", "stamp", "wire"}
+"""Folders with one file a kind, however many kinds there are."""
+TO_BE_REBUILT = {"matching"}
+"""What the second design of matching takes apart: only its place in the order is held."""
+MOST_LINES, MANY_LINES, MOST_FRAC_OF_MANY, MOST_ENTRIES = 40, 20, 0.1, 15
+LANGUAGES = pytest.mark.parametrize("top", [PYTHON, RUST], ids=["python", "rust"])
 
 
-def part(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+@LANGUAGES
+def test_a_room_uses_only_rooms_before_it(top: Path) -> None:
+    groups = ORDER[top].split(" < ")
+    rank = {name: at for at, group in enumerate(groups) for name in group.split(", ")}
+    for path, text in sources(top).items():
+        own = room(path)
+        for other in used(path, text) - {own}:
+            is_before = own in ASK_THE_CORE if other == "_native" else rank[other] < rank[own]
+            assert is_before, f"{path.relative_to(ROOT)} must not use {other}"
 
 
-def imported_parts(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module == "pcaplat":
-            names = [f"pcaplat.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        for name in names:
-            if name == "pcaplat" or name.startswith("pcaplat."):
-                yield name.removeprefix("pcaplat").lstrip(".").split(".")[0]
+def test_the_rule_sees_what_is_used() -> None:
+    text = "import pcaplat.cli.merge\nfrom pcaplat.run import job\nfrom pcaplat import errors"
+    assert used(PYTHON / "model" / "path.py", text) == {"cli", "run", "errors"}
+    text = "use crate::py::x;\nuse super::super::plan::Plan;\nuse super::y;"
+    assert used(RUST / "base" / "hash.rs", text) == {"py", "plan"}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=str)
-def test_imports_go_one_way(path: Path) -> None:
-    room = part(path)
-    for other in set(imported_parts(path)) - {room, ""}:
-        is_before = room in CORE if other == "_native" else RANK[other] < RANK[room]
-        assert is_before, f"{path.relative_to(ROOT)} must not import pcaplat.{other}"
+def test_stages_do_not_know_each_other() -> None:
+    for path in sorted((PYTHON / "stages").rglob("*.py")):
+        own = path.relative_to(PYTHON / "stages").parts[0].removesuffix(".py")
+        others = {*re.findall(r"pcaplat\.stages\.(\w+)", path.read_text("utf-8"))} - {own}
+        assert not others, f"{path.relative_to(ROOT)} must not use {others}"
 
 
-def test_stages_do_not_import_each_other() -> None:
-    for path in sorted((PACKAGE / "stages").rglob("*.py")):
-        stage = path.relative_to(PACKAGE / "stages").parts[0].removesuffix(".py")
-        named = set(re.findall(r"pcaplat\.stages\.(\w+)", path.read_text("utf-8")))
-        assert stage == "__init__" or named <= {stage}, f"{path.relative_to(ROOT)}: {named}"
+@LANGUAGES
+def test_functions_fit_in_the_eye(top: Path) -> None:
+    found = {path: function_lines(path, text) for path, text in sources(top).items()}
+    kept = {path: lines for path, lines in found.items() if room(path) not in TO_BE_REBUILT}
+    assert [str(path) for path, lines in kept.items() if max(lines, default=0) > MOST_LINES] == []
+    every = [n for lines in kept.values() for n in lines]
+    assert sum(n > MANY_LINES for n in every) <= MOST_FRAC_OF_MANY * len(every)
 
 
-def test_the_import_rule_sees_an_import() -> None:
-    here = set(imported_parts(Path(__file__)))
-    assert {"cli", "outputs", "points"} <= here
+@LANGUAGES
+def test_folders_fit_in_the_eye(top: Path) -> None:
+    for folder in {path.parent for path in sources(top)} - {PYTHON}:
+        entries = {each.stem for each in folder.iterdir() if each.stem[0] not in "._"} - {"mod"}
+        is_list = folder.name in LISTS | TO_BE_REBUILT
+        assert is_list or len(entries) <= MOST_ENTRIES, f"{folder}: {sorted(entries)}"
 
 
-def modules(folder: Path) -> set[str]:
-    return {path.stem for path in folder.glob("*.py")} - {"__init__"}
+@LANGUAGES
+def test_a_type_has_a_name_of_its_own(top: Path) -> None:
+    names, to_be_rebuilt = Counter[str](), set[str]()
+    for path, text in sources(top).items():
+        target = to_be_rebuilt if room(path) in TO_BE_REBUILT else names
+        target.update(TYPES[top].findall(text))
+    names.update(to_be_rebuilt)
+    assert {name for name, n in names.items() if n > 1} == set()
 
 
-def test_every_output_is_in_the_index() -> None:
-    assert modules(PACKAGE / "outputs") == {*OUTPUTS.values(), "report", "folder"}
-    assert {*outputs_with("show", "show_validate", "save", "save_rows")} == set(OUTPUTS)
-    assert {*outputs_with("save")} == {*outputs_with("files")}
-
-
-def test_every_command_with_a_format_has_a_report() -> None:
-    reports = PACKAGE / "outputs" / "reports"
-    folders = {path.parent.name for path in reports.glob("*/__init__.py")}
-    own = {
-        name
-        for name in COMMANDS
-        if "format_" in signature(import_module(f"pcaplat.cli.{COMMANDS[name]}").command).parameters
-    }
-    assert modules(reports) | folders == own - {"read"}
-
-
-def test_every_command_is_in_the_index() -> None:
-    assert modules(PACKAGE / "cli") - {"options"} == set(COMMANDS.values())
-
-
-def test_every_metric_is_in_the_index() -> None:
-    for file in modules(PACKAGE / "metrics"):
-        offered = getattr(import_module(f"pcaplat.metrics.{file}"), "METRICS", ())
-        if file != "registry":
-            assert {one.name for one in offered} == {
-                n for n, home in METRICS.items() if home == file
-            }
-
-
-def test_every_engine_is_in_the_index() -> None:
-    assert modules(PACKAGE / "run" / "engines") == set(ENGINES.values())
-
-
-def test_every_profile_can_be_loaded() -> None:
-    in_folder = {path.stem for path in (ROOT / "capture_points").glob("*.toml")}
-    assert in_folder == set(profile_names())
-    for name in in_folder:
-        assert load_profile(name).points
-
-
-@pytest.mark.parametrize("folder", ["file", "wire"])
-def test_every_rust_format_and_layer_is_in_its_index(folder: str) -> None:
-    index = (ROOT / "rust" / "src" / folder / "mod.rs").read_text("utf-8")
-    for path in (ROOT / "rust" / "src" / folder).glob("*.rs"):
-        assert path.stem == "mod" or re.search(rf"\b{path.stem}\b", index), path
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_are_finished(path: Path) -> None:
-    unfinished = UNFINISHED.search(path.read_text("utf-8"))
-    assert not unfinished, f"{path}: {unfinished}"
-
-
-def test_only_the_border_names_pyo3() -> None:
-    """And attributes that let it read and make the core's structs."""
-    folder = ROOT / "rust" / "src"
-    derived = re.compile(r'#\[cfg_attr\(\s*feature = "python",.*?\)\]\n', re.DOTALL)
-    named = {
-        path.relative_to(folder).parts[0].removesuffix(".rs")
-        for path in folder.rglob("*.rs")
-        if re.search(r"\bpyo3\b", derived.sub("", path.read_text("utf-8")))
-    }
-    assert named == {"py"}
-
-
-def test_no_path_of_a_machine_is_written_down() -> None:
-    kinds = {".py", ".rs", ".md", ".toml", ".lock", ".json", ".in", ""}
-    for folder, subfolders, names in os.walk(ROOT):
-        subfolders[:] = [n for n in subfolders if not n.startswith(".") and n not in SKIPPED]
-        for path in (Path(folder) / name for name in names):
-            if path.suffix in kinds and not path.name.startswith("."):
-                found = HOMES.search(path.read_text("utf-8", errors="replace"))
-                assert not found, f"{path}: {found}"
+def test_the_border_is_typed() -> None:
+    stub = (PYTHON / "_native.pyi").read_text("utf-8")
+    assert not re.search(r"\bAny\b|dict\[str, object\]", stub)

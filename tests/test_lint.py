@@ -31,11 +31,17 @@ if TYPE_CHECKING:
 SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"))
 LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
 TRUE_OF_LAB = {
+    "graph-late-start": {"partial-time"},
     "vxlan-snap96": {"short-identity"},
     "vxlan-tso": {"segmentation-offload", "offload-signs"},
     "vxlan-tso-gro": {"segmentation-offload", "offload-signs"},
 }
 """What is true of the lab's captures besides: their clocks are one, and nobody said so."""
+FALSE_OF_LAB = {
+    "graph-asymmetric": "direction-missing, where the way back leads through another point",
+    "graph-vxlan-two-tenants": "partial-time, where the addresses are another tenant's",
+}
+"""What is found and is not true, as long as a path is a line and a flow its inner addresses."""
 
 
 def interrupt(given: Captures, capture: Path, change: pytest.MonkeyPatch) -> None:
@@ -95,7 +101,9 @@ def test_nothing_is_found_in_samples_of_one_clock(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", LAB, ids=lambda folder: folder.name)
-def test_what_is_found_in_the_lab_is_true(folder: Path) -> None:
+def test_what_is_found_in_the_lab_is_true(folder: Path, request: pytest.FixtureRequest) -> None:
+    if folder.name in FALSE_OF_LAB:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=FALSE_OF_LAB[folder.name]))
     found = lint(sorted(folder.glob("*.pcap")), same_clock=["all"])["findings"]
     is_unsorted = any(goes_back(path) for path in folder.glob("*.pcap"))
     expected = {"unsorted-frames"} if is_unsorted else set()
