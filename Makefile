@@ -74,7 +74,7 @@ docs: build
 
 # some twenty minutes
 accuracy: build
-	$(BIN)/python -m tests.simulator
+	$(BIN)/python -m tests.recovery.simulator
 
 format: .venv/installed
 	$(BIN)/ruff format

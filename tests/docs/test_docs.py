@@ -1,0 +1,124 @@
+"""README and docs are true: what examples print, where links lead, what pages there are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.examples import examples
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+HEADINGS = ["Question", "Method", "Assumptions", "How it can mislead"]
+STAGES = {path.stem for path in (ROOT / "pcaplat" / "stages").iterdir()} - {
+    "__init__",
+    "__pycache__",
+} | {"compare", "validate"}
+"""Those of a merge, and what is made of several."""
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "reference"], ids=name_of
+)
+def test_examples_print_what_the_page_says(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert examples().refreshed(text) == text, "run `make docs`, and look at what changed"
+
+
+def test_a_stale_example_is_noticed() -> None:
+    console = "```console\n$ echo right\nwrong\n```\n"
+    python = "```python\n>>> 6 * 7\n41\n\n```\n"
+    assert examples().refreshed(console) == console.replace("wrong", "right")
+    assert examples().refreshed(python) == python.replace("41", "42")
+
+
+def test_an_example_that_fails_is_not_written_down() -> None:
+    with pytest.raises(RuntimeError, match="no_such_name"):
+        examples().refreshed("```python\n>>> no_such_name\n42\n\n```\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = (link.split("#")[0] for link in LINK.findall(page.read_text("utf-8")))
+    broken = [to for to in targets if to and "://" not in to and not (page.parent / to).exists()]
+    assert not broken
+
+
+def test_every_page_is_linked_from_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link).resolve() for link in LINK.findall(index.read_text("utf-8"))}
+    assert set(PAGES) - linked <= {index, ROOT / "README.md"}
+
+
+def test_every_stage_has_a_page() -> None:
+    pages = {path.stem for path in (ROOT / "docs" / "stages").glob("*.md")}
+    assert pages == STAGES
+
+
+@pytest.mark.parametrize("stage", sorted(STAGES))
+def test_a_stages_page_has_the_four_headings(stage: str) -> None:
+    page = (ROOT / "docs" / "stages" / f"{stage}.md").read_text("utf-8")
+    assert HEADING.findall(page) == HEADINGS
+
+
+def test_decisions_are_numbered_and_dated() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    # engineers who work at once are given numbers ahead, so that there may be gaps
+    assert len({int(page.name[:4]) for page in pages}) == len(pages)
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert text.startswith(f"# {int(page.name[:4])}. ")
+        assert re.search(r"^\d{4}-\d\d-\d\d$", text, re.MULTILINE), page
+        for part in ("Context", "Decision", "Consequence"):
+            assert f"**{part}.**" in text, page
+
+
+CONSTANTS = [
+    ("read", "Up to 32 layers", "MAX_LAYERS", "32"),
+    ("survey", "8,192 packets", "SAMPLE_PACKETS", "8_192"),
+    ("survey", "up to twice as many packets", "MORE_TIMES", "2"),
+    ("survey", "At least three changes of direction", "ENOUGH_CHANGES", "3"),
+    ("survey", "medians of blocks of 31", "BLOCK", "31"),
+    ("survey", "median of its 101 neighbours", "BLOCK", "101"),
+    ("survey", "at most 512", "MOST_KNOTS", "512"),
+    ("survey", "fewer than 2 %", "LEAST_SHARE", "0.02"),
+    ("survey", "raw difference if that is less than 10 ms", "SYNCHRONISED_NS", "10_000_000"),
+    ("survey", "below 10 s", "RELATED_WITHIN_NS", "10_000_000_000"),
+    ("survey", "30 median deviations", "OUTLIER_DEVIATIONS", "30"),
+    ("match", "within 2 ms of an earlier one", "COPIES_WITHIN_NS", "2_000_000"),
+    ("match", "2 ms + 20 × the widest band", "WIDTHS", "20"),
+    ("match", "have **0.9995** of the", "ACCEPTED", "0.9995"),
+    ("match", "(at least 10⁻⁴)", "LEAST_LOST", "1e-4"),
+    ("match", "(at least 10⁻⁵)", "LEAST_PHANTOM", "1e-5"),
+    ("match", "longer than 1480 bytes", "USUAL_TCP_BYTES", "1480"),
+    ("align", "each of 2048 bins", "N_BINS", "2048"),
+    ("align", "Evaluated at 257 knots", "N_KNOTS", "257"),
+    ("align", "at least 1 ppm", "LEAST_DRIFT", "1e-6"),
+    ("align", "windows of about 120 packets", "PACKETS", "120"),
+    ("align", "more than two resolutions and 200 ns", "LEAST_STEP_NS", "200.0"),
+    ("align", "fewer than 12 bounds", "FEWEST", "12"),
+    ("summarize", "exact below 2¹¹ ns", "PRECISION_BITS", "11"),
+    ("summarize", "1.96 √", "Z_95", "1.96"),
+]
+CODE = "\n".join(
+    path.read_text("utf-8")
+    for folder, kind in (("pcaplat", "*.py"), ("rust/src", "*.rs"))
+    for path in (ROOT / folder).rglob(kind)
+)
+
+
+@pytest.mark.parametrize(("stage", "words", "name", "value"), CONSTANTS)
+def test_numbers_in_the_pages_are_those_of_the_code(
+    stage: str, words: str, name: str, value: str
+) -> None:
+    page = (ROOT / "docs" / "stages" / f"{stage}.md").read_text("utf-8")
+    assert " ".join(words.split()) in " ".join(page.split())
+    assert re.search(rf"\b{name}\b[^=\n]* = {re.escape(value)}\b", CODE)

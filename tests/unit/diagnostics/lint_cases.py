@@ -1,0 +1,247 @@
+"""For every code captures that make it, and the same without the cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from tests.recovery.simulator.effects import EFFECTS, base
+from tests.support.mirrors import mirrored
+from tests.support.stamped_frames import metamako
+from tests.support.steps import along_a_line, capture, in_one_order, twice
+from tests.support.triangles import TRAP, USUAL, triangle
+from tests.unit.diagnostics.lint_by_hand import (
+    CLEAN,
+    FAR,
+    HOUR_NS,
+    MIDDLE,
+    NEAR,
+    Set,
+    Simulated,
+    Written,
+    crossing,
+    cut_short,
+    in_tunnel,
+    pcap,
+    pcapng,
+    queued,
+    turns,
+    two_links,
+)
+from tests.unit.diagnostics.lint_causes import (
+    LINUX,
+    LONG,
+    MIDDLE_FRAME,
+    ONE_WAY,
+    TAI_NS,
+    THREE,
+    Translated,
+    ahead,
+    batch,
+    broken,
+    elsewhere,
+    far,
+    given,
+    near,
+    other,
+    router,
+    sent_by_server,
+    set_at,
+    stamps,
+    swapped,
+    write_on,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Captures with the cause, and without; and who says it."""
+
+    wrong: Set | Simulated | Written | Translated
+    right: Set | Simulated | Written | Translated = CLEAN
+    by: str = "lint"
+
+
+CASES = {
+    "direction-missing": Case(
+        CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)), ONE_WAY
+    ),
+    "partial-time": Case(
+        CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
+        CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
+    ),
+    "mirror-copies": Case(
+        Simulated(EFFECTS["mirror copies"](base())), Simulated(EFFECTS["identical packets"](base()))
+    ),
+    "mirror-gaps": Case(
+        CLEAN.having(far=far(order=mirrored({40, 41, 90}))),
+        CLEAN.having(far=far(order=mirrored(()))),
+    ),
+    "acked-unseen": Case(
+        CLEAN.having(near=near(sees=lambda at, _: at != MIDDLE_FRAME)),
+        CLEAN.having(near=near(sees=lambda at, _: at > MIDDLE_FRAME)),
+    ),
+    "resolution-overstated": Case(
+        CLEAN.having(near=near(clock=lambda t_ns: t_ns // 1_000 * 1_000)),
+        CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
+    ),
+    "backward-stamps": Case(
+        replace(CLEAN, talk=LONG).having(near=near(clock=set_at(-2_000_000))),
+        CLEAN.having(near=near(order=swapped)),
+    ),
+    "unsorted-frames": Case(CLEAN.having(near=near(order=swapped))),
+    "equal-stamps": Case(
+        CLEAN.having(near=near(clock=batch)),
+        CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
+    ),
+    "tx-rx-split": Case(
+        CLEAN.having(far=far(ahead_ns=sent_by_server)),
+        CLEAN.having(far=far(clock=lambda t_ns: t_ns + TAI_NS)),
+    ),
+    "mirror-queue": Case(
+        Set({"near": near(order=queued), "far": FAR}, crossing()),
+        Set(talk=crossing()),
+    ),
+    "mixed-links": Case(CLEAN.having(near=near(write=two_links))),
+    "unknown-tunnel": Case(
+        CLEAN.having(far=far(frame=elsewhere)), CLEAN.having(far=far(frame=in_tunnel))
+    ),
+    "only-tunnel": Case(
+        Set({"vnet0": near(frame=in_tunnel), "eth0": far(frame=in_tunnel)}, options=LINUX),
+        Set({"vnet0": NEAR, "eth0": far(frame=in_tunnel)}, options=LINUX),
+    ),
+    "only-inner": Case(
+        Set({"vnet0": NEAR, "eth0": FAR}, options=LINUX),
+        Set({"vnet0": NEAR, "eth0": far(frame=in_tunnel)}, options=LINUX),
+    ),
+    "offload-signs": Case(
+        Simulated(EFFECTS["cut"](base())), replace(CLEAN, talk=turns(n_bytes=8_948))
+    ),
+    "encrypted": Case(Simulated(EFFECTS["esp"](base())), Simulated(EFFECTS["vxlan"](base()))),
+    "undecoded-frames": Case(CLEAN.having(near=near(stamped=broken))),
+    "damaged-capture": Case(CLEAN.having(near=near(write=cut_short))),
+    "changed-capture": Case(
+        replace(CLEAN, meanwhile=write_on), replace(CLEAN, meanwhile=Path.read_bytes), by="merge"
+    ),
+    "empty-capture": Case(THREE.having(middle=replace(MIDDLE, sees=lambda *_: False)), THREE),
+    "unknown-link": Case(CLEAN.having(third=near(write=partial(pcap, link=147)))),
+    "capture-drops": Case(
+        CLEAN.having(near=near(write=partial(pcapng, n_dropped=12))),
+        CLEAN.having(near=near(write=pcapng)),
+    ),
+    "overlapping-files": Case(
+        CLEAN.having(near=near(point="p"), again=near(point="p", clock=ahead(1_000))),
+        CLEAN.having(
+            near=near(point="p", sees=lambda at, _: at < MIDDLE_FRAME),
+            again=near(point="p", sees=lambda at, _: at >= MIDDLE_FRAME),
+        ),
+    ),
+    "outer-fragments": Case(
+        Simulated(EFFECTS["outer fragments"](base())),
+        Simulated(EFFECTS["vxlan"](base())),
+    ),
+    "short-identity": Case(
+        CLEAN.having(near=near(write=partial(pcap, snap=40))),
+        CLEAN.having(near=near(write=partial(pcap, snap=74))),
+    ),
+    "translations-left-out": Case(Translated(40, 25), Translated(40, 40)),
+    "no-stamps": Case(
+        Set({"tap-a": NEAR, "tap-b": FAR}, options={"profile": "arista-metawatch"}),
+        Set({"tap-a": stamps(1), "tap-b": FAR}, options={"profile": "arista-metawatch"}).having(
+            **{"tap-b": far(stamped=lambda _, t_ns, frame: metamako(frame, t_ns))}
+        ),
+    ),
+    "stamps-unused": Case(CLEAN.having(near=stamps(3)), CLEAN.having(near=stamps(1))),
+    "stamps-missing": Case(
+        CLEAN.having(
+            near=near(stamped=lambda at, t_ns, frame: metamako(frame, t_ns) if at % 9 else frame)
+        ),
+        CLEAN.having(near=stamps(1)),
+    ),
+    "bad-stamps": Case(
+        CLEAN.having(
+            near=near(
+                stamped=lambda at, t_ns, frame: metamako(
+                    frame, t_ns if at % 50 else t_ns + 10 * HOUR_NS
+                )
+            )
+        ),
+        CLEAN.having(near=stamps(1)),
+    ),
+    "stamps-tai": Case(
+        CLEAN.having(near=near(stamped=lambda _, t_ns, frame: metamako(frame, t_ns + TAI_NS))),
+        CLEAN.having(near=stamps(1)),
+    ),
+    "profile": Case(given(profile="linux-vxlan")),
+    "unplaced-frames": Case(router(has_strangers=True), router(has_strangers=False)),
+    "unrelated-point": Case(CLEAN.having(third=near(frame=other)), THREE),
+    "nothing-in-common": Case(CLEAN.having(far=far(frame=other))),
+    "no-overlap": Case(
+        CLEAN.having(
+            near=near(sees=lambda at, _: at < MIDDLE_FRAME - 1),
+            far=far(sees=lambda at, _: at > MIDDLE_FRAME + 1),
+        )
+    ),
+    "paths-apart": Case(
+        CLEAN.having(
+            third=near(frame=other),
+            fourth=far(frame=other),
+        ),
+        THREE,
+    ),
+    "same-capture": Case(CLEAN.having(again=NEAR)),
+    "order-assumed": Case(ONE_WAY, CLEAN),
+    "few-turns": Case(Set(talk=turns(1)[3:])),
+    "path-contradicted": Case(
+        replace(THREE, options={"path": ["near", "far", "middle"]}),
+        replace(THREE, options={"path": ["near", "middle", "far"]}),
+    ),
+    "segmentation-offload": Case(Simulated(EFFECTS["cut"](base())), Simulated(base())),
+    "clock-offset": Case(
+        CLEAN.having(far=far(clock=ahead(TAI_NS))), CLEAN.having(far=far(clock=ahead(999_999)))
+    ),
+    "clock-step": Case(
+        replace(CLEAN, talk=LONG).having(far=far(clock=set_at(200_000))), replace(CLEAN, talk=LONG)
+    ),
+    "clock-contradiction": Case(
+        replace(THREE, options={"same_clock": [["near", "far"]]}).having(
+            far=far(clock=ahead(-300_000))
+        ),
+        replace(THREE, options={"same_clock": [["near", "far"]]}),
+    ),
+    "clock-accuracy-contradicted": Case(
+        replace(
+            CLEAN.having(far=far(clock=ahead(1_000_000))),
+            options={"clock_accuracy": [("near", 100), ("far", 100)]},
+        ),
+        given(clock_accuracy=[("near", 100), ("far", 100)]),
+    ),
+    "clock-accuracy-alone": Case(
+        given(clock_accuracy=[("near", 100)]),
+        given(clock_accuracy=[("near", 100), ("far", 100)]),
+    ),
+    "raw-difference": Case(CLEAN, given(same_clock=["all"])),
+    "negative-latency": Case(
+        replace(
+            CLEAN.having(far=far(clock=ahead(-300_000))),
+            options={"same_clock": ["all"]},
+        ),
+        given(same_clock=["all"]),
+        by="merge",
+    ),
+    "one-order": Case(
+        Written(lambda folder: [capture(folder, in_one_order)]),
+        Written(lambda folder: [capture(folder, along_a_line)]),
+    ),
+    "second-passage": Case(
+        Written(lambda folder: [twice(folder)]),
+        Written(lambda folder: [capture(folder, in_one_order)]),
+    ),
+    "open-triangle": Case(
+        Written(partial(triangle, equal=TRAP)), Written(partial(triangle, equal=USUAL)), by="merge"
+    ),
+    "coarse-resolution": Case(
+        CLEAN.having(far=far(write=partial(pcap, unit_ns=1_000))), CLEAN, by="merge"
+    ),
+}

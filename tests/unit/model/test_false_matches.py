@@ -1,0 +1,101 @@
+"""The share of false pairs: weights by hand, and simulated identities whose truth is known."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pcaplat
+from pcaplat.model.matched import DecoyCounts
+from pcaplat.model.matches.false_matches import false_matches
+from tests.recovery.simulator.effects import NAMES, at, base, long_path, together, weak
+from tests.recovery.simulator.outcome import run
+from tests.recovery.simulator.scenario import Scenario
+from tests.recovery.simulator.score import Score
+from tests.recovery.simulator.truth import Truth
+
+NOTHING = DecoyCounts(
+    false_pairs={},
+    packets=[(1000, 100), (1000, 0)],
+    n_pairs=2000,
+    n_eligible=0,
+    n_tried=0,
+    n_hit=0,
+    closed={},
+    n_turns=8,
+    one_in=2,
+)
+
+
+def test_without_a_decoy_the_bound_is_that_of_three() -> None:
+    found = false_matches(NOTHING)
+    assert found.frac == 0
+    assert found.upper_frac == pytest.approx(3 * 0.103**2 / 2000)
+
+
+def test_without_a_pair_nothing_is_said() -> None:
+    found = false_matches(replace(NOTHING, n_pairs=0))
+    assert (found.frac, found.upper_frac) == (None, None)
+
+
+def test_decoys_weigh_what_they_stand_for() -> None:
+    # two packets cut with 1/2 each for 1/10 that are incomplete, in half of what was eligible
+    counts = replace(NOTHING, false_pairs={(0, 1, 0): [0, 80, 0, 0, 0]}, n_hit=20)
+    found = false_matches(replace(counts, n_eligible=20, n_tried=10))
+    expected = 80 / 8 * 2 * (0.1 / 0.5) ** 2 / (0.9 * 2.9)
+    assert found.n_expected[0, 1, 0] == pytest.approx(expected)
+    assert found.frac == pytest.approx(expected / 2000)
+    assert found.upper_frac is not None
+    assert 1.2 < found.upper_frac * 2000 / expected < 1.6
+
+
+def missing(n_values: int, n_points: int, seed: int) -> Scenario:
+    """Identities of few values, at points that miss a fifth of the packets."""
+    path = long_path(2) if n_points == 2 else together()
+    scenario = together(path, weak(n_values))(base(20_000, seed))
+    return at({*NAMES, "p0", "p1"}, missed_share=0.2)(scenario)
+
+
+def expected_and_true(folder: Path, scenario: Scenario) -> tuple[float, int]:
+    """Expected false pairs, and how many there are."""
+    outcome = run(scenario)
+    files = [str(file) for file in outcome.save(folder)]
+    score = Score(Truth(outcome), pcaplat.merge(files, same_clock=["all"]))
+    share = score.result.document["matching"]["false_match_frac"]
+    return share * len(score.pairs[0]), score.n_wrong
+
+
+def assert_within(factor: float, expected: float, true: int) -> None:
+    """Within a factor, and 1.6 standard deviations of the true count."""
+    assert expected < factor * (true + 1.6 * (true + 1) ** 0.5)
+    assert expected > (true - 1.6 * true**0.5) / factor
+
+
+def test_false_pairs_are_as_many_as_expected(tmp_path: Path) -> None:
+    expected, true = expected_and_true(tmp_path, missing(100, 2, seed=1))
+    assert true > 5
+    assert_within(3, expected, true)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_points", [2, 5])
+@pytest.mark.parametrize("n_values", [10, 30, 100, 300, 1_000, 10_000])
+def test_over_three_decades(n_values: int, n_points: int, tmp_path: Path) -> None:
+    found = []
+    for seed in range(11, 15):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found.append(expected_and_true(folder, missing(n_values, n_points, seed)))
+    expected, true = (sum(column) for column in zip(*found, strict=True))
+    assert_within(3, expected, true)
+
+
+def test_sound_identities_have_no_false_pairs(tmp_path: Path) -> None:
+    outcome = run(base(4_000))
+    files = [str(file) for file in outcome.save(tmp_path)]
+    document = pcaplat.merge(files, same_clock=["all"]).document
+    matching = document["matching"]
+    assert [row["point"] for row in document["points"]] == document["path"]
+    assert sum(row["n_matched"] for row in document["points"]) == matching["n_matched"]
+    assert matching["false_match_frac"] == 0
+    assert 0 < matching["false_match_upper_frac"] < 1e-7
