@@ -3,8 +3,8 @@
 Each page's study file is taken from the page and run over captures of the study that ships: its
 scenarios stand in for the page's, so that every claim is judged by real packets. `python -m
 tests.docs.kits` writes the table of docs/reproduce/claims.md, and the figures that the study which
-ships must give, in tests/data/golden/east-west. No processor was sampled in that study: one core that is busy
-all the time stands in for what esxtop would have written.
+ships must give, in tests/data/golden/east-west. No processor was sampled in that study: one core
+that is busy all the time stands in for what esxtop would have written.
 """
 
 from __future__ import annotations
