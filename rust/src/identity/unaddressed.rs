@@ -92,6 +92,11 @@ pub enum TranslationKind {
 }
 
 impl TranslationKind {
+    /// A translator leaves the content of such a packet as it was, so it can be found again by it.
+    pub(crate) fn keeps_content(self) -> bool {
+        !matches!(self, Self::Other | Self::Error)
+    }
+
     pub(crate) fn of(packet: &Packet, transport: &[u8]) -> Self {
         const REQUEST: u32 = 128;
         const REPLY: u32 = 129;

@@ -2,6 +2,9 @@
 
 use super::{Checksums, Hidden, InterfaceFacts, Mirrors, Queue, StampOrder};
 use crate::file::Frame;
+use crate::identity::Identity;
+use crate::reading::ReadOutcome;
+use crate::wire::{Packet, Stop, StopReason};
 
 impl InterfaceFacts {
     pub(super) fn new(frame: &Frame<'_>) -> Self {
@@ -25,7 +28,36 @@ impl InterfaceFacts {
         }
     }
 
-    pub(super) fn note_time(&mut self, t_ns: i64, is_decoded: bool) {
+    pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+        self.n_frames += 1;
+        let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
+        if !is_decoded {
+            let is_cut = |stop: Stop| stop.reason == StopReason::SnapLength;
+            self.n_undecoded += 1;
+            self.n_cut += u64::from(packet.stop.is_some_and(is_cut));
+        }
+        self.longest_bytes = self.longest_bytes.max(frame.unchecked_bytes());
+        if frame.has_time {
+            self.note_time(frame.stamped_ns(), is_decoded);
+            // zeros where a record should be are no stamp
+            if frame.wire_bytes > 0 {
+                self.order.note(frame, frame.stamped_ns());
+            }
+            if !matches!(seen, ReadOutcome::Part) {
+                self.mirrors.note(packet.mirror, frame.time_ns());
+            }
+        }
+    }
+
+    pub(super) fn note_packet(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        self.hidden.note(packet, frame.bytes);
+        self.checksums.note(packet, frame.bytes, identity.toward);
+        if identity.directed {
+            self.queue.note(frame, identity);
+        }
+    }
+
+    fn note_time(&mut self, t_ns: i64, is_decoded: bool) {
         while self.observed_resolution_ns > 1 && t_ns % self.observed_resolution_ns != 0 {
             self.observed_resolution_ns /= 10;
         }

@@ -68,15 +68,7 @@ impl MirrorSession {
         let low = u32::try_from(last & i64::from(u32::MAX)).unwrap_or(0);
         let ahead = i64::from(number.wrapping_sub(low).cast_signed());
         if ahead <= -REORDERED {
-            let follows =
-                |stray: u32| (1..=REORDERED).contains(&i64::from(number.wrapping_sub(stray)));
-            if self.stray.is_some_and(follows) {
-                // what it was behind no more: the mirror was set up anew
-                self.n_seen += 1;
-                return self.start(number, t_ns);
-            }
-            self.stray = Some(number);
-            return;
+            return self.come_from_far_behind(number, t_ns);
         }
         self.stray = None;
         if ahead > 0 {
@@ -96,6 +88,17 @@ impl MirrorSession {
         self.last = Some((base + i64::from(number), t_ns));
         self.stray = None;
         self.n_seen += 1;
+    }
+
+    /// Another one follows it: then it was the first of a new count.
+    fn come_from_far_behind(&mut self, number: u32, t_ns: i64) {
+        let follows = |stray: u32| (1..=REORDERED).contains(&i64::from(number.wrapping_sub(stray)));
+        if self.stray.is_some_and(follows) {
+            // what it was behind no more: the mirror was set up anew
+            self.n_seen += 1;
+            return self.start(number, t_ns);
+        }
+        self.stray = Some(number);
     }
 
     /// Takes a number out of its gap, if it was missing.

@@ -13,7 +13,7 @@ use crate::location::Location;
 use crate::reading::fragments::{FragmentCounts, Fragments};
 use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::stamp::{FileStamps, FoundStamp, StampCounts, Stamper};
-use crate::wire::{Packet, Stop, StopReason};
+use crate::wire::Packet;
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -98,24 +98,7 @@ impl Selection {
             return;
         };
         let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
-        facts.n_frames += 1;
-        let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
-        if !is_decoded {
-            let is_cut = |stop: Stop| stop.reason == StopReason::SnapLength;
-            facts.n_undecoded += 1;
-            facts.n_cut += u64::from(packet.stop.is_some_and(is_cut));
-        }
-        facts.longest_bytes = facts.longest_bytes.max(frame.unchecked_bytes());
-        if frame.has_time {
-            facts.note_time(frame.stamped_ns(), is_decoded);
-            // zeros where a record should be are no stamp
-            if frame.wire_bytes > 0 {
-                facts.order.note(frame, frame.stamped_ns());
-            }
-            if !matches!(seen, ReadOutcome::Part) {
-                facts.mirrors.note(packet.mirror, frame.time_ns());
-            }
-        }
+        facts.note_frame(frame, packet, seen);
     }
 
     #[inline]
@@ -172,22 +155,13 @@ impl Selection {
         let row = LazyCell::new(|| SampledPacket::of(frame, packet, identity));
         self.sample.consider(rank, || *row);
         self.more.consider(rank, || *row);
-        if identity.directed
-            && !matches!(
-                identity.unaddressed.kind,
-                TranslationKind::Other | TranslationKind::Error
-            )
-        {
+        if identity.directed && identity.unaddressed.kind.keeps_content() {
             self.alike.consider(identity.unaddressed.content, || *row);
         }
         self.fragmented.note(packet, identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
         if let Some(facts) = slot.and_then(Option::as_mut) {
-            facts.hidden.note(packet, frame.bytes);
-            facts.checksums.note(packet, frame.bytes, identity.toward);
-            if identity.directed {
-                facts.queue.note(frame, identity);
-            }
+            facts.note_packet(frame, packet, identity);
         }
         // an error opens no flow
         let is_said = identity.directed && identity.unaddressed.kind != TranslationKind::Error;
@@ -198,15 +172,8 @@ impl Selection {
 
     fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
-        let flow = self.flows.entry(key).or_insert_with(|| FlowStart {
-            flow: identity.flow,
-            pair: identity.pair,
-            first_t_ns: i64::MAX,
-            first_toward: identity.toward,
-            opens: false,
-            interface: frame.interface,
-            dialogue: Dialogue::default(),
-        });
+        let start = || FlowStart::before(frame, identity);
+        let flow = self.flows.entry(key).or_insert_with(start);
         flow.dialogue.note(frame, packet, identity.toward);
         // files are not in order of time: a SYN tells wherever it stands, else the earliest does
         let t_ns = frame.time_ns();
@@ -220,6 +187,21 @@ impl Selection {
             self.flow_threshold /= 2;
             let threshold = self.flow_threshold;
             self.flows.retain(|(key, _), _| *key <= threshold);
+        }
+    }
+}
+
+impl FlowStart {
+    /// Before its first packet is taken.
+    fn before(frame: &Frame<'_>, identity: &Identity) -> Self {
+        Self {
+            flow: identity.flow,
+            pair: identity.pair,
+            first_t_ns: i64::MAX,
+            first_toward: identity.toward,
+            opens: false,
+            interface: frame.interface,
+            dialogue: Dialogue::default(),
         }
     }
 }

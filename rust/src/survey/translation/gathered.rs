@@ -36,8 +36,7 @@ impl Gathered {
         self.swept_ns = Some(watermark_ns);
         let settled_ns = watermark_ns.saturating_sub(window_ns);
         let is_settled = |group: &Vec<Witness>| {
-            let last_ns = group.iter().map(|one| one.aligned_ns).max();
-            let is_open = last_ns.is_some_and(|last| last >= settled_ns);
+            let is_open = group.iter().any(|one| one.aligned_ns >= settled_ns);
             !is_open || is_crowded || group.len() >= MANY_ALIKE || watermark_ns == i64::MAX
         };
         let settled = self.of_content.extract_if(|_, group| is_settled(group));

@@ -36,16 +36,9 @@ pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>
     let mut nodes = nodes_of(&sessions);
     join_same_legs(&mut nodes);
     let mut readings: Vec<Option<AsRoot>> = vec![None; nodes.len()];
-    let mut order: Vec<usize> = (0..nodes.len()).collect();
-    let by_place = |node: &usize| {
-        nodes
-            .get(*node)
-            .map(|node| (node.side.place, node.side.tuple_hash))
-    };
-    order.sort_by_key(by_place);
     let mut legs: HashedMap<Vec<Leg>> = HashedMap::default();
     let mut is_kept = vec![false; sessions.len()];
-    for root in order {
+    for root in by_place(&nodes) {
         if readings.get(root).is_some_and(Option::is_none) {
             let flow = read_from(root, &nodes, &mut readings);
             if !is_contradictory(&flow.members, &nodes) {
@@ -53,13 +46,19 @@ pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>
             }
         }
     }
-    for legs in legs.values_mut() {
-        fill_time(legs);
-    }
+    legs.values_mut().for_each(fill_time);
     let kept = sessions.into_iter().zip(is_kept);
     let kept = kept
         .filter_map(|(session, is_kept)| (is_kept && !session.is_untouched()).then_some(session));
     (legs, kept.collect())
+}
+
+/// The nodes in the order in which they become roots.
+fn by_place(nodes: &[FlowNode]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    let place = |node: &FlowNode| (node.side.place, node.side.tuple_hash);
+    order.sort_by_key(|node| nodes.get(*node).map(place));
+    order
 }
 
 fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
@@ -160,19 +159,11 @@ fn read_from(root: usize, nodes: &[FlowNode], readings: &mut [Option<AsRoot>]) -
         members: Vec::new(),
         keeps_ip_id: true,
     };
-    let first = AsRoot {
-        root,
-        is_turned: false,
-        ahead: [0; 2],
-    };
-    let mut open = vec![(root, first)];
+    let mut open = vec![(root, AsRoot::itself(root))];
     while let Some((index, reading)) = open.pop() {
-        let (Some(slot), Some(node)) = (readings.get_mut(index), nodes.get(index)) else {
+        let (Some(slot @ None), Some(node)) = (readings.get_mut(index), nodes.get(index)) else {
             continue;
         };
-        if slot.is_some() {
-            continue;
-        }
         *slot = Some(reading);
         flow.members.push(index);
         for edge in &node.to {
@@ -184,6 +175,14 @@ fn read_from(root: usize, nodes: &[FlowNode], readings: &mut [Option<AsRoot>]) -
 }
 
 impl AsRoot {
+    fn itself(root: usize) -> Self {
+        Self {
+            root,
+            is_turned: false,
+            ahead: [0; 2],
+        }
+    }
+
     fn across(self, edge: &FlowEdge) -> Self {
         // the edge's directions are this node's, the reading's are the root's
         let [away, toward] = edge.ahead;

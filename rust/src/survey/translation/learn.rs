@@ -8,7 +8,6 @@ use super::witness::{Witness, addresses_of, has_time_stamp};
 use crate::base::error::{Error, Result};
 use crate::base::piecewise::PiecewiseLinear;
 use crate::file::Frame;
-use crate::identity::TranslationKind;
 use crate::identity::{Identity, recognise};
 use crate::location::{PointTree, part_of};
 use crate::reading::fragments::Fragments;
@@ -17,6 +16,7 @@ use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::ScopedJoinHandle;
 
 /// Frames of a block, and blocks that wait.
 const BLOCK_FRAMES: usize = 1024;
@@ -35,6 +35,19 @@ pub struct Beforehand {
     pub window_ns: i64,
     /// Pairs of flows that are kept, some 500 bytes each.
     pub most_sessions: usize,
+}
+
+impl Beforehand {
+    fn place(&self, file: usize, frame: &Frame<'_>, packet: &Packet) -> Option<u16> {
+        let tree = self.trees.get(file).and_then(Option::as_ref);
+        let part = part_of(tree, frame, packet);
+        *self.place_of.get(file)?.get(part as usize)?
+    }
+
+    fn aligned_ns(&self, place: u16, t_ns: i64) -> i64 {
+        let centre = self.centres.get(usize::from(place));
+        t_ns.saturating_sub(centre.map_or(0, |centre| centre.at(t_ns)))
+    }
 }
 
 /// What was learned.
@@ -95,14 +108,20 @@ fn read_all(
         }
         let sessions = gather(&receivers, beforehand);
         drop(receivers);
-        let mut failures: Vec<Error> = Vec::new();
-        for thread in threads {
-            let died = || Err(Error::Argument("a reading thread died".into()));
-            failures.extend(thread.join().unwrap_or_else(|_| died()).err());
-        }
-        failures.sort_by_key(|error| matches!(error, Error::Interrupted));
-        failures.into_iter().next().map_or(Ok(sessions), Err)
+        failure_of(threads).map_or(Ok(sessions), Err)
     })
+}
+
+/// The first one that is not just what another one led to.
+fn failure_of(threads: Vec<ScopedJoinHandle<'_, Result<()>>>) -> Option<Error> {
+    let died = || Err(Error::Argument("a reading thread died".into()));
+    let read = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| died());
+    let mut failures: Vec<Error> = threads
+        .into_iter()
+        .filter_map(|thread| read(thread).err())
+        .collect();
+    failures.sort_by_key(|error| matches!(error, Error::Interrupted));
+    failures.into_iter().next()
 }
 
 /// One file's reader.
@@ -145,43 +164,31 @@ impl<'a> WitnessReader<'a> {
             self.send(false)
         });
         let sent = read.and_then(|_| self.send(true));
-        if sent.is_err() {
-            progress.cancel();
-        }
-        sent
+        sent.inspect_err(|_| progress.cancel())
     }
 
     fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
-        let places = self.beforehand.place_of.get(self.file);
-        let tree = self.beforehand.trees.get(self.file);
-        let part = part_of(tree.and_then(Option::as_ref), frame, packet);
-        let place = places.and_then(|of| of.get(part as usize));
-        let Some(place) = place.copied().flatten() else {
+        let Some(place) = self.beforehand.place(self.file, frame, packet) else {
             return;
         };
-        let centre = self.beforehand.centres.get(usize::from(place));
         let t_ns = frame.time_ns();
-        let offset_ns = centre.map_or(0, |centre| centre.at(t_ns));
-        let aligned_ns = t_ns.saturating_sub(offset_ns);
+        let aligned_ns = self.beforehand.aligned_ns(place, t_ns);
         self.least_ns = self.least_ns.min(aligned_ns);
-        let is_translatable = !matches!(
-            identity.unaddressed.kind,
-            TranslationKind::Other | TranslationKind::Error
-        );
-        if !identity.directed || !is_translatable {
+        if !identity.directed || !identity.unaddressed.kind.keeps_content() {
             return;
         }
+        let transport = packet.transport(frame.bytes);
         self.block.push(Witness {
             unaddressed: identity.unaddressed,
             flow: identity.flow,
             pair: identity.pair,
-            addresses: addresses_of(packet, &identity.unaddressed, packet.transport(frame.bytes)),
+            addresses: addresses_of(packet, &identity.unaddressed, transport),
             place,
             source: (self.file, frame.interface),
             aligned_ns,
             t_ns,
             opens: identity.opens,
-            has_time_stamp: has_time_stamp(packet.transport(frame.bytes)),
+            has_time_stamp: has_time_stamp(transport),
         });
     }
 
@@ -198,18 +205,21 @@ impl<'a> WitnessReader<'a> {
     }
 }
 
+/// Of the files that are not at their end.
+fn least_far(until_ns: &mut [i64]) -> Option<(usize, &mut i64)> {
+    let files = until_ns.iter_mut().enumerate();
+    files
+        .filter(|(_, until)| **until != i64::MAX)
+        .min_by_key(|(_, until)| **until)
+}
+
 fn gather(from: &[Receiver<WitnessBlock>], beforehand: &Beforehand) -> Sessions {
     let window_ns = beforehand.window_ns;
     let mut sessions = Sessions::of_at_most(beforehand.most_sessions);
     let mut gathered = Gathered::default();
     let mut until_ns = vec![i64::MIN; from.len()];
     // always from the file that is least far: the others wait, so little is held
-    while let Some((file, until)) = until_ns
-        .iter_mut()
-        .enumerate()
-        .min_by_key(|(_, until)| **until)
-        && *until != i64::MAX
-    {
+    while let Some((file, until)) = least_far(&mut until_ns) {
         let block = from.get(file).and_then(|from| from.recv().ok());
         *until = block.as_ref().map_or(i64::MAX, |block| block.until_ns);
         for witness in block.into_iter().flat_map(|block| block.witnesses) {
