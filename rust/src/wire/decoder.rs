@@ -19,10 +19,20 @@ struct Step {
     is_guess: bool,
 }
 
-const END: Step = Step {
-    id: NONE,
-    is_guess: false,
-};
+const END: Step = Step::certain(NONE);
+
+impl Step {
+    const fn certain(id: u8) -> Self {
+        Self {
+            id,
+            is_guess: false,
+        }
+    }
+
+    const fn guess(id: u8) -> Self {
+        Self { id, is_guess: true }
+    }
+}
 
 impl Decoder {
     /// Build the tables from the built-in parents and the user's, which come first.
@@ -66,10 +76,7 @@ impl Decoder {
             .max(bytes.len())
             .saturating_sub(fcs_bytes.into());
         let mut walk = Walk::new(Cursor::new(bytes, wire_end), link, self.tables.session);
-        let mut step = Step {
-            id: self.tables.links.get(link),
-            is_guess: false,
-        };
+        let mut step = Step::certain(self.tables.links.get(link));
         if step.id == NONE {
             packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
         }
@@ -100,30 +107,21 @@ impl Decoder {
 
     #[inline]
     fn follow(&self, next: Next, from: Step, walk: &Walk<'_>, packet: &mut Packet) -> Step {
-        let certain = |id| Step {
-            id,
-            is_guess: false,
-        };
+        let tables = &self.tables;
         match next {
-            Next::EtherType(ether_type) => certain(self.tables.ether_types.get(ether_type)),
-            Next::IpProtocol(protocol) => certain(self.tables.ip_protocols.get(protocol.into())),
-            Next::UdpDst(port) => Step {
-                id: self.tables.udp_layer(port, packet.src_port),
-                is_guess: true,
-            },
-            Next::TcpDst(port) => Step {
-                id: self.tables.tcp_layer(port),
-                is_guess: true,
-            },
+            Next::EtherType(ether_type) => Step::certain(tables.ether_types.get(ether_type)),
+            Next::IpProtocol(protocol) => Step::certain(tables.ip_protocols.get(protocol.into())),
+            Next::UdpDst(port) => Step::guess(tables.udp_layer(port, packet.src_port)),
+            Next::TcpDst(port) => Step::guess(tables.tcp_layer(port)),
             Next::Link(link) => self.enter_link(link, walk, packet),
-            Next::Length => certain(self.tables.llc),
+            Next::Length => Step::certain(tables.llc),
             Next::Inside(ether_type) => {
-                enter(self.tables.ether_types.get(ether_type), from, walk, packet)
+                enter(tables.ether_types.get(ether_type), from, walk, packet)
             }
             Next::InsideGre(protocol) => {
-                enter(self.tables.gre_protocols.get(protocol), from, walk, packet)
+                enter(tables.gre_protocols.get(protocol), from, walk, packet)
             }
-            Next::Session => enter(self.tables.session.layer, from, walk, packet),
+            Next::Session => enter(tables.session.layer, from, walk, packet),
             Next::Payload => END,
         }
     }
@@ -134,10 +132,7 @@ impl Decoder {
         if id == NONE {
             packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
         }
-        Step {
-            id,
-            is_guess: false,
-        }
+        Step::certain(id)
     }
 }
 
@@ -146,10 +141,7 @@ impl Decoder {
 fn enter(id: u8, from: Step, walk: &Walk<'_>, packet: &mut Packet) -> Step {
     let is_there = layer(id).is_some_and(|layer| (layer.fit)(walk.bytes) != ProtocolFit::No);
     if is_there {
-        return Step {
-            id,
-            is_guess: false,
-        };
+        return Step::certain(id);
     }
     if from.is_guess {
         packet.drop_layer();

@@ -92,10 +92,7 @@ fn pass_extensions(
 ) -> Result<Next, Halt> {
     let start = walk.bytes.at();
     let n_payload = packet.transport_wire_bytes;
-    while matches!(
-        next_header,
-        HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS
-    ) {
+    while is_extension(next_header) {
         next_header = pass_extension(walk, packet, next_header)?;
         let n_passed = u32::try_from(walk.bytes.at() - start).unwrap_or(u32::MAX);
         packet.protocol = next_header.into();
@@ -106,6 +103,11 @@ fn pass_extensions(
         }
     }
     Ok(Next::IpProtocol(next_header))
+}
+
+#[inline]
+fn is_extension(kind: u8) -> bool {
+    matches!(kind, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS)
 }
 
 fn pass_extension(walk: &mut Walk<'_>, packet: &mut Packet, kind: u8) -> Result<u8, Halt> {

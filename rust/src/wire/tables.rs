@@ -56,21 +56,21 @@ impl Tables {
             llc: NONE,
             session: L2tpSession::default(),
         };
-        for (id, layer) in (1..).zip(LAYERS) {
-            let parents = layer.parents.iter();
-            parents.for_each(|parent| tables.claim(*parent, id));
-        }
+        tables.claim_built_in(|_| true);
         // What is said of GRE alone goes before what is said of every `EtherType`.
-        for (id, layer) in (1..).zip(LAYERS) {
-            let parents = layer.parents.iter();
-            let of_gre = parents.filter(|parent| matches!(parent, Parent::GreProtocol(_)));
-            of_gre.for_each(|parent| tables.claim(*parent, id));
-        }
+        tables.claim_built_in(|parent| matches!(parent, Parent::GreProtocol(_)));
         tables.session.layer = tables.ether_types.get(ethernet::BRIDGED);
         for (parent, name) in extra {
             tables.claim(*parent, id_of(name)?);
         }
         Ok(tables)
+    }
+
+    fn claim_built_in(&mut self, is_wanted: impl Fn(&Parent) -> bool) {
+        for (id, layer) in (1..).zip(LAYERS) {
+            let parents = layer.parents.iter().filter(|parent| is_wanted(parent));
+            parents.for_each(|parent| self.claim(*parent, id));
+        }
     }
 
     fn claim(&mut self, parent: Parent, id: u8) {
@@ -87,10 +87,8 @@ impl Tables {
             Parent::TcpDst(port) => self.tcp_ports.insert(0, (port, id)),
             Parent::Length => self.llc = id,
             Parent::L2tpCookie(n_bytes) => {
-                self.session = L2tpSession {
-                    cookie_bytes: Some(n_bytes),
-                    layer: id,
-                }
+                self.session.cookie_bytes = Some(n_bytes);
+                self.session.layer = id;
             }
         }
     }

@@ -89,6 +89,16 @@ fn assert_inner(link: u16, text: &str, path: &str, tunnel_id: i64, protocol: i16
     let packet = read_link(link, text);
     assert_eq!(layer_path(&packet), path, "{text}");
     assert_eq!(packet.stop, None, "{text}");
+    assert_ends(&packet, text);
+    assert_eq!(
+        (packet.protocol, packet.tunnel_id),
+        (protocol, tunnel_id),
+        "{text}"
+    );
+    assert_transport(&packet, text);
+}
+
+fn assert_ends(packet: &Packet, text: &str) {
     let addresses = match packet.ip_version {
         4 => (0x0a00_0001, 0x0a00_0002),
         _ => (
@@ -102,12 +112,10 @@ fn assert_inner(link: u16, text: &str, path: &str, tunnel_id: i64, protocol: i16
         (40_000, 40_001),
         "{text}"
     );
-    assert_eq!(
-        (packet.protocol, packet.tunnel_id),
-        (protocol, tunnel_id),
-        "{text}"
-    );
-    let n_transport = if protocol == 6 { 22 } else { 10 };
+}
+
+fn assert_transport(packet: &Packet, text: &str) {
+    let n_transport = if packet.protocol == 6 { 22 } else { 10 };
     assert_eq!(packet.transport_wire_bytes, n_transport, "{text}");
     let bytes = frame(text);
     let transport = packet.transport(&bytes);
