@@ -70,28 +70,36 @@ fn address(bytes: &[u8], from: usize, to: usize) -> Option<u128> {
 #[expect(clippy::cast_possible_truncation, reason = "words of two octets")]
 impl<'a> Quote<'a> {
     fn of(bytes: &'a [u8]) -> Option<Self> {
-        let first = *bytes.first()?;
-        match first >> 4 {
-            // RFC 791 §3.1
-            4 => Some(Self {
-                src: address(bytes, 12, 16)?,
-                dst: address(bytes, 16, 20)?,
-                protocol: i16::from(*bytes.get(9)?),
-                length: (word(bytes, 2, 4) as u32).wrapping_sub(u32::from(first & 15) * 4),
-                ip_id: word(bytes, 4, 6) as u32,
-                transport: bytes.get(usize::from(first & 15) * 4..)?,
-            }),
-            // RFC 8200 §3; behind extension headers nothing is looked for
-            6 => Some(Self {
-                src: address(bytes, 8, 24)?,
-                dst: address(bytes, 24, 40)?,
-                protocol: i16::from(*bytes.get(6)?),
-                length: word(bytes, 4, 6) as u32,
-                ip_id: 0,
-                transport: bytes.get(40..)?,
-            }),
+        match bytes.first()? >> 4 {
+            4 => Self::of_ipv4(bytes),
+            6 => Self::of_ipv6(bytes),
             _ => None,
         }
+    }
+
+    /// RFC 791 §3.1.
+    fn of_ipv4(bytes: &'a [u8]) -> Option<Self> {
+        let n_header = bytes.first()? & 15;
+        Some(Self {
+            src: address(bytes, 12, 16)?,
+            dst: address(bytes, 16, 20)?,
+            protocol: i16::from(*bytes.get(9)?),
+            length: (word(bytes, 2, 4) as u32).wrapping_sub(u32::from(n_header) * 4),
+            ip_id: word(bytes, 4, 6) as u32,
+            transport: bytes.get(usize::from(n_header) * 4..)?,
+        })
+    }
+
+    /// RFC 8200 §3; behind extension headers nothing is looked for.
+    fn of_ipv6(bytes: &'a [u8]) -> Option<Self> {
+        Some(Self {
+            src: address(bytes, 8, 24)?,
+            dst: address(bytes, 24, 40)?,
+            protocol: i16::from(*bytes.get(6)?),
+            length: word(bytes, 4, 6) as u32,
+            ip_id: 0,
+            transport: bytes.get(40..)?,
+        })
     }
 
     fn unaddressed(&self, error: u64) -> Unaddressed {

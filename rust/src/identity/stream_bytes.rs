@@ -147,15 +147,17 @@ impl StreamBytes {
     /// fragment of it, with an identification; none of anything else, and of fragments of TCP.
     #[must_use]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
+        match (packet.protocol, packet.fragment) {
+            (TCP, 0) => Self::by_sequence(packet, packet.transport(bytes)),
+            (TCP, _) => Self::NONE,
+            _ => Self::by_ip_id(packet),
+        }
+    }
+
+    #[inline]
+    fn by_sequence(packet: &Packet, header: &[u8]) -> Self {
         /// A header with time stamps (RFC 7323 §3.2), where the snap length leaves its length unsaid.
         const USUAL_HEADER_BYTES: u32 = 32;
-        if packet.protocol != TCP {
-            return Self::by_ip_id(packet);
-        }
-        if packet.fragment != 0 {
-            return Self::NONE;
-        }
-        let header = packet.transport(bytes);
         let start = header.get(4..8).and_then(|octets| octets.try_into().ok());
         let offset = header.get(12).map(|octet| u32::from(octet >> 4) * 4);
         let n_bytes = packet.transport_wire_bytes;

@@ -32,19 +32,9 @@ impl Unaddressed {
             TranslationKind::Echo(_) => fold(flow_key.flow, word(transport, 4, 6)),
             _ => flow_key.flow,
         };
-        // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
-        let protocol = if packet.protocol == ICMP {
-            ICMPV6
-        } else {
-            packet.protocol
-        };
-        let n_body = packet.transport_wire_bytes.saturating_sub(stable.n_header);
-        let lengths = two(n_body, stable.code << 16 ^ packet.fragment);
-        let content = fold(xxh3_64(stable.body), u64::from(protocol.cast_unsigned()));
-        let content = fold(content, stable.options);
         Self {
             kind,
-            content: fold(content, lengths),
+            content: stable.content(packet),
             numbers: stable.numbers,
             ip_id: packet.ip_id,
             tuple_hash,
@@ -137,6 +127,20 @@ impl<'a> Stable<'a> {
             ICMP | ICMPV6 if is_headed => Self::of_icmp(packet, transport),
             _ => from(0),
         }
+    }
+
+    #[inline]
+    fn content(&self, packet: &Packet) -> u64 {
+        // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
+        let protocol = if packet.protocol == ICMP {
+            ICMPV6
+        } else {
+            packet.protocol
+        };
+        let n_body = packet.transport_wire_bytes.saturating_sub(self.n_header);
+        let lengths = two(n_body, self.code << 16 ^ packet.fragment);
+        let content = fold(xxh3_64(self.body), u64::from(protocol.cast_unsigned()));
+        fold(fold(content, self.options), lengths)
     }
 
     /// RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier.
