@@ -72,15 +72,7 @@ impl Translations {
         };
         let unaddressed = identity.unaddressed;
         let toward = unaddressed.toward != leg.is_turned;
-        let same = Unaddressed {
-            numbers: leg.numbers(&unaddressed, toward),
-            ip_id: if leg.keeps_ip_id {
-                unaddressed.ip_id
-            } else {
-                0
-            },
-            ..unaddressed
-        };
+        let same = leg.everywhere(unaddressed, toward);
         identity.flow = unaddressed.errors_of(leg.flow);
         identity.pair = leg.pair;
         // an error goes the other way than what it quotes
@@ -116,6 +108,19 @@ impl Leg {
             (self.ahead[1], self.ahead[0])
         } else {
             (self.ahead[0], self.ahead[1])
+        }
+    }
+
+    /// A packet of this leg as it is everywhere.
+    fn everywhere(&self, unaddressed: Unaddressed, toward: bool) -> Unaddressed {
+        Unaddressed {
+            numbers: self.numbers(&unaddressed, toward),
+            ip_id: if self.keeps_ip_id {
+                unaddressed.ip_id
+            } else {
+                0
+            },
+            ..unaddressed
         }
     }
 

@@ -122,17 +122,7 @@ impl Datagram {
 
     fn hold(&mut self, part: &Fragment<'_>) {
         let place = self.place(part);
-        let before = place
-            .checked_sub(1)
-            .and_then(|place| self.pieces.get(place));
-        let is_clear = before.is_none_or(|piece| piece.to <= part.from)
-            && self
-                .pieces
-                .get(place)
-                .is_none_or(|piece| part.to <= piece.from)
-            && self.end.is_none_or(|end| part.to <= end && !part.is_last)
-            && (!part.is_last || self.pieces.last().is_none_or(|last| last.to <= part.from));
-        if !is_clear || self.pieces.len() >= MOST_PIECES {
+        if !self.has_room_for(part, place) || self.pieces.len() >= MOST_PIECES {
             self.state = DatagramState::Contradictory;
             return self.empty();
         }
@@ -146,6 +136,20 @@ impl Datagram {
             bytes: part.body.to_vec(),
         };
         self.pieces.insert(place, piece);
+    }
+
+    /// It overlaps no piece, and agrees with where the packet ends.
+    fn has_room_for(&self, part: &Fragment<'_>, place: usize) -> bool {
+        let before = place
+            .checked_sub(1)
+            .and_then(|place| self.pieces.get(place));
+        before.is_none_or(|piece| piece.to <= part.from)
+            && self
+                .pieces
+                .get(place)
+                .is_none_or(|piece| part.to <= piece.from)
+            && self.end.is_none_or(|end| part.to <= end && !part.is_last)
+            && (!part.is_last || self.pieces.last().is_none_or(|last| last.to <= part.from))
     }
 
     fn is_whole(&self) -> bool {

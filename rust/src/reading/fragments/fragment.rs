@@ -175,14 +175,7 @@ fn addresses_of_ipv6(header: &[u8; HEADER_BYTES_6]) -> Option<u64> {
 fn of_stt(bytes: &[u8], at: usize, segment_at: usize) -> Option<Headers> {
     let [s0, s1, d0, d1, n_high, n_low, at_high, at_low, id @ ..] =
         *bytes.get(segment_at..)?.first_chunk::<12>()?;
-    let (ends, end, ttl) = if bytes.get(at)? >> 4 == 4 {
-        let ip = of_ipv4(bytes, at)?;
-        (ip.ends, ip.end, *bytes.get(at + 8)?)
-    } else {
-        let header: &[u8; HEADER_BYTES_6] = bytes.get(at..)?.first_chunk()?;
-        let ends = addresses_of_ipv6(header)?;
-        (ends, end_of_ipv6(header, at), header[7])
-    };
+    let (ends, end, ttl) = carrier_of_stt(bytes, at)?;
     let id = u64::from(u32::from_be_bytes(id));
     Some(Headers {
         body_at: segment_at + SEGMENT_BYTES,
@@ -195,6 +188,17 @@ fn of_stt(bytes: &[u8], at: usize, segment_at: usize) -> Option<Headers> {
             u64::from_be_bytes([0, 0, 0, ttl, s0, s1, d0, d1]),
         ),
     })
+}
+
+/// Addresses, end and hops left of the IP packet at `at`.
+fn carrier_of_stt(bytes: &[u8], at: usize) -> Option<(u64, usize, u8)> {
+    if bytes.get(at)? >> 4 == 4 {
+        let ip = of_ipv4(bytes, at)?;
+        return Some((ip.ends, ip.end, *bytes.get(at + 8)?));
+    }
+    let header: &[u8; HEADER_BYTES_6] = bytes.get(at..)?.first_chunk()?;
+    let ends = addresses_of_ipv6(header)?;
+    Some((ends, end_of_ipv6(header, at), header[7]))
 }
 
 /// Hop-by-hop options, routing and destination options stand before it (RFC 8200).

@@ -5,17 +5,7 @@ pub(crate) const LINK_BYTES: usize = 14;
 
 /// A UDP packet of so many bytes of payload in VXLAN, in IPv4 or IPv6, in Ethernet.
 pub(crate) fn tunnelled(version: u8, n_payload: usize) -> Vec<u8> {
-    let inner = [
-        &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0][..],
-        &ipv4(28 + n_payload, 17, [10, 0, 0, 1, 10, 0, 0, 2]),
-        &[0x9c, 0x40, 0x9c, 0x41],
-        &u16::try_from(8 + n_payload).unwrap().to_be_bytes(),
-        &[0, 0],
-        &(0..n_payload)
-            .map(|at| u8::try_from(at * 7 % 251).unwrap())
-            .collect::<Vec<_>>(),
-    ]
-    .concat();
+    let inner = inner_frame(n_payload);
     let n_udp = 16 + inner.len();
     let between = [
         &[0xc0, 0, 0x12, 0xb5][..],
@@ -30,6 +20,20 @@ pub(crate) fn tunnelled(version: u8, n_payload: usize) -> Vec<u8> {
     let ether_type = if version == 4 { [8, 0] } else { [0x86, 0xdd] };
     let link = [&[2, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, 3][..], &ether_type].concat();
     [link, outer, between, inner].concat()
+}
+
+fn inner_frame(n_payload: usize) -> Vec<u8> {
+    [
+        &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0][..],
+        &ipv4(28 + n_payload, 17, [10, 0, 0, 1, 10, 0, 0, 2]),
+        &[0x9c, 0x40, 0x9c, 0x41],
+        &u16::try_from(8 + n_payload).unwrap().to_be_bytes(),
+        &[0, 0],
+        &(0..n_payload)
+            .map(|at| u8::try_from(at * 7 % 251).unwrap())
+            .collect::<Vec<_>>(),
+    ]
+    .concat()
 }
 
 pub(crate) fn ipv4(n_total: usize, protocol: u8, ends: [u8; 8]) -> Vec<u8> {
@@ -55,22 +59,26 @@ pub(crate) fn cut(whole: &[u8], n_body: usize, id: u8) -> Vec<Vec<u8>> {
     let part = |(index, body): (usize, &&[u8])| {
         let has_more = index + 1 < chunks.len();
         let offset = u16::try_from(index * n_body).unwrap();
-        let header = if version == 4 {
-            let mut header = ipv4(
-                20 + body.len(),
-                whole[LINK_BYTES + 9],
-                whole[26..34].try_into().unwrap(),
-            );
-            let field = (offset / 8) | (u16::from(has_more) << 13);
-            header[5] = id;
-            header[6..8].copy_from_slice(&field.to_be_bytes());
-            header
-        } else {
-            let field = (offset | u16::from(has_more)).to_be_bytes();
-            let fragment = [whole[LINK_BYTES + 6], 0, field[0], field[1], 0, 0, 0, id];
-            [ipv6(8 + body.len(), 44), fragment.to_vec()].concat()
+        let header = match version {
+            4 => part_of_ipv4(whole, body.len(), offset, has_more, id),
+            _ => part_of_ipv6(whole, body.len(), offset, has_more, id),
         };
         [&whole[..LINK_BYTES], &header, body].concat()
     };
     chunks.iter().enumerate().map(part).collect()
+}
+
+fn part_of_ipv4(whole: &[u8], n_body: usize, offset: u16, has_more: bool, id: u8) -> Vec<u8> {
+    let ends = whole[26..34].try_into().unwrap();
+    let mut header = ipv4(20 + n_body, whole[LINK_BYTES + 9], ends);
+    let field = (offset / 8) | (u16::from(has_more) << 13);
+    header[5] = id;
+    header[6..8].copy_from_slice(&field.to_be_bytes());
+    header
+}
+
+fn part_of_ipv6(whole: &[u8], n_body: usize, offset: u16, has_more: bool, id: u8) -> Vec<u8> {
+    let field = (offset | u16::from(has_more)).to_be_bytes();
+    let fragment = [whole[LINK_BYTES + 6], 0, field[0], field[1], 0, 0, 0, id];
+    [ipv6(8 + n_body, 44), fragment.to_vec()].concat()
 }
