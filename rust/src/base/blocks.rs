@@ -122,13 +122,7 @@ impl Blocks {
         self.occupied.append(&mut other.occupied);
         // two ascending runs: a merge
         self.occupied.sort_by_key(|(code, _)| *code);
-        self.occupied.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 = kept.1.saturating_add(next.1);
-            }
-            is_same
-        });
+        self.occupied.dedup_by(add_if_same);
     }
 
     /// The sums of all blocks; none where nothing was counted.
@@ -144,6 +138,15 @@ impl Blocks {
             ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
         })
     }
+}
+
+/// Adds the count of the same bin.
+fn add_if_same((code, n): &mut (u32, u32), kept: &mut (u32, u32)) -> bool {
+    let is_same = *code == kept.0;
+    if is_same {
+        kept.1 = kept.1.saturating_add(*n);
+    }
+    is_same
 }
 
 #[inline]

@@ -27,18 +27,7 @@ impl PiecewiseLinear {
     /// it has a slope, ns per ns.
     #[must_use]
     pub fn new(knots: &[(i64, i64)], slope: f64) -> Self {
-        let between = knots.windows(2).map(|two| match two {
-            [(t0, c0), (t1, c1)] => ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0)),
-            _ => slope,
-        });
-        let places = knots.iter().zip(between.chain([slope]));
-        let knots: Vec<Knot> = places
-            .map(|(&(t_ns, offset_ns), slope)| Knot {
-                t_ns,
-                offset_ns,
-                slope,
-            })
-            .collect();
+        let knots = with_slopes(knots, slope);
         let ends = knots.first().zip(knots.last());
         let span_ns = ends.map_or(0, |(first, last)| last.t_ns.abs_diff(first.t_ns));
         let slice_bits = (span_ns / knots.len().max(1) as u64).max(1).ilog2();
@@ -84,6 +73,22 @@ impl PiecewiseLinear {
         let last = n_until.checked_sub(1).and_then(|last| self.knots.get(last));
         last.unwrap_or(first)
     }
+}
+
+/// Each knot with the slope to the next one; the last one goes on with `slope`.
+fn with_slopes(knots: &[(i64, i64)], slope: f64) -> Vec<Knot> {
+    let between = knots.windows(2).map(|two| match two {
+        [(t0, c0), (t1, c1)] => ratio(c1.saturating_sub(*c0), t1.saturating_sub(*t0)),
+        _ => slope,
+    });
+    let places = knots.iter().zip(between.chain([slope]));
+    places
+        .map(|(&(t_ns, offset_ns), slope)| Knot {
+            t_ns,
+            offset_ns,
+            slope,
+        })
+        .collect()
 }
 
 /// The slice of time of an instant that is not before the first knot.

@@ -131,24 +131,29 @@ pub(super) fn ethernet(bytes: &[u8], at: usize) -> Ethernet {
         Some(mac) if mac >> 40 & 1 == 0 => mac.cast_signed(),
         _ => 0,
     };
-    let (mut type_at, mut vlans) = (12, 0);
-    let mut ether_type = number(header, type_at, 2).unwrap_or(0);
+    let (vlans, type_at) = tags(header);
+    Ethernet {
+        macs: [mac(6), mac(0)],
+        vlans,
+        network_at: at + type_at + 2,
+        ether_type: number(header, type_at, 2).unwrap_or(0),
+    }
+}
+
+/// The tags of an Ethernet header, and where the type behind them is.
+#[inline]
+fn tags(header: &[u8]) -> (i64, usize) {
+    let (mut vlans, mut type_at) = (0, 12);
     for _ in 0..MAX_TAGS {
-        let Some(tag) = number(header, type_at + 2, 2).filter(|_| TAGS.contains(&ether_type))
-        else {
+        let is_tag = number(header, type_at, 2).is_some_and(|kind| TAGS.contains(&kind));
+        let Some(tag) = number(header, type_at + 2, 2).filter(|_| is_tag) else {
             break;
         };
         // a priority tag has id 0 and is a tag nevertheless
         vlans = vlans << 13 | 1 << 12 | (tag & VLAN_ID).cast_signed();
         type_at += 4;
-        ether_type = number(header, type_at, 2).unwrap_or(0);
     }
-    Ethernet {
-        macs: [mac(6), mac(0)],
-        vlans,
-        network_at: at + type_at + 2,
-        ether_type,
-    }
+    (vlans, type_at)
 }
 
 /// The device a packet came in by, else the one it leaves by. Lengths and types are in the order of

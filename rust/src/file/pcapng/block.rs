@@ -45,23 +45,23 @@ pub(super) fn section_order(input: &mut Input) -> Result<Order, String> {
         ));
     }
     let head = input.window();
-    let order = [Order::Little, Order::Big]
-        .into_iter()
-        .find(|order| order.u32_at(head, 8) == Some(BYTE_ORDER_MAGIC))
-        .ok_or("a section header without its byte-order magic 1a2b3c4d")?;
+    let order = order_by_magic(head);
+    let order = order.ok_or("a section header without its byte-order magic 1a2b3c4d")?;
     let n_bytes = order.u32_at(head, 4).unwrap_or_default();
     if n_bytes < 28 {
         return Err(format!(
             "a section header of {n_bytes} bytes; 28 is the least"
         ));
     }
-    match order.u16_at(head, 12) {
-        Some(1) => Ok(order),
-        major => Err(format!(
-            "pcapng major version {}; only 1 is known",
-            major.unwrap_or_default()
-        )),
+    match order.u16_at(head, 12).unwrap_or_default() {
+        1 => Ok(order),
+        major => Err(format!("pcapng major version {major}; only 1 is known")),
     }
+}
+
+fn order_by_magic(head: &[u8]) -> Option<Order> {
+    let mut orders = [Order::Little, Order::Big].into_iter();
+    orders.find(|order| order.u32_at(head, 8) == Some(BYTE_ORDER_MAGIC))
 }
 
 fn disagree(claimed: u32, again: u32) -> String {
@@ -70,8 +70,7 @@ fn disagree(claimed: u32, again: u32) -> String {
 
 /// Does a section header start at `window`, in either byte order?
 fn is_section(window: &[u8]) -> bool {
-    let magic = [Order::Little, Order::Big].map(|order| order.u32_at(window, 8));
-    window.starts_with(&SECTION_HEADER.to_be_bytes()) && magic.contains(&Some(BYTE_ORDER_MAGIC))
+    window.starts_with(&SECTION_HEADER.to_be_bytes()) && order_by_magic(window).is_some()
 }
 
 /// Walks from block to block, through sections of either byte order.
