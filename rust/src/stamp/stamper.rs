@@ -4,7 +4,7 @@ use super::found::{FileStamps, FoundStamp};
 use super::frame::StampedFrame;
 use super::key::Key;
 use super::track::Track;
-use super::{NS_PER_S, Stamp, StampEvidence};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence};
 use crate::file::Frame;
 use crate::wire::{Decoder, Packet};
 
@@ -180,9 +180,14 @@ impl InterfaceStamper {
             frame.stamp_ns = Some(ns);
             return (Stamped::ByStamp, Some(mark.cut_at));
         }
+        self.misfit(&mark, t_ns)
+    }
+
+    /// A damaged stamp, or something else.
+    fn misfit(&self, mark: &Mark, t_ns: i64) -> (Stamped, Option<usize>) {
         let was_one = mark.is_sound
             || self.stamp.evidence == StampEvidence::Named
-            || self.track.is_near(&mark, t_ns);
+            || self.track.is_near(mark, t_ns);
         if was_one {
             (Stamped::Damaged, Some(mark.cut_at))
         } else {

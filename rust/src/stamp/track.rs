@@ -39,17 +39,22 @@ impl Track {
             self.n_elsewhere = 0;
             return Some(ns);
         }
-        let apart_ns = off_ns.saturating_sub(self.elsewhere_ns).saturating_abs();
-        if self.n_elsewhere == 0 || apart_ns > tolerance_ns {
-            self.n_elsewhere = 0;
-        }
-        self.elsewhere_ns = off_ns;
-        self.n_elsewhere += 1;
-        if self.n_elsewhere < ENOUGH_ELSEWHERE {
+        if !self.was_set(off_ns, tolerance_ns) {
             return None;
         }
         *self = Self::new(off_ns);
         Some(ns)
+    }
+
+    /// Notes a stamp that lies elsewhere: whether enough of them agree that the clock was set.
+    fn was_set(&mut self, off_ns: i64, tolerance_ns: i64) -> bool {
+        let apart_ns = off_ns.saturating_sub(self.elsewhere_ns).saturating_abs();
+        if apart_ns > tolerance_ns {
+            self.n_elsewhere = 0;
+        }
+        self.elsewhere_ns = off_ns;
+        self.n_elsewhere += 1;
+        self.n_elsewhere >= ENOUGH_ELSEWHERE
     }
 
     /// Whether a value that is not sound is a stamp all the same, and not something else.
