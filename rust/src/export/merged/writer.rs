@@ -62,15 +62,7 @@ impl Writer {
 
     /// Writes a frame of a point.
     pub(super) fn write(&mut self, point: usize, name: &str, frame: &WaitingFrame) -> Result<()> {
-        let sought = (point, frame.link);
-        let known = self
-            .interfaces
-            .iter()
-            .position(|interface| *interface == sought);
-        let id = known.unwrap_or(self.interfaces.len());
-        if known.is_none() {
-            self.describe(point, name, frame.link)?;
-        }
+        let id = self.interface(point, name, frame.link)?;
         let bytes = frame
             .bytes
             .get(..MAX_CAPTURED_BYTES)
@@ -87,6 +79,20 @@ impl Writer {
             self.body.extend(END_OF_OPTIONS);
         }
         self.block(ENHANCED_PACKET)
+    }
+
+    /// The id of a point's interface, announced if need be.
+    fn interface(&mut self, point: usize, name: &str, link: u16) -> Result<usize> {
+        let sought = (point, link);
+        let known = self
+            .interfaces
+            .iter()
+            .position(|interface| *interface == sought);
+        let id = known.unwrap_or(self.interfaces.len());
+        if known.is_none() {
+            self.describe(point, name, link)?;
+        }
+        Ok(id)
     }
 
     pub(super) fn finish(mut self) -> Result<()> {

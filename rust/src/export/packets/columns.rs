@@ -61,12 +61,7 @@ impl Columns {
         let last = origin.points.len().saturating_sub(1);
         let part = last.min(part as usize);
         let point = origin.points.get(part).map_or("", String::as_str);
-        let clock = origin.clocks.get(part).and_then(Option::as_ref);
-        let clock = clock.filter(|_| frame.has_time);
-        let aligned_ns = clock.map(|clock| {
-            let t_ns = frame.time_ns();
-            t_ns.saturating_sub(clock.at(t_ns))
-        });
+        let aligned_ns = origin.aligned_ns(part, frame);
         let captured_bytes = i64::try_from(frame.bytes.len()).unwrap_or(i64::MAX);
         self.n_rows += 1;
         self.point.append_value(point);

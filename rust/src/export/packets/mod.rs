@@ -39,6 +39,17 @@ pub struct Origin {
     pub tree: Option<PointTree>,
 }
 
+impl Origin {
+    /// The time of the reference, where there is one.
+    fn aligned_ns(&self, part: usize, frame: &Frame<'_>) -> Option<i64> {
+        let clock = self.clocks.get(part).and_then(Option::as_ref);
+        clock.filter(|_| frame.has_time).map(|clock| {
+            let t_ns = frame.time_ns();
+            t_ns.saturating_sub(clock.at(t_ns))
+        })
+    }
+}
+
 /// Columns and types of the table (the contract's packets.parquet), and of the further ones.
 #[must_use]
 pub fn schema(has_details: bool) -> Arc<Schema> {
@@ -188,10 +199,7 @@ impl Batches {
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut columns = Columns::new(self.has_details);
-        while columns.n_rows < self.batch_rows {
-            if self.file >= self.origins.len() {
-                break;
-            }
+        while columns.n_rows < self.batch_rows && self.file < self.origins.len() {
             let (mut capture, mut outcomes) = match self.open.take() {
                 Some(open) => open,
                 None => self.open_file()?,
@@ -205,11 +213,8 @@ impl Batches {
                 self.open = Some((capture, outcomes));
             }
         }
-        if columns.n_rows == 0 {
-            Ok(None)
-        } else {
-            columns.finish().map(Some)
-        }
+        let has_rows = columns.n_rows > 0;
+        has_rows.then(|| columns.finish()).transpose()
     }
 
     fn open_file(&mut self) -> Result<(Capture, Option<Outcomes>)> {
@@ -249,9 +254,7 @@ impl Batches {
             let Some(mut frame) = capture.next_frame() else {
                 return true;
             };
-            let of_run = outcomes
-                .as_mut()
-                .and_then(|outcomes| outcomes.next_outcome());
+            let of_run = outcomes.as_deref_mut().and_then(Outcomes::next_outcome);
             let rows = &mut self.rows;
             if rows.put(&self.reading, origin, &mut frame, of_run, columns) {
                 columns.put_marks(capture.marks());
