@@ -90,7 +90,7 @@ impl MirrorSession {
         self.n_seen += 1;
     }
 
-    /// Another one follows it: then it was the first of a new count.
+    /// Takes a number that nothing delayed so long: with another one behind it, a new count began.
     fn come_from_far_behind(&mut self, number: u32, t_ns: i64) {
         let follows = |stray: u32| (1..=REORDERED).contains(&i64::from(number.wrapping_sub(stray)));
         if self.stray.is_some_and(follows) {

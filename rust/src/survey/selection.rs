@@ -146,12 +146,16 @@ impl Selection {
         }
     }
 
-    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
-        let rank = if self.is_translated {
+    fn rank(&self, identity: &Identity) -> u64 {
+        if self.is_translated {
             identity.key
         } else {
             identity.unaddressed_or_key()
-        };
+        }
+    }
+
+    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        let rank = self.rank(identity);
         let row = LazyCell::new(|| SampledPacket::of(frame, packet, identity));
         self.sample.consider(rank, || *row);
         self.more.consider(rank, || *row);

@@ -11,11 +11,13 @@ pub(super) const NONE: u8 = 0;
 /// A layer for every key.
 pub(super) struct Table(Box<[u8]>);
 
-impl Table {
-    fn new() -> Self {
+impl Default for Table {
+    fn default() -> Self {
         Self(vec![NONE; 1 << 16].into())
     }
+}
 
+impl Table {
     #[inline]
     pub(super) fn get(&self, key: u16) -> u8 {
         self.0.get(usize::from(key)).copied().unwrap_or(NONE)
@@ -29,6 +31,7 @@ impl Table {
 }
 
 /// All of them.
+#[derive(Default)]
 pub(super) struct Tables {
     pub(super) links: Table,
     pub(super) ether_types: Table,
@@ -45,17 +48,7 @@ pub(super) struct Tables {
 impl Tables {
     /// From the built-in parents and then the user's.
     pub(super) fn new(extra: &[(Parent, &str)]) -> Result<Self> {
-        let mut tables = Self {
-            links: Table::new(),
-            ether_types: Table::new(),
-            gre_protocols: Table::new(),
-            ip_protocols: Table::new(),
-            udp_ports: Table::new(),
-            tcp_ports: Vec::new(),
-            udp_sources: Vec::new(),
-            llc: NONE,
-            session: L2tpSession::default(),
-        };
+        let mut tables = Self::default();
         tables.claim_built_in(|_| true);
         // What is said of GRE alone goes before what is said of every `EtherType`.
         tables.claim_built_in(|parent| matches!(parent, Parent::GreProtocol(_)));
