@@ -374,10 +374,14 @@ def taking(
     def with_arguments(verb: Callable[[Taken], Returned]) -> Callable[Arguments, Returned]:
         @wraps(verb)
         def call(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
-            return verb(options(*given, **named))
+            try:
+                asked = options(*given, **named)
+            except TypeError as problem:
+                # what is misspelt is told of the function that was called
+                own = vars(options)["__init__"].__qualname__
+                raise TypeError(str(problem).replace(own, verb.__qualname__)) from None
+            return verb(asked)
 
-        # what is misspelt is told of the function that was called
-        vars(options)["__init__"].__qualname__ = verb.__qualname__
         returned = get_type_hints(verb)["return"]
         vars(call)["__signature__"] = signature(options).replace(return_annotation=returned)
         call.__doc__ = (getdoc(verb) or "").replace(REST, _listed(options))
