@@ -14,9 +14,11 @@ CARGO := cargo --locked --config net.retry=5
 CRATE := --manifest-path rust/Cargo.toml
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 RUST := $(shell find rust/src -name '*.rs')
+# one by one: cargo fmt does not see the modules that a macro declares
+RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench bench-compare docs accuracy format lock
+.PHONY: build demo test test-slow check bench bench-compare fuzz docs accuracy format lock
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -53,7 +55,7 @@ check: build
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest pcaplat._native
-	cargo fmt $(CRATE) --check
+	$(RUSTFMT) --check
 	$(CARGO) clippy $(CRATE) --all-targets --all-features -- -D warnings
 
 bench: build
@@ -79,7 +81,7 @@ accuracy: build
 format: .venv/installed
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
-	cargo fmt $(CRATE)
+	$(RUSTFMT)
 
 # needs uv; everything else needs only what it writes
 lock:

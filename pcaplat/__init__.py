@@ -8,8 +8,9 @@ The way of the data; a later line never hands anything to an earlier one:
              ─▶ stages.align      clocks: offset, drift and steps, each with bounds
              ─▶ stages.attribute  latency of each segment and direction, share of the round trip
              ─▶ stages.summarize  summary.json: counts, quantiles, intervals, warnings
-    run does all of it; metrics take figures from what it found, for comparing, validating,
-    benchmarking; linting stays with pass 1; outputs print and write every document.
+    run does all of it; a result counts breakdowns and traffic when it is asked to. metrics take
+    figures from results, for comparing, validating, benchmarking; linting needs pass 1 alone;
+    outputs print and write every document.
 
 The rooms, each of which uses only those before it (docs/contributing.md):
 
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from pcaplat.points import load_profile as load_profile
     from pcaplat.published import Published as Published
     from pcaplat.published import load_published as load_published
-    from pcaplat.run.merge import Result as Result
     from pcaplat.run.merge import merge as merge
+    from pcaplat.run.result import Result as Result
     from pcaplat.stages.read import follow as follow
     from pcaplat.stages.read import read as read
     from pcaplat.validating import validate as validate
@@ -53,7 +54,7 @@ HOMES = {
     "PcaplatError": "pcaplat.errors",
     "Profile": "pcaplat.points",
     "Published": "pcaplat.published",
-    "Result": "pcaplat.run.merge",
+    "Result": "pcaplat.run.result",
     "audit": "pcaplat.auditing",
     "compare": "pcaplat.comparing",
     "follow": "pcaplat.stages.read",

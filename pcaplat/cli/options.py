@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument
 
+from pcaplat.run.engines import ENGINES
 from pcaplat.run.options import (
     DecodingOptions,
     FilterOptions,
@@ -35,7 +36,11 @@ OutputDir = Annotated[
     typer.Option("--output", "-o", metavar="DIR", help="Write the result's files there."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result in DIR.")]
-EngineName = Annotated[Literal["local"], typer.Option(help=options_of(MergeOptions)["engine"].help)]
+if TYPE_CHECKING:
+    EngineKind = str
+else:
+    EngineKind = Literal[tuple(ENGINES)]
+EngineName = Annotated[EngineKind, typer.Option(help=options_of(MergeOptions)["engine"].help)]
 Strict = Annotated[bool, typer.Option("--strict", help=options_of(MergeOptions)["strict"].help)]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="No progress bar.")]

@@ -78,7 +78,7 @@ def _merge(job: Job) -> Result:
     scan = _checked(Scan.of(job))
     course = _course_of(scan)
     matched = _match(course)
-    diagnostics = _doubts_of(course, matched, before)
+    diagnostics = _diagnostics_of(course, matched, before)
     clocks = _align(course, matched)
     segments = _attribute(course, matched, clocks)
     trips = _attribute_trips(course, matched, clocks)
@@ -140,7 +140,7 @@ def _match(course: Course) -> Matched:
     return scan.job.match(course.settings, plan)
 
 
-def _doubts_of(
+def _diagnostics_of(
     course: Course, matched: Matched, before: Sequence[tuple[int, int] | None]
 ) -> list[Diagnostic]:
     """Say what is doubtful about the captures, now that they are read twice."""

@@ -62,7 +62,7 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies
 fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Latencies> {
     let mut counted = Latencies::default();
     let mut from = Spilled::open(path)?;
-    // time of the upstream sight, and the difference
+    // time of the upstream observation, and the difference
     while let Some([t_ns, raw_ns]) = from.next()? {
         let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, raw_ns);
         let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));

@@ -25,8 +25,9 @@
 //!   frame; [`identity`]: what a packet is recognised by
 //! - [`plan`]: what the survey found, as the matcher needs it
 //! - [`reading`]: one frame to one identified packet
-//! - [`matching`]: frames that carry the same packet are joined
-//! - [`survey`]: pass 1; [`attribute`]: latencies of what was spilled; [`export`]: all frames again
+//! - [`survey`]: pass 1, the same few packets everywhere, and facts of every file
+//! - [`matching`]: pass 2, frames that carry the same packet are joined
+//! - [`attribute`]: latencies of what was spilled; [`export`]: all frames again
 //! - `py`: the border; nothing else knows Python
 //!
 //! A folder's idea is the first line of its `mod.rs`.
@@ -45,11 +46,12 @@ pub mod plan;
 
 pub mod reading;
 
+pub mod survey;
+
 pub mod matching;
 
 pub mod attribute;
 pub mod export;
-pub mod survey;
 
 #[cfg(feature = "python")]
 pub mod py;

@@ -3,8 +3,8 @@
 //! Spec: Endace ERF types reference; the record is that of [`crate::base::endace`].
 
 use super::input::Input;
-use super::{FrameDirection, Findings, Format, Frame, Interface, NO_LINK, Opened, Records, Sign};
-use crate::base::endace::{EndaceContent, HEADER_BYTES, METADATA, PADDING, EndaceRecord};
+use super::{Findings, Format, Frame, FrameDirection, Interface, NO_LINK, Opened, Records, Sign};
+use crate::base::endace::{EndaceContent, EndaceRecord, HEADER_BYTES, METADATA, PADDING};
 
 pub(super) const FORMAT: Format = Format {
     name: "erf",
@@ -142,7 +142,12 @@ impl Erf {
 
     /// A record that is longer than the file is the last, unless others follow within its bytes.
     #[cold]
-    fn pass_lie(&self, record: EndaceRecord, input: &mut Input, findings: &mut Findings) -> Option<()> {
+    fn pass_lie(
+        &self,
+        record: EndaceRecord,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
         let at_byte = input.at_byte();
         let is_found = input.seek_here(1, |window| is_chain(self.last_ns, window));
         if is_found {

@@ -9,7 +9,7 @@
 
 use super::input::Input;
 use super::order::Order;
-use super::{Damage, FrameDirection, Findings, Format, Frame, Interface, Opened, Records, Sign};
+use super::{Damage, Findings, Format, Frame, FrameDirection, Interface, Opened, Records, Sign};
 use crate::base::instant;
 
 pub(super) const FORMAT: Format = Format {
@@ -171,7 +171,12 @@ impl Snoop {
 
     /// A record that is longer than the file is the last, unless others follow within its bytes.
     #[cold]
-    fn pass_lie(&self, record: &SnoopRecord, input: &mut Input, findings: &mut Findings) -> Option<()> {
+    fn pass_lie(
+        &self,
+        record: &SnoopRecord,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> Option<()> {
         let at_byte = input.at_byte();
         let n_bytes = record.n_bytes as usize;
         let is_found = input.seek_here(STEP_BYTES, |window| goes_on(self.last_seconds, window));

@@ -41,7 +41,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The vantage of a decoded frame.
+    /// The location of a decoded frame.
     #[must_use]
     pub fn of(frame: &Frame<'_>, packet: &Packet) -> Self {
         let link = link::read(frame);

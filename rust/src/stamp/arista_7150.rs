@@ -8,7 +8,7 @@
 
 use super::embedded::{end, has_fcs};
 use super::key::TickCounter;
-use super::{StampEvidence, StampedFrame, Mark, Stamp, Timescale};
+use super::{Mark, Stamp, StampEvidence, StampedFrame, Timescale};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "arista-7150",
@@ -65,8 +65,8 @@ pub(super) fn mark(ns: i64, ns_per_tick: f64, cut_at: usize) -> Mark {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{T_NS, key, marked};
     use super::super::NS_PER_S;
+    use super::super::testing::{T_NS, key, marked};
     use super::*;
     use crate::wire::vectors::frame;
 
@@ -83,9 +83,15 @@ mod tests {
     #[test]
     fn appended_replaced_and_not_stamped() {
         let appended = read_of("2468af56 d388622c").unwrap();
-        assert_eq!((appended.ns, appended.cut_at), (1_700_000_000 * NS_PER_S + 1000, 44));
+        assert_eq!(
+            (appended.ns, appended.cut_at),
+            (1_700_000_000 * NS_PER_S + 1000, 44)
+        );
         let replaced = read_of("2468aa1a").unwrap();
-        assert_eq!((replaced.ns, replaced.cut_at), (1_700_000_000 * NS_PER_S - 1000, 44));
+        assert_eq!(
+            (replaced.ns, replaced.cut_at),
+            (1_700_000_000 * NS_PER_S - 1000, 44)
+        );
         assert_eq!(read_of("00000000 c57e61ee"), None);
     }
 
@@ -108,7 +114,10 @@ mod tests {
         let text = "0000000712345678 17979cfe362a0000 0000000712345600 0000000712345679 \
             0000000000000000 0001 0002 01 00";
         assert_eq!(key(&format!("{short} {text}")), Some(long));
-        assert_eq!((long.ticks, long.utc_ns), (0x7_1234_5678, 1_700_000_000 * NS_PER_S));
+        assert_eq!(
+            (long.ticks, long.utc_ns),
+            (0x7_1234_5678, 1_700_000_000 * NS_PER_S)
+        );
         let turned = "7856341207000000 00002a36fe9c9717 0056341207000000 0100000000000000 \
             0100000000000000 7956341207000000 0000000000000000 0100 0200 01 00";
         assert_eq!(key(&format!("{OUTER} {turned}")), Some(long));

@@ -6,7 +6,7 @@
 //! | 0xD28B (16) | 0x0001 (16) | timescale (8) | format (8) | seconds (32 or 16) | ns (32) | EtherType |
 //! ```
 
-use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame, Timescale};
 use crate::base::cursor::be;
 use crate::wire::Carrier;
 
@@ -49,7 +49,10 @@ mod tests {
     use super::*;
 
     fn read_of(stamp: &str) -> Option<Mark> {
-        mark(&STAMP, &format!("020000000002020000000001d28b {stamp} 0800 IU"))
+        mark(
+            &STAMP,
+            &format!("020000000002020000000001d28b {stamp} 0800 IU"),
+        )
     }
 
     #[test]
@@ -61,7 +64,10 @@ mod tests {
         }
         for version in ["0020", "0120", "0021", "0121"] {
             let found = read_of(&format!("0001{version}f100075bb290")).unwrap();
-            assert_eq!((found.ns, found.wrap_ns), (61_696_123_450_000, 65_536 * NS_PER_S));
+            assert_eq!(
+                (found.ns, found.wrap_ns),
+                (61_696_123_450_000, 65_536 * NS_PER_S)
+            );
         }
     }
 

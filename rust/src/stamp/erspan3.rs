@@ -10,7 +10,7 @@
 //! |   upper timestamp (3, 7, 0), seconds (5, 6), or else       |
 //! ```
 
-use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame, Timescale};
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
@@ -86,7 +86,10 @@ mod tests {
 
     fn read_of(time: &str, rest: &str) -> Option<Mark> {
         let outer = "02000000000d02000000000c0800 4500005c12344000 402f0000 c0000201c0000202";
-        mark(&STAMP, &format!("{outer} 100022eb00000007 2064b005 {time} {rest} EU"))
+        mark(
+            &STAMP,
+            &format!("{outer} 100022eb00000007 2064b005 {time} {rest} EU"),
+        )
     }
 
     #[test]
@@ -104,7 +107,10 @@ mod tests {
     #[test]
     fn ieee_1588_is_the_part_of_a_second() {
         let found = read_of("075bb290", "1234809c").unwrap();
-        assert_eq!((found.ns, found.wrap_ns, found.is_sound), (123_450_000, NS_PER_S, true));
+        assert_eq!(
+            (found.ns, found.wrap_ns, found.is_sound),
+            (123_450_000, NS_PER_S, true)
+        );
         assert!(!read_of("89abcdef", "1234809c").unwrap().is_sound);
     }
 
@@ -126,7 +132,11 @@ mod tests {
 
     #[test]
     fn a_count_that_no_clock_has_is_damage() {
-        assert!(!read_of("89abcdef", "12348099 0eaf1234 ffffffff").unwrap().is_sound);
+        assert!(
+            !read_of("89abcdef", "12348099 0eaf1234 ffffffff")
+                .unwrap()
+                .is_sound
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! ```
 
 use super::embedded::behind_old_fcs;
-use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "exablaze",
@@ -26,7 +26,9 @@ fn read(look: &StampedFrame<'_>) -> Option<Mark> {
 
 fn mark(look: &StampedFrame<'_>, at: usize, cut_at: usize) -> Option<Mark> {
     let octets = look.octets::<5>(at + 6)?;
-    let fraction = octets.iter().fold(0_u64, |all, one| all << 8 | u64::from(*one));
+    let fraction = octets
+        .iter()
+        .fold(0_u64, |all, one| all << 8 | u64::from(*one));
     let ns = (u128::from(fraction) * u128::from(NS_PER_S.cast_unsigned())) >> 40;
     Some(Mark {
         resolution_ns: RESOLUTION_NS,

@@ -8,7 +8,7 @@
 
 use super::arista_7150::{field, mark};
 use super::key::TickCounter;
-use super::{StampEvidence, StampedFrame, Mark, Stamp};
+use super::{Mark, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "exablaze-ticks",
@@ -20,7 +20,9 @@ pub(super) static STAMP: Stamp = Stamp {
 const BITS: u32 = 32;
 
 fn read(look: &StampedFrame<'_>) -> Option<Mark> {
-    let key = look.key.filter(|key| key.counter == TickCounter::Exablaze)?;
+    let key = look
+        .key
+        .filter(|key| key.counter == TickCounter::Exablaze)?;
     let (at, ticks) = field(look)?;
     let ns = key.time_ns(ticks, BITS, look.frame.t_ns)?;
     Some(mark(ns, key.ns_per_tick, at))
@@ -35,13 +37,22 @@ mod tests {
 
     #[test]
     fn exablaze_counts_in_32_bits_at_the_rate_its_key_frames_tell() {
-        let key = key("ffffffffffff02000000000c 88b5 45584b4601000000 17979cfe362a0000 \
-            00000002dfdc1c35 0000000014dc9380 17979cfe185c9b00")
+        let key = key(
+            "ffffffffffff02000000000c 88b5 45584b4601000000 17979cfe362a0000 \
+            00000002dfdc1c35 0000000014dc9380 17979cfe185c9b00",
+        )
         .unwrap();
-        assert_eq!((key.ticks, key.utc_ns), (12_345_678_901, 1_700_000_000 * NS_PER_S));
+        assert_eq!(
+            (key.ticks, key.utc_ns),
+            (12_345_678_901, 1_700_000_000 * NS_PER_S)
+        );
         let stamped = frame("EU dfdc1d93");
         let found = marked(&STAMP, &stamped, Some(&key)).unwrap();
         assert_eq!(found.ns, 1_700_000_000 * NS_PER_S + 1000);
-        assert_eq!(marked(&arista_7150::STAMP, &stamped, Some(&key)), None, "another's key");
+        assert_eq!(
+            marked(&arista_7150::STAMP, &stamped, Some(&key)),
+            None,
+            "another's key"
+        );
     }
 }

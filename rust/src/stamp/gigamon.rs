@@ -6,7 +6,7 @@
 //! | 0x22E5 (16) | length (8), with itself | fields: type (8), length (8), value | EtherType |
 //! ```
 
-use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
+use super::{Mark, Stamp, StampEvidence, StampedFrame, broker};
 use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
@@ -29,7 +29,10 @@ mod tests {
     use super::*;
 
     fn read_of(fields: &str) -> Option<Mark> {
-        mark(&STAMP, &format!("020000000002020000000001 22e5 {fields} 0800 IU"))
+        mark(
+            &STAMP,
+            &format!("020000000002020000000001 22e5 {fields} 0800 IU"),
+        )
     }
 
     #[test]
@@ -41,7 +44,11 @@ mod tests {
             "0b 05086553f100075bb290",
         ] {
             let found = read_of(fields).unwrap();
-            assert_eq!((found.ns, found.is_sound), (1_700_000_000_123_450_000, true), "{fields}");
+            assert_eq!(
+                (found.ns, found.is_sound),
+                (1_700_000_000_123_450_000, true),
+                "{fields}"
+            );
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Spec: Wireshark's packet-gmhdr.c.
 
-use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
+use super::{Mark, Stamp, StampEvidence, StampedFrame, broker};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon-fields",
@@ -43,13 +43,23 @@ mod tests {
     fn what_an_ip_packet_carries_is_no_trailer() {
         let ip = "4500003d12344000401114790a0000010a0000029c409c410029d4a7";
         let macs = "0200000000020200000000010800";
-        assert_eq!(mark(&STAMP, &format!("{macs} {ip} dead 00000000000000 {TRAILER}")), None);
+        assert_eq!(
+            mark(
+                &STAMP,
+                &format!("{macs} {ip} dead 00000000000000 {TRAILER}")
+            ),
+            None
+        );
     }
 
     #[test]
     fn cut_frames_have_none() {
         for n_cut in 1..24 {
-            assert_eq!(mark_cut(&STAMP, &format!("EU {TRAILER}"), n_cut), None, "{n_cut}");
+            assert_eq!(
+                mark_cut(&STAMP, &format!("EU {TRAILER}"), n_cut),
+                None,
+                "{n_cut}"
+            );
         }
     }
 }

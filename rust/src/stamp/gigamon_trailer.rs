@@ -7,7 +7,7 @@
 //! ```
 
 use super::embedded::behind_old_fcs;
-use super::{StampEvidence, StampedFrame, Mark, Stamp};
+use super::{Mark, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon-trailer",
@@ -23,7 +23,11 @@ fn read(look: &StampedFrame<'_>) -> Option<Mark> {
 }
 
 fn mark(look: &StampedFrame<'_>, at: usize, cut_at: usize) -> Option<Mark> {
-    Some(Mark::of_seconds(look.word(at + 2)?, look.word(at + 6)?, cut_at))
+    Some(Mark::of_seconds(
+        look.word(at + 2)?,
+        look.word(at + 6)?,
+        cut_at,
+    ))
 }
 
 #[cfg(test)]
@@ -50,7 +54,11 @@ mod tests {
     #[test]
     fn cut_frames_have_none() {
         for n_cut in 1..18 {
-            let found = mark_cut(&STAMP, &format!("{PADDED} 12346553f100075bb290 1388070e"), n_cut);
+            let found = mark_cut(
+                &STAMP,
+                &format!("{PADDED} 12346553f100075bb290 1388070e"),
+                n_cut,
+            );
             assert_eq!(found, None, "{n_cut}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Spec: Wireshark's packet-ixiatrailer.c.
 
-use super::{StampEvidence, StampedFrame, Mark, Stamp, broker};
+use super::{Mark, Stamp, StampEvidence, StampedFrame, broker};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "ixia",
@@ -30,7 +30,11 @@ mod tests {
             "010205dc 06086553f100075bb290 0e af12 c22a",
         ] {
             let found = mark(&STAMP, &format!("EU {behind}")).unwrap();
-            assert_eq!((found.ns, found.cut_at), (1_700_000_000_123_450_000, 44), "{behind}");
+            assert_eq!(
+                (found.ns, found.cut_at),
+                (1_700_000_000_123_450_000, 44),
+                "{behind}"
+            );
             assert!(found.is_sound, "{behind}");
         }
     }

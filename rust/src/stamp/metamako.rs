@@ -8,7 +8,7 @@
 //! Samples have a word between old FCS and seconds that no flag tells of.
 
 use super::embedded::end;
-use super::{StampEvidence, StampedFrame, Mark, Stamp, Timescale};
+use super::{Mark, Stamp, StampEvidence, StampedFrame, Timescale};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "metamako",
@@ -33,8 +33,7 @@ fn read(look: &StampedFrame<'_>) -> Option<Mark> {
     } else {
         [end, end.checked_sub(FCS_BYTES)?]
     };
-    ends.into_iter()
-        .find_map(|end| trailer(look, end, old.at))
+    ends.into_iter().find_map(|end| trailer(look, end, old.at))
 }
 
 /// A trailer that ends at `end`, of a frame that ends at `cut_at`.
@@ -121,7 +120,10 @@ mod tests {
     #[test]
     fn damage_is_told() {
         let changed = format!("ff{} {TIME}01eaa00db2dff423", &PADDED[2..]);
-        assert_eq!(mark(&STAMP, &changed.replace("ff ", "EU ")).map(|one| one.is_sound), Some(true));
+        assert_eq!(
+            mark(&STAMP, &changed.replace("ff ", "EU ")).map(|one| one.is_sound),
+            Some(true)
+        );
         let bad_fcs = PADDED.replace("ad2557d3", "ad2557d4");
         let found = mark(&STAMP, &format!("{bad_fcs} {TIME}01eaa00db2dff423"));
         assert_eq!(found.map(|one| one.is_sound), Some(false));
@@ -132,7 +134,10 @@ mod tests {
     #[test]
     fn what_is_no_trailer_or_cut_has_none() {
         assert!(mark(&STAMP, PADDED).is_none_or(|one| !one.is_sound));
-        assert!(mark(&STAMP, &format!("{PADDED} {TIME}00eaa00d")).is_none(), "not flagged");
+        assert!(
+            mark(&STAMP, &format!("{PADDED} {TIME}00eaa00d")).is_none(),
+            "not flagged"
+        );
         let whole = format!("{PADDED} {TIME}01eaa00db2dff423");
         for n_cut in 1..20 {
             assert!(mark_cut(&STAMP, &whole, n_cut).is_none(), "{n_cut}");

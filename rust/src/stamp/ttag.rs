@@ -6,7 +6,7 @@
 //! | 0x8988 (16) | ns (48) | EtherType |
 //! ```
 
-use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp, Timescale};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame, Timescale};
 use crate::base::cursor::be;
 use crate::wire::Carrier;
 
@@ -54,6 +54,9 @@ mod tests {
 
     #[test]
     fn no_time_is_none() {
-        assert_eq!(mark(&STAMP, &format!("{MACS} 8988000000000000 0800 IU")), None);
+        assert_eq!(
+            mark(&STAMP, &format!("{MACS} 8988000000000000 0800 IU")),
+            None
+        );
     }
 }

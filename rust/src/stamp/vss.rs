@@ -7,7 +7,7 @@
 //! ```
 
 use super::embedded::{end, has_fcs};
-use super::{StampEvidence, StampedFrame, Mark, NS_PER_S, Stamp};
+use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "vss",
@@ -28,7 +28,11 @@ fn read(look: &StampedFrame<'_>) -> Option<Mark> {
         return None;
     }
     let end = end(look.frame, look.packet);
-    let fcs = if has_fcs(look.frame.bytes.get(..end)?) { FCS_BYTES } else { 0 };
+    let fcs = if has_fcs(look.frame.bytes.get(..end)?) {
+        FCS_BYTES
+    } else {
+        0
+    };
     let mut places = BEHIND.into_iter().filter_map(|n| end.checked_sub(n + fcs));
     places.find_map(|at| mark(look, at))
 }
@@ -57,7 +61,10 @@ mod tests {
             for padding in ["", PADDING] {
                 let found = mark(&STAMP, &format!("EU {padding} {behind}")).unwrap();
                 let n_padded = 44 + padding.len() / 2;
-                assert_eq!((found.ns, found.cut_at), (1_700_000_000_123_450_000, n_padded));
+                assert_eq!(
+                    (found.ns, found.cut_at),
+                    (1_700_000_000_123_450_000, n_padded)
+                );
                 assert!(found.is_sound);
             }
         }
@@ -69,7 +76,10 @@ mod tests {
         let mut crc = flate2::Crc::new();
         crc.update(&crate::wire::vectors::frame(&text));
         let fcs = format!("{:08x}", crc.sum().swap_bytes());
-        assert_eq!(mark(&STAMP, &format!("{text} {fcs}")).map(|one| one.cut_at), Some(60));
+        assert_eq!(
+            mark(&STAMP, &format!("{text} {fcs}")).map(|one| one.cut_at),
+            Some(60)
+        );
         assert_eq!(mark(&STAMP, &format!("{text} 01020304")), None);
     }
 
@@ -82,10 +92,20 @@ mod tests {
     #[test]
     fn other_times_other_trailers_and_cut_frames_have_none() {
         assert_eq!(mark(&STAMP, "EU 0000f100075bb290"), None);
-        assert_eq!(mark(&STAMP, &format!("{PADDED} 12346553f100075bb290")), None);
-        assert_eq!(mark(&STAMP, "02000000000202000000000188b5 6553f100075bb290"), None);
+        assert_eq!(
+            mark(&STAMP, &format!("{PADDED} 12346553f100075bb290")),
+            None
+        );
+        assert_eq!(
+            mark(&STAMP, "02000000000202000000000188b5 6553f100075bb290"),
+            None
+        );
         for n_cut in 1..8 {
-            assert_eq!(mark_cut(&STAMP, "EU 6553f100475bb290", n_cut), None, "{n_cut}");
+            assert_eq!(
+                mark_cut(&STAMP, "EU 6553f100475bb290", n_cut),
+                None,
+                "{n_cut}"
+            );
         }
     }
 

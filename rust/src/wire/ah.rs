@@ -9,7 +9,7 @@
 //! |                Integrity Check Value-ICV (variable)           |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ah",
@@ -62,7 +62,11 @@ mod tests {
         let fourth = format!(
             "02000000000d02000000000c08004500004a123440004033a449c0000201c0000202 04{HEADER} IU",
         );
-        assert_udp(&fourth.replace("0404000000001111", "040400000000 1111"), PATH_4, -1);
+        assert_udp(
+            &fourth.replace("0404000000001111", "040400000000 1111"),
+            PATH_4,
+            -1,
+        );
         let sixth = concat!(
             "02000000000d02000000000c86dd60000000004a334020010db8000100000000000000000001",
             "20010db8000100000000000000000002290400000000111100000007aaaaaaaaaaaaaaaaaaaaaaaa I6"
@@ -80,7 +84,13 @@ mod tests {
         assert_stop(&none, path, StopReason::Malformed);
         let long = read(&format!("{outer} 11ff0000 00001111 00000007"));
         assert_stop(&long, path, StopReason::Truncated);
-        let cut = read_cut(&format!("{outer} 1104000000001111 00000007aaaaaaaa{}", "00".repeat(24)), 40);
+        let cut = read_cut(
+            &format!(
+                "{outer} 1104000000001111 00000007aaaaaaaa{}",
+                "00".repeat(24)
+            ),
+            40,
+        );
         assert_stop(&cut, path, StopReason::SnapLength);
     }
 }

@@ -6,7 +6,7 @@
 //! |  hardware (16)  |  protocol (16)  |  sizes (8, 8)  |  operation (16)  |  addresses  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::Cursor;
 
 pub(super) const ETHER_TYPE: u16 = 0x0806;

@@ -6,7 +6,7 @@
 //! | subtype 1 (16) | timescale (8) | format (8) | seconds (32 or 16) | ns (32) | EtherType (16) |
 //! ```
 
-use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "avsp",
@@ -48,7 +48,11 @@ mod tests {
             "00010020f100075bb290",
             "00010121f100075bb290",
         ] {
-            assert_udp(&format!("{MACS}{stamp}0800 IU"), "ethernet/avsp/ipv4/udp", -1);
+            assert_udp(
+                &format!("{MACS}{stamp}0800 IU"),
+                "ethernet/avsp/ipv4/udp",
+                -1,
+            );
             let tagged = format!("{MACS}{stamp}810000640800 IU");
             assert_udp(&tagged, "ethernet/avsp/vlan/ipv4/udp", -1);
         }

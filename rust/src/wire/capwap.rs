@@ -8,7 +8,7 @@
 //! |  Fragment ID (16)  |  Fragment Offset (13)  |  reserved (3)  |  …   |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

@@ -6,7 +6,7 @@
 //! |  address (8): 0F unicast, 8F broadcast  |  control (8)  |  EtherType (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::Cursor;
 
 pub(super) const LINK: u16 = 104;

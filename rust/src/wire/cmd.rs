@@ -8,7 +8,7 @@
 //!
 //! In GRE the `EtherType` comes first.
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "cmd",

@@ -8,7 +8,7 @@
 //! 285       |  destination (48)  |  source (48)  |  DADA (16)  |  0 (16)  |  tag (32)  |  EtherType  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "dsa",
@@ -42,21 +42,33 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::{assert_stop, assert_udp_link, read_link};
     use super::super::StopReason;
+    use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     #[test]
     fn the_tag_is_passed_wherever_it_is() {
         let macs = "020000000002020000000001";
         assert_udp_link(281, &format!("{macs} 20000003 0800 IU"), "dsa/ipv4/udp");
         assert_udp_link(282, "20000003 EU", "dsa/ethernet/ipv4/udp");
-        assert_udp_link(284, &format!("{macs} 40000064 8100 0064 0800 IU"), "dsa/vlan/ipv4/udp");
-        assert_udp_link(285, &format!("{macs} dada0000 40000064 0800 IU"), "dsa/ipv4/udp");
+        assert_udp_link(
+            284,
+            &format!("{macs} 40000064 8100 0064 0800 IU"),
+            "dsa/vlan/ipv4/udp",
+        );
+        assert_udp_link(
+            285,
+            &format!("{macs} dada0000 40000064 0800 IU"),
+            "dsa/ipv4/udp",
+        );
     }
 
     #[test]
     fn half_a_tag_stops() {
         assert_stop(&read_link(282, "2000"), "dsa", StopReason::Truncated);
-        assert_stop(&read_link(285, "020000000002020000000001 dada"), "dsa", StopReason::Truncated);
+        assert_stop(
+            &read_link(285, "020000000002020000000001 dada"),
+            "dsa",
+            StopReason::Truncated,
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! |1|  0 (12)  |Ver=1|  0x6400  |  length (16)  |  tunnel id (16, little-endian)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) const PROTOCOL: u16 = 0x6400;
 

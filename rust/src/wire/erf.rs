@@ -2,8 +2,8 @@
 //!
 //! Spec: `LINKTYPE_ERF`; the layout is that of ERF files.
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
-use crate::base::endace::{HEADER_BYTES, EndaceRecord};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
+use crate::base::endace::{EndaceRecord, HEADER_BYTES};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erf",
@@ -22,14 +22,15 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     let content = record.content(walk.bytes.rest()).ok_or(Halt::Malformed)?;
     walk.bytes.skip(content.at)?;
     let n_wire = usize::from(record.wire_bytes);
-    walk.bytes.bound(n_wire.saturating_sub(content.fcs_bytes.into()));
+    walk.bytes
+        .bound(n_wire.saturating_sub(content.fcs_bytes.into()));
     content.link.map(Next::Link).ok_or(Halt::Unknown)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::{assert_stop, assert_udp_link, read_link};
     use super::super::StopReason;
+    use super::super::vectors::{assert_stop, assert_udp_link, read_link};
 
     const T: &str = "38dd9a1f00f15365";
     const PADDED: &str = "EU 00000000000000000000000000000000 ad2557d3 000000000000";

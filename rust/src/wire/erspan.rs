@@ -12,7 +12,7 @@
 //!     |          Platform Specific Subheader (64, if O)            |
 //! ```
 
-use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, gre};
+use super::{Carrier, Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, gre};
 
 pub(super) static LAYER: Layer = Layer {
     name: "erspan",

@@ -8,12 +8,16 @@
 //! |                      Sequence Number                          |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "esp",
     spec: "RFC 4303 §2",
-    parents: &[Parent::IpProtocol(50), Parent::UdpDst(4500), Parent::UdpSrc(4500)],
+    parents: &[
+        Parent::IpProtocol(50),
+        Parent::UdpDst(4500),
+        Parent::UdpSrc(4500),
+    ],
     fit: |_| ProtocolFit::Possible,
     decode,
 };
@@ -59,6 +63,10 @@ mod tests {
     #[test]
     fn a_cut_header_stops() {
         let text = format!("{PLAIN} 0000abcd00000009 {ZEROS}");
-        assert_stop(&read_cut(&text, 40), "ethernet/ipv4/esp", StopReason::SnapLength);
+        assert_stop(
+            &read_cut(&text, 40),
+            "ethernet/ipv4/esp",
+            StopReason::SnapLength,
+        );
     }
 }

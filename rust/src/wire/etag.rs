@@ -6,7 +6,7 @@
 //! |PCP|DEI| ingress id (12) |  00  |GRP|  id (12)  |  extensions (8, 8)  |  EtherType (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "etag",

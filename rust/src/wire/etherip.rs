@@ -7,7 +7,7 @@
 //! |id, high (4)   |   3 (4)   |id, low (8)  |     EoIPv6
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "etherip",

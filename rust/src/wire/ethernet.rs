@@ -6,7 +6,7 @@
 //! |  destination (48)  |  source (48)  |  EtherType, or length up to 1500 (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, arp, ipv4, ipv6, vlan};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, arp, ipv4, ipv6, vlan};
 use crate::base::cursor::Cursor;
 
 /// `EtherType` of a whole Ethernet frame (RFC 1701 §Current List of Protocol Types).
@@ -78,7 +78,11 @@ pub(super) fn fit_data(ether_type: u16, rest: Cursor<'_>) -> ProtocolFit {
         length => {
             let n_data = usize::from(length);
             let is_possible = (MIN_LLC_BYTES..=rest.wire_left()).contains(&n_data);
-            if is_possible { ProtocolFit::Possible } else { ProtocolFit::No }
+            if is_possible {
+                ProtocolFit::Possible
+            } else {
+                ProtocolFit::No
+            }
         }
     }
 }
@@ -152,10 +156,19 @@ mod tests {
             fit(Cursor::new(&bytes, bytes.len()))
         };
         assert_eq!(fit_of("EU"), ProtocolFit::Sure);
-        assert_eq!(fit_of("0200000000020200000000018100b0640800 IU"), ProtocolFit::Sure);
-        assert_eq!(fit_of("02000000000202000000000188b5 00"), ProtocolFit::Possible);
+        assert_eq!(
+            fit_of("0200000000020200000000018100b0640800 IU"),
+            ProtocolFit::Sure
+        );
+        assert_eq!(
+            fit_of("02000000000202000000000188b5 00"),
+            ProtocolFit::Possible
+        );
         assert_eq!(fit_of("0200000000020200000000010800 I6"), ProtocolFit::No);
         assert_eq!(fit_of("020000000002020000000001"), ProtocolFit::No);
-        assert_eq!(fit_of("0000000000000000000000000000 0000000000"), ProtocolFit::No);
+        assert_eq!(
+            fit_of("0000000000000000000000000000 0000000000"),
+            ProtocolFit::No
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! |  two switch addresses and 0x8903, read as Ethernet  |  FTAG (10)  |  TTL (6)  |  frame  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "fabricpath",

@@ -2,7 +2,7 @@
 //!
 //! Spec: Linux's Foo-over-UDP (`ip fou`), the variant 1 of draft-ietf-intarea-gue §4 for IP.
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "fou",
@@ -59,7 +59,11 @@ mod tests {
 
     fn path(text: &str) -> String {
         let packet = read_with(&[(Parent::UdpDst(5555), "fou")], &frame(text));
-        assert_eq!((packet.src, packet.src_port), (0x0a00_0001, 40_000), "{text}");
+        assert_eq!(
+            (packet.src, packet.src_port),
+            (0x0a00_0001, 40_000),
+            "{text}"
+        );
         assert_eq!((packet.tunnel_id, packet.stop), (-1, None), "{text}");
         layer_path(&packet)
     }

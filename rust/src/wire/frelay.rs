@@ -8,7 +8,7 @@
 //! |  address (16)          |  EtherType (16)            |     without control: Cisco's way
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 
 pub(super) const LINK: u16 = 107;
 

@@ -9,7 +9,7 @@
 //! |                    Variable-Length Options                    |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

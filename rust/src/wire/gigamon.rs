@@ -6,7 +6,7 @@
 //! |  length (8)  |  type (8), length (8), value; …  |  EtherType (16)  |
 //! ```
 
-use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::tlv::Fields;
 
 pub(super) static LAYER: Layer = Layer {

@@ -10,7 +10,7 @@
 //! |                         Routing (R)                           |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, eoip, ethernet, pptp};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, eoip, ethernet, pptp};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
@@ -68,7 +68,9 @@ pub(super) fn number_at(mut bytes: Cursor<'_>) -> Option<u32> {
     let [flags, ..] = *bytes.take::<4>().ok()?;
     let flags = u16::from(flags) << 8;
     let options = [CHECKSUM | ROUTING, KEY].into_iter();
-    bytes.skip(4 * options.filter(|bits| flags & bits != 0).count()).ok()?;
+    bytes
+        .skip(4 * options.filter(|bits| flags & bits != 0).count())
+        .ok()?;
     let number = (flags & SEQUENCE != 0).then(|| bytes.take::<4>().ok())??;
     Some(be(number))
 }
@@ -161,7 +163,11 @@ mod tests {
 
     #[test]
     fn bad_lengths_stop() {
-        assert_stop(&read(&with("2000")), "ethernet/ipv4/gre", StopReason::Truncated);
+        assert_stop(
+            &read(&with("2000")),
+            "ethernet/ipv4/gre",
+            StopReason::Truncated,
+        );
         assert_stop(
             &read(&with("20000800 0000")),
             "ethernet/ipv4/gre",

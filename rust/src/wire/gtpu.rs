@@ -8,7 +8,7 @@
 //! | Sequence Number (16) | N-PDU Number (8) | Next Extension (8)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) static LAYER: Layer = Layer {
@@ -44,7 +44,8 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     // Nothing says what is inside, so something must be there to see.
     walk.bytes.peek::<1>()?;
     walk.ether_type = ethernet::guess(walk.bytes);
-    let is_sure = walk.ether_type != ethernet::BRIDGED || ethernet::fit(walk.bytes) == ProtocolFit::Sure;
+    let is_sure =
+        walk.ether_type != ethernet::BRIDGED || ethernet::fit(walk.bytes) == ProtocolFit::Sure;
     if is_sure || walk.bytes.is_cut_within(FRAME_BYTES) {
         return Ok(Next::Inside(walk.ether_type));
     }

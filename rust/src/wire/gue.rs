@@ -8,7 +8,7 @@
 //! 1 | 0|1 and an IP packet, of which these are the first bits       |
 //! ```
 
-use super::{Halt, ProtocolFit, Layer, Next, Packet, Parent, Walk, fou};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, fou};
 
 pub(super) static LAYER: Layer = Layer {
     name: "gue",
@@ -27,7 +27,8 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     match first >> 6 {
         0 if first & IS_CONTROL != 0 => Ok(Next::Payload),
         0 => {
-            walk.bytes.skip(4 + 4 * usize::from(first & EXTENSION_WORDS))?;
+            walk.bytes
+                .skip(4 + 4 * usize::from(first & EXTENSION_WORDS))?;
             Ok(fou::protocol(walk, protocol))
         }
         1 => fou::bare_ip(walk).ok_or(Halt::Declined),
@@ -53,8 +54,16 @@ mod tests {
     fn carries_packets_and_gre() {
         let path = "ethernet/ipv4/udp/gue";
         assert_udp(&with("00040000 IU"), &format!("{path}/ipv4/udp"), -1);
-        assert_udp(&with("01290000 00000000 I6"), &format!("{path}/ipv6/udp"), -1);
-        assert_udp(&with("002f0000 00000800 IU"), &format!("{path}/gre/ipv4/udp"), -1);
+        assert_udp(
+            &with("01290000 00000000 I6"),
+            &format!("{path}/ipv6/udp"),
+            -1,
+        );
+        assert_udp(
+            &with("002f0000 00000800 IU"),
+            &format!("{path}/gre/ipv4/udp"),
+            -1,
+        );
         assert_udp(&with("IU"), &format!("{path}/ipv4/udp"), -1);
         let bridged = format!("{path}/ethernet/ipv4/udp");
         assert_udp(&with("008f0000 EU"), &bridged, -1);

@@ -7,7 +7,7 @@
 //! |                             Body                              |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "icmp",

@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 4443 §2.1.
 
-use super::{ProtocolFit, Layer, Parent, icmp};
+use super::{Layer, Parent, ProtocolFit, icmp};
 
 pub(super) static LAYER: Layer = Layer {
     name: "icmpv6",

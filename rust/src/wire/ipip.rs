@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 2003 (4 in 4), RFC 4213 §3.1 (6 in 4), RFC 2473 §3 (either in 6).
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ipip",

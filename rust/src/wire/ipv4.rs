@@ -11,7 +11,7 @@
 //! |                    Options                    |    Padding    |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x0800;
@@ -102,7 +102,11 @@ pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     let Ok(header) = bytes.peek::<HEADER_BYTES>() else {
         let is_open = bytes.is_cut_within(HEADER_BYTES)
             && bytes.peek().map_or(true, |[first]| first >> 4 == 4);
-        return if is_open { ProtocolFit::Possible } else { ProtocolFit::No };
+        return if is_open {
+            ProtocolFit::Possible
+        } else {
+            ProtocolFit::No
+        };
     };
     match lengths(header) {
         Ok((_, n_total)) if n_total == bytes.wire_left() => ProtocolFit::Sure,

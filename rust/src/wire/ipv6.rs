@@ -13,7 +13,7 @@
 //! |                         Identification                        |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x86DD;
@@ -128,7 +128,11 @@ pub(super) fn fit(bytes: Cursor<'_>) -> ProtocolFit {
     let Ok(header) = bytes.peek::<HEADER_BYTES>() else {
         let is_open = bytes.is_cut_within(HEADER_BYTES)
             && bytes.peek().map_or(true, |[first]| first >> 4 == 6);
-        return if is_open { ProtocolFit::Possible } else { ProtocolFit::No };
+        return if is_open {
+            ProtocolFit::Possible
+        } else {
+            ProtocolFit::No
+        };
     };
     match payload_bytes(header) {
         _ if header[0] >> 4 != 6 => ProtocolFit::No,

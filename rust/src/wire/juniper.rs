@@ -8,7 +8,9 @@
 //! |  protocol (32, little-endian)     |                              if flags & 02
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, frelay, ipv4, ipv6, mpls};
+use super::{
+    Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, chdlc, ethernet, frelay, ipv4, ipv6, mpls,
+};
 
 pub(super) static LAYER: Layer = Layer {
     name: "juniper",
@@ -76,12 +78,19 @@ mod tests {
         assert_udp_link(179, "4d47430206000000 I6", "juniper/ipv6/udp");
         assert_udp_link(178, "4d47430203000000 03e82740 IU", "juniper/mpls/ipv4/udp");
         let packet = read_link(178, "4d47430263000000 IU");
-        assert_eq!((layer_path(&packet).as_str(), packet.stop), ("juniper", None));
+        assert_eq!(
+            (layer_path(&packet).as_str(), packet.stop),
+            ("juniper", None)
+        );
     }
 
     #[test]
     fn without_its_magic_it_is_not_known() {
-        assert_stop(&read_link(178, "00000001 EU"), "juniper", StopReason::Unknown);
+        assert_stop(
+            &read_link(178, "00000001 EU"),
+            "juniper",
+            StopReason::Unknown,
+        );
         assert_stop(&read_link(178, "4d4743"), "juniper", StopReason::Truncated);
     }
 }

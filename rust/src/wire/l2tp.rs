@@ -12,13 +12,17 @@
 //! ```
 
 use super::names::layer;
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ppp};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
     name: "l2tp",
     spec: "RFC 3931 §3.2",
-    parents: &[Parent::IpProtocol(115), Parent::UdpDst(1701), Parent::UdpSrc(1701)],
+    parents: &[
+        Parent::IpProtocol(115),
+        Parent::UdpDst(1701),
+        Parent::UdpSrc(1701),
+    ],
     fit: |_| ProtocolFit::Possible,
     decode,
 };
@@ -142,7 +146,9 @@ mod tests {
 
     #[test]
     fn unknown_frames_are_behind_the_sublayer_of_linux() {
-        let packet = read(&over_ip("00001234 00000000 ffffffffffff02000000000188b5 01020304"));
+        let packet = read(&over_ip(
+            "00001234 00000000 ffffffffffff02000000000188b5 01020304",
+        ));
         assert_eq!(layer_path(&packet), "ethernet/ipv4/l2tp/ethernet");
         assert_eq!((packet.ether_type, packet.end_at), (0x88b5, 60));
     }
@@ -192,7 +198,10 @@ mod tests {
     fn control_and_other_versions_are_the_carriers() {
         for (text, path) in [
             (over_ip("00000000 c8030014"), "ethernet/ipv4/l2tp"),
-            (over_udp("c802000c0000000000000000"), "ethernet/ipv4/udp/l2tp"),
+            (
+                over_udp("c802000c0000000000000000"),
+                "ethernet/ipv4/udp/l2tp",
+            ),
             (over_udp("4007000c0000000000000000"), "ethernet/ipv4/udp"),
         ] {
             let packet = read(&text);

@@ -7,7 +7,7 @@
 //! |  instance (24), locator status (8); without I: locator status (32)         |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, nsh};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6, nsh};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

@@ -7,7 +7,7 @@
 //! |     AA     |     AA     |        03         |  OUI (24)  |  EtherType (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "llc",
@@ -52,7 +52,10 @@ mod tests {
     fn ipx_has_a_length_but_no_llc() {
         let packet = read("ffffffffffff020000000001 0022 ffff00220002");
         assert_eq!(layer_path(&packet), "ethernet");
-        assert_eq!((packet.network_at, packet.end_at, packet.stop), (14, 20, None));
+        assert_eq!(
+            (packet.network_at, packet.end_at, packet.stop),
+            (14, 20, None)
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! |  EtherType (16), and what follows it, if neither E nor C  |  check value (128)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "macsec",
@@ -56,7 +56,10 @@ mod tests {
     fn encrypted_is_data_with_its_packet_number() {
         let packet = read("02000000000202000000000188e5 0c0011223344 aaaaaaaaaaaa");
         assert_eq!(layer_path(&packet), "ethernet/macsec");
-        assert_eq!((packet.ip_version, packet.network_at, packet.stop), (0, 14, None));
+        assert_eq!(
+            (packet.ip_version, packet.network_at, packet.stop),
+            (0, 14, None)
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! |  55 … (up to 7)  |  start delimiter (8)  |  frame  |  check sequence (32)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "mpacket",
@@ -61,9 +61,16 @@ mod tests {
     #[test]
     fn continuations_are_data_and_others_stop() {
         let packet = read_link(274, "55555555555561e6 01020304 00000000");
-        assert_eq!((layer_path(&packet).as_str(), packet.stop), ("mpacket", None));
+        assert_eq!(
+            (layer_path(&packet).as_str(), packet.stop),
+            ("mpacket", None)
+        );
         let path = "mpacket";
-        assert_stop(&read_link(274, "5555555555555507 EU"), path, StopReason::Unknown);
+        assert_stop(
+            &read_link(274, "5555555555555507 EU"),
+            path,
+            StopReason::Unknown,
+        );
         assert_stop(&read_link(274, "55555555"), path, StopReason::Truncated);
     }
 }

@@ -6,7 +6,7 @@
 //! |                Label (20)             | TC (3)|S|   TTL (8)   |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 use crate::base::cursor::Cursor;
 
 pub(super) const ETHER_TYPE: u16 = 0x8847;
@@ -167,7 +167,11 @@ mod tests {
             StopReason::Truncated,
         );
         let text = format!("{OUTER} 03e8164003e82740 IU");
-        assert_stop(&read_cut(&text, 20), "ethernet/mpls", StopReason::SnapLength);
+        assert_stop(
+            &read_cut(&text, 20),
+            "ethernet/mpls",
+            StopReason::SnapLength,
+        );
         assert_eq!(frame(&text).len(), 52);
     }
 }

@@ -8,7 +8,7 @@
 //! |  length (16)  |  type (16)  |  value, padded to 4  |     as often as there are attributes
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 use crate::base::cursor::{Cursor, Short};
 
 pub(super) static LAYER: Layer = Layer {
@@ -61,7 +61,11 @@ fn find(mut bytes: Cursor<'_>, number: fn([u8; 2]) -> u16) -> Result<Option<Nflo
             PAYLOAD => {
                 let n_bytes = n_bytes.saturating_sub(ATTRIBUTE_BYTES);
                 let at = bytes.at();
-                return Ok(Some(NflogPayload { at, n_bytes, ether_type }));
+                return Ok(Some(NflogPayload {
+                    at,
+                    n_bytes,
+                    ether_type,
+                }));
             }
             PACKET_HEADER => ether_type = u16::from_be_bytes(*bytes.peek()?),
             _ => {}

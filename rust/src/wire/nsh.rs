@@ -8,7 +8,7 @@
 //! |                    Context, or metadata                       |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6, mpls};
 use crate::base::cursor::be;
 
 pub(super) const ETHER_TYPE: u16 = 0x894F;

@@ -2,7 +2,7 @@
 //!
 //! Spec: `LINKTYPE_NULL`; `LINKTYPE_LOOP` is the same in network byte order.
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "null",

@@ -6,7 +6,7 @@
 //! |  PCP (3)  | DEI (1) | UCA (1) |  reserved (3)  |  service id (24)  |  frame  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

@@ -6,7 +6,7 @@
 //! |  length (32, LE)  |  record type (32, LE)  |  link type (32, LE)  |  the rest  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "pktap",

@@ -6,7 +6,7 @@
 //! |  version (8)  |  flags (8)  |  length (16, LE)  |  link type (32, LE)  |  fields  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ppi",

@@ -6,7 +6,9 @@
 //! |  FF  |  03  |  Protocol (8, 16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, chdlc, ethernet, ipv4, ipv6, mpls};
+use super::{
+    Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, chdlc, ethernet, ipv4, ipv6, mpls,
+};
 use crate::base::cursor::{Cursor, Short};
 
 /// RFC 2516 puts it in no `EtherType`; this is the one of RFC 7042 §B.1.

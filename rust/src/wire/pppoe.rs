@@ -7,7 +7,7 @@
 //! |            Length             |             PPP               |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ppp};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ppp};
 
 pub(super) static LAYER: Layer = Layer {
     name: "pppoe",

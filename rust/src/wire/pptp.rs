@@ -6,7 +6,7 @@
 //! |  payload length (16)  |  call id (16)  |  sequence (32, if S)  |  acknowledgment (32, if A)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, gre, ppp};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, gre, ppp};
 
 pub(super) const PROTOCOL: u16 = ppp::ETHER_TYPE;
 
@@ -61,7 +61,10 @@ mod tests {
         let outer = OUTER.replace("45000046", "45000020");
         let packet = read(&format!("{outer} 2081880b0000005500000002"));
         assert_eq!(layer_path(&packet), PATH);
-        assert_eq!((packet.protocol, packet.tunnel_id, packet.stop), (47, -1, None));
+        assert_eq!(
+            (packet.protocol, packet.tunnel_id, packet.stop),
+            (47, -1, None)
+        );
     }
 
     #[test]

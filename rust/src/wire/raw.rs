@@ -2,7 +2,7 @@
 //!
 //! Spec: `LINKTYPE_RAW` (101; 12 and 14 are the numbers some systems write for it).
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "raw",

@@ -6,7 +6,7 @@
 //! |  direction (8)  |  compressed TCP/IP header, or its start (120)  |  IP  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "slip",

@@ -7,7 +7,7 @@
 //! |  ARPHRD (16)    |  packet type (8)   |  address length (8)   |  address (64)          |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, sll};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, sll};
 
 pub(super) static LAYER: Layer = Layer {
     name: "sll2",

@@ -3,7 +3,7 @@
 //!
 //! Spec: RFC 8986 §9 (protocol 143); RFC 8754 §2 for the routing header.
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "srv6",

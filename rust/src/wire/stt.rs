@@ -13,7 +13,7 @@
 //! |PCP|V| VID |          Context ID (64)           |  Padding   |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "stt",
@@ -83,7 +83,10 @@ mod tests {
             "9c409c411122334455667788501804006f430000dead"
         );
         let packet = read(text);
-        assert_eq!(layer_path(&packet), "ethernet/ipv4/tcp/stt/ethernet/ipv4/tcp");
+        assert_eq!(
+            layer_path(&packet),
+            "ethernet/ipv4/tcp/stt/ethernet/ipv4/tcp"
+        );
         assert_eq!((packet.src, packet.src_port), (0x0a00_0001, 40_000));
         assert_eq!((packet.transport_wire_bytes, packet.stop), (1044, None));
     }
@@ -96,7 +99,10 @@ mod tests {
             "7788000002000000000202000000000108004500002a12344000"
         ));
         assert_eq!(layer_path(&packet), "ethernet/ipv4/tcp");
-        assert_eq!((packet.src, packet.depth, packet.stop), (0xc000_0201, 0, None));
+        assert_eq!(
+            (packet.src, packet.depth, packet.stop),
+            (0xc000_0201, 0, None)
+        );
     }
 
     #[test]
@@ -134,6 +140,10 @@ mod tests {
         let text = format!(
             "{OUTER} c7381d2f003e0000abcdef015010ffff00000000000000000000000011223344556677880000 EU"
         );
-        assert_stop(&read_cut(&text, 60), "ethernet/ipv4/tcp/stt", StopReason::SnapLength);
+        assert_stop(
+            &read_cut(&text, 60),
+            "ethernet/ipv4/tcp/stt",
+            StopReason::SnapLength,
+        );
     }
 }

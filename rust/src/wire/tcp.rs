@@ -10,7 +10,7 @@
 //! |           Checksum            |         Urgent Pointer        |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "tcp",

@@ -7,7 +7,7 @@
 //! |  0000  |  port (16)  |  address (32)  |                        either, or both in this order
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "teredo",

@@ -6,7 +6,7 @@
 //! |V (2)|R (2)|M|Op-Length (5)|Hop Count (6)|  egress (16)  |  ingress (16)  |  options  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "trill",

@@ -8,7 +8,7 @@
 //!
 //! Others use the `EtherType` 0x8988 too: what does not go on like a frame is left alone.
 
-use super::{Carrier, ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Carrier, Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "ttag",

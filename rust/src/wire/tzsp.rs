@@ -7,7 +7,7 @@
 //! |  tag (8)  |  length (8), but for tags 0 and 1  |  value  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "tzsp",

@@ -7,7 +7,7 @@
 //! |            Length             |           Checksum            |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "udp",
@@ -92,7 +92,11 @@ mod tests {
             StopReason::Malformed,
         );
         let short = IP.replace("4500001c", "45000018");
-        assert_stop(&read(&format!("{short} 9c409c41")), PATH, StopReason::Truncated);
+        assert_stop(
+            &read(&format!("{short} 9c409c41")),
+            PATH,
+            StopReason::Truncated,
+        );
         assert_eq!(read(&format!("{IP} 9c409c4100000000")).stop, None);
     }
 }

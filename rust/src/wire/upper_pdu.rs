@@ -6,7 +6,7 @@
 //! |  tag (16)  |  length (16)  |  value  |     as often as there are tags, the last with both 0
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6};
 
 pub(super) static LAYER: Layer = Layer {
     name: "upper-pdu",

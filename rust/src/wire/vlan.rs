@@ -6,7 +6,7 @@
 //! |  (tag protocol, passed already)  |  PCP (3)  | DEI (1) |  VID (12)  |  EtherType (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "vlan",

@@ -6,7 +6,7 @@
 //! |D|P|    destination (14)    |L|R|Ver|    source (12)    |  EtherType (16)  |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
     name: "vntag",

@@ -7,7 +7,7 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

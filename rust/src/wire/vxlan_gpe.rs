@@ -7,7 +7,9 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk, ethernet, ipv4, ipv6, mpls, nsh};
+use super::{
+    Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6, mpls, nsh,
+};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {

@@ -28,8 +28,8 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::{assert_udp, read};
     use super::super::layer_path;
+    use super::super::vectors::{assert_udp, read};
 
     const OUTER: &str = "02000000000d02000000000c0800 4500003a 12344000 402f0000 c0000201c0000202";
 

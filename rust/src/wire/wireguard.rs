@@ -7,7 +7,7 @@
 //! |  type (8)  |  reserved (24)  |  receiver (32)  |  counter (64)  |     type 4: data
 //! ```
 
-use super::{ProtocolFit, Halt, Layer, Next, Packet, Parent, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
     name: "wireguard",

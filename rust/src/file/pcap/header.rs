@@ -195,9 +195,7 @@ fn lengths_of(major: u16, minor: u16) -> Result<Lengths, String> {
         (2, 3) => Ok(Lengths::ShorterIsCaptured),
         // Later versions were never made, but files say so, and are like 2.4.
         (2, 4..) => Ok(Lengths::CapturedFirst),
-        _ => Err(format!(
-            "pcap version {major}.{minor} is not known, 2 is"
-        )),
+        _ => Err(format!("pcap version {major}.{minor} is not known, 2 is")),
     }
 }
 

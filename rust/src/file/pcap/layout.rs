@@ -58,7 +58,10 @@ pub(super) fn goes_on(
     let mut rest = window;
     let mut near_s = last_seconds;
     for n_before in 0..N_RECORDS {
-        let Some(record) = rest.get(..header_bytes.max(16)).and_then(|raw| header.record(raw)) else {
+        let Some(record) = rest
+            .get(..header_bytes.max(16))
+            .and_then(|raw| header.record(raw))
+        else {
             let is_last = n_before == 1 && rest.is_empty() && last_seconds.is_some();
             return n_before > 1 || is_last;
         };

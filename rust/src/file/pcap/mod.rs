@@ -15,10 +15,10 @@ mod layout;
 mod variant;
 
 use super::input::Input;
-use super::{FrameDirection, Findings, Format, Frame, Interface, Opened, Records, Sign};
+use super::{Findings, Format, Frame, FrameDirection, Interface, Opened, Records, Sign};
 use crate::base::instant;
 use header::{Header, RecordHeader};
-use hole::{Hole, AfterZeros};
+use hole::{AfterZeros, Hole};
 
 pub(super) const FORMAT: Format = Format {
     name: "pcap",
@@ -163,7 +163,12 @@ impl Pcap {
 
     /// Whether this is no record because zeros are there, or were right before it.
     #[inline]
-    fn is_in_hole(&mut self, record: RecordHeader, input: &mut Input, findings: &mut Findings) -> bool {
+    fn is_in_hole(
+        &mut self,
+        record: RecordHeader,
+        input: &mut Input,
+        findings: &mut Findings,
+    ) -> bool {
         match self.hole.place(record) {
             AfterZeros::Record => false,
             AfterZeros::Endless => true,
@@ -185,7 +190,12 @@ impl Pcap {
     #[cold]
     fn goes_on_here(&self, input: &mut Input) -> bool {
         let ahead = input.ahead(layout::LOOK_AHEAD_BYTES);
-        layout::goes_on(&self.header, self.record_header_bytes, self.last_seconds, ahead)
+        layout::goes_on(
+            &self.header,
+            self.record_header_bytes,
+            self.last_seconds,
+            ahead,
+        )
     }
 
     /// Moves from a record that is none to where records go on.
@@ -236,7 +246,10 @@ fn what_is_wrong(record: RecordHeader) -> String {
     } else if captured > 0 {
         "behind the zeros is no record".to_owned()
     } else {
-        format!("zeros, more than the {} records that are listed", hole::MAX_RECORDS)
+        format!(
+            "zeros, more than the {} records that are listed",
+            hole::MAX_RECORDS
+        )
     }
 }
 

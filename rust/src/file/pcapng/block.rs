@@ -134,12 +134,7 @@ impl Sections {
 
     /// Moves from a block that is none to where blocks go on.
     #[cold]
-    fn pass_damage(
-        &self,
-        input: &mut Input,
-        findings: &mut Findings,
-        what: &str,
-    ) -> Option<()> {
+    fn pass_damage(&self, input: &mut Input, findings: &mut Findings, what: &str) -> Option<()> {
         let at_byte = input.at_byte();
         let goes_on = input.seek(4, LOOK_AHEAD_BYTES, |window| self.goes_on(window));
         findings.lost(at_byte, what, input, goes_on);
@@ -171,9 +166,10 @@ impl Sections {
 
     /// Does a block start at `window`, and another after it, or the file end there?
     fn goes_on(&self, window: &[u8]) -> bool {
-        is_section(window) || self.after_block(window).is_some_and(|rest| {
-            rest.is_empty() || is_section(rest) || self.after_block(rest).is_some()
-        })
+        is_section(window)
+            || self.after_block(window).is_some_and(|rest| {
+                rest.is_empty() || is_section(rest) || self.after_block(rest).is_some()
+            })
     }
 
     /// What follows the block of a common kind at the start of `window`.

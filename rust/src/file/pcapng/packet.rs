@@ -1,7 +1,7 @@
 //! The three kinds of packet block.
 
-use super::super::{Checksum, FrameDirection, Marks, NO_LINK, PacketVerdict};
 use super::super::order::Order;
+use super::super::{Checksum, FrameDirection, Marks, NO_LINK, PacketVerdict};
 use super::block::{body_from, options as options_in};
 
 const EPB_FLAGS: u16 = 2;

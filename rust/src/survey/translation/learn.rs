@@ -31,7 +31,7 @@ pub struct Beforehand {
     pub trees: Vec<Option<PointTree>>,
     /// Per point: its usual difference to a common time.
     pub centres: Vec<PiecewiseLinear>,
-    /// How far two sights of a packet may be apart, after that.
+    /// How far two observations of a packet may be apart, after that.
     pub window_ns: i64,
     /// Pairs of flows that are kept, some 500 bytes each.
     pub most_sessions: usize,
