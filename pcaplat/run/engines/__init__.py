@@ -4,15 +4,20 @@ An engine has three functions, and this is the index of engines. The stages betw
 pure and run wherever the caller is.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from pcaplat import _native
 from pcaplat.errors import EngineError
-from pcaplat.model.matched import Matched
-from pcaplat.model.plan import Beforehand, Plan
-from pcaplat.model.sampled import Sampled
+
+# the command line asks for the index at every start
+if TYPE_CHECKING:
+    from pcaplat import _native
+    from pcaplat.model.matched import Matched
+    from pcaplat.model.plan import Beforehand, Plan
+    from pcaplat.model.sampled import Sampled
 
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
