@@ -5,7 +5,6 @@ What may be asked for is here; how it is counted is told in docs/stages/summariz
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from pcaplat.errors import OptionError
 from pcaplat.tables.columns import Row
@@ -37,6 +36,8 @@ def parse_by(text: str) -> Breakdown:
     """
     kind, has_value, value = text.strip().partition("=")
     if kind not in KINDS:
+        from difflib import get_close_matches  # noqa: PLC0415 - for a mistake alone
+
         near = get_close_matches(kind.lower(), KINDS, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(KINDS)}, window=1s"
         raise OptionError(f"--by {text}: there is no such breakdown; {hint}")

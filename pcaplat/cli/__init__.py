@@ -83,7 +83,8 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
     try:
-        status = application()(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
+        app = application(needed(arguments))
+        status = app(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
     except SystemExit:
         raise
     except BaseException as problem:  # a panic of a native library is no Exception
@@ -113,8 +114,21 @@ def _message(problem: BaseException) -> str:
     )
 
 
-def application() -> typer.Typer:
-    """Give the whole command line, every subcommand imported."""
+def needed(arguments: Sequence[str]) -> Sequence[str]:
+    """Give the subcommands that must be imported: all, unless the first argument says which.
+
+    Example:
+        >>> needed(["merge", "a.pcap", "b.pcap"]), needed(["--version"]), len(needed(["--help"]))
+        (['merge'], [], 8)
+    """
+    first, *_ = [*arguments, ""]
+    if first == "--version":
+        return []
+    return [first] if first in COMMANDS else [*COMMANDS]
+
+
+def application(names: Sequence[str] = (*COMMANDS,)) -> typer.Typer:
+    """Give the command line of some subcommands, or of all, imported."""
     app = typer.Typer(
         name="pcaplat",
         no_args_is_help=True,
@@ -124,8 +138,9 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_about)
-    for name, module in COMMANDS.items():
-        command: Callable[..., None] = importlib.import_module(f"pcaplat.cli.{module}").command
+    for name in names:
+        module = importlib.import_module(f"pcaplat.cli.{COMMANDS[name]}")
+        command: Callable[..., None] = module.command
         app.command(name)(with_formats(name, command))
     return app
 

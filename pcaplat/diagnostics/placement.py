@@ -4,6 +4,7 @@ A profile says what to expect of tunnels; what no wire carries was captured insi
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
 from pcaplat.model.sampled import FileFacts, SampleColumns
-from pcaplat.points.placing import Placing
-from pcaplat.points.schema import ProfilePoint
 from pcaplat.units import format_count
+
+if TYPE_CHECKING:
+    from pcaplat.points.placing import Placing
+    from pcaplat.points.schema import ProfilePoint
 
 ENOUGH_PACKETS = 20
 NEARLY_ALL_FRAC = 0.99
@@ -36,7 +39,7 @@ FEWEST_LONG = 5
 
 
 def check_tunnels(
-    captures: Sequence[Capture], facts: Sequence[FileFacts], placing: Placing | None
+    captures: Sequence[Capture], facts: Sequence[FileFacts], placing: "Placing | None"
 ) -> list[Diagnostic]:
     """Say which captures are in a tunnel, or are not, against what their profile says.
 
@@ -59,7 +62,7 @@ def check_tunnels(
     return diagnostics
 
 
-def _against(place: ProfilePoint, outside: int, inside: int) -> Iterator[tuple[str, str]]:
+def _against(place: "ProfilePoint", outside: int, inside: int) -> Iterator[tuple[str, str]]:
     n = outside + inside
     if n < ENOUGH_PACKETS:
         return

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
@@ -23,12 +24,13 @@ from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
 from pcaplat.model.translated import TranslatedSession
-from pcaplat.points import load_profile
-from pcaplat.points.placing import Placing, place_captures
 from pcaplat.run.engines import Engine, Tell
 from pcaplat.run.engines import engine as engine_named
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import MergeOptions
+
+if TYPE_CHECKING:
+    from pcaplat.points.placing import Placing
 
 SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
@@ -56,7 +58,7 @@ class Job:
     folder: RunFolder
     path: Sequence[str] | None
     same_clock: Sequence[Sequence[str] | str]
-    placing: Placing | None = None
+    placing: "Placing | None" = None
     learned: _native.Learned | None = None
     places: Sequence[str] = ()
 
@@ -68,6 +70,9 @@ class Job:
         return job if options.profile is None else job._placed(options.profile)
 
     def _placed(self, name: str) -> "Job":
+        from pcaplat.points import load_profile  # noqa: PLC0415 - few merges have a profile
+        from pcaplat.points.placing import place_captures  # noqa: PLC0415 - likewise
+
         placing = place_captures(
             load_profile(name), [(one.name, one.point) for one in self.captures]
         )

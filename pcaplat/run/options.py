@@ -383,7 +383,11 @@ def taking(
             return verb(asked)
 
         returned = get_type_hints(verb)["return"]
-        vars(call)["__signature__"] = signature(options).replace(return_annotation=returned)
+        own_signature = signature(options).replace(return_annotation=returned)
+        vars(call)["__signature__"] = own_signature
+        named_parameters = own_signature.parameters.items()
+        call.__annotations__ = {name: each.annotation for name, each in named_parameters}
+        call.__annotations__["return"] = returned
         call.__doc__ = (getdoc(verb) or "").replace(REST, _listed(options))
         return call
 
