@@ -36,7 +36,8 @@ def used(path: Path, text: str) -> set[str]:
     if path.is_relative_to(RUST):
         inner = path.relative_to(RUST).with_suffix("").parts
         up = "super" + "::super" * (len(inner) - (inner[-1] == "mod") - 1)
-        return {*re.findall(rf"\b(?:crate|(?<!::){up})::(\w+)", text)}
+        # a group in braces would hide its rooms: as a brace it is of no room, and refused
+        return {*re.findall(rf"\b(?:crate|(?<!::){up})::(\w+|{{)", text)}
     return {*_imported(text)}
 
 
