@@ -135,6 +135,7 @@ def learn(
     trees: Sequence[PointTree | None],
     centres: Sequence[Centre],
     window_ns: int,
+    sequences: Sequence[Sequence[int]],
     tell: _Tell = None,
     most_sessions: int = 1048576,
 ) -> Learned: ...

@@ -21,12 +21,14 @@ class Beforehand:
         trees: Per file, how it is divided; None where its parts are its interfaces.
         centres: Per point, the usual difference of its stamps to a common time.
         window_ns: How far two frames of a packet may be apart, after that.
+        sequences: Files that follow each other in time; a thread reads each sequence.
     """
 
     point_of: Sequence[Sequence[int | None]]
     trees: Sequence[PointTree | None]
     centres: Sequence[Centre]
     window_ns: int
+    sequences: Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Plan:
         is_short: Per class of packets, whether too little of them was captured.
         blocks: Blocks of time that latencies are kept by.
         paired_one_in: The same one in so many requests, a power of two, is paired.
+        sequences: Files that follow each other in time; a thread reads each sequence.
     """
 
     point_of: Sequence[Sequence[int | None]]
@@ -84,3 +87,4 @@ class Plan:
     is_short: Sequence[bool]
     blocks: BlockTimes
     paired_one_in: int
+    sequences: Sequence[Sequence[int]]

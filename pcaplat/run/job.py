@@ -18,6 +18,7 @@ from pcaplat.model.files.captures import (
     point_names,
 )
 from pcaplat.model.files.files_to_points import PointOf
+from pcaplat.model.files.sequences import sequences
 from pcaplat.model.files.stamping import Stamping, stampings
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
@@ -138,7 +139,13 @@ class Job:
     ) -> "Job":
         """Read all files once more, and learn which flows are known by other addresses where."""
         divisions = places.divisions or [None] * len(self.names)
-        beforehand = Beforehand(places.point_of, divisions, centres, window_ns)
+        beforehand = Beforehand(
+            places.point_of,
+            divisions,
+            centres,
+            window_ns,
+            sequences(sampled.facts, places.point_of),
+        )
         tell = self._tell("learning translations")
         learned = self.engine.learn(self.names, self.settings(sampled), beforehand, tell)
         if not len(learned) and learned.left_out is None:

@@ -15,6 +15,7 @@ from pcaplat.errors import EvidenceError, InputError
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import point_index
+from pcaplat.model.files.sequences import sequences
 from pcaplat.model.files.time_range import asked_range
 from pcaplat.model.latencies.exchanges import Trips
 from pcaplat.model.latencies.segments import Segment
@@ -136,7 +137,11 @@ def _match(course: Course) -> Matched:
         window_ns=scan.job.options.window_ns,
         range_ns=course.range_ns,
     )
-    plan = replace(plan, is_short=short_classes(scan.sampled.prefixes))
+    plan = replace(
+        plan,
+        is_short=short_classes(scan.sampled.prefixes),
+        sequences=sequences(scan.sampled.facts, scan.point_of),
+    )
     return scan.job.match(course.settings, plan)
 
 

@@ -56,7 +56,7 @@ def plan_matching(
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
-        The plan, but for `is_short`, which is for the caller to tell.
+        The plan, but for `is_short` and `sequences`, which are for the caller to tell.
     """
     n = len(findings.points)
     wide_ns = window_ns or usual_window_ns(findings)
@@ -85,6 +85,7 @@ def plan_matching(
         blocks=BlockTimes.of(findings, range_ns),
         paired_one_in=_paired_one_in(findings),
         bins=findings.bins,
+        sequences=(),
     )
 
 

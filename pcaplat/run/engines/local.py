@@ -30,6 +30,7 @@ def learn(
         beforehand.trees,
         beforehand.centres,
         beforehand.window_ns,
+        beforehand.sequences,
         tell=tell,
     )
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pcaplat_core::matching::outcome::Outcomes;
 use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
+use pcaplat_core::plan::Plan;
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
 
@@ -117,7 +118,8 @@ fn run(folder: &Path, files: &[PathBuf], n_partitions: usize) -> Said {
         },
         n_partitions,
     };
-    let plan = Arc::new(plan());
+    let sequences = (0..files.len()).map(|file| vec![file]).collect();
+    let plan = Arc::new(Plan { sequences, ..plan() });
     let Matched { totals, counts, .. } =
         match_files(files, &reading, &plan, &options, &Progress::default()).unwrap();
     let links = totals.links.iter().flatten();

@@ -1,12 +1,13 @@
-//! Who hands what to whom: decoding threads, one a file, to partitions, one a core.
+//! Who hands what to whom: decoding threads, one for each sequence of files that follow each other in
+//! time, to partitions, one a core.
 //!
 //! Every decoder sends each block to every partition, empty or not, with the time up to which it has
-//! read; a partition always takes from the file that is least far, of equals from the first. Channels
-//! hold few blocks, so a fast file waits for a slow one.
+//! read; a partition always takes from the sequence that is least far, of equals from the first.
+//! Channels hold few blocks, so a fast sequence waits for a slow one.
 //!
-//! No deadlock: suppose that partition p waits for file A, A for room at q, q for file B, B for room
-//! at p. A sends to p and q in turn and is stuck at q, so p has more of A than q has; likewise q has
-//! more of B than p. A file's time never falls, so by (time, file): A at q ≤ A at p < B at p ≤ B at
+//! No deadlock: suppose that partition p waits for sequence A, A for room at q, q for sequence B, B for
+//! room at p. A sends to p and q in turn and is stuck at q, so p has more of A than q has; likewise q
+//! has more of B than p. A sequence's time never falls, so by (time, file): A at q ≤ A at p < B at p ≤ B at
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
 use super::booking::book;
@@ -79,7 +80,7 @@ pub fn match_files(
     } else {
         options.n_partitions
     };
-    let (senders, receivers) = channels(files.len(), n_partitions);
+    let (senders, receivers) = channels(plan.sequences.len(), n_partitions);
     std::thread::scope(|scope| {
         let (outbox, collector) = if options.keep.rows {
             let (outbox, outcomes) = Outbox::new();
@@ -89,11 +90,12 @@ pub fn match_files(
             (None, None)
         };
         let mut threads = Vec::new();
-        for (file, (to, path)) in senders.into_iter().zip(files).enumerate() {
+        for (sequence, to) in plan.sequences.iter().zip(senders) {
             let outbox = outbox.clone();
             let decode = move || {
-                let stage = Stage::new(file, plan, &to, outbox, reading.prefixes);
-                decode((file, path), reading, stage, progress).map(|counts| harvest(plan, counts))
+                let stage = Stage::new(plan, &to, outbox, reading.prefixes);
+                let counts = decode_all(files, sequence, reading, stage, progress);
+                counts.map(|counts| harvest(plan, counts))
             };
             threads.push(scope.spawn(decode));
         }
@@ -115,17 +117,18 @@ pub fn match_files(
 type Senders = Vec<Vec<SyncSender<SightBlock>>>;
 type Receivers = Vec<Vec<Receiver<SightBlock>>>;
 
-/// A channel from each file to each partition.
-fn channels(n_files: usize, n_partitions: usize) -> (Senders, Receivers) {
-    let mut senders: Senders = (0..n_files).map(|_| Vec::new()).collect();
+/// A channel from each sequence of files to each partition.
+fn channels(n_sequences: usize, n_partitions: usize) -> (Senders, Receivers) {
+    let mut senders: Senders = (0..n_sequences).map(|_| Vec::new()).collect();
     let mut receivers: Receivers = Vec::new();
     for _ in 0..n_partitions {
-        let (to, from): (Vec<_>, Vec<_>) =
-            (0..n_files).map(|_| sync_channel(WAITING_BLOCKS)).unzip();
+        let (to, from): (Vec<_>, Vec<_>) = (0..n_sequences)
+            .map(|_| sync_channel(WAITING_BLOCKS))
+            .unzip();
         senders
             .iter_mut()
             .zip(to)
-            .for_each(|(of_file, to)| of_file.push(to));
+            .for_each(|(of_sequence, to)| of_sequence.push(to));
         receivers.push(from);
     }
     (senders, receivers)
@@ -189,12 +192,28 @@ fn together(
     })
 }
 
-fn decode(
-    (file, path): (usize, &Path),
+fn decode_all(
+    files: &[PathBuf],
+    sequence: &[usize],
     reading: &Reading,
     mut stage: Stage<'_>,
     progress: &Progress,
 ) -> Result<Counts> {
+    for file in sequence {
+        if let Some(path) = files.get(*file) {
+            decode((*file, path), reading, &mut stage, progress)?;
+        }
+    }
+    stage.finish()
+}
+
+fn decode(
+    (file, path): (usize, &Path),
+    reading: &Reading,
+    stage: &mut Stage<'_>,
+    progress: &Progress,
+) -> Result<()> {
+    stage.begin(file);
     let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
     let mut stamper = reading.stamper(file);
     let read = read_frames(path, progress, |frame| {
@@ -202,13 +221,7 @@ fn decode(
         reading.translate(file, frame, &mut seen);
         stage.take(&whole, &packet, &seen)
     });
-    match read {
-        Ok(_) => stage.finish(),
-        Err(error) => {
-            progress.cancel();
-            Err(error)
-        }
-    }
+    read.map(drop).inspect_err(|_| progress.cancel())
 }
 
 fn match_partition(
@@ -225,13 +238,13 @@ fn match_partition(
         aliases: Vec::new(),
         until_ns: AT_THE_END_NS,
     };
-    while let Some((file, until)) = until_ns
+    while let Some((sequence, until)) = until_ns
         .iter_mut()
         .enumerate()
         .min_by_key(|(_, until)| **until)
         && *until != AT_THE_END_NS
     {
-        let block = from.get(file).and_then(|from| from.recv().ok());
+        let block = from.get(sequence).and_then(|from| from.recv().ok());
         let block = block.unwrap_or_else(end);
         *until = block.until_ns;
         partition.insert(&block.sights, block.aliases);

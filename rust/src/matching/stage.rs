@@ -1,4 +1,4 @@
-//! One file's blocks in the making: what its decoder sees, sorted by partition.
+//! Blocks in the making: what the reader of a sequence of files sees, sorted by partition.
 
 use super::datagrams::Datagrams;
 use super::evidence::Evidence;
@@ -17,16 +17,16 @@ use std::sync::mpsc::SyncSender;
 /// Frames of one block.
 const BLOCK_FRAMES: usize = 1024;
 
-/// Consecutive sights of one file in one partition.
+/// Consecutive sights of a sequence of files in one partition.
 #[derive(Default)]
 pub(super) struct SightBlock {
     pub(super) sights: Vec<Sight>,
     pub(super) aliases: Vec<Alias>,
-    /// Time up to which the file was read: what follows is later, but for the file's disorder.
+    /// Time up to which the files were read: what follows is later, but for their disorder.
     pub(super) until_ns: i64,
 }
 
-/// The time of a file that is read to its end; a stamp is never this late.
+/// The time of files that are read to their end; a stamp is never this late.
 pub(super) const AT_THE_END_NS: i64 = i64::MAX;
 
 pub(super) struct Stage<'a> {
@@ -41,22 +41,17 @@ pub(super) struct Stage<'a> {
     least_ns: i64,
     until_ns: i64,
     counts: Counts,
-    /// Frames by part, and how many of them were not decoded, where the file is divided.
-    parts: Vec<[u64; 2]>,
 }
 
 impl<'a> Stage<'a> {
     pub(super) fn new(
-        file: usize,
         plan: &'a Plan,
         to: &'a [SyncSender<SightBlock>],
         outbox: Option<Outbox>,
         prefixes: Prefixes,
     ) -> Self {
-        let tree = plan.trees.get(file).and_then(Option::as_ref);
-        let of_file = plan.point_of.get(file).filter(|_| tree.is_some());
         Self {
-            file,
+            file: 0,
             plan,
             to,
             outbox,
@@ -66,8 +61,16 @@ impl<'a> Stage<'a> {
             least_ns: AT_THE_END_NS,
             until_ns: i64::MIN,
             counts: Counts::of_points(plan.n_points()),
-            parts: vec![[0; 2]; of_file.map_or(0, Vec::len)],
         }
+    }
+
+    /// From here on, frames are of this file.
+    pub(super) fn begin(&mut self, file: usize) {
+        let tree = self.plan.trees.get(file).and_then(Option::as_ref);
+        let of_file = self.plan.point_of.get(file).filter(|_| tree.is_some());
+        let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
+        self.counts.parts.push((file, parts));
+        self.file = file;
     }
 
     #[inline]
@@ -78,7 +81,9 @@ impl<'a> Stage<'a> {
         seen: &ReadOutcome,
     ) -> Result<()> {
         let (part, point) = self.plan.seen_by(self.file, frame, packet);
-        if let Some([n_frames, n_undecoded]) = self.parts.get_mut(part as usize) {
+        let of_file = self.counts.parts.last_mut();
+        let of_part = of_file.and_then(|(_, parts)| parts.get_mut(part as usize));
+        if let Some([n_frames, n_undecoded]) = of_part {
             *n_frames += 1;
             *n_undecoded += u64::from(matches!(seen, ReadOutcome::Undecoded));
         }
@@ -172,7 +177,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A file is as far as the earliest stamp of its last block: a stamp that is far too late, as
+    /// Files are read as far as the earliest stamp of its last block: a stamp that is far too late, as
     /// after a clock was set, must not make all that follow it late.
     fn send(&mut self) -> Result<()> {
         if self.least_ns < AT_THE_END_NS {
@@ -204,7 +209,6 @@ impl<'a> Stage<'a> {
     /// Sends the rest and returns the counts of frames that went to no partition.
     pub(super) fn finish(mut self) -> Result<Counts> {
         self.send_until(AT_THE_END_NS)?;
-        self.counts.parts.push((self.file, self.parts));
         Ok(self.counts)
     }
 }

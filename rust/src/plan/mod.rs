@@ -76,6 +76,8 @@ pub struct Plan {
     pub blocks: Grid,
     /// The same one in so many requests, a power of two, is paired with its response.
     pub paired_one_in: u32,
+    /// Files that follow each other in time; a thread reads each sequence.
+    pub sequences: Vec<Vec<usize>>,
 }
 
 /// The time that points without a common one cover; nothing is lost in it.

@@ -91,7 +91,7 @@ impl<'py> IntoPyObject<'py> for &Side {
 
 /// Reads all files for flows that are translated, given usual differences of the points' stamps.
 #[pyfunction]
-#[pyo3(signature = (files, settings, point_of, trees, centres, window_ns, tell=None, most_sessions=1_048_576))]
+#[pyo3(signature = (files, settings, point_of, trees, centres, window_ns, sequences, tell=None, most_sessions=1_048_576))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn learn(
     py: Python<'_>,
@@ -101,6 +101,7 @@ pub(super) fn learn(
     trees: Vec<Option<PointTree>>,
     centres: Vec<PiecewiseLinear>,
     window_ns: i64,
+    sequences: Vec<Vec<usize>>,
     tell: Option<Bound<'_, PyAny>>,
     most_sessions: usize,
 ) -> PyResult<Learned> {
@@ -111,6 +112,7 @@ pub(super) fn learn(
         trees,
         centres,
         window_ns,
+        sequences,
         most_sessions,
     };
     let job = || run_learn(&files, &reading, &beforehand, &progress);

@@ -32,6 +32,8 @@ impl Drop for Folder {
 /// Runs the matcher; a run that hangs fails.
 pub(crate) fn run(folder: &Path, files: &[PathBuf], plan: Plan, n_partitions: usize) -> Matched {
     let (files, directory) = (files.to_vec(), folder.to_path_buf());
+    let sequences = (0..files.len()).map(|file| vec![file]).collect();
+    let plan = Plan { sequences, ..plan };
     let (done, wait) = channel();
     std::thread::spawn(move || {
         let options = Options {

@@ -1,4 +1,4 @@
-//! Learning: all files side by side, packets of equal content gathered within a window.
+//! Learning: all sequences of files side by side, packets of equal content gathered within a window.
 
 use super::gathered::Gathered;
 use super::join::join;
@@ -33,6 +33,8 @@ pub struct Beforehand {
     pub centres: Vec<PiecewiseLinear>,
     /// How far two observations of a packet may be apart, after that.
     pub window_ns: i64,
+    /// Files that follow each other in time.
+    pub sequences: Vec<Vec<usize>>,
     /// Pairs of flows that are kept, some 500 bytes each.
     pub most_sessions: usize,
 }
@@ -100,11 +102,11 @@ fn read_all(
     std::thread::scope(|scope| {
         let mut receivers = Vec::new();
         let mut threads = Vec::new();
-        for (file, path) in files.iter().enumerate() {
+        for sequence in &beforehand.sequences {
             let (to, from) = sync_channel(WAITING_BLOCKS);
             receivers.push(from);
-            let watch = WitnessReader::new(file, beforehand, to);
-            threads.push(scope.spawn(move || watch.read(path, reading, progress)));
+            let reader = WitnessReader::new(beforehand, to);
+            threads.push(scope.spawn(move || reader.read_all(files, sequence, reading, progress)));
         }
         let sessions = gather(&receivers, beforehand);
         drop(receivers);
@@ -124,7 +126,7 @@ fn failure_of(threads: Vec<ScopedJoinHandle<'_, Result<()>>>) -> Option<Error> {
     failures.into_iter().next()
 }
 
-/// One file's reader.
+/// The reader of a sequence of files.
 struct WitnessReader<'a> {
     file: usize,
     beforehand: &'a Beforehand,
@@ -136,9 +138,9 @@ struct WitnessReader<'a> {
 }
 
 impl<'a> WitnessReader<'a> {
-    fn new(file: usize, beforehand: &'a Beforehand, to: SyncSender<WitnessBlock>) -> Self {
+    fn new(beforehand: &'a Beforehand, to: SyncSender<WitnessBlock>) -> Self {
         Self {
-            file,
+            file: 0,
             beforehand,
             to,
             block: Vec::new(),
@@ -148,10 +150,33 @@ impl<'a> WitnessReader<'a> {
         }
     }
 
-    fn read(mut self, path: &Path, reading: &Reading, progress: &Progress) -> Result<()> {
+    fn read_all(
+        mut self,
+        files: &[PathBuf],
+        sequence: &[usize],
+        reading: &Reading,
+        progress: &Progress,
+    ) -> Result<()> {
+        let paths = sequence
+            .iter()
+            .filter_map(|file| Some((*file, files.get(*file)?)));
+        let read = paths.map(|(file, path)| self.read(file, path, reading, progress));
+        let read: Result<()> = read.collect();
+        let sent = read.and_then(|()| self.send(true));
+        sent.inspect_err(|_| progress.cancel())
+    }
+
+    fn read(
+        &mut self,
+        file: usize,
+        path: &Path,
+        reading: &Reading,
+        progress: &Progress,
+    ) -> Result<()> {
+        self.file = file;
         let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
-        let mut stamper = reading.stamper(self.file);
-        let read = read_frames(path, progress, |frame| {
+        let mut stamper = reading.stamper(file);
+        read_frames(path, progress, |frame| {
             let (seen, whole) =
                 reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
             if let ReadOutcome::Packet(identity) = seen {
@@ -162,9 +187,8 @@ impl<'a> WitnessReader<'a> {
                 return Ok(());
             }
             self.send(false)
-        });
-        let sent = read.and_then(|_| self.send(true));
-        sent.inspect_err(|_| progress.cancel())
+        })
+        .map(drop)
     }
 
     fn take(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
