@@ -7,10 +7,10 @@
 //! segment; (1 − m) E − m D are as many as v would have witnessed, and n holds what it witnessed.
 
 use super::link_loss::LinkLoss;
-use super::losses::{End, Losses, ends, link_bit};
+use super::losses::{End, Losses};
 use super::misses::Missed;
 use super::ranges::Lost;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Crossing, Plan, Topology};
 use std::collections::{BTreeMap, HashMap};
 
 /// What was lost, and what was only missed.
@@ -115,6 +115,7 @@ impl Gaps {
 /// What booking goes by.
 pub(super) struct Books<'a> {
     plan: &'a Plan,
+    pub(super) topology: Topology,
     n_pairs: &'a [[u64; 2]],
     points: &'a [[Missed; 2]],
 }
@@ -123,6 +124,7 @@ impl<'a> Books<'a> {
     pub(super) fn new(plan: &'a Plan, n_pairs: &'a [[u64; 2]], points: &'a [[Missed; 2]]) -> Self {
         Self {
             plan,
+            topology: Topology::new(plan),
             n_pairs,
             points,
         }
@@ -156,13 +158,14 @@ impl<'a> Books<'a> {
         let plan = self.plan;
         let side = usize::from(end.is_reverse);
         let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
-        let goes_on = |index: usize| crossed & link_bit(index, side) != 0 && !is_torn(index);
+        let goes_on =
+            |index: usize| crossed & Crossing { link: index, side }.bit() != 0 && !is_torn(index);
         let leads = |index: &usize| {
             self.ends(*index, side)
                 .is_some_and(|(up, _)| up == end.point)
                 && goes_on(*index)
         };
-        let segments: Vec<usize> = self.segments().filter(leads).collect();
+        let segments: Vec<usize> = self.topology.segments().filter(leads).collect();
         let mut found = Vec::new();
         if !segments.is_empty() {
             found.push(Either::Of(segments));
@@ -170,6 +173,7 @@ impl<'a> Books<'a> {
         if end.had_entered && plan.whole.is_some_and(goes_on) {
             let last = |index: &usize| goes_on(*index) && self.is_last(*index, side);
             let last = self
+                .topology
                 .segments()
                 .filter(last)
                 .filter_map(|index| self.ends(index, side));
@@ -238,7 +242,8 @@ impl<'a> Books<'a> {
             self.ends(*index, side)
                 .is_some_and(|(_, down)| down == point)
         };
-        self.segments()
+        self.topology
+            .segments()
             .filter(to)
             .map(|index| self.n_passed(index, side))
             .sum()
@@ -250,18 +255,14 @@ impl<'a> Books<'a> {
             return false;
         };
         !self
+            .topology
             .segments()
             .any(|next| self.ends(next, side).is_some_and(|(up, _)| up == down))
     }
 
-    fn segments(&self) -> impl Iterator<Item = usize> {
-        (0..self.plan.links.len()).filter(|index| Some(*index) != self.plan.whole)
-    }
-
     /// Upstream and downstream point.
     pub(super) fn ends(&self, index: usize, side: usize) -> Option<(u16, u16)> {
-        let link = self.plan.links.get(index)?;
-        Some(ends(*link, Direction::of(side == 0)))
+        self.topology.ends(Crossing { link: index, side })
     }
 
     pub(super) fn missed(&self, point: u16, side: usize) -> Missed {

@@ -2,11 +2,10 @@
 
 use super::Sight;
 use super::crossed::Crossed;
-use super::links::Links;
 use super::misses::Misses;
 use super::ranges::Lost;
 use super::unmirrored::unmirrored_at;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 use std::collections::HashMap;
 
 /// Where packets of an address pair ended before their path did.
@@ -41,15 +40,14 @@ impl Losses {
     /// Notes the way of a packet, and the segments that it crossed.
     pub(super) fn note_way(
         &mut self,
-        plan: &Plan,
-        links: &Links,
+        topology: &Topology,
         sights: &[Sight],
         direction: Direction,
         crossed: u128,
     ) {
         self.note_crossed(sights, crossed);
         if sights.last().is_some_and(|last| last.directed) {
-            self.misses.note(plan, links, sights, direction);
+            self.misses.note(topology, sights, direction);
         }
     }
 
@@ -64,7 +62,7 @@ impl Losses {
     /// path in another packet. Returns where that was, if something of it may be lost.
     pub(super) fn note_end(
         &mut self,
-        plan: &Plan,
+        (plan, topology): (&Plan, &Topology),
         sights: &[Sight],
         direction: Direction,
         loss: Lost,
@@ -75,15 +73,11 @@ impl Losses {
         if !last.directed || sights.iter().all(|one| one.range.is_nameless()) {
             return None;
         }
-        let whole = plan.whole.and_then(|whole| plan.links.get(whole));
-        let had_entered = whole.is_some_and(|whole| {
-            let (up, down) = ends(*whole, direction);
+        let along = topology.along(direction);
+        let had_entered = along.whole.is_some_and(|(up, down)| {
             (entered_in_another || first.point == up) && last.point != down
         });
-        let may_go_on = plan
-            .links
-            .iter()
-            .any(|link| ends(*link, direction).0 == last.point);
+        let may_go_on = along.onward(last.point).next().is_some();
         // where nothing leads on, it has arrived, at whichever end of the path
         if !may_go_on || !is_covered(plan, last) {
             return None;
@@ -96,7 +90,7 @@ impl Losses {
             is_reverse: direction == Direction::Reverse,
             had_entered,
             is_untold: last.range.has_bytes() && last.range.length().is_none(),
-            unmirrored: unmirrored_at(plan, last, direction),
+            unmirrored: unmirrored_at(plan, topology, last, direction),
             block: plan.blocks.block_of(last.aligned_ns),
         };
         self.ended.entry(end).or_default().add(loss);
@@ -124,20 +118,6 @@ pub(super) fn is_covered(plan: &Plan, sight: &Sight) -> bool {
     cover.is_some_and(|(start, end)| (*start..=*end).contains(&sight.aligned_ns))
 }
 
-/// Upstream and downstream point of a segment (near, far).
-pub(super) fn ends((near, far): (u16, u16), direction: Direction) -> (u16, u16) {
-    if direction == Direction::Forward {
-        (near, far)
-    } else {
-        (far, near)
-    }
-}
-
-/// One bit per segment and direction; paths with more than 64 segments share bits.
-pub(super) fn link_bit(index: usize, side: usize) -> u128 {
-    1_u128 << ((2 * index + side) % 128)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::booking::book;
@@ -145,6 +125,11 @@ mod tests {
     use super::super::testing::{path, sight};
     use super::*;
     use crate::base::blocks::N_BLOCKS;
+    use crate::plan::Crossing;
+
+    fn bit(link: usize, side: usize) -> u128 {
+        Crossing { link, side }.bit()
+    }
 
     /// Notes a forward packet of a pair that was seen at these points.
     fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], at_ns: i64) {
@@ -165,12 +150,18 @@ mod tests {
                 && points.first() == Some(&ends.0)
                 && points.last() == Some(&ends.1);
             if is_crossed(ends) || is_whole {
-                crossed |= link_bit(index, 0);
+                crossed |= bit(index, 0);
             }
         }
         losses.note_crossed(&seen, crossed);
         if let Some(last) = seen.last() {
-            losses.note_end(plan, &seen, Direction::Forward, Lost::whole(last), false);
+            losses.note_end(
+                (plan, &Topology::new(plan)),
+                &seen,
+                Direction::Forward,
+                Lost::whole(last),
+                false,
+            );
         }
     }
 
@@ -246,18 +237,31 @@ mod tests {
     #[test]
     fn directions_are_apart() {
         let plan = path(2);
+        let topology = Topology::new(&plan);
         let mut losses = Losses::default();
         let far = [sight(1, 1, 0)];
-        losses.note_crossed(&far, link_bit(0, 1));
-        losses.note_end(&plan, &far, Direction::Reverse, Lost::whole(&far[0]), false);
-        losses.note_crossed(&far, link_bit(0, 0));
-        losses.note_end(&plan, &far, Direction::Forward, Lost::whole(&far[0]), false);
+        losses.note_crossed(&far, bit(0, 1));
+        losses.note_end(
+            (&plan, &topology),
+            &far,
+            Direction::Reverse,
+            Lost::whole(&far[0]),
+            false,
+        );
+        losses.note_crossed(&far, bit(0, 0));
+        losses.note_end(
+            (&plan, &topology),
+            &far,
+            Direction::Forward,
+            Lost::whole(&far[0]),
+            false,
+        );
         let undirected = Sight {
             directed: false,
             ..far[0]
         };
         losses.note_end(
-            &plan,
+            (&plan, &topology),
             &[undirected],
             Direction::Reverse,
             Lost::whole(&undirected),

@@ -111,7 +111,7 @@ fn parts(
             });
         }
     }
-    found.extend(farther(plan, books, one, counted));
+    found.extend(farther(books, one, counted));
     found
 }
 
@@ -130,7 +130,7 @@ fn entered(plan: &Plan, one: &Ended, direction: Direction, up: u16) -> (i64, i64
 }
 
 /// What the segment before it has too much, if the point that saw this one misses some such.
-fn farther(plan: &Plan, books: &Books<'_>, one: &Ended, counted: f64) -> Option<Part> {
+fn farther(books: &Books<'_>, one: &Ended, counted: f64) -> Option<Part> {
     let End {
         from,
         point,
@@ -140,7 +140,7 @@ fn farther(plan: &Plan, books: &Books<'_>, one: &Ended, counted: f64) -> Option<
     let (direction, from) = (Direction::of(!is_reverse), from?);
     let side = direction.index();
     let missed = books.missed(point, side).share();
-    let mut segments = (0..plan.links.len()).filter(|link| plan.whole != Some(*link));
+    let mut segments = books.topology.segments();
     let is_segment = segments.any(|link| books.ends(link, side) == Some((from, point)));
     (is_segment && missed > 0.0).then_some(Part {
         up: from,

@@ -3,9 +3,7 @@
 
 use super::Sight;
 use super::crossed::Crossed;
-use super::links::Links;
-use super::losses::link_bit;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 use std::collections::{BTreeMap, HashMap};
 
 /// Two sights of one packet, one after the other, that are no neighbours.
@@ -53,13 +51,7 @@ pub(super) struct Misses {
 
 impl Misses {
     /// Notes the way of a packet, sender to receiver.
-    pub(super) fn note(
-        &mut self,
-        plan: &Plan,
-        links: &Links,
-        sights: &[Sight],
-        direction: Direction,
-    ) {
+    pub(super) fn note(&mut self, topology: &Topology, sights: &[Sight], direction: Direction) {
         if let [_, between @ .., _] = sights {
             for sight in between {
                 self.add_seen(sight.point, direction.index(), 1);
@@ -67,8 +59,8 @@ impl Misses {
         }
         for two in sights.windows(2) {
             let [up, down] = two else { continue };
-            let link = links.between(up, down, direction);
-            if link.is_none() || link == plan.whole {
+            let crossing = topology.between(up.point, down.point);
+            if crossing.is_none_or(|one| topology.is_whole(one.link)) {
                 let jump = Jump {
                     pair: up.pair,
                     up: up.point,
@@ -105,7 +97,7 @@ impl Misses {
     /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
     /// one of several parallel points missed is divided as what they saw is.
     pub(super) fn count(&self, plan: &Plan, crossed: &Crossed) -> Vec<[Missed; 2]> {
-        let ways = Ways::new(plan);
+        let topology = Topology::new(plan);
         let n_seen = |point: u16, side: usize| {
             let both = self.n_seen.get(usize::from(point));
             both.and_then(|both| both.get(side)).copied().unwrap_or(0)
@@ -127,15 +119,15 @@ impl Misses {
         }
         for ((up, down, is_reverse, crossed), n) in alike {
             let side = usize::from(is_reverse);
-            let (near, far) = if is_reverse { (down, up) } else { (up, down) };
+            let along = topology.along(Direction::of(!is_reverse));
             let is_passed = |point: &u16| {
-                ways.lies_between(near, *point, far) && ways.is_passed(*point, side, crossed)
+                along.passes(up, *point, down) && topology.bits_at(along, *point) & crossed != 0
             };
             let passed: Vec<u16> = points().filter(is_passed).collect();
             for point in &passed {
                 let beside = passed
                     .iter()
-                    .filter(|other| ways.is_beside(*point, **other));
+                    .filter(|other| along.are_beside(*point, **other));
                 let all: Vec<u64> = beside.map(|other| n_seen(*other, side).max(1)).collect();
                 let share = portion(n_seen(*point, side).max(1), all.iter().sum());
                 let missed = found.get_mut(usize::from(*point));
@@ -153,76 +145,11 @@ fn portion(n: u64, of: u64) -> f64 {
     n as f64 / of as f64
 }
 
-/// Which points packets may pass between which.
-struct Ways {
-    /// Per point those that links lead to from it, forward.
-    behind: Vec<Vec<bool>>,
-    /// Per point and direction the links that begin or end there.
-    at: Vec<[u128; 2]>,
-}
-
-impl Ways {
-    fn new(plan: &Plan) -> Self {
-        let n = plan.n_points();
-        let mut behind = vec![vec![false; n]; n];
-        let mut at = vec![[0; 2]; n];
-        for (index, (near, far)) in plan.links.iter().enumerate() {
-            if Some(index) == plan.whole {
-                continue;
-            }
-            let leads = behind.get_mut(usize::from(*near));
-            if let Some(leads) = leads.and_then(|of| of.get_mut(usize::from(*far))) {
-                *leads = true;
-            }
-            for point in [near, far] {
-                for (side, bits) in at
-                    .get_mut(usize::from(*point))
-                    .into_iter()
-                    .flatten()
-                    .enumerate()
-                {
-                    *bits |= link_bit(index, side);
-                }
-            }
-        }
-        for middle in 0..n {
-            let onward = behind.get(middle).cloned().unwrap_or_default();
-            for from in &mut behind {
-                if from.get(middle) == Some(&true) {
-                    from.iter_mut()
-                        .zip(&onward)
-                        .for_each(|(one, more)| *one |= more);
-                }
-            }
-        }
-        Self { behind, at }
-    }
-
-    fn leads(&self, near: u16, far: u16) -> bool {
-        let of = self.behind.get(usize::from(near));
-        of.and_then(|of| of.get(usize::from(far))) == Some(&true)
-    }
-
-    fn lies_between(&self, near: u16, point: u16, far: u16) -> bool {
-        self.leads(near, point) && self.leads(point, far)
-    }
-
-    /// Whether no packet passes both, or they are one.
-    fn is_beside(&self, one: u16, other: u16) -> bool {
-        one == other || !self.leads(one, other) && !self.leads(other, one)
-    }
-
-    fn is_passed(&self, point: u16, side: usize, crossed: u128) -> bool {
-        let both = self.at.get(usize::from(point));
-        both.and_then(|both| both.get(side))
-            .is_some_and(|bits| bits & crossed != 0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{fork, path, sight};
     use super::*;
+    use crate::plan::Crossing;
 
     /// Notes forward packets of a pair that were seen at these points.
     fn note(misses: &mut Misses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
@@ -232,13 +159,14 @@ mod tests {
         };
         let sights: Vec<Sight> = points.iter().map(seen).collect();
         for _ in 0..n {
-            misses.note(plan, &Links::new(plan), &sights, Direction::Forward);
+            misses.note(&Topology::new(plan), &sights, Direction::Forward);
         }
     }
 
     /// Seen and missed per point, forward, where pair 1 crosses these links, and pair 2 all.
     fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
-        let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | link_bit(*at, 0));
+        let bit = |link: usize| Crossing { link, side: 0 }.bit();
+        let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | bit(*at));
         let all: Vec<usize> = (0..plan.links.len()).collect();
         let crossed = Crossed::from_iter([(1, bits(crossed)), (2, bits(&all))]);
         let found = misses.count(plan, &crossed).into_iter();

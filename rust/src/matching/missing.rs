@@ -1,9 +1,8 @@
 //! Which points miss packets: patterns of the points that did not see one.
 
 use super::Sight;
-use super::links::Links;
 use crate::base::hashed::HashedMap;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 
 /// The first packets are counted, then one in so many.
 const FIRST: u64 = 4096;
@@ -15,7 +14,7 @@ const MOST_PATTERNS: usize = 1 << 12;
 /// Per direction, what was missed of packets.
 #[derive(Debug)]
 pub(super) struct Missing {
-    links: Links,
+    topology: Topology,
     /// First and last place of the packets of a flow, one way.
     reach: HashedMap<(i64, i64)>,
     n_packets: [(u64, u64); 2],
@@ -28,7 +27,7 @@ pub(super) struct Missing {
 impl Missing {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            links: Links::new(plan),
+            topology: Topology::new(plan),
             reach: HashedMap::default(),
             n_packets: [(0, 0); 2],
             patterns: [Vec::new(), Vec::new()],
@@ -62,7 +61,7 @@ impl Missing {
         }
         let reach = self.reach.entry(way).or_insert((ends[0], ends[1]));
         *reach = (reach.0.min(ends[0]), reach.1.max(ends[1]));
-        let is_linked = |two: &[Sight]| matches!(two, [up, down] if self.links.between(up, down, direction).is_some());
+        let is_linked = |two: &[Sight]| matches!(two, [up, down] if self.topology.between(up.point, down.point).is_some());
         let is_complete =
             sights.len() > 1 && *reach == (ends[0], ends[1]) && sights.windows(2).all(is_linked);
         if is_counted && reach.0 < reach.1 {

@@ -23,7 +23,6 @@ mod half;
 mod least;
 mod leftovers;
 mod link_loss;
-mod links;
 mod losses;
 mod lost;
 mod matchings;

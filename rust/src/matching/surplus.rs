@@ -4,7 +4,6 @@
 //! Whichever of them went on, each that did begins again somewhere. So a packet that was too slow
 //! to be known again is no loss; nor is one that was lost while an earlier point missed another.
 
-use super::losses::ends;
 use super::piece::Piece;
 use crate::plan::{Direction, Plan};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +29,7 @@ pub(super) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -
     let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
     // what a piece may continue ended at an earlier place, so it is known already
     along.sort_by_key(|(_, piece)| first_of(piece));
-    let whole = plan.whole.and_then(|whole| plan.links.get(whole));
-    let entry = whole.map(|whole| ends(*whole, direction).0);
+    let entry = plan.entry(direction);
     let mut open = Open::new(plan.wide_ns);
     for (index, piece) in along {
         let [head, ..] = piece.sights.as_slice() else {

@@ -4,15 +4,14 @@ use super::Sight;
 use super::copies::Folded;
 use super::crossings::{Crossing, Crossings};
 use super::ends::Ends;
-use super::links::Links;
-use super::losses::{Losses, link_bit};
+use super::losses::Losses;
 use super::ranges::{Cut, Kind, Lost};
 use super::reordering::Reordering;
 use super::rows::Rows;
 use super::spill::Spill;
 use super::totals::Totals;
 use crate::base::error::Result;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Crossing as LinkCrossing, Direction, Plan, Topology};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ pub(super) struct Tally {
     ends: Ends,
     crossings: Crossings,
     pub(super) rows: Rows,
-    links: Links,
+    topology: Topology,
 }
 
 impl Tally {
@@ -64,7 +63,7 @@ impl Tally {
             ends: Ends::new(directory, partition),
             crossings: Crossings::new(directory, partition, keep.crossings)?,
             rows: Rows::new(directory, partition, keep.rows)?,
-            links: Links::new(&plan),
+            topology: Topology::new(&plan),
             plan,
         })
     }
@@ -82,14 +81,14 @@ impl Tally {
         if let [first, _, .., last] = sights
             && sights.len() > 2
             && self
-                .links
-                .between(first, last, direction)
-                .is_some_and(|link| Some(link) == self.plan.whole)
+                .topology
+                .between(first.point, last.point)
+                .is_some_and(|crossing| self.topology.is_whole(crossing.link))
         {
             crossed |= self.count_pair(first, last, direction, folded);
         }
         self.losses
-            .note_way(&self.plan, &self.links, sights, direction, crossed);
+            .note_way(&self.topology, sights, direction, crossed);
     }
 
     /// Counts what was not seen after a packet's last sight, which may be a loss.
@@ -100,9 +99,13 @@ impl Tally {
         lost: Lost,
         has_entered: bool,
     ) {
-        let end = self
-            .losses
-            .note_end(&self.plan, sights, direction, lost, has_entered);
+        let end = self.losses.note_end(
+            (&self.plan, &self.topology),
+            sights,
+            direction,
+            lost,
+            has_entered,
+        );
         if let Some(end) = end.filter(|_| lost.packets > 0) {
             self.crossings.end(&end, sights);
         }
@@ -110,13 +113,12 @@ impl Tally {
 
     /// Counts two packets of a stream that was cut or joined between them.
     pub(super) fn count_cut(&mut self, cut: &Cut<'_>) {
-        let side = cut.direction.index();
-        let Some(index) = self.links.between(cut.up, cut.down, cut.direction) else {
+        let Some(crossing) = self.topology.between(cut.up.point, cut.down.point) else {
             return;
         };
-        let crossed = link_bit(index, side);
+        let LinkCrossing { link: index, side } = crossing;
         self.losses
-            .note_crossed(std::slice::from_ref(cut.up), crossed);
+            .note_crossed(std::slice::from_ref(cut.up), crossing.bit());
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.matched_bytes += cut.n_bytes;
         }
@@ -140,10 +142,10 @@ impl Tally {
         if !is_exact {
             self.totals.note_least(&self.plan, direction, up, down);
         }
-        let Some(index) = self.links.between(up, down, direction) else {
+        let Some(crossing) = self.topology.between(up.point, down.point) else {
             return 0;
         };
-        let side = direction.index();
+        let LinkCrossing { link: index, side } = crossing;
         let n_copies = folded.n_made_between(up, down);
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n += 1;
@@ -161,7 +163,7 @@ impl Tally {
             let crossing = self.crossings.are_kept().then(crossing);
             reordering.push(up, down, Kind::Packet, is_exact, crossing);
         }
-        link_bit(index, side)
+        crossing.bit()
     }
 
     /// Puts in order what arrived before `until_ns`.

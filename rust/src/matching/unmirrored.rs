@@ -2,23 +2,22 @@
 //! mirror's own numbers do.
 
 use super::Sight;
-use super::losses::ends;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 
 /// The only point that leads on, where the path ends, if frames of its mirror are missing then.
-pub(super) fn unmirrored_at(plan: &Plan, last: &Sight, direction: Direction) -> Option<u16> {
+pub(super) fn unmirrored_at(
+    plan: &Plan,
+    topology: &Topology,
+    last: &Sight,
+    direction: Direction,
+) -> Option<u16> {
     if plan.mirror_gaps.iter().all(|(gaps, _)| gaps.is_empty()) {
         return None;
     }
-    let from = |up: u16| {
-        let all = plan.links.iter().enumerate();
-        let segments = all.filter(|(index, _)| Some(*index) != plan.whole);
-        let ends = segments.map(move |(_, link)| ends(*link, direction));
-        ends.filter(move |(point, _)| *point == up)
-            .map(|(_, down)| down)
-    };
-    let down = from(last.point).next()?;
-    let is_end = from(last.point).all(|other| other == down) && from(down).next().is_none();
+    let along = topology.along(direction);
+    let down = along.onward(last.point).next()?;
+    let is_only = along.onward(last.point).all(|other| other == down);
+    let is_end = is_only && along.onward(down).next().is_none();
     let band = plan.band(direction, last.point, down)?;
     let (gaps, _) = plan.mirror_gaps.get(usize::from(down))?;
     let aligned_ns = |t_ns: i64| plan.aligned_ns(direction, down, t_ns);

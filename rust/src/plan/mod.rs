@@ -6,6 +6,7 @@
 mod band;
 mod copies;
 mod direction;
+mod topology;
 
 use crate::base::blocks::Grid;
 use crate::base::hashed::HashedMap;
@@ -16,6 +17,7 @@ use crate::wire::Packet;
 pub use band::Band;
 pub use copies::Copies;
 pub use direction::Direction;
+pub use topology::{Along, Crossing, Topology};
 
 /// One in a width, per µs.
 #[must_use]
@@ -175,6 +177,14 @@ impl Plan {
         } else {
             -position
         }
+    }
+
+    /// Where packets of a direction enter the whole path, if it is more than one segment.
+    #[must_use]
+    pub fn entry(&self, direction: Direction) -> Option<u16> {
+        let (near, far) = *self.links.get(self.whole?)?;
+        let is_near = self.place(direction, near) <= self.place(direction, far);
+        Some(if is_near { near } else { far })
     }
 
     /// Whether two points share a clock.

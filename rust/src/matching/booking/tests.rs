@@ -1,7 +1,7 @@
 use super::super::Sight;
-use super::super::links::Links;
 use super::super::testing::{fork, path, sight};
 use super::*;
+use crate::plan::Direction;
 
 /// Notes forward packets of a pair, seen at these points, as the tally does.
 fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
@@ -10,18 +10,18 @@ fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
         ..sight(1, *point, 0)
     };
     let sights: Vec<Sight> = points.iter().map(seen).collect();
-    let links = Links::new(plan);
+    let topology = Topology::new(plan);
     let ends = [&sights[0], &sights[sights.len() - 1]];
     let whole = [[*ends[0], *ends[1]]];
     let pairs = sights
         .windows(2)
         .chain(whole.iter().map(<[Sight; 2]>::as_slice));
-    let between = pairs.filter_map(|two| links.between(&two[0], &two[1], Direction::Forward));
-    let crossed = between.fold(0, |all, index| all | link_bit(index, 0));
+    let between = pairs.filter_map(|two| topology.between(two[0].point, two[1].point));
+    let crossed = between.fold(0, |all, one| all | one.bit());
     for _ in 0..n {
-        losses.note_way(plan, &links, &sights, Direction::Forward, crossed);
+        losses.note_way(&topology, &sights, Direction::Forward, crossed);
         let lost = Lost::whole(ends[1]);
-        losses.note_end(plan, &sights, Direction::Forward, lost, false);
+        losses.note_end((plan, &topology), &sights, Direction::Forward, lost, false);
     }
 }
 

@@ -1,10 +1,9 @@
 use super::super::booking::book;
-use super::super::links::Links;
-use super::super::losses::link_bit;
 use super::super::ranges::Lost;
 use super::super::testing::{fork, path, sight};
 use super::super::{FrameId, Sight};
 use super::*;
+use crate::plan::Topology;
 
 /// What was noted of packets, as the tally does, and what of it is kept.
 struct Noted {
@@ -32,22 +31,22 @@ impl Noted {
             ..sight(1, *point, 0)
         };
         let sights: Vec<Sight> = points.iter().map(seen).collect();
-        let links = Links::new(&self.plan);
+        let topology = Topology::new(&self.plan);
         let (first, last) = (sights[0], sights[sights.len() - 1]);
         let whole = [[first, last]];
         let pairs = sights
             .windows(2)
             .chain(whole.iter().map(<[Sight; 2]>::as_slice));
-        let side = self.direction.index();
         let crossed = pairs
-            .filter_map(|two| links.between(&two[0], &two[1], self.direction))
-            .fold(0, |all, index| all | link_bit(index, side));
+            .filter_map(|two| topology.between(two[0].point, two[1].point))
+            .fold(0, |all, one| all | one.bit());
         for _ in 0..n {
             let (plan, direction) = (&self.plan, self.direction);
-            self.losses
-                .note_way(plan, &links, &sights, direction, crossed);
+            self.losses.note_way(&topology, &sights, direction, crossed);
             let all = Lost::whole(&last);
-            let end = self.losses.note_end(plan, &sights, direction, all, false);
+            let end = self
+                .losses
+                .note_end((plan, &topology), &sights, direction, all, false);
             let place = |one: Sight| (one.frame.packed(), one.t_ns);
             self.ended.extend(end.map(|end| Ended {
                 end,
@@ -60,8 +59,8 @@ impl Noted {
 
     /// Booked losses per link, and the sum of what the rows of each link and pair weigh.
     fn weigh(&self, n_pairs: &[u64]) -> (Vec<u64>, Vec<Vec<f64>>) {
-        let side = self.direction.index();
         let n_pairs: Vec<[u64; 2]> = n_pairs.iter().map(|n| [*n; 2]).collect();
+        let side = self.direction.index();
         let booked = book(&self.plan, &self.losses, &n_pairs);
         let books = Books::new(&self.plan, &n_pairs, &booked.points);
         let mut sums = vec![vec![0.0; 4]; self.plan.links.len()];

@@ -4,14 +4,13 @@ use super::super::Sight;
 use super::pairs::{End, Pair, Rules, Verdict, common, find, judge};
 use super::piece::Piece;
 use super::spans::Span;
-use super::ways::Ways;
 use super::{Cut, Kind, Said};
-use crate::plan::{Direction, Plan};
+use crate::plan::{Along, Direction, Plan};
 
 /// Pieces of one stream and direction, in order of time.
 pub(super) struct Batch<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) ways: &'a Ways,
+    pub(super) along: &'a Along,
     pub(super) direction: Direction,
     pub(super) within_ns: i64,
     pub(super) pieces: &'a mut Vec<Piece>,
@@ -25,13 +24,13 @@ impl Batch<'_> {
     pub(super) fn decide(&mut self, to: &mut dyn Said) {
         self.unwrap();
         self.split_jumps();
-        for (up, down) in self.ways.links.iter().copied() {
+        for (up, down) in self.along.neighbours.iter().copied() {
             self.join((up, down), false, to);
         }
-        for (up, down) in self.ways.leaps.iter().copied() {
+        for (up, down) in self.along.leaps.iter().copied() {
             self.join((up, down), true, to);
         }
-        if let Some(ends) = self.ways.whole {
+        if let Some(ends) = self.along.whole {
             self.join_whole(ends, to);
         }
     }
@@ -53,7 +52,7 @@ impl Batch<'_> {
             found.after.clear();
             (found.is_paired, found.is_doubtful) = (false, false);
             found.has_entered = self
-                .ways
+                .along
                 .whole
                 .is_some_and(|(up, _)| piece.sights.first().is_some_and(|one| one.point == up));
         }
@@ -78,7 +77,7 @@ impl Batch<'_> {
                 continue;
             }
             let jumps = piece.sights.windows(2).enumerate();
-            for (at, two) in jumps.filter(|(_, two)| self.ways.is_jump(two)) {
+            for (at, two) in jumps.filter(|(_, two)| self.is_jump(two)) {
                 let n_before = order.partition_point(|other| bytes_of(*other).0 < piece.bytes.1);
                 let before = order.iter().zip(&reach).take(n_before).rev();
                 let mut near = before
@@ -97,6 +96,11 @@ impl Batch<'_> {
         }
     }
 
+    /// Whether two sights of one packet leave out a point between them.
+    fn is_jump(&self, two: &[Sight]) -> bool {
+        matches!(two, [up, down] if self.along.is_jump(up.point, down.point))
+    }
+
     /// Whether a point that a piece jumped saw bytes of it in another packet.
     fn is_seen_between(&self, piece: &Piece, two: &[Sight], other: &Piece) -> bool {
         let [up, down] = two else { return false };
@@ -106,7 +110,7 @@ impl Batch<'_> {
         common(piece.bytes, other.bytes).is_some()
             && piece.bytes != other.bytes
             && other.sights.iter().any(|sight| {
-                self.ways.is_between(sight.point, up.point, down.point)
+                self.along.is_between(sight.point, up.point, down.point)
                     && (is_near(up, sight) || is_near(down, sight))
             })
     }

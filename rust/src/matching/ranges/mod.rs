@@ -12,20 +12,18 @@ mod spans;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 use super::copies::Folded;
 use super::{Sight, Status};
 use crate::base::hash::fold;
 use crate::base::hashed::HashedMap;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 pub(super) use names::Alias;
 use names::{Called, Names};
 pub(super) use piece::{Ending, Lost};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stream::Stream;
-use ways::Ways;
 
 /// Bytes are looked for no farther than this from their usual time, half of the least time after
 /// which senders resend what was lost (200 ms in practice, RFC 6298 §2.4 says 1 s).
@@ -83,7 +81,7 @@ pub(super) struct Fate {
 /// The streams of one partition that are not decided yet.
 pub(super) struct Ranges {
     plan: Arc<Plan>,
-    ways: [Ways; 2],
+    topology: Topology,
     within_ns: i64,
     streams: HashedMap<Stream>,
     names: Names,
@@ -94,10 +92,9 @@ pub(super) struct Ranges {
 
 impl Ranges {
     pub(super) fn new(plan: &Arc<Plan>) -> Self {
-        let ways = [Direction::Forward, Direction::Reverse].map(|way| Ways::new(plan, way));
         let within_ns = plan.wide_ns.clamp(1, MOST_WITHIN_NS);
         Self {
-            ways,
+            topology: Topology::new(plan),
             within_ns,
             plan: Arc::clone(plan),
             streams: HashedMap::default(),
@@ -114,12 +111,9 @@ impl Ranges {
 
     /// Whether bytes of a packet may be found in other packets.
     pub(super) fn wants(&self, sights: &[Sight], direction: Direction) -> bool {
-        let [ways, reverse] = &self.ways;
-        let ways = match direction {
-            Direction::Forward => ways,
-            Direction::Reverse => reverse,
-        };
-        sights.iter().any(|one| one.range.length().is_some()) && !ways.is_complete(sights)
+        let along = self.topology.along(direction);
+        sights.iter().any(|one| one.range.length().is_some())
+            && !along.is_complete(sights.iter().map(|one| one.point))
     }
 
     /// Takes names of datagrams, before what has them is held.
@@ -175,10 +169,8 @@ impl Ranges {
                 let Some(stream) = self.streams.get_mut(&key) else {
                     continue;
                 };
-                let ways = self.ways.get(stream.direction.index());
-                if let Some(ways) = ways {
-                    stream.decide(&self.plan, ways, self.within_ns, until_ns, to);
-                }
+                let along = self.topology.along(stream.direction);
+                stream.decide(&self.plan, along, self.within_ns, until_ns, to);
                 if stream.is_empty() {
                     self.streams.remove(&key);
                 } else {

@@ -3,9 +3,8 @@
 use super::super::evidence::Evidence;
 use super::batch::Batch;
 use super::piece::Piece;
-use super::ways::Ways;
 use super::{Fate, Said};
-use crate::plan::{Direction, Plan};
+use crate::plan::{Along, Direction, Plan};
 
 /// A pair is told by pairs that are so many times as far away as its own pieces may be.
 const CONTEXT: i64 = 3;
@@ -56,7 +55,7 @@ impl Stream {
     pub(super) fn decide(
         &mut self,
         plan: &Plan,
-        ways: &Ways,
+        along: &Along,
         within_ns: i64,
         until_ns: i64,
         to: &mut dyn Said,
@@ -73,7 +72,7 @@ impl Stream {
         }
         let mut batch = Batch {
             plan,
-            ways,
+            along,
             direction: self.direction,
             within_ns,
             pieces: &mut self.pieces,
