@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TextI
 
 import typer
 
+from pcaplat.cli.coercion import PlainCommand, PlainGroup
 from pcaplat.errors import OutputError, PcaplatError
 from pcaplat.outputs import formats, show
 from pcaplat.outputs.folder import with_path
@@ -131,6 +132,7 @@ def application(names: Sequence[str] = (*COMMANDS,)) -> typer.Typer:
     """Give the command line of some subcommands, or of all, imported."""
     app = typer.Typer(
         name="pcaplat",
+        cls=PlainGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -141,7 +143,7 @@ def application(names: Sequence[str] = (*COMMANDS,)) -> typer.Typer:
     for name in names:
         module = importlib.import_module(f"pcaplat.cli.{COMMANDS[name]}")
         command: Callable[..., None] = module.command
-        app.command(name)(with_formats(name, command))
+        app.command(name, cls=PlainCommand)(with_formats(name, command))
     return app
 
 

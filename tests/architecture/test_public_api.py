@@ -34,10 +34,19 @@ def test_importing_the_door_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_merge_whose_rows_are_not_asked_for_imports_no_data_frames() -> None:
-    code = "import pcaplat.run.merge, sys; print(sorted({'polars', 'pyarrow'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def test_a_summary_imports_nothing_that_it_does_not_need() -> None:
+    """From the command line: data frames are for rows, pydantic for files of claims."""
+    code = (
+        "import atexit, sys; from pcaplat.__main__ import main;"
+        "unwanted = {'polars', 'pyarrow', 'pydantic'};"
+        "atexit.register(lambda: print(sorted(unwanted & set(sys.modules)), file=sys.stderr));"
+        "main()"
+    )
+    captures = map(str, sorted((ROOT / "samples" / "vxlan").glob("*.pcap")))
+    command = [sys.executable, "-c", code, "merge", *captures, "--same-clock", "all"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Path of 6 points" in done.stdout
+    assert done.stderr.strip() == "[]"
 
 
 def test_the_reference_pages_are_as_the_code_is() -> None:
