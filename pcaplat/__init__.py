@@ -14,8 +14,8 @@ The way of the data; a later line never hands anything to an earlier one:
 
 The rooms, each of which uses only those before it (docs/contributing.md):
 
-    errors < units, text < tables < model < points, instruments < statistics < metrics < published
-      < diagnostics < stages < breakdowns, traffic < run < linting < study
+    errors, records < units, text < tables < model < points, instruments < statistics < metrics
+      < published < diagnostics < stages < breakdowns, traffic < run < linting < study
       < comparing, validating, benchmarking, auditing < outputs < cli
 
 Here are the verbs and types that are public; each is imported when it is first asked for, because

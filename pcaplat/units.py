@@ -7,10 +7,10 @@ so "1763640000.123456789" is exactly that.
 import datetime as dt
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import floor, log10
 
 from pcaplat.errors import OptionError
+from pcaplat.records import dataclass
 
 NS_PER = {"ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 NS_PER |= {"min": 60 * NS_PER["s"], "h": 3600 * NS_PER["s"]}

@@ -5,7 +5,6 @@ docs/audit.md says how to read the result.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pcaplat.published.rounding import (
     rounding_range,
 )
 from pcaplat.published.sheets import IS_TOTAL, Column, Convention, PrintedRange, Table
+from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.audit/1"

@@ -1,12 +1,12 @@
 """Frames of the sender's point, each with what became of it at the receiver's."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from pcaplat.model.arrays import Ints
+from pcaplat.records import dataclass
 
 DIRECTIONS = ("forward", "reverse")
 UNTOLD = ("ambiguous", "coalesced")

@@ -1,7 +1,6 @@
 """One trial: what was offered, what came out, and how long it took."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import N_BLOCKS, Blocks
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, Estimate
 from pcaplat.tables.columns import Row
 

@@ -5,8 +5,8 @@ Each requirement is found, lacking, or not visible in captures. Sections are tho
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
+from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 
 FOUND, LACKING, INVISIBLE = "found", "lacking", "not visible"

@@ -4,9 +4,9 @@ What may be asked for is here; how it is counted is told in docs/stages/summariz
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pcaplat.errors import OptionError
+from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 from pcaplat.units import parse_duration_ns
 

@@ -1,7 +1,6 @@
 """Crossings: what the core kept of each packet and segment, and of each that was lost there."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -18,6 +17,7 @@ from pcaplat.model.matches.spilled_rows import (
     weights,
 )
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 NOT_SEEN = -1
 """Stands for the frame that a lost packet has not at the far end of its way."""

@@ -1,6 +1,5 @@
 """Lines: latency against frame bytes, by least squares, with intervals of resampled blocks."""
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -9,6 +8,7 @@ import polars as pl
 from pcaplat.metrics.means import Measurement, of_sums
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import N_BLOCKS, Blocks
+from pcaplat.records import dataclass
 
 SUMS = ("n", "x", "xx", "y", "xy", "yy")
 LINK = ["link", "way"]

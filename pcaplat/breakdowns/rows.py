@@ -1,7 +1,7 @@
 """Rows: from counts to the figures of each segment, direction and key."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pcaplat.metrics.bursts import loss_ratio
 from pcaplat.metrics.means import NOT_ASKED, TOO_FEW, TRIMMED_AWAY, Measurement, coarse_ns, of_means
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_ns

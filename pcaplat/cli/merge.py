@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +29,7 @@ from pcaplat.cli.options import (
 from pcaplat.errors import OptionError
 from pcaplat.outputs import result_files, write
 from pcaplat.outputs.folder import check_directory, replaced
+from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result

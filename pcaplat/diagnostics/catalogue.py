@@ -4,9 +4,8 @@ One row a code, for warnings of `merge` and findings of `lint` alike; docs/refer
 is made from this file.
 """
 
-from dataclasses import dataclass
-
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.records import dataclass
 
 SEVERITIES = ("error", "warning", "note")
 """error: a figure is missing, or wrong if the finding is passed over; warning: a figure is wider,

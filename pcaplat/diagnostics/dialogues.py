@@ -5,7 +5,6 @@ the two directions have different clocks; where bytes are missing the capture lo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.records import dataclass
 from pcaplat.units import format_count, format_ns
 
 ENOUGH_CHANGES = 3

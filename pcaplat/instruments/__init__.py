@@ -4,7 +4,7 @@ Cross-checks say a rate or a time of the whole run; samples say, interval by int
 processors were. See docs/instruments.md.
 """
 
-from dataclasses import dataclass
+from pcaplat.records import dataclass
 
 NS_PER_S = 1_000_000_000
 

@@ -1,7 +1,7 @@
 """A run's files of other instruments, as a study file names them, read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pcaplat.instruments import CrossCheck, UsageSamples
@@ -10,6 +10,7 @@ from pcaplat.instruments.mistakes import InstrumentError
 from pcaplat.instruments.netperf import read_netperf
 from pcaplat.instruments.sar import read_sar
 from pcaplat.instruments.table import Mapping, read_esxtop, read_table
+from pcaplat.records import dataclass
 
 FORMATS = ("sar", "esxtop", "csv")
 

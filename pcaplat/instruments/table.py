@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from difflib import get_close_matches
 from itertools import pairwise
@@ -11,6 +10,7 @@ from itertools import pairwise
 from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.instruments.instants import known_ns, ns_of
 from pcaplat.instruments.mistakes import InstrumentError
+from pcaplat.records import dataclass
 
 PDH = re.compile(r"^\(PDH-CSV 4\.0\) \(.*\)\((-?\d+)\)$")
 """What esxtop -b puts over its times: the zone's name, and the minutes that UTC is ahead."""

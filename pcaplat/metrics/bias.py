@@ -1,7 +1,6 @@
 """What may shift the mean of every packet of a segment alike, so that more packets do not help."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.files.stamping import is_first_bit, takes_ns
+from pcaplat.records import dataclass
 from pcaplat.units import format_amount, format_count, format_ns
 
 CONVENTION = "stamp_convention"

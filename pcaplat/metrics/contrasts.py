@@ -6,12 +6,13 @@ variance is unknown: `notes` says so.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import (
     Estimate,
     RunOrder,

@@ -5,7 +5,7 @@ captures, so that the ratio is that of the same time. What the host does besides
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import FCS_BYTES, UNCOUNTED, transaction_rate
 from pcaplat.metrics.traffic_blocks import TrafficSeries
 from pcaplat.model.arrays import Floats
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK, Estimate
 
 NO_SAMPLES = (

@@ -5,7 +5,7 @@ The validity gates are here: how many independent packets an interval needs
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isfinite, sqrt
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import N_BLOCKS, Blocks, joined
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Blocking, Estimate, blocking, resamples, spread_of
 from pcaplat.statistics.loss_ratio import LossEstimate
 

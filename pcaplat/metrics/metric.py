@@ -1,11 +1,11 @@
 """A metric: what may be asked of a run, and the answer, or that there is none."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pcaplat.metrics.dimensions import BASE
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.records import dataclass
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 """Share of packets below each quantile, by its name."""

@@ -4,7 +4,7 @@ The validity gate is that of means (pcaplat.metrics.means); what a quantile's pa
 told by how evenly those below it are spread over time.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -13,6 +13,7 @@ from pcaplat.metrics.means import TRIMMED_AWAY, Measurement, gated, resampled_er
 from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import Blocks, joined
 from pcaplat.model.latencies.histogram import Bins
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Blocking, Estimate, blocking
 
 LEAST_BEYOND = 25

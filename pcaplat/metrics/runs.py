@@ -1,7 +1,7 @@
 """A scenario: one or more runs of the same set-up, and what each of them measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from pcaplat.instruments import CrossCheck, UsageSamples
 from pcaplat.metrics.traffic_blocks import Rates
 from pcaplat.model.blocks import Blocks, Key
+from pcaplat.records import dataclass
 
 LEAST_RUNS = 5
 """From so many runs on, the run is the unit of replication."""

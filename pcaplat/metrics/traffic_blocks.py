@@ -1,12 +1,12 @@
 """Rates of a run: its traffic block by block of time, frame sizes, transactions and overhead."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pcaplat.model.arrays import Ints
+from pcaplat.records import dataclass
 
 TrafficRow = Mapping[str, Any]
 PointAndWay = tuple[str, str]

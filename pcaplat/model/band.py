@@ -1,8 +1,7 @@
 """Where latencies lie about the usual offset, and how often a point sees a packet twice."""
 
-from dataclasses import dataclass
-
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ core counts them (rust/src/base/blocks.rs).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.files.time_range import TimeRange
 from pcaplat.model.latencies.histogram import Bins
 from pcaplat.model.path import Findings
+from pcaplat.records import dataclass
 from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 N_BLOCKS = 256

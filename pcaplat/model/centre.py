@@ -1,10 +1,9 @@
 """The usual offset between two points over time, as the survey follows it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pcaplat.model.arrays import Ints
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

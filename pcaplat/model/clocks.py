@@ -4,7 +4,7 @@ Alignment makes these values; attribution and the results use them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -13,6 +13,7 @@ from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.centre import Centre, in_order
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 MOST_DRIFT_PPM = 10_000
 """No clock drifts so fast: where packets leave more open, they say nothing of the drift."""

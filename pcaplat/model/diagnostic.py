@@ -1,6 +1,6 @@
 """One thing that may mislead, as a value."""
 
-from dataclasses import dataclass
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ order of the names that the core gives (`_native.STATUSES` and the like).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import CountedBlocks
 from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 FramePlace = tuple[int, int]
 """Index of a file, and the number of a frame in it, from 1."""

@@ -4,7 +4,6 @@ The survey makes these values; matching and alignment use them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from pcaplat.model.band import Band, Copies
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Pair, Point
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """What the core is told before it reads the captures again: how to learn, and how to match."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pcaplat.model.band import Band, Copies
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.points import Pair, PointTree
+from pcaplat.records import dataclass
 
 MirrorGaps = tuple[Sequence[Pair], int]
 """When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""

@@ -4,7 +4,8 @@ Points are numbers, indices into `Findings.points`; so are they everywhere betwe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pcaplat.records import dataclass
 
 Pair = tuple[int, int]
 

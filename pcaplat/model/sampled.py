@@ -5,9 +5,9 @@ in the frames is used.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pcaplat.model.arrays import Ints
+from pcaplat.records import dataclass
 
 SampleColumns = Mapping[str, Ints]
 """A table by column, one row a packet or flow; rust/src/py/sampled.rs names the columns."""

@@ -1,7 +1,8 @@
 """Flows whose addresses change on the way, as the core learned them (rust/src/py/translated.rs)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

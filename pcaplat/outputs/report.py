@@ -5,8 +5,9 @@ are plain here: each format makes those of strangers harmless, and escapes what 
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from pcaplat.records import dataclass
 
 Medium = Literal["screen", "paper"]
 """What is read once, as wide as the terminal is; and what is kept, with every figure."""

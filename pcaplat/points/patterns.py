@@ -1,7 +1,8 @@
 """File names of captures: which pattern a name matches, and whether two patterns can meet."""
 
 import re
-from dataclasses import dataclass
+
+from pcaplat.records import dataclass
 
 HOST = r"(?:(?P<host>.+?)[-_.])??"
 PART = r"(?P<part>(?:(?:[-_.]|\.pcap|\.pcapng)[0-9]+)+)"

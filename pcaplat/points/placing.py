@@ -1,7 +1,7 @@
 """What a profile knows of captures by their names: their points, order and clocks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pcaplat.errors import PointError
@@ -10,6 +10,7 @@ from pcaplat.model.files.stamping import Stamping
 from pcaplat.points.order import one_way_pairs, path_of, rank_of
 from pcaplat.points.patterns import find
 from pcaplat.points.schema import Profile, ProfilePoint
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

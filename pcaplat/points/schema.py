@@ -1,9 +1,10 @@
 """What a profile may say: its keys, their types, and the words they take."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pcaplat.model.files.stamping import CONVENTIONS
+from pcaplat.records import dataclass
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "side": ("pre_vtep", "post_vtep", "mirror", "underlay", "inside_guest"),

@@ -9,10 +9,11 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
+
+from pcaplat.records import dataclass
 
 Cells = Mapping[tuple[str, str], Fraction]
 """(row, column) → the number as printed."""

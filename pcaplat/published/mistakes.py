@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -13,6 +12,7 @@ from pcaplat.errors import ClaimError, InputError
 from pcaplat.published.checks import kind
 from pcaplat.published.formula import nearest
 from pcaplat.published.lines import Path, key_lines
+from pcaplat.records import dataclass
 
 TYPES = {
     "string_type": "text",

@@ -1,7 +1,7 @@
 """A merge to be done: what its options mean, and the two passes over all frames."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
 from pcaplat.model.translated import TranslatedSession
+from pcaplat.records import dataclass
 from pcaplat.run.engines import Engine, Tell
 from pcaplat.run.engines import engine as engine_named
 from pcaplat.run.folder import RunFolder

@@ -1,7 +1,6 @@
 """What a merge measures, stage by stage: the path asked for, and all that was found on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from pcaplat import _native
@@ -14,6 +13,7 @@ from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.matched import Matched
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.run.scan import Scan
 from pcaplat.stages.match import measured_links
 

@@ -6,13 +6,14 @@ A new option is a field of the group that it belongs to.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import wraps
 from inspect import getdoc, signature
 from os import PathLike
 from textwrap import fill
 from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 
+from pcaplat.records import dataclass
 from pcaplat.run.values import (
     BREAKDOWNS,
     CLOCK_ACCURACIES,
@@ -323,7 +324,7 @@ class RunOptions:
         help="Damage in a capture is an error.",
     )
     engine: str = option("local", meaning="Where the work runs.", help="Where it runs.")
-    progress: Progress | None = option(None, meaning="Told how far the reading is.")  # noqa: RUF009 - makes a field
+    progress: Progress | None = option(None, meaning="Told how far the reading is.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,6 @@
 """The result of a merge: the summary as it is, the large tables when they are asked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ from pcaplat.model.matches.match_table import MatchTable
 from pcaplat.model.matches.spilled_rows import Rows, rows_in_order
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
+from pcaplat.records import dataclass
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.stages.read import batches_of

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +22,7 @@ from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FileFacts, SampleColumns, Sampled
+from pcaplat.records import dataclass
 from pcaplat.run.job import Job, PointsFound
 from pcaplat.stages.align import align
 from pcaplat.stages.survey import Sample, divide, hidden_repeats, survey, suspect

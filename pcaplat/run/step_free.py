@@ -8,7 +8,7 @@ where it leaves their latencies least unlike.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from pcaplat.model.matched import LinkCounts, Matched, TripCounts
 from pcaplat.model.matches.spilled_rows import ROW, ends
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.align.steps import with_steps
 from pcaplat.stages.attribute import clock_between
 

@@ -1,7 +1,6 @@
 """Kinds of values that options have: what Python may give is checked, what is typed is read."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from operator import index
 from typing import Any
 
@@ -13,6 +12,7 @@ from pcaplat.model.files.stamping import (
     parse_link_rate,
     parse_stamped_at,
 )
+from pcaplat.records import dataclass
 from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
 LARGEST = 2**63 - 1

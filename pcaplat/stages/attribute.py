@@ -9,7 +9,7 @@ See docs/stages/attribute.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from pcaplat.model.latencies.segments import Distribution, Segment
 from pcaplat.model.matched import EndCounts, FramePlace, Latencies, LinkCounts, TripCounts
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 CUT = ("first-byte", "last-byte")
 """Classes of what was cut and joined on the way: the byte that is timed."""

@@ -6,7 +6,6 @@ here takes plain arrays; what they hold is the caller's affair. Why so: docs/sta
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, inf, sqrt
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from pcaplat import _native
 from pcaplat.model.arrays import Floats
+from pcaplat.records import dataclass
 
 CONFIDENCE = 0.95
 N_RESAMPLES = 2000

@@ -1,9 +1,9 @@
 """Intervals of a loss ratio: losses are few, so nothing is normal about them."""
 
-from dataclasses import dataclass
 from math import inf, sqrt
 
 from pcaplat import _native
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, t_quantile
 
 TAIL = 0.975

@@ -1,13 +1,14 @@
 """Studies: the scenarios that a study file names, as captures and as what they measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from pcaplat.instruments.loading import Wanted, cross_checks_in, samples_in
 from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.records import dataclass
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import StudyFile, is_study, load_study
 from pcaplat.study.sources import (

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
 from pcaplat.model.files.captures import CAPTURE, COMPRESSED
+from pcaplat.records import dataclass
 from pcaplat.run.merge import Result, merge
 from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.errors import StudyError

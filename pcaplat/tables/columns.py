@@ -1,9 +1,9 @@
 """Tables as lists of columns, in types of polars and Arrow, which are imported when asked for."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pcaplat.errors import TableError
+from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,7 +1,6 @@
 """From the packets table, batch by batch, to the tables of traffic."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from pcaplat.model.blocks import N_BLOCKS
 from pcaplat.model.matches.spilled_rows import rows_as_spilled
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 from pcaplat.traffic import Traffic
 from pcaplat.traffic.connections import Connections

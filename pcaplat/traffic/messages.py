@@ -5,12 +5,11 @@ numbers, so that what is sent again, or was not captured, changes no count; in U
 message. The first one ends where it is pushed (RFC 9293 §3.9.1), or where the other end speaks.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from pcaplat.model.arrays import Bools, Ints
+from pcaplat.records import dataclass
 
 SIDES = ("a", "b")
 FAR_BYTES = 1 << 24

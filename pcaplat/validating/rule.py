@@ -5,11 +5,12 @@ systematic error widens every interval by its bound.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isfinite
 
 from pcaplat.metrics.contrasts import Contrast
 from pcaplat.published.claims import Claim
+from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, holm
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.validating.needs import needs

@@ -1,10 +1,10 @@
 """Reasons of verdicts, in sentences."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 
 from pcaplat.metrics.dimensions import UNITS
+from pcaplat.records import dataclass
 from pcaplat.units import format_bounds
 
 

@@ -10,8 +10,8 @@ from tests.architecture.source_code import PYTHON, RUST, TYPES, function_lines, 
 from tests.conftest import ROOT
 
 ORDER = {
-    PYTHON: "errors < units, text < tables < model < points, instruments < statistics < metrics"
-    " < published < diagnostics < stages < breakdowns, traffic < run < linting < study"
+    PYTHON: "errors, records < units, text < tables < model < points, instruments < statistics"
+    " < metrics < published < diagnostics < stages < breakdowns, traffic < run < linting < study"
     " < comparing, validating, benchmarking, auditing < outputs < cli < __init__, __main__",
     RUST: "base < file < wire < stamp, location, identity < plan < reading < survey"
     " < matching < export, attribute < py < lib",

@@ -5,7 +5,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from pcaplat.errors import InputError
 from pcaplat.model.files.pipes import copy_of_pipe
 from pcaplat.model.points import Point
 from pcaplat.model.sampled import InterfaceFacts
+from pcaplat.records import dataclass
 from pcaplat.text import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")

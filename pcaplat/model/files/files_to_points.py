@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pcaplat.errors import InputError
 from pcaplat.model.files.captures import Capture, is_decoded, point_names, resolution_ns
 from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FileFacts, InterfaceFacts
+from pcaplat.records import dataclass
 from pcaplat.text import plain_name
 
 PointOf = Sequence[Sequence[int | None]]

@@ -7,11 +7,11 @@ last bit are 8 × length / rate (RFC 1242 §3.8; length with the check sequence,
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from pcaplat.errors import InputError, OptionError
+from pcaplat.records import dataclass
 from pcaplat.units import parse_duration_ns
 
 Stated = TypeVar("Stated")

@@ -5,13 +5,14 @@ and makes these values. See docs/stages/attribute.md.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 MOST_WAIT_NS = 2_000_000_000
 """No request and its response are farther apart (rust/src/matching/trips.rs)."""

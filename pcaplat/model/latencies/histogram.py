@@ -4,12 +4,12 @@ Occupied bins lie block after block and value after value, so that those of any 
 found by bisection: a quantile looks at the few bins about it, not at all.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ Attribution makes these values; the summary uses them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.clocks import Relation
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

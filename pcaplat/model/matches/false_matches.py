@@ -6,10 +6,10 @@ come (docs/stages/match.md, false matches).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pcaplat import _native
 from pcaplat.model.matched import DecoyCounts, PointsAndDirection
+from pcaplat.records import dataclass
 
 CONFIDENCE = 0.95
 MOST_INCOMPLETE = 0.75

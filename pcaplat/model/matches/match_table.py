@@ -1,7 +1,6 @@
 """The matches table: from spilled pairs of frames to its columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ from pcaplat.model.matches.spilled_rows import (
     kinds,
 )
 from pcaplat.model.path import Findings
+from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

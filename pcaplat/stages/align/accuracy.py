@@ -1,7 +1,6 @@
 """What is declared of the clocks' accuracy, tested against the packets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from pcaplat.model.arrays import Floats
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.interval import close
 from pcaplat.units import format_ns

@@ -5,11 +5,12 @@ until a line fits each part; so a slew of 500 ppm loosens no bound outside of it
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pcaplat.model.arrays import Floats
+from pcaplat.records import dataclass
 from pcaplat.stages.align.windows import AROUND, Windows, differences, medians, usual
 
 LEAST_DRIFT = 1e-6

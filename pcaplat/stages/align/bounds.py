@@ -1,7 +1,7 @@
 """Bounds of one clock against another, one for each time bin in which packets were matched."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 
 @dataclass(frozen=True)

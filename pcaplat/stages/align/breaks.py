@@ -5,13 +5,13 @@ the time there and back, among few packets and near the ends of a capture too.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.align.bounds import OffsetBounds
 
 MOST_SLEW = 6e-4

@@ -5,12 +5,12 @@ distance is a path or a queue.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import Step
+from pcaplat.records import dataclass
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.breaks import Break, find_breaks
 from pcaplat.stages.align.windows import (

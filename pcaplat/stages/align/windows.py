@@ -4,11 +4,10 @@ The middle moves with the clock, the distance with the path (Paxson 1998 sees a 
 opposite sign in the two directions).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.records import dataclass
 
 PACKETS = 120
 """Packets of both directions that a window needs for its least latencies to be steady."""

@@ -1,11 +1,11 @@
 """Learned translations as rows: which flow here is which flow there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pcaplat.model.path import Findings
 from pcaplat.model.translated import SessionSide, TranslatedSession
+from pcaplat.records import dataclass
 
 ROUND = 1 << 32
 """TCP sequence numbers are counted modulo this (RFC 9293 §3.4)."""

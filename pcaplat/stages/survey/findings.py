@@ -1,11 +1,12 @@
 """What the survey finds, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.coverage import check_coverage
 from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres

@@ -1,7 +1,7 @@
 """The survey's sample: what each point saw of the same few packets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import SampleColumns
+from pcaplat.records import dataclass
 
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/stages/match.md)."""

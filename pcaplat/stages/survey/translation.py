@@ -6,7 +6,6 @@ whether all packets are read once more to learn which flow becomes which
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import SampleColumns, Sampled
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.centres import follow
 from pcaplat.stages.survey.delays.relations import (
     Relations,

@@ -1,12 +1,13 @@
 """What two points share: packets that each saw once, with the difference of their raw stamps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
 
 FAR_NS = np.iinfo(np.int64).max

@@ -1,11 +1,11 @@
 """In what order packets pass the points."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,

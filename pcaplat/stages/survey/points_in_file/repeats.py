@@ -1,12 +1,12 @@
 """Packets that one file saw more than once, and by which features the observations differ."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 
 WITHIN_NS = 150_000_000
 """Observations of one packet in one file lie within this; a TCP retransmission takes 200 ms or
