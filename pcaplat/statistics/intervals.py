@@ -5,9 +5,10 @@ resampled are blocks of time that are long against that likeness, or whole runs.
 here takes plain arrays; what they hold is the caller's affair. Why so: docs/stages/compare.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil, inf, sqrt
+from operator import add
 
 import numpy as np
 
@@ -225,10 +226,17 @@ def blocking(influence: Floats) -> Blocking | None:
     Returns:
         None where there are too few fine blocks to say anything.
     """
+    return _blocking(np.asarray(influence, np.float64).tobytes())
+
+
+@lru_cache(maxsize=64)
+def _blocking(bytes_of_influence: bytes) -> Blocking | None:
+    """Keep what was chosen: a mean's blocks are asked for with each of its quantiles."""
+    influence = np.frombuffer(bytes_of_influence)
     m = len(influence)
     if m < LEAST_BLOCKS * SHORT_BLOCK:
         return None
-    if not influence.any() or abs(_autocorrelation(influence, 1)) < 2 / sqrt(m):
+    if not influence.any() or abs(next(_autocorrelations(influence))) < 2 / sqrt(m):
         return Blocking(SHORT_BLOCK)
     time = autocorrelation_time(influence)
     least, most = LONG_BLOCKS
@@ -239,8 +247,8 @@ def blocking(influence: Floats) -> Blocking | None:
 def autocorrelation_time(values: Floats) -> float:
     """Integrated autocorrelation time by Geyer's initial positive sequence, at least 1."""
     total, summed = 1.0, 1
-    for lag in range(1, len(values) - 1, 2):
-        pair = _autocorrelation(values, lag) + _autocorrelation(values, lag + 1)
+    alike = _autocorrelations(values)
+    for pair in map(add, alike, alike):
         if pair <= 0:
             break
         total, summed = total + 2 * pair, summed + 4
@@ -248,9 +256,12 @@ def autocorrelation_time(values: Floats) -> float:
     return total * (1 + summed / len(values))
 
 
-def _autocorrelation(values: Floats, lag: int) -> float:
+def _autocorrelations(values: Floats) -> Iterator[float]:
+    """At lags of 1, 2 and so on."""
     centred = values - values.mean()
-    return float(centred[:-lag] @ centred[lag:] / (centred @ centred))
+    everything = centred @ centred
+    for lag in range(1, len(values)):
+        yield float(centred[:-lag] @ centred[lag:] / everything)
 
 
 @lru_cache(maxsize=32)
