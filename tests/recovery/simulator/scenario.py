@@ -85,6 +85,7 @@ class Link:
     lost_share: float = 0.0
     held_share: float = 0.0
     held_ns: int = 12_000
+    held_until_ns: int = 0  # after the start: none is held later; 0: to the end
     doubled_share: float = 0.0
     doubled_after_ns: int = 2_000
 

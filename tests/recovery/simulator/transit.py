@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tests.recovery.simulator.pieces import UDP
+from tests.recovery.simulator.scenario import START_NS
 
 if TYPE_CHECKING:
     from tests.recovery.simulator.pieces import Flags, Table
@@ -86,7 +87,10 @@ class _Walk(NamedTuple):
         ready_ns = up_ns[lead] + base_ns[lead] + tail_ns
         # each waits for the one before (Lindley), in a sum instead of a loop
         out_ns = np.maximum.accumulate(ready_ns - (done_ns - service_ns)) + done_ns
-        out_ns += np.where(self.chance.random(len(lead)) < link.held_share, link.held_ns, 0)
+        is_held = self.chance.random(len(lead)) < link.held_share
+        if link.held_until_ns:
+            is_held &= up_ns[lead] < START_NS + link.held_until_ns
+        out_ns += np.where(is_held, link.held_ns, 0)
         out_ns[self.chance.random(len(lead)) < link.lost_share] = -1
         arrived_ns = np.full(len(units), -1, np.int64)
         arrived_ns[lead] = out_ns

@@ -1,0 +1,139 @@
+"""Networks that are no lines: packets that each take a way of their own, and what points capture.
+
+A packet's ways all begin at one point; it has several where it is sent to several receivers. What a
+point captured, and where each packet was last, is known exactly. It shares no code with what it is
+to test.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tests.support.frames import ICMP, TCP, UDP, checksum, ip, udp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+START_NS = 1_760_000_000_000_000_000
+Way = tuple[str, ...]
+Edge = tuple[str, str]
+
+
+class Packet(NamedTuple):
+    """When it passes its first point, the ways it takes, and its frame there."""
+
+    t_ns: int
+    ways: tuple[Way, ...]
+    frame: bytes
+
+
+class Sighting(NamedTuple):
+    """A packet at a point, in true time; of the packets by its number."""
+
+    t_ns: int
+    packet: int
+    frame: bytes
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What edges do: how long each takes, and by how much some packets are late or lost there."""
+
+    takes_ns: dict[Edge, int]
+    tail_ns: int = 400
+    lost: dict[Edge, float] = field(default_factory=dict)
+    late: dict[Edge, tuple[float, int]] = field(default_factory=dict)
+
+
+Seen = dict[str, list[Sighting]]
+
+
+@dataclass
+class Network:
+    """What each point saw of the packets, and how to save it."""
+
+    packets: Sequence[Packet]
+    seen: Seen
+    clocks: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """Per point how far its clock is ahead, and by how many ppm it is fast."""
+
+    def save(self, folder: Path) -> list[str]:
+        """Write a capture for each point, by its name."""
+        for point, sightings in self.seen.items():
+            off_ns, drift_ppm = self.clocks.get(point, (0, 0.0))
+            with (folder / f"{point}.pcap").open("wb") as file:
+                file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
+                for t_ns, _, data in sightings:
+                    stamp_ns = t_ns + off_ns + round((t_ns - START_NS) * drift_ppm * 1e-6)
+                    head = (*divmod(stamp_ns, 10**9), len(data), len(data))
+                    file.write(struct.pack("<IIII", *head) + data)
+        return [str(folder / f"{point}.pcap") for point in self.seen]
+
+    def packet(self, file: str, frame: int) -> int:
+        """The number of the packet that a frame of a file carries."""
+        return self.seen[file.rpartition("/")[2].partition(".")[0]][frame - 1].packet
+
+    def times(self) -> dict[str, dict[int, int]]:
+        """Per point when it saw which packet."""
+        return {point: {s.packet: s.t_ns for s in seen} for point, seen in self.seen.items()}
+
+
+def walk(
+    packets: Sequence[Packet],
+    edges: Edges,
+    seed: int = 1,
+    as_seen: Callable[[str, bytes, int], bytes] = lambda _point, frame, _packet: frame,
+    missed: Callable[[str, int], bool] = lambda _point, _packet: False,
+) -> Network:
+    """Send the packets on their ways. `missed` says which point did not capture which packet."""
+    chance = np.random.default_rng(seed)
+    seen: Seen = {}
+    for number, packet in enumerate(packets):
+        at_ns = {packet.ways[0][0]: packet.t_ns}
+        for way in packet.ways:
+            _follow(way, at_ns, edges, chance)
+        for point, t_ns in at_ns.items():
+            if t_ns >= 0 and not missed(point, number):
+                frame = as_seen(point, packet.frame, number)
+                seen.setdefault(point, []).append(Sighting(t_ns, number, frame))
+    return Network(packets, {point: sorted(seen[point]) for point in sorted(seen)})
+
+
+def _follow(way: Way, at_ns: dict[str, int], edges: Edges, chance: np.random.Generator) -> None:
+    """Note when a packet passes the points of a way; -1 behind where it was lost."""
+    for edge in pairwise(way):
+        if edge[1] not in at_ns:
+            share, by_ns = edges.late.get(edge, (0.0, 0))
+            took_ns = edges.takes_ns[edge] + int(chance.exponential(edges.tail_ns))
+            took_ns += by_ns * int(chance.random() < share)
+            is_gone = at_ns[edge[0]] < 0 or chance.random() < edges.lost.get(edge, 0.0)
+            at_ns[edge[1]] = -1 if is_gone else at_ns[edge[0]] + took_ns
+
+
+def both_ways(takes_ns: dict[Edge, int]) -> dict[Edge, int]:
+    """The same edges back, which take a fifth longer."""
+    return takes_ns | {(far, near): ns * 6 // 5 for (near, far), ns in takes_ns.items()}
+
+
+def tcp(ends: tuple[str, str], ports: tuple[int, int], seq: int, ack: int, data: bytes) -> bytes:
+    """A TCP segment (RFC 9293), its IP identification made of its numbers."""
+    head = struct.pack(">HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, 0x50, 0x18, 8192, 0, 0)
+    return ip(*ends, TCP, (seq + ack) % 65_521 + 1, 64, head + data)
+
+
+def datagram(ends: tuple[str, str], ports: tuple[int, int], ident: int, data: bytes) -> bytes:
+    """A UDP packet."""
+    return ip(*ends, UDP, ident, 64, udp(ports, data))
+
+
+def echo(ends: tuple[str, str], ident: int, number: int, *, is_reply: bool) -> bytes:
+    """An ICMP echo request or reply (RFC 792)."""
+    bare = struct.pack(">BBHHH", 0 if is_reply else 8, 0, 0, ident, number) + bytes(48)
+    made = bare[:2] + checksum(bare).to_bytes(2) + bare[4:]
+    return ip(*ends, ICMP, number % 65_535 + 1, 64, made)
