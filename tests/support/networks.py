@@ -8,7 +8,7 @@ to test.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,10 @@ class Packet(NamedTuple):
     t_ns: int
     ways: tuple[Way, ...]
     frame: bytes
+    answers: int = -1
+    """The number of the packet without which it is not sent."""
+    is_resent: bool = False
+    """Whether its sender would send it again: none of these is lost."""
 
 
 class Sighting(NamedTuple):
@@ -60,6 +64,8 @@ class Network:
 
     packets: Sequence[Packet]
     seen: Seen
+    lost: list[tuple[Edge, int]] = field(default_factory=list)
+    """On which edge which packet was lost."""
     clocks: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Per point how far its clock is ahead, and by how many ppm it is fast."""
 
@@ -79,6 +85,17 @@ class Network:
         """The number of the packet that a frame of a file carries."""
         return self.seen[file.rpartition("/")[2].partition(".")[0]][frame - 1].packet
 
+    def crossings(self) -> dict[Edge, dict[int, int]]:
+        """Per edge the packets that both its ends saw, and how long they took."""
+        at_ns, found = self.times(), dict[Edge, dict[int, int]]()
+        for number, packet in enumerate(self.packets):
+            for way in packet.ways:
+                captured = [point for point in way if number in at_ns.get(point, {})]
+                for up, down in pairwise(captured):
+                    took_ns = at_ns[down][number] - at_ns[up][number]
+                    found.setdefault((up, down), {})[number] = took_ns
+        return found
+
     def times(self) -> dict[str, dict[int, int]]:
         """Per point when it saw which packet."""
         return {point: {s.packet: s.t_ns for s in seen} for point, seen in self.seen.items()}
@@ -94,26 +111,39 @@ def walk(
     """Send the packets on their ways. `missed` says which point did not capture which packet."""
     chance = np.random.default_rng(seed)
     seen: Seen = {}
+    lost: list[tuple[Edge, int]] = []
+    unanswered: set[int] = set()
     for number, packet in enumerate(packets):
+        if packet.answers in unanswered:
+            continue
         at_ns = {packet.ways[0][0]: packet.t_ns}
+        lossy = replace(edges, lost={}) if packet.is_resent else edges
         for way in packet.ways:
-            _follow(way, at_ns, edges, chance)
+            gone = _follow(way, at_ns, lossy, chance)
+            lost += [(edge, number) for edge in gone]
+            unanswered |= {number} if gone else set()
         for point, t_ns in at_ns.items():
             if t_ns >= 0 and not missed(point, number):
                 frame = as_seen(point, packet.frame, number)
                 seen.setdefault(point, []).append(Sighting(t_ns, number, frame))
-    return Network(packets, {point: sorted(seen[point]) for point in sorted(seen)})
+    return Network(packets, {point: sorted(seen[point]) for point in sorted(seen)}, lost)
 
 
-def _follow(way: Way, at_ns: dict[str, int], edges: Edges, chance: np.random.Generator) -> None:
-    """Note when a packet passes the points of a way; -1 behind where it was lost."""
+def _follow(
+    way: Way, at_ns: dict[str, int], edges: Edges, chance: np.random.Generator
+) -> list[Edge]:
+    """Note when a packet passes the points of a way; give where it was lost: -1 behind that."""
+    lost = []
     for edge in pairwise(way):
         if edge[1] not in at_ns:
             share, by_ns = edges.late.get(edge, (0.0, 0))
             took_ns = edges.takes_ns[edge] + int(chance.exponential(edges.tail_ns))
             took_ns += by_ns * int(chance.random() < share)
-            is_gone = at_ns[edge[0]] < 0 or chance.random() < edges.lost.get(edge, 0.0)
-            at_ns[edge[1]] = -1 if is_gone else at_ns[edge[0]] + took_ns
+            is_lost = chance.random() < edges.lost.get(edge, 0.0)
+            is_there = at_ns[edge[0]] >= 0
+            lost += [edge] if is_there and is_lost else []
+            at_ns[edge[1]] = at_ns[edge[0]] + took_ns if is_there and not is_lost else -1
+    return lost
 
 
 def both_ways(takes_ns: dict[Edge, int]) -> dict[Edge, int]:
