@@ -253,7 +253,8 @@ def told_wrongly(found: Measured) -> dict[str, Any]:
         true_ns = row.hop.packets_ns
         told = [row.told[name] for name in ("n", "max_ns", "mean_ns")]
         true = [len(true_ns), int(true_ns.max()), float(true_ns.mean())]
-        slack = (1, row.slack_ns, row.slack_ns + true[2] / len(true_ns))
+        # a packet at the very end of the time may be counted or not
+        slack = (1, row.slack_ns, row.slack_ns + (told[0] != true[0]) * true[2] / len(true_ns))
         if any(t is None or abs(t - u) > s for t, u, s in zip(told, true, slack, strict=True)):
             wrong[row.name] = (told, true)
     return wrong
