@@ -219,40 +219,47 @@ impl<'a> Cluster<'a> {
         };
         let phantom_frac = self.plan.phantom_frac(self.direction, point);
         let mut found = Vec::new();
-        for (open, one) in self.open.iter().enumerate() {
-            let Some((last, up)) = self.last_of(open) else {
-                continue;
-            };
-            let Some(band) = self.plan.band(self.direction, up.point, point) else {
-                continue;
-            };
-            let goes_on = goes_on(self.plan, self.direction, &self.passed, (up.point, point))
-                * (1.0 - one.continued).max(LEAST_LOST);
-            let residual_ns = |down: &Sight| down.aligned_ns.saturating_sub(up.aligned_ns);
-            let (least_ns, most_ns) = band.near_ns();
-            let start = here.partition_point(|down| residual_ns(down) < least_ns);
-            let rest = here.get(start..).unwrap_or(&[]).iter().enumerate();
-            let admitted = rest.take_while(|(_, down)| residual_ns(down) <= most_ns);
-            for (after, down) in admitted.take(MOST_FRAMES + 1) {
-                let frame = frames.start + start + after;
-                let phantom = phantom_frac.max(LEAST_PHANTOM) + band.far_frac;
-                found.push(Candidate {
-                    open,
-                    frame,
-                    weight: density(band, residual_ns(down)) * goes_on,
-                    lost: (band.lost_frac.max(LEAST_LOST) + band.far_frac)
-                        .max(self.copied_frac(last))
-                        .max(1.0 - goes_on),
-                    phantom: phantom * self.crowd.at(here, start + after)
-                        + self.copied.get(frame).copied().unwrap_or(0.0),
-                    overtaken: band.overtaken(),
-                    sent_ns: up.aligned_ns,
-                    is_ordered: false,
-                });
-            }
+        for open in 0..self.open.len() {
+            let all = self.candidates_of(open, (frames.start, here), phantom_frac);
+            found.extend(all.into_iter().flatten());
         }
         self.put_in_order(point, &mut found);
         found
+    }
+
+    /// The sights at a point, the first of them at `from`, that may go on with an open trajectory.
+    fn candidates_of(
+        &self,
+        open: usize,
+        (from, here): (usize, &[Sight]),
+        phantom_frac: f64,
+    ) -> Option<impl Iterator<Item = Candidate>> {
+        let point = here.first()?.point;
+        let (last, up) = self.last_of(open)?;
+        let band = self.plan.band(self.direction, up.point, point)?;
+        let goes_on = goes_on(self.plan, self.direction, &self.passed, (up.point, point))
+            * (1.0 - self.open.get(open)?.continued).max(LEAST_LOST);
+        let residual_ns = |down: &Sight| down.aligned_ns.saturating_sub(up.aligned_ns);
+        let (least_ns, most_ns) = band.near_ns();
+        let start = here.partition_point(|down| residual_ns(down) < least_ns);
+        let rest = here.iter().enumerate().skip(start);
+        let admitted = rest.take_while(move |(_, down)| residual_ns(down) <= most_ns);
+        let lost = (band.lost_frac.max(LEAST_LOST) + band.far_frac)
+            .max(self.copied_frac(last))
+            .max(1.0 - goes_on);
+        let phantom = phantom_frac.max(LEAST_PHANTOM) + band.far_frac;
+        let candidate = move |(at, down): (usize, &Sight)| Candidate {
+            open,
+            frame: from + at,
+            weight: density(band, residual_ns(down)) * goes_on,
+            lost,
+            phantom: phantom * self.crowd.at(here, at)
+                + self.copied.get(from + at).copied().unwrap_or(0.0),
+            overtaken: band.overtaken(),
+            sent_ns: up.aligned_ns,
+            is_ordered: false,
+        };
+        Some(admitted.take(MOST_FRAMES + 1).map(candidate))
     }
 
     /// Orders are known of what was seen at one point: the one that saw most of what may go on.

@@ -3,6 +3,7 @@
 use super::resent::{is_on_its_own_way, is_resend};
 use super::{FrameId, Sight};
 use crate::plan::Copies;
+use std::collections::HashMap;
 
 /// Copies of a frame at one point lie within this (docs/stages/match.md, copies).
 pub(super) const COPIES_WITHIN_NS: i64 = 2_000_000;
@@ -13,6 +14,8 @@ pub(super) const NEARLY_ALL: f64 = 0.9;
 const MOST_COPIES: i64 = 4;
 /// More frames than this that are equal and numbered, at two points, are numbers that come around.
 const MOST_EQUAL: usize = 2;
+/// A copy is one of the last so many that are equal to it.
+const MOST_LOOKED_AT: usize = 8;
 
 /// What tells copies from packets that repeat themselves.
 pub(super) struct Rules<'a> {
@@ -87,22 +90,10 @@ impl Folded {
         let is_numbered = n_crowded < 2;
         let mut kept: Vec<Sight> = Vec::with_capacity(left.len());
         for sights in points() {
-            let n_before = kept.len();
-            for sight in sights {
-                let here = kept.get(n_before..).unwrap_or(&[]);
-                let mut near = here
-                    .iter()
-                    .rev()
-                    .take_while(|original| is_close(original, sight));
-                let is_same = |one: &Sight| {
-                    is_numbered
-                        && is_same_frame(one, sight)
-                        && !is_on_its_own_way(one, sight, &left, rules)
-                };
-                match near.find(|original| is_one_packet || is_same(original)) {
-                    Some(original) => self.0.push((original.frame, *sight)),
-                    None => kept.push(*sight),
-                }
+            match sights {
+                _ if is_one_packet => self.take_close(sights, &mut kept),
+                [_, _, ..] if is_numbered => self.take_same(sights, &left, rules, &mut kept),
+                _ => kept.extend(sights),
             }
         }
         self.0
@@ -111,43 +102,66 @@ impl Folded {
         kept
     }
 
+    /// Of one packet's sights at a point, those close to the one that is kept before them.
+    fn take_close(&mut self, sights: &[Sight], kept: &mut Vec<Sight>) {
+        let mut original: Option<Sight> = None;
+        for sight in sights {
+            if let Some(original) = original.filter(|original| is_close(original, sight)) {
+                self.0.push((original.frame, *sight));
+            } else {
+                original = Some(*sight);
+                kept.push(*sight);
+            }
+        }
+    }
+
+    /// Of the sights at a point, those that are equal to the byte to one close before them; of many
+    /// equal ones the last few are looked at.
+    fn take_same(
+        &mut self,
+        sights: &[Sight],
+        all: &[Sight],
+        rules: &Rules<'_>,
+        kept: &mut Vec<Sight>,
+    ) {
+        let here = sights.first().map(|first| first.point);
+        let elsewhere = all.iter().filter(|one| Some(one.point) != here);
+        let elsewhere: Vec<Sight> = elsewhere.copied().collect();
+        let entry = all.iter().map(rules.place).min();
+        let mut of_tag: HashMap<u32, Vec<Sight>> = HashMap::new();
+        for sight in sights.iter() {
+            let same = of_tag.entry(sight.copy_tag).or_default();
+            let near = same.iter().rev().take(MOST_LOOKED_AT);
+            let mut near = near.take_while(|original| is_close(original, sight));
+            let is_copy = |original: &Sight| {
+                let is_packet = is_on_its_own_way(original, sight, (&elsewhere, entry), rules);
+                sight.copy_tag != 0 && !is_packet
+            };
+            if let Some(original) = near.find(|original| is_copy(original)) {
+                self.0.push((original.frame, *sight));
+            } else {
+                same.push(*sight);
+                kept.push(*sight);
+            }
+        }
+    }
+
     /// Of a point that sees nearly everything twice: the second sight of each two that lie as a copy
     /// does and that have no other to be a copy of, or to be copied.
     fn take_seconds(&mut self, sights: &[Sight], copies: Copies, left: &mut Vec<Sight>) {
         if copies.copied_frac < NEARLY_ALL || sights.len() < 2 {
             return left.extend(sights);
         }
-        let gap_ns = |one: &Sight, other: &Sight| other.t_ns.saturating_sub(one.t_ns);
-        let lies_between = |gap_ns: i64| (copies.lo_ns..=copies.hi_ns).contains(&gap_ns);
         let mut is_copy = vec![false; sights.len()];
-        let firsts_of = |at: usize, is_copy: &[bool]| {
-            let sight = sights.get(at);
-            let near = sights.iter().zip(is_copy).enumerate().take(at).rev();
-            let gap_before_ns = |one: &Sight| sight.map_or(i64::MAX, |sight| gap_ns(one, sight));
-            let near = near.take_while(|(_, (one, _))| gap_before_ns(one) <= copies.hi_ns);
-            let is_first =
-                |one: &Sight, is_copy: bool| !is_copy && lies_between(gap_before_ns(one));
-            let firsts = near.filter(|(_, (one, is_copy))| is_first(one, **is_copy));
-            firsts.map(|(first, _)| first).take(2).collect::<Vec<_>>()
-        };
-        let second_of = |at: usize| {
-            let sight = sights.get(at)?;
-            let near = sights.iter().enumerate().skip(at + 1);
-            let near = near.take_while(|(_, one)| gap_ns(sight, one) <= copies.hi_ns);
-            only(near.filter(|(_, one)| lies_between(gap_ns(sight, one))))
-        };
         for (at, sight) in sights.iter().enumerate() {
-            let original = match firsts_of(at, &is_copy).as_slice() {
-                [first] if firsts_of(*first, &is_copy).is_empty() => Some(*first),
+            let original = match firsts_of(at, sights, &is_copy, copies).as_slice() {
+                [first] if firsts_of(*first, sights, &is_copy, copies).is_empty() => Some(*first),
                 _ => None,
             };
-            let original = original.filter(|first| second_of(*first) == Some(at));
+            let original = original.filter(|first| second_of(*first, sights, copies) == Some(at));
             if let Some(original) = original.and_then(|first| sights.get(first)) {
-                is_copy
-                    .iter_mut()
-                    .skip(at)
-                    .take(1)
-                    .for_each(|flag| *flag = true);
+                let here = is_copy.iter_mut().skip(at).take(1);
+                here.for_each(|flag| *flag = true);
                 self.0.push((original.frame, *sight));
             } else {
                 left.push(*sight);
@@ -156,10 +170,29 @@ impl Folded {
     }
 }
 
-/// The index of the only one.
-fn only<T>(mut found: impl Iterator<Item = (usize, T)>) -> Option<usize> {
-    let (index, _) = found.next()?;
-    found.next().is_none().then_some(index)
+fn gap_ns(one: &Sight, other: &Sight) -> i64 {
+    other.t_ns.saturating_sub(one.t_ns)
+}
+
+/// Of the sights before one that are no copies themselves, up to two that it may be a copy of; all are
+/// in order of time.
+fn firsts_of(at: usize, sights: &[Sight], is_copy: &[bool], copies: Copies) -> Vec<usize> {
+    let Some((copy, before)) = sights.get(at).zip(sights.get(..at)) else {
+        return Vec::new();
+    };
+    let from = before.partition_point(|one| gap_ns(one, copy) > copies.hi_ns);
+    let to = before.partition_point(|one| gap_ns(one, copy) >= copies.lo_ns);
+    let is_first = |first: &usize| is_copy.get(*first) == Some(&false);
+    (from..to).rev().filter(is_first).take(2).collect()
+}
+
+/// The only one after a sight that may be a copy of it.
+fn second_of(at: usize, sights: &[Sight], copies: Copies) -> Option<usize> {
+    let (original, after) = sights.get(at).zip(sights.get(at + 1..))?;
+    let from = after.partition_point(|one| gap_ns(original, one) < copies.lo_ns);
+    let second = after.get(from..)?.iter().take(2);
+    let mut second = second.take_while(|one| gap_ns(original, one) <= copies.hi_ns);
+    (second.next().is_some() && second.next().is_none()).then_some(at + 1 + from)
 }
 
 /// All within what copies of the first take.
@@ -176,10 +209,6 @@ fn is_within(sights: &[Sight], copies: Copies) -> bool {
 
 fn is_close(original: &Sight, copy: &Sight) -> bool {
     copy.t_ns.saturating_sub(original.t_ns) <= COPIES_WITHIN_NS
-}
-
-fn is_same_frame(one: &Sight, other: &Sight) -> bool {
-    one.copy_tag != 0 && one.copy_tag == other.copy_tag
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use super::crowd::copied_frac;
 use super::piece::Piece;
 use super::posterior::{Candidate, LEAST_LOST, LEAST_PHANTOM, likely_pairs};
 use crate::plan::{Direction, Plan, per_us};
+use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// Share of packets that take much longer or shorter than the band allows, if none was seen to.
 const LEAST_FAR: f64 = 1e-4;
@@ -76,22 +78,14 @@ fn candidates(plan: &Plan, direction: Direction, rate: f64, pieces: &[Piece]) ->
     for (open, piece) in pieces.iter().enumerate() {
         let end = piece.sights.last().filter(|_| !piece.has_doubtful_end);
         let Some(last) = end else { continue };
-        let earliest_ns = last.aligned_ns.saturating_sub(plan.wide_ns);
-        let latest_ns = last.aligned_ns.saturating_add(plan.wide_ns);
-        let from = starts.partition_point(|(head, _)| head.aligned_ns < earliest_ns);
-        let near = starts.get(from..).unwrap_or(&[]).iter();
-        let near = near.take_while(|(head, _)| head.aligned_ns <= latest_ns);
-        let place = |sight: &Sight| plan.place(direction, sight.point);
-        let beyond = near
-            .filter(|(head, _)| place(head) > place(last))
-            .take(ENOUGH);
+        let beyond = nearest_beyond(plan, direction, last, &starts);
         let goes_nowhere = match piece.sights.as_slice() {
             [alone] => copied_frac(plan, alone, piece.copied),
             _ => 0.0,
         };
-        found.extend(beyond.filter_map(|(head, frame)| {
-            let copied = pieces.get(*frame).map_or(0.0, |piece| piece.copied);
-            let one = candidate(plan, direction, rate, (open, last), (*frame, head))?;
+        found.extend(beyond.into_iter().filter_map(|(head, frame)| {
+            let copied = pieces.get(frame).map_or(0.0, |piece| piece.copied);
+            let one = candidate(plan, direction, rate, (open, last), (frame, head))?;
             Some(Candidate {
                 lost: one.lost.max(goes_nowhere),
                 phantom: one.phantom + copied,
@@ -101,6 +95,30 @@ fn candidates(plan: &Plan, direction: Direction, rate: f64, pieces: &[Piece]) ->
     }
     put_in_order(pieces, &mut found);
     found
+}
+
+/// The earliest starts within the window, at points beyond that of an end.
+fn nearest_beyond<'a>(
+    plan: &Plan,
+    direction: Direction,
+    last: &Sight,
+    starts: &BTreeMap<i64, Vec<(&'a Sight, usize)>>,
+) -> Vec<(&'a Sight, usize)> {
+    let earliest_ns = last.aligned_ns.saturating_sub(plan.wide_ns);
+    let latest_ns = last.aligned_ns.saturating_add(plan.wide_ns);
+    let beyond = (
+        Bound::Excluded(plan.place(direction, last.point)),
+        Bound::Unbounded,
+    );
+    let mut near: Vec<(&Sight, usize)> = Vec::new();
+    for here in starts.range(beyond).map(|(_, here)| here) {
+        let from = here.partition_point(|(head, _)| head.aligned_ns < earliest_ns);
+        let rest = here.iter().skip(from).take(ENOUGH);
+        near.extend(rest.take_while(|(head, _)| head.aligned_ns <= latest_ns));
+    }
+    near.sort_unstable_by_key(|(head, index)| (head.aligned_ns, *index));
+    near.truncate(ENOUGH);
+    near
 }
 
 /// Orders are known of what was seen last at one point: the one where most were.
@@ -115,8 +133,13 @@ fn put_in_order(pieces: &[Piece], found: &mut [Candidate]) {
     }
 }
 
-/// The first sights of pieces that may continue another, in order of time, with their pieces.
-fn starts<'a>(plan: &Plan, direction: Direction, pieces: &'a [Piece]) -> Vec<(&'a Sight, usize)> {
+/// By place along the way, the first sights of pieces that may continue another, in order of time,
+/// with their pieces.
+fn starts<'a>(
+    plan: &Plan,
+    direction: Direction,
+    pieces: &'a [Piece],
+) -> BTreeMap<i64, Vec<(&'a Sight, usize)>> {
     let place = |sight: &Sight| plan.place(direction, sight.point);
     let heads = pieces.iter().enumerate();
     let heads = heads.filter_map(|(index, piece)| Some((piece.sights.first()?, index)));
@@ -127,11 +150,15 @@ fn starts<'a>(plan: &Plan, direction: Direction, pieces: &'a [Piece]) -> Vec<(&'
             .get(index)
             .is_some_and(|piece| piece.has_doubtful_start)
     };
-    let mut starts: Vec<(&Sight, usize)> = heads
-        .into_iter()
-        .filter(|(head, index)| Some(place(head)) > least && !is_doubtful(*index))
-        .collect();
-    starts.sort_unstable_by_key(|(head, index)| (head.aligned_ns, *index));
+    let mut starts: BTreeMap<i64, Vec<(&Sight, usize)>> = BTreeMap::new();
+    let may_continue =
+        |(head, index): &(&Sight, usize)| Some(place(head)) > least && !is_doubtful(*index);
+    for (head, index) in heads.into_iter().filter(may_continue) {
+        starts.entry(place(head)).or_default().push((head, index));
+    }
+    for here in starts.values_mut() {
+        here.sort_unstable_by_key(|(head, index)| (head.aligned_ns, *index));
+    }
     starts
 }
 

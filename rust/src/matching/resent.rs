@@ -24,20 +24,17 @@ pub(super) fn is_resend(
 }
 
 /// Where packets of this identity came from, something was seen that only the second can be, or, if
-/// that is here, anywhere: it is a packet, and no copy of the first.
+/// that is here, anywhere else: it is a packet, and no copy of the first.
 pub(super) fn is_on_its_own_way(
     first: &Sight,
     second: &Sight,
-    all: &[Sight],
+    (elsewhere, entry): (&[Sight], Option<i64>),
     rules: &Rules<'_>,
 ) -> bool {
-    let entry = all.iter().map(rules.place).min();
-    let is_here = |one: &Sight| one.point == first.point;
-    let is_asked = |one: &Sight| {
-        !is_here(one) && (entry == Some((rules.place)(first)) || entry == Some((rules.place)(one)))
-    };
+    let is_entry = |one: &Sight| entry == Some((rules.place)(one));
+    let is_asked = |one: &Sight| is_entry(first) || is_entry(one);
     let is_second = |one: &Sight| (rules.fits)(one, second) && !(rules.fits)(one, first);
-    all.iter().any(|one| is_asked(one) && is_second(one))
+    elsewhere.iter().any(|one| is_asked(one) && is_second(one))
 }
 
 #[cfg(test)]

@@ -18,7 +18,13 @@ impl Copies {
     /// Whether a copy may come that much later.
     #[must_use]
     pub fn admits(&self, gap_ns: i64) -> bool {
-        self.copied_frac > 0.0 && (self.lo_ns..=self.hi_ns).contains(&gap_ns)
+        self.copied_frac > 0.0 && self.lies_between(gap_ns)
+    }
+
+    /// Whether that much later is where copies come, if there are any.
+    #[must_use]
+    pub fn lies_between(&self, gap_ns: i64) -> bool {
+        (self.lo_ns..=self.hi_ns).contains(&gap_ns)
     }
 
     /// Density of copies that much later, per µs.
