@@ -7,7 +7,7 @@ use crate::plan::Band;
 /// Frames that are looked at for one: beyond, it abstains.
 const MOST_LOOKS: usize = 1024;
 /// Pairs for each piece, all together: beyond, the rest abstains. Usual is one.
-const MOST_PAIRS: usize = 64;
+const MOST_PAIRS: usize = 16;
 /// Rivals of a pair that are looked at: beyond, it abstains.
 const MOST_RIVALS: usize = 16;
 /// Of two pairs for the same byte one is told where it is so many times nearer the usual time than
@@ -54,7 +54,7 @@ pub(super) struct Rules<'a> {
     pub(super) may_be_equal: bool,
 }
 
-/// Every possible pair, and the upstream pieces that have too many of them.
+/// Every possible pair, and the pieces that have too many of them.
 pub(super) fn find(ups: &[End], downs: &mut [End], rules: Rules<'_>) -> (Vec<Pair>, Vec<usize>) {
     downs.sort_unstable_by_key(|down| (down.bytes, down.aligned_ns, down.piece));
     let mut far = i64::MIN;
@@ -67,19 +67,26 @@ pub(super) fn find(ups: &[End], downs: &mut [End], rules: Rules<'_>) -> (Vec<Pai
         })
         .collect();
     let (mut pairs, mut crowded) = (Vec::new(), Vec::new());
+    let mut is_crowded = vec![false; downs.len()];
     let most_pairs = MOST_LOOKS + MOST_PAIRS * (ups.len() + downs.len());
     for up in ups {
         let n_before = downs.partition_point(|down| down.bytes.0 < up.bytes.1);
-        let before = downs.iter().zip(&reach).take(n_before).rev();
-        let mut near = before.take_while(|(_, reach)| **reach > up.bytes.0);
-        let looked = near.by_ref().take(MOST_LOOKS);
+        let before = reach.iter().take(n_before).rev();
+        let n_near = before.take_while(|reach| **reach > up.bytes.0).count();
+        let near = n_before - n_near..n_before;
         let n_found = pairs.len();
-        pairs.extend(looked.filter_map(|(down, _)| possible(up, down, rules)));
-        if near.next().is_some() || pairs.len() > most_pairs {
+        let looked = downs.get(near.clone()).unwrap_or(&[]).iter().rev();
+        let looked = looked.take(MOST_LOOKS);
+        pairs.extend(looked.filter_map(|down| possible(up, down, rules)));
+        if n_near > MOST_LOOKS || pairs.len() > most_pairs {
             pairs.truncate(n_found);
             crowded.push(up.piece);
+            let near = is_crowded.get_mut(near).unwrap_or(&mut []);
+            near.fill(true);
         }
     }
+    let downs = downs.iter().zip(is_crowded);
+    crowded.extend(downs.filter(|(_, is)| *is).map(|(down, _)| down.piece));
     (pairs, crowded)
 }
 
@@ -293,6 +300,7 @@ mod tests {
         let ups = [end(0, (0, 100), 0), end(1, (200, 300), 0)];
         let (pairs, crowded) = find(&ups, &mut many(2), rules);
         assert!(pairs.is_empty());
-        assert_eq!(crowded, [0]);
+        let all_but_the_other_up = [0].into_iter().chain(2..MOST_LOOKS + 3);
+        assert!(crowded.into_iter().eq(all_but_the_other_up));
     }
 }
