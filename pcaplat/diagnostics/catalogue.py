@@ -76,6 +76,8 @@ CODES = (
     Code("clock-accuracy-alone", "warning", "the accuracy of one clock alone was declared", "it relates no two clocks and was not used", "declare that of another clock too"),
     Code("raw-difference", "note", "equal clocks fit, but are not declared", "latencies there rest on equal clocks, which nothing but the packets says", "declare --same-clock if it is so"),
     Code("negative-latency", "error", "packets arrive before they left, at points that share a clock", "latencies of the segment are wrong by as much", "take back --same-clock for these points, or check the order with --path"),
+    Code("late-packets", "warning", "packets took far longer than is usual on their segment, and arrived", "they are in n, mean, maximum and quantiles; mean_without_late_ns is the mean without them", "list them with --slowest; --lost-after sets the waiting time after which a packet counts as lost"),
+    Code("arrived-after-wait", "warning", "packets arrived after the waiting time of --lost-after", "they count as lost, and are in no latency", "give a longer --lost-after to count them as late"),
     Code("open-triangle", "warning", "three points contradict each other: equal packets join other frames when the point in the middle is left out", "of the equal packets next to that point some pairs are false, and their latencies wrong", "leave that point out, or the packets that are equal to each other (--filter)"),
     Code("coarse-resolution", "warning", "stamps are coarse beside the latency", "quantiles are those of the digit; means hold", "capture nanoseconds (tcpdump --time-stamp-precision=nano)"),
 )  # fmt: skip

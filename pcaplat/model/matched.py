@@ -54,6 +54,30 @@ class EndCounts:
 
 
 @dataclass(frozen=True)
+class LateCounts:
+    """Packets that took longer than the expected delay range allows.
+
+    Attributes:
+        n: Pairs.
+        sum_ns: Sum of their latencies, exact; between points that share no clock, of what they took
+            more than usual.
+        n_too_late: Packets that came after the waiting time that was asked for, and are lost.
+    """
+
+    n: int
+    sum_ns: int
+    n_too_late: int
+
+
+@dataclass(frozen=True)
+class LatePairs:
+    """Pairs joined over the whole capture: all, and as many as are expected to be false."""
+
+    n: int
+    n_false: int
+
+
+@dataclass(frozen=True)
 class LinkCounts:
     """Packets of a segment in one direction.
 
@@ -70,6 +94,8 @@ class LinkCounts:
         matched_bytes: Of streams that may be cut and joined: bytes seen at both ends.
         lost_bytes: Bytes of such that entered and were never seen again.
         ends: Of packets in pieces: their first bytes, and their last.
+        late: Pairs that took longer than the expected delay range allows.
+        loss_threshold_ns: The waiting time after which a packet is lost.
         spills: Files of raw differences, between points that share no clock.
     """
 
@@ -85,6 +111,8 @@ class LinkCounts:
     matched_bytes: int
     lost_bytes: int
     ends: Sequence[EndCounts]
+    late: LateCounts
+    loss_threshold_ns: int
     spills: Sequence[str]
 
 
@@ -211,6 +239,7 @@ class Matched:
         early: By upstream and downstream point of one clock: the frames of the packet that arrived
             earliest before it left.
         decoys: What is known of false pairs.
+        late: Pairs that were joined over the whole capture.
         rows: Files of all pairs, if rows are kept.
         crossed: Files of the packets that crossed each segment, if they are kept.
         lost: Files of the packets that were lost on each.
@@ -226,6 +255,7 @@ class Matched:
     min_delays: Sequence[MinDelays]
     early: Mapping[Pair, tuple[FramePlace, FramePlace]]
     decoys: DecoyCounts
+    late: LatePairs
     rows: Sequence[str]
     crossed: Sequence[str]
     lost: Sequence[str]

@@ -56,6 +56,8 @@ class Plan:
         wide_ns: A packet unique at two points is one packet within this.
         horizon_ns: A frame can be decided when nothing older than this is to come.
         cover: Per component, start and end of the time that all points cover, reference time, ns.
+        point_covers: Per point, start and end of the time that it covers, reference time, ns.
+        lost_after_ns: The waiting time after which a packet is lost; None: the slowest found.
         range: Start and end of the time that is asked for, reference time, ns.
         bins: Start of the first bin of least differences, and length of each, reference time, ns.
         is_short: Per class of packets, whether too little of them was captured.
@@ -82,6 +84,8 @@ class Plan:
     wide_ns: int
     horizon_ns: int
     cover: Sequence[Pair]
+    point_covers: Sequence[Pair]
+    lost_after_ns: int | None
     range: Pair
     bins: Pair
     is_short: Sequence[bool]

@@ -38,7 +38,7 @@ def _of_path(measured: MeasuredPath) -> MergeDocument:
         measured.segments,
         n_by_status(matched),
         course.reference,
-        false_matches(matched.decoys),
+        false_matches(matched.decoys, matched.late),
     )
 
 

@@ -134,7 +134,7 @@ def _match(course: Course) -> Matched:
         scan.domains,
         scan.point_of,
         scan.divisions,
-        window_ns=scan.job.options.window_ns,
+        lost_after_ns=scan.job.options.lost_after_ns,
         range_ns=course.range_ns,
     )
     plan = replace(

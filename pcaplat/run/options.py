@@ -221,11 +221,21 @@ class MatchingOptions:
         None,
         name="--window",
         kind=DURATION,
-        meaning="How far a packet may be from its usual time between neighbouring points; found by "
-        "default.",
-        help="How far a packet may be from its usual time.",
+        meaning="How wide the first look for a packet is; found by default. It may change the "
+        "cost, and never the answer.",
+        help="Width of the first look for a packet; the answer stays the same.",
         metavar="DURATION",
         key="window",
+    )
+    lost_after_ns: int | None = option(
+        None,
+        name="--lost-after",
+        kind=DURATION,
+        meaning="Waiting time after which a packet is lost (RFC 7680); by default the slowest "
+        "delay that was found on the segment.",
+        help="Waiting time after which a packet is lost. Default: the slowest found.",
+        metavar="DURATION",
+        key="lost_after",
     )
 
 

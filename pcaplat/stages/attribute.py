@@ -73,7 +73,15 @@ class Segments:
             blocks = self.times.blocks(found, counts.lost_blocks) if found else None
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
-            yield replace(whole, blocks=blocks, variation=variation)
+            late = counts.late
+            yield replace(
+                whole,
+                blocks=blocks,
+                variation=variation,
+                n_late=late.n,
+                late_sum_ns=late.sum_ns,
+                n_too_late=late.n_too_late,
+            )
         for kind, own in zip(CUT, counts.ends, strict=True):
             if own.n or own.n_lost:
                 distribution, _ = self._latencies(own)
@@ -99,6 +107,7 @@ class Segments:
             counts.matched_bytes,
             counts.lost_bytes,
             lost_spread=counts.lost_spread,
+            loss_threshold_ns=counts.loss_threshold_ns,
         )
 
     def _latencies(

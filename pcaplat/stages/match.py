@@ -42,7 +42,7 @@ def plan_matching(
     point_of: Sequence[Sequence[int | None]],
     divisions: Sequence[PointTree | None] = (),
     *,
-    window_ns: int | None = None,
+    lost_after_ns: int | None = None,
     range_ns: TimeRange = (None, None),
 ) -> Plan:
     """Say how to match, as the core takes it.
@@ -52,14 +52,15 @@ def plan_matching(
         domains: Clock domain of each point.
         point_of: Per file and part of it, the point.
         divisions: How each file is divided.
-        window_ns: How long a packet may take between neighbours; from the bands if not given.
+        lost_after_ns: The waiting time after which a packet is lost; by default the slowest that
+            is found.
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
         The plan, but for `is_short` and `sequences`, which are for the caller to tell.
     """
     n = len(findings.points)
-    wide_ns = window_ns or usual_window_ns(findings)
+    wide_ns = usual_window_ns(findings)
     links, whole = measured_links(findings)
     return Plan(
         point_of=[list(of_file) for of_file in point_of],
@@ -80,6 +81,8 @@ def plan_matching(
         wide_ns=wide_ns,
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
+        point_covers=[findings.cover([point]) for point in range(n)],
+        lost_after_ns=lost_after_ns,
         range=_whole_range(range_ns),
         is_short=(),
         blocks=BlockTimes.of(findings, range_ns),

@@ -78,12 +78,31 @@ class Segment:
     """How many times the variance of as many independent losses `n_lost` has."""
     early: str = ""
     """The frames of the packet that arrived earliest before it left, if one did."""
+    n_late: int | None = None
+    """Packets that took longer than the expected delay range allows; None: not counted."""
+    late_sum_ns: int = 0
+    """Sum of their latencies; without a shared clock, of what they took more than usual."""
+    n_too_late: int = 0
+    """Packets that came after the waiting time that was asked for, and count as lost."""
+    loss_threshold_ns: int = 0
+    """The waiting time after which a packet is lost (RFC 7680 §2.4)."""
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
 
     def split(self) -> "Segment":
         """Give what is left of it then: counts, and variation within a direction."""
         return replace(self, blocks=None, is_split=True)
+
+    @property
+    def mean_without_late_ns(self) -> float | None:
+        """Mean of the packets that were not late; None where all were, or nothing is known."""
+        all_of = self.distribution
+        if all_of is None or self.n_late is None or self.n_late >= all_of.n:
+            return None
+        late_ns: float = self.late_sum_ns
+        if not self.relation.kind.is_shared:
+            late_ns += self.n_late * all_of.quantile_ns(0.5)
+        return (all_of.sum_ns - late_ns) / (all_of.n - self.n_late)
 
     @property
     def is_absolute(self) -> bool:

@@ -8,10 +8,11 @@ come (docs/stages/match.md, false matches).
 from collections.abc import Mapping, Sequence
 
 from pcaplat import _native
-from pcaplat.model.matched import DecoyCounts, PointsAndDirection
+from pcaplat.model.matched import DecoyCounts, LatePairs, PointsAndDirection
 from pcaplat.records import dataclass
 
 CONFIDENCE = 0.95
+NO_LATE_PAIRS = LatePairs(0, 0)
 MOST_INCOMPLETE = 0.75
 """Of packets: where hardly any is complete, decoys say little."""
 
@@ -23,11 +24,14 @@ class FalseMatches:
     n_expected: Mapping[PointsAndDirection, float]
     n_upper: float
     n_pairs: int
+    n_late: int = 0
+    """False pairs that are expected of late packets, whichever points they are of."""
 
     @property
     def frac(self) -> float | None:
         """Their share of all pairs; null without pairs."""
-        return min(1.0, sum(self.n_expected.values()) / self.n_pairs) if self.n_pairs else None
+        n = sum(self.n_expected.values()) + self.n_late
+        return min(1.0, n / self.n_pairs) if self.n_pairs else None
 
     @property
     def upper_frac(self) -> float | None:
@@ -35,11 +39,12 @@ class FalseMatches:
         return min(1.0, self.n_upper / self.n_pairs) if self.n_pairs else None
 
 
-def false_matches(decoys: DecoyCounts) -> FalseMatches:
+def false_matches(decoys: DecoyCounts, late: LatePairs = NO_LATE_PAIRS) -> FalseMatches:
     """Weigh what the core counted of decoys (rust/src/matching/decoys.rs).
 
     Args:
         decoys: What it counted.
+        late: Pairs of late packets, and what was found in the order that causality forbids.
 
     Returns:
         Expected false pairs. Without a single false decoy the expectation is 0, and the upper bound
@@ -59,7 +64,13 @@ def false_matches(decoys: DecoyCounts) -> FalseMatches:
     else:
         most = max(((n_incomplete + 3) / max(n, 3)) for n, n_incomplete in decoys.packets)
         n_upper = 3 * min(1.0, most) ** 2 / (tried or 1.0)
-    return FalseMatches(expected, max(n_upper, total), decoys.n_pairs)
+    n_upper = max(n_upper, total) + _most_late(late)
+    return FalseMatches(expected, n_upper, decoys.n_pairs + late.n, late.n_false)
+
+
+def _most_late(late: LatePairs) -> float:
+    """How many of the pairs of late packets may be false, with 95 % confidence."""
+    return min(float(late.n), _native.gamma_quantile(late.n_false + 1, CONFIDENCE))
 
 
 def _weights(incomplete: float, cut: float) -> Sequence[float]:

@@ -117,7 +117,8 @@ def evidence(rows: Rows) -> tuple[Ints, Ints, Floats]:
     told = rows["evidence"]
     by, identity = told & 0xFF, told >> 8 & 3
     doubt = (told >> 32).astype(np.uint32).view(np.float32).astype(np.float64)
-    return by, identity, np.where(by == MATCHED_BY.index("posterior"), 1 - doubt, np.nan)
+    is_likely = np.isin(by, [MATCHED_BY.index(name) for name in ("posterior", "late")])
+    return by, identity, np.where(is_likely, 1 - doubt, np.nan)
 
 
 def _sorted(rows: Rows, place: Ints) -> Rows:

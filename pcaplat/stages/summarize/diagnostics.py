@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
 from pcaplat.units import format_count, format_frac, format_ns
+
+FAR_TIMES = 20
+"""A packet that takes so many times the usual delay is worth a warning."""
 
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
@@ -13,7 +17,12 @@ COARSE_SHARE = 0.1
 
 def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diagnostic]:
     """Say which latencies cannot be, and which the stamps are too coarse for."""
-    return [*_negative(findings, segments), *_coarse(findings, segments)]
+    return [
+        *_negative(findings, segments),
+        *_late(findings, segments),
+        *_too_late(findings, segments),
+        *_coarse(findings, segments),
+    ]
 
 
 def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
@@ -38,6 +47,49 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
             "with --path"
         )
         yield Diagnostic("negative-latency", None, text)
+
+
+def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """Packets that are far slower than others decide maximum and mean."""
+    found = [
+        f"{_segment(findings, one)} {format_count(one.n_late)} of {format_count(one.n)} "
+        f"(slowest {format_ns(one.distribution.max_ns)}, median {format_ns(usual_ns)}"
+        f"{_mean_without(one)})"
+        for one in _neighbours(findings, segments)
+        if one.n_late and one.distribution is not None and one.is_absolute
+        if one.distribution.max_ns > FAR_TIMES * (usual_ns := one.distribution.quantile_ns(0.5))
+    ]
+    if found:
+        yield diagnose("late-packets", None, f"late packets: {', '.join(found)}")
+
+
+def _mean_without(one: Segment) -> str:
+    mean_ns = one.mean_without_late_ns
+    return "" if mean_ns is None else f", mean without them {format_ns(mean_ns)}"
+
+
+def _too_late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """What came later than was asked to be waited for it is lost by definition."""
+    found = [
+        f"{_segment(findings, one)} {format_count(one.n_too_late)}"
+        for one in _neighbours(findings, segments)
+        if one.n_too_late
+    ]
+    if found:
+        wait = format_ns(max(one.loss_threshold_ns for one in segments))
+        text = f"packets that arrived later than {wait}: {', '.join(found)}"
+        yield diagnose("arrived-after-wait", None, text)
+
+
+def _neighbours(findings: Findings, segments: Sequence[Segment]) -> Iterator[Segment]:
+    """All segments but the whole path."""
+    edges = {frozenset(ends) for ends in findings.edges}
+    return (one for one in segments if frozenset((one.near, one.far)) in edges)
+
+
+def _segment(findings: Findings, one: Segment) -> str:
+    up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
+    return f"{findings.name(up)} → {findings.name(down)}"
 
 
 def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:

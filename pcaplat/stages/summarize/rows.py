@@ -89,6 +89,8 @@ def _counts(one: Segment) -> Row:
         "n": one.n,
         "n_lost": one.n_lost,
         "lost_frac": one.n_lost / (one.n + one.n_lost),
+        "n_late": one.n_late,
+        "loss_threshold_ns": one.loss_threshold_ns,
         "lost_spread": one.lost_spread,
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
@@ -118,7 +120,7 @@ def _bytes(one: Segment) -> Row:
 
 
 def _latencies(one: Segment) -> Row:
-    names = ("min_ns", "mean_ns", *QUANTILES, "max_ns")
+    names = ("min_ns", "mean_ns", *QUANTILES, "max_ns", "mean_without_late_ns")
     row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.relation.half_width_ns}
     measured = one.distribution
     if measured is None:
@@ -127,7 +129,7 @@ def _latencies(one: Segment) -> Row:
         return row
     row |= {name: measured.quantile_ns(share) for name, share in QUANTILES.items()}
     extremes = {"min_ns": measured.min_ns, "mean_ns": measured.mean_ns, "max_ns": measured.max_ns}
-    return row | extremes
+    return row | extremes | {"mean_without_late_ns": one.mean_without_late_ns}
 
 
 def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:

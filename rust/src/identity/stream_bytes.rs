@@ -121,6 +121,22 @@ impl StreamBytes {
         other.saturating_add(i64::from(ahead))
     }
 
+    /// Both numbers as one, to be written.
+    #[must_use]
+    pub fn packed(self) -> i64 {
+        i64::from(self.start) | i64::from(self.length) << 32
+    }
+
+    /// See [`Self::packed`].
+    #[must_use]
+    pub fn from_packed(packed: i64) -> Self {
+        let low = |bits: i64| u32::try_from(bits & 0xffff_ffff).unwrap_or(0);
+        Self {
+            start: low(packed),
+            length: low(packed >> 32),
+        }
+    }
+
     /// The same bytes, of a stream whose numbers are `ahead` of those everywhere else.
     #[must_use]
     pub fn behind(self, ahead: u32) -> Self {

@@ -158,12 +158,14 @@ impl<'a> Books<'a> {
         let plan = self.plan;
         let side = usize::from(end.is_reverse);
         let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
-        let goes_on =
-            |index: usize| crossed & Crossing { link: index, side }.bit() != 0 && !is_torn(index);
+        let is_of = |bits: u128, index: usize| bits & Crossing { link: index, side }.bit() != 0;
+        let goes_on = |index: usize| is_of(crossed, index) && !is_torn(index);
+        let was_waited_for = |index: usize| is_of(end.waited_for, index);
         let leads = |index: &usize| {
             self.ends(*index, side)
                 .is_some_and(|(up, _)| up == end.point)
                 && goes_on(*index)
+                && was_waited_for(*index)
         };
         let segments: Vec<usize> = self.topology.segments().filter(leads).collect();
         let mut found = Vec::new();

@@ -127,7 +127,11 @@ pub struct CrossingFiles {
 }
 
 impl Crossings {
-    pub(super) fn new(directory: &Path, partition: usize, are_kept: bool) -> Result<Self> {
+    pub(super) fn new(
+        directory: &Path,
+        partition: impl std::fmt::Display,
+        are_kept: bool,
+    ) -> Result<Self> {
         let spill = |name: &str| Spill::create(directory, &format!("{name}-{partition}"));
         let both = are_kept.then(|| Ok([spill("crossed")?, spill("ended")?]));
         Ok(Self(both.transpose()?))
@@ -147,9 +151,19 @@ impl Crossings {
         }
     }
 
+    /// Writes a packet that has arrived, and has no neighbour.
+    pub(super) fn cross(&mut self, crossing: &Crossing, is_reordered: bool) {
+        if let Some([crossed, _]) = &mut self.0 {
+            crossed.write(crossing.row(Arrived {
+                is_reordered,
+                variation_ns: None,
+            }));
+        }
+    }
+
     /// Writes a packet that was not seen again.
-    pub(super) fn end(&mut self, end: &End, sights: &[Sight]) {
-        if let (Some([_, ended]), [first, ..], [.., last]) = (&mut self.0, sights, sights) {
+    pub(super) fn end(&mut self, end: &End, first: &Sight, last: &Sight) {
+        if let Some([_, ended]) = &mut self.0 {
             ended.write(Ended::new(end, first, last).values());
         }
     }
@@ -182,7 +196,7 @@ pub(super) struct Ended {
     pub(super) last: (i64, i64),
 }
 
-const ENDED_VALUES: usize = 7;
+const ENDED_VALUES: usize = 9;
 const NO_POINT: u16 = u16::MAX;
 
 impl Ended {
@@ -211,11 +225,25 @@ impl Ended {
         let (first, last) = (self.first, self.last);
         let block = i64::try_from(end.block).unwrap_or(0) << 16 | i64::from(self.first_point);
         let pair = end.pair.cast_signed();
-        [pair, where_seen, block, first.0, first.1, last.0, last.1]
+        let [low, high] = halves(end.waited_for);
+        [
+            pair, where_seen, block, first.0, first.1, last.0, last.1, low, high,
+        ]
     }
 
     fn of(values: [i64; ENDED_VALUES]) -> Self {
-        let [pair, where_seen, block, first, first_ns, last, last_ns] = values;
+        let [
+            pair,
+            where_seen,
+            block,
+            first,
+            first_ns,
+            last,
+            last_ns,
+            low,
+            high,
+        ] = values;
+        let [low, high] = [low, high].map(|half| u128::from(half.cast_unsigned()));
         let point = |shift: u32| u16::try_from(where_seen >> shift & 0xffff).unwrap_or(NO_POINT);
         let known = |shift: u32| Some(point(shift)).filter(|point| *point != NO_POINT);
         let is_so = |bit: u32| where_seen >> (48 + bit) & 1 == 1;
@@ -228,6 +256,7 @@ impl Ended {
             is_untold: is_so(2),
             unmirrored: known(32),
             block: usize::try_from(block >> 16).unwrap_or(0),
+            waited_for: high << 64 | low,
         };
         Self {
             end,
@@ -253,6 +282,11 @@ impl Ended {
             }
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+fn halves(bits: u128) -> [i64; 2] {
+    [bits as u64, (bits >> 64) as u64].map(u64::cast_signed)
 }
 
 fn numbers(bytes: &[u8; 8 * ENDED_VALUES]) -> [i64; ENDED_VALUES] {

@@ -13,16 +13,16 @@ type Place = (usize, usize, usize);
 /// What a partition times of them. Most runs have none, so that files are made when needed.
 pub(super) struct Ends {
     directory: PathBuf,
-    partition: usize,
+    partition: String,
     tallies: BTreeMap<Place, EndTally>,
     spills: BTreeMap<Place, Result<Spill>>,
 }
 
 impl Ends {
-    pub(super) fn new(directory: &Path, partition: usize) -> Self {
+    pub(super) fn new(directory: &Path, partition: impl std::fmt::Display) -> Self {
         Self {
             directory: directory.to_owned(),
-            partition,
+            partition: partition.to_string(),
             tallies: BTreeMap::new(),
             spills: BTreeMap::new(),
         }

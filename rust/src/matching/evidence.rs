@@ -19,10 +19,12 @@ pub(super) enum By {
     Posterior = 2,
     /// Both carry the same bytes of a stream.
     Bytes = 3,
+    /// No other of its identity was in the whole capture, and it was slow.
+    Late = 4,
 }
 
 /// Names of these, by number.
-pub const MATCHED_BY: [&str; 4] = ["unique", "usual-time", "posterior", "bytes"];
+pub const MATCHED_BY: [&str; 5] = ["unique", "usual-time", "posterior", "bytes", "late"];
 
 /// Names of what two frames were recognised by: bit 0 is set where addresses were translated, bit 1
 /// where too little was captured, see [`code`].
@@ -94,13 +96,32 @@ impl Evidence {
 
     /// Told apart from equal ones.
     pub(super) fn likely(&mut self, probability: f64) {
-        self.by = By::Posterior;
+        self.doubt_by(By::Posterior, 1.0 - probability);
+    }
+
+    /// Joined in this way, which is wrong with some probability.
+    pub(super) fn doubt_by(&mut self, by: By, doubt: f64) {
+        self.by = by;
         #[expect(
             clippy::cast_possible_truncation,
             reason = "of a doubt few digits count"
         )]
-        let doubt = (1.0 - probability) as f32;
+        let doubt = doubt as f32;
         self.doubt = doubt;
+    }
+
+    /// What does not depend on the sight before it, as one number.
+    pub(super) fn packed(self) -> i64 {
+        i64::from(self.leg) | i64::from(self.traits) << 32
+    }
+
+    /// See [`Self::packed`].
+    pub(super) fn from_packed(packed: i64) -> Self {
+        Self {
+            leg: u32::try_from(packed & 0xffff_ffff).unwrap_or(0),
+            traits: u8::try_from(packed >> 32 & 0xff).unwrap_or(0),
+            ..Self::default()
+        }
     }
 }
 
@@ -110,7 +131,7 @@ pub(super) fn code(up: &Sight, down: &Sight, by: By) -> i64 {
     let [one, other] = [up, down].map(|sight| sight.evidence);
     let is_translated = one.leg != other.leg;
     let is_short = one.is(Evidence::SHORT) || other.is(Evidence::SHORT);
-    let doubt = if by == By::Posterior {
+    let doubt = if matches!(by, By::Posterior | By::Late) {
         other.doubt
     } else {
         0.0

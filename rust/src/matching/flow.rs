@@ -13,6 +13,7 @@
 use super::booking::book;
 use super::checks::Earliest;
 use super::decoys::Harvested;
+use super::late::{Folder, LatePairs, Leftovers, settle};
 use super::lost::write_lost;
 use super::outcome::{self, Outbox};
 use super::partition::{Harvest, Partition};
@@ -61,6 +62,8 @@ pub struct Matched {
     pub earliest: Earliest,
     /// What decoys say of false pairs.
     pub decoys: Harvested,
+    /// What was joined over the whole capture.
+    pub late: LatePairs,
 }
 
 /// Matches the frames of all files.
@@ -95,7 +98,7 @@ pub fn match_files(
             let decode = move || {
                 let stage = Stage::new(plan, &to, outbox, reading.prefixes);
                 let counts = decode_all(files, sequence, reading, stage, progress);
-                counts.map(|counts| harvest(plan, counts))
+                counts.map(|counts| harvest(plan, options.directory, counts))
             };
             threads.push(scope.spawn(decode));
         }
@@ -110,7 +113,7 @@ pub fn match_files(
             .map(|thread| came_home(thread.join()))
             .collect();
         let collected = collector.map_or(Ok(()), |thread| came_home(thread.join()));
-        together(plan, options, harvests, collected)
+        together(plan, (options, files.len()), harvests, collected)
     })
 }
 
@@ -134,13 +137,14 @@ fn channels(n_sequences: usize, n_partitions: usize) -> (Senders, Receivers) {
     (senders, receivers)
 }
 
-fn harvest(plan: &Plan, counts: Counts) -> Harvest {
+fn harvest(plan: &Plan, directory: &Path, counts: Counts) -> Harvest {
     Harvest {
         totals: Totals::of_links(plan.links.len()),
         losses: Losses::default(),
         counts,
         earliest: Earliest::default(),
         decoys: Harvested::default(),
+        leftovers: Leftovers::none(directory),
     }
 }
 
@@ -150,22 +154,16 @@ fn came_home<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
 
 /// One of all; of errors the one that made the others stop.
 fn together(
-    plan: &Plan,
-    options: &Options<'_>,
+    plan: &Arc<Plan>,
+    (options, n_captures): (&Options<'_>, usize),
     harvests: Vec<Result<Harvest>>,
     collected: Result<()>,
 ) -> Result<Matched> {
-    let mut all = harvest(plan, Counts::of_points(plan.n_points()));
+    let mut all = harvest(plan, options.directory, Counts::of_points(plan.n_points()));
     let mut failures = Vec::from_iter(collected.err());
     for harvest in harvests {
         match harvest {
-            Ok(one) => {
-                all.totals.merge(one.totals);
-                all.losses.merge(one.losses);
-                all.counts.merge(one.counts);
-                all.earliest.merge(one.earliest);
-                all.decoys.merge(one.decoys);
-            }
+            Ok(one) => all.merge(one),
             Err(error) => failures.push(error),
         }
     }
@@ -173,6 +171,12 @@ fn together(
     if let Some(first) = failures.into_iter().next() {
         return Err(first);
     }
+    let folder = Folder {
+        directory: options.directory,
+        keep: options.keep,
+        n_captures,
+    };
+    let late = settle(plan, folder, &mut all)?;
     let n_pairs = all.totals.n_pairs();
     let booked = book(plan, &all.losses, &n_pairs);
     if options.keep.crossings {
@@ -189,6 +193,7 @@ fn together(
         reasons: all.counts.reasons.finish(&all.losses.crossed),
         earliest: all.earliest,
         decoys: all.decoys,
+        late,
     })
 }
 

@@ -2,10 +2,11 @@
 
 use super::Sight;
 use super::crossed::Crossed;
+use super::late::{Leftover, WaitingTimes};
 use super::misses::Misses;
 use super::ranges::Lost;
 use super::unmirrored::unmirrored_at;
-use crate::plan::{Direction, Plan, Topology};
+use crate::plan::{Crossing, Direction, Plan, Topology};
 use std::collections::HashMap;
 
 /// Where packets of an address pair ended before their path did.
@@ -26,6 +27,54 @@ pub(super) struct End {
     pub(super) unmirrored: Option<u16>,
     /// The block of time of their last sight.
     pub(super) block: usize,
+    /// The segments that lead on from the last point, of those that were waited for long enough, by
+    /// [`crate::plan::Crossing::bit`].
+    pub(super) waited_for: u128,
+}
+
+impl End {
+    /// Where a packet ended; `None` if nothing leads on from there that was waited for long enough.
+    fn of(
+        (plan, topology): (&Plan, &Topology),
+        left: &Leftover,
+        waits: &WaitingTimes,
+    ) -> Option<Self> {
+        let Leftover {
+            first,
+            last,
+            direction,
+            ..
+        } = left;
+        let along = topology.along(*direction);
+        let is_waited_for = |crossing: &Crossing| {
+            let until_ns = last.aligned_ns.saturating_add(waits.of(*crossing));
+            let (start_ns, end_ns) = plan.cover_of(crossing.link);
+            start_ns <= last.aligned_ns && until_ns <= end_ns
+        };
+        let onward = || along.onward(last.point);
+        let onward_links = onward().filter_map(|down| topology.between(last.point, down));
+        let waited_for = onward_links.filter(is_waited_for);
+        let waited_for = waited_for.fold(0, |all, crossing| all | crossing.bit());
+        let is_from_begin = |(up, down): &(u16, u16)| {
+            (left.entered_in_another || first.point == *up) && last.point != *down
+        };
+        let whole = along.whole.filter(is_from_begin);
+        let whole = whole.and_then(|(up, down)| topology.between(up, down));
+        let had_entered = whole.is_some_and(|crossing| is_waited_for(&crossing));
+        // where nothing leads on, it has arrived, at whichever end of the path
+        let may_be_lost = onward().next().is_some() && (waited_for != 0 || had_entered);
+        may_be_lost.then_some(Self {
+            pair: last.pair,
+            from: left.from,
+            point: last.point,
+            is_reverse: *direction == Direction::Reverse,
+            had_entered,
+            is_untold: last.range.has_bytes() && last.range.length().is_none(),
+            unmirrored: unmirrored_at(plan, topology, last, *direction),
+            block: plan.blocks.block_of(last.aligned_ns),
+            waited_for,
+        })
+    }
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
@@ -58,42 +107,17 @@ impl Losses {
         }
     }
 
-    /// Notes what was not seen after a packet's last sight. Bytes of it may have entered the whole
-    /// path in another packet. Returns where that was, if something of it may be lost.
+    /// Notes what was not seen after a packet's last observation. Returns where that was, if it was
+    /// waited for long enough, so that something of it may be lost.
     pub(super) fn note_end(
         &mut self,
-        (plan, topology): (&Plan, &Topology),
-        sights: &[Sight],
-        direction: Direction,
-        loss: Lost,
-        entered_in_another: bool,
+        at: (&Plan, &Topology),
+        left: &Leftover,
+        waits: &WaitingTimes,
     ) -> Option<End> {
-        let (first, last) = (sights.first()?, sights.last()?);
-        // of a datagram without a name nobody knows what it is elsewhere
-        if !last.directed || sights.iter().all(|one| one.range.is_nameless()) {
-            return None;
-        }
-        let along = topology.along(direction);
-        let had_entered = along.whole.is_some_and(|(up, down)| {
-            (entered_in_another || first.point == up) && last.point != down
-        });
-        let may_go_on = along.onward(last.point).next().is_some();
-        // where nothing leads on, it has arrived, at whichever end of the path
-        if !may_go_on || !is_covered(plan, last) {
-            return None;
-        }
-        let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
-        let end = End {
-            pair: last.pair,
-            from: before.map(|sight| sight.point),
-            point: last.point,
-            is_reverse: direction == Direction::Reverse,
-            had_entered,
-            is_untold: last.range.has_bytes() && last.range.length().is_none(),
-            unmirrored: unmirrored_at(plan, topology, last, direction),
-            block: plan.blocks.block_of(last.aligned_ns),
-        };
-        self.ended.entry(end).or_default().add(loss);
+        let lost = left.lost?;
+        let end = End::of(at, left, waits)?;
+        self.ended.entry(end).or_default().add(lost);
         Some(end)
     }
 
@@ -125,7 +149,6 @@ mod tests {
     use super::super::testing::{path, sight};
     use super::*;
     use crate::base::blocks::N_BLOCKS;
-    use crate::plan::Crossing;
 
     fn bit(link: usize, side: usize) -> u128 {
         Crossing { link, side }.bit()
@@ -155,14 +178,20 @@ mod tests {
         }
         losses.note_crossed(&seen, crossed);
         if let Some(last) = seen.last() {
-            losses.note_end(
-                (plan, &Topology::new(plan)),
-                &seen,
-                Direction::Forward,
-                Lost::whole(last),
-                false,
-            );
+            note_end(losses, plan, &seen, Direction::Forward, last);
         }
+    }
+
+    fn note_end(
+        losses: &mut Losses,
+        plan: &Plan,
+        seen: &[Sight],
+        direction: Direction,
+        last: &Sight,
+    ) {
+        let left = Leftover::of(seen, direction, Some(Lost::whole(last)), false).unwrap();
+        let topology = Topology::new(plan);
+        losses.note_end((plan, &topology), &left, &WaitingTimes::default());
     }
 
     fn booked(losses: &Losses, plan: &Plan) -> Vec<[LinkLoss; 2]> {
@@ -237,35 +266,22 @@ mod tests {
     #[test]
     fn directions_are_apart() {
         let plan = path(2);
-        let topology = Topology::new(&plan);
         let mut losses = Losses::default();
         let far = [sight(1, 1, 0)];
         losses.note_crossed(&far, bit(0, 1));
-        losses.note_end(
-            (&plan, &topology),
-            &far,
-            Direction::Reverse,
-            Lost::whole(&far[0]),
-            false,
-        );
+        note_end(&mut losses, &plan, &far, Direction::Reverse, &far[0]);
         losses.note_crossed(&far, bit(0, 0));
-        losses.note_end(
-            (&plan, &topology),
-            &far,
-            Direction::Forward,
-            Lost::whole(&far[0]),
-            false,
-        );
-        let undirected = Sight {
+        note_end(&mut losses, &plan, &far, Direction::Forward, &far[0]);
+        let undirected = [Sight {
             directed: false,
             ..far[0]
-        };
-        losses.note_end(
-            (&plan, &topology),
-            &[undirected],
+        }];
+        note_end(
+            &mut losses,
+            &plan,
+            &undirected,
             Direction::Reverse,
-            Lost::whole(&undirected),
-            false,
+            &undirected[0],
         );
         assert_eq!(n_lost(&losses, &plan), [[0, 1]]);
     }

@@ -3,6 +3,7 @@
 
 use super::Sight;
 use super::crossed::Crossed;
+use super::tally::LatePair;
 use crate::plan::{Direction, Plan, Topology};
 use std::collections::{BTreeMap, HashMap};
 
@@ -59,17 +60,40 @@ impl Misses {
         }
         for two in sights.windows(2) {
             let [up, down] = two else { continue };
-            let crossing = topology.between(up.point, down.point);
-            if crossing.is_none_or(|one| topology.is_whole(one.link)) {
-                let jump = Jump {
-                    pair: up.pair,
-                    up: up.point,
-                    down: down.point,
-                    is_reverse: direction == Direction::Reverse,
-                };
-                *self.jumped.entry(jump).or_default() += 1;
-            }
+            self.note_jump(topology, (up, down), direction);
         }
+    }
+
+    fn note_jump(
+        &mut self,
+        topology: &Topology,
+        (up, down): (&Sight, &Sight),
+        direction: Direction,
+    ) {
+        let crossing = topology.between(up.point, down.point);
+        if crossing.is_none_or(|one| topology.is_whole(one.link)) {
+            let jump = Jump {
+                pair: up.pair,
+                up: up.point,
+                down: down.point,
+                is_reverse: direction == Direction::Reverse,
+            };
+            *self.jumped.entry(jump).or_default() += 1;
+        }
+    }
+
+    /// Notes that two parts of a packet are one, each of which was noted before.
+    pub(super) fn note_joint(&mut self, topology: &Topology, pair: &LatePair<'_>) {
+        let LatePair {
+            up,
+            down,
+            direction,
+            ..
+        } = *pair;
+        for (sight, is_between) in [(up, pair.was_seen_before), (down, pair.is_seen_behind)] {
+            self.add_seen(sight.point, direction.index(), u64::from(is_between));
+        }
+        self.note_jump(topology, (up, down), direction);
     }
 
     fn add_seen(&mut self, point: u16, side: usize, n: u64) {

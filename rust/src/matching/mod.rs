@@ -20,6 +20,7 @@ mod ends;
 mod evidence;
 mod flow;
 mod half;
+pub mod late;
 mod least;
 mod leftovers;
 mod link_loss;
@@ -56,6 +57,7 @@ mod window;
 
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
+use crate::plan::Plan;
 use evidence::Evidence;
 pub use evidence::{IDENTITIES, MATCHED_BY};
 pub use flow::{Matched, Options, match_files};
@@ -118,6 +120,12 @@ impl FrameId {
     #[must_use]
     pub fn number(self) -> i64 {
         self.0 & ((1 << Self::NUMBER_BITS) - 1)
+    }
+
+    /// See [`Self::packed`].
+    #[must_use]
+    pub fn from_packed(packed: i64) -> Self {
+        Self(packed)
     }
 
     /// Both in one; a trajectory's id is that of its first frame.
@@ -188,6 +196,12 @@ impl Counts {
         if let Some(count) = of_point.and_then(|of| of.get_mut(status as usize)) {
             *count += 1;
         }
+    }
+
+    /// Counts a frame that was decided, with the reason.
+    fn note(&mut self, plan: &Plan, sight: &Sight, status: Status) {
+        self.add(sight.point, status);
+        self.reasons.note(plan, sight, status);
     }
 
     fn add_elsewhere(&mut self, status: Status) {

@@ -3,6 +3,7 @@
 use super::checks::Earliest;
 use super::copies::{COPIES_WITHIN_NS, Folded};
 use super::decoys::{Decoys, Harvested};
+use super::late::{Leftovers, delay_ns};
 use super::losses::Losses;
 use super::outcome::{Outbox, Outcome};
 use super::piece::Sink;
@@ -35,6 +36,7 @@ struct Books {
     tally: Tally,
     trips: Trips,
     counts: Counts,
+    leftovers: Leftovers,
     outbox: Option<Outbox>,
 }
 
@@ -45,6 +47,19 @@ pub(super) struct Harvest {
     pub(super) counts: Counts,
     pub(super) earliest: Earliest,
     pub(super) decoys: Harvested,
+    pub(super) leftovers: Leftovers,
+}
+
+impl Harvest {
+    /// Adds what another brings home.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.totals.merge(other.totals);
+        self.losses.merge(other.losses);
+        self.counts.merge(other.counts);
+        self.earliest.merge(other.earliest);
+        self.decoys.merge(other.decoys);
+        self.leftovers.join(other.leftovers);
+    }
 }
 
 impl Partition {
@@ -73,6 +88,7 @@ impl Partition {
                 tally: Tally::new(Arc::clone(plan), directory, index, keep)?,
                 trips: Trips::new(plan, directory, index)?,
                 counts: Counts::of_points(plan.n_points()),
+                leftovers: Leftovers::of_partition(plan, directory, index)?,
                 outbox,
             },
             scratch: Vec::new(),
@@ -132,6 +148,7 @@ impl Partition {
             counts: self.books.counts,
             earliest: self.books.earliest,
             decoys: self.decoys.harvest(),
+            leftovers: self.books.leftovers.finish()?,
         })
     }
 }
@@ -192,8 +209,8 @@ impl Sink for Intake<'_> {
         {
             let lost = Lost::whole(last);
             self.books
-                .tally
-                .count_end(sights, direction, lost, has_entered);
+                .leftovers
+                .take_lost(sights, direction, lost, has_entered);
         }
     }
 }
@@ -209,35 +226,77 @@ impl Said for Books {
     }
 
     fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate) {
+        if let Some(n) = self.n_in_time(sights, direction) {
+            return self.part(sights, n, direction, folded, fate);
+        }
         self.tally.count(sights, direction, folded);
         self.earliest.note(&self.plan, sights);
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(sights, direction, is_ambiguous);
-        if let Some(lost) = fate.lost {
-            self.tally
-                .count_end(sights, direction, lost, fate.has_entered);
-        }
+        let is_open = self.leftovers.take(sights, direction, folded, &fate);
         let id = sights.first().map(|first| first.frame);
         let id = id.filter(|_| fate.status == Status::Matched);
         for sight in sights {
+            if !is_open {
+                self.counts.note(&self.plan, sight, fate.status);
+            }
             self.decide(sight, fate.status, id, folded);
         }
     }
 }
 
 impl Books {
+    /// How many points saw a packet before it came later than was asked to be waited for it.
+    fn n_in_time(&self, sights: &[Sight], direction: Direction) -> Option<usize> {
+        let most_ns = self.plan.lost_after_ns?;
+        let is_too_late = |two: &[Sight]| match two {
+            [up, down] => delay_ns(&self.plan, direction, up, down) > most_ns,
+            _ => false,
+        };
+        Some(sights.windows(2).position(is_too_late)? + 1)
+    }
+
+    /// Takes a packet that came too late as two: one that is lost, and the rest.
+    fn part(
+        &mut self,
+        sights: &[Sight],
+        n: usize,
+        direction: Direction,
+        folded: &Folded,
+        fate: Fate,
+    ) {
+        let (before, after) = sights.split_at(n);
+        if let ([.., up], [down, ..]) = (before, after) {
+            self.tally.count_too_late(up, down);
+        }
+        let status = |part: &[Sight]| match part {
+            [_] => Status::Unmatched,
+            _ => fate.status,
+        };
+        let lost = Fate {
+            status: status(before),
+            lost: before.last().map(Lost::whole),
+            ..fate
+        };
+        self.packet(before, direction, folded, lost);
+        let rest = Fate {
+            status: status(after),
+            ..fate
+        };
+        self.packet(after, direction, folded, rest);
+    }
+
     fn decide(&mut self, sight: &Sight, status: Status, id: Option<FrameId>, folded: &Folded) {
-        self.note(sight, status, id);
+        self.put(sight, status, id);
         if !folded.is_empty() {
             for copy in folded.copies_of(sight) {
-                self.note(copy, Status::Duplicate, id);
+                self.counts.note(&self.plan, copy, Status::Duplicate);
+                self.put(copy, Status::Duplicate, id);
             }
         }
     }
 
-    fn note(&mut self, sight: &Sight, status: Status, trajectory: Option<FrameId>) {
-        self.counts.add(sight.point, status);
-        self.counts.reasons.note(&self.plan, sight, status);
+    fn put(&mut self, sight: &Sight, status: Status, trajectory: Option<FrameId>) {
         if let Some(outbox) = &mut self.outbox {
             outbox.push(Outcome {
                 frame: sight.frame,

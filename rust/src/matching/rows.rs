@@ -9,13 +9,19 @@ use crate::plan::Direction;
 use std::path::{Path, PathBuf};
 
 /// Values of one row.
-const VALUES: usize = 7;
+pub(super) const VALUES: usize = 7;
+/// The place of the trajectory among them.
+pub(super) const TRAJECTORY: usize = 5;
 
 /// The pairs of a partition, if they are kept.
 pub(super) struct Rows(Option<Spill>);
 
 impl Rows {
-    pub(super) fn new(directory: &Path, partition: usize, are_kept: bool) -> Result<Self> {
+    pub(super) fn new(
+        directory: &Path,
+        partition: impl std::fmt::Display,
+        are_kept: bool,
+    ) -> Result<Self> {
         let spill = are_kept.then(|| Spill::create(directory, &format!("rows-{partition}")));
         Ok(Self(spill.transpose()?))
     }

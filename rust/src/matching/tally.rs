@@ -4,8 +4,10 @@ use super::Sight;
 use super::copies::Folded;
 use super::crossings::{Crossing, Crossings};
 use super::ends::Ends;
-use super::losses::Losses;
-use super::ranges::{Cut, Kind, Lost};
+use super::evidence::By;
+use super::late::{LateEdges, Leftover};
+use super::losses::{End, Losses};
+use super::ranges::{Cut, Kind};
 use super::reordering::Reordering;
 use super::rows::Rows;
 use super::spill::Spill;
@@ -35,13 +37,33 @@ pub(super) struct Tally {
     crossings: Crossings,
     pub(super) rows: Rows,
     topology: Topology,
+    /// Per link and direction.
+    late_edges: Vec<[LateEdges; 2]>,
+}
+
+/// Two parts of a packet, joined after the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LatePair<'a> {
+    pub(super) up: &'a Sight,
+    pub(super) down: &'a Sight,
+    pub(super) direction: Direction,
+    /// The packet's first observation.
+    pub(super) first: &'a Sight,
+    pub(super) is_overtaken: bool,
+    /// Other points saw it before the one that it left.
+    pub(super) was_seen_before: bool,
+    /// Other points saw it behind the one that it reached.
+    pub(super) is_seen_behind: bool,
+    /// The probability that they are two packets.
+    pub(super) doubt: f64,
 }
 
 impl Tally {
+    /// Counts in files that are named after a partition.
     pub(super) fn new(
         plan: Arc<Plan>,
         directory: &Path,
-        partition: usize,
+        partition: impl std::fmt::Display + Copy,
         keep: Keep,
     ) -> Result<Self> {
         let mut spills = Vec::new();
@@ -63,9 +85,15 @@ impl Tally {
             ends: Ends::new(directory, partition),
             crossings: Crossings::new(directory, partition, keep.crossings)?,
             rows: Rows::new(directory, partition, keep.rows)?,
+            late_edges: late_edges(&plan),
             topology: Topology::new(&plan),
             plan,
         })
+    }
+
+    /// What is counted so far.
+    pub(super) fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Counts a decided packet.
@@ -91,23 +119,65 @@ impl Tally {
             .note_way(&self.topology, sights, direction, crossed);
     }
 
-    /// Counts what was not seen after a packet's last sight, which may be a loss.
-    pub(super) fn count_end(
+    /// Counts two parts of a packet as one, each of which was counted before.
+    pub(super) fn count_late(&mut self, late: &LatePair<'_>) {
+        let mut down = *late.down;
+        down.evidence.doubt_by(By::Late, late.doubt);
+        self.rows.keep(late.up, &down, late.direction, late.first);
+        let two = (late.up, late.down);
+        self.count_late_crossing(two, late.direction, late.is_overtaken);
+        self.losses.misses.note_joint(&self.topology, late);
+    }
+
+    /// Counts the whole path of a packet of several parts, if it was seen at both of its ends.
+    pub(super) fn count_late_path(
         &mut self,
-        sights: &[Sight],
+        two: (&Sight, &Sight),
         direction: Direction,
-        lost: Lost,
-        has_entered: bool,
+        is_overtaken: bool,
     ) {
-        let end = self.losses.note_end(
-            (&self.plan, &self.topology),
-            sights,
-            direction,
-            lost,
-            has_entered,
-        );
-        if let Some(end) = end.filter(|_| lost.packets > 0) {
-            self.crossings.end(&end, sights);
+        let crossing = self.topology.between(two.0.point, two.1.point);
+        if crossing.is_some_and(|one| self.topology.is_whole(one.link)) {
+            self.count_late_crossing(two, direction, is_overtaken);
+        }
+    }
+
+    fn count_late_crossing(
+        &mut self,
+        (up, down): (&Sight, &Sight),
+        direction: Direction,
+        is_overtaken: bool,
+    ) {
+        let Some(crossing) = self.add_pair(up, down, 0) else {
+            return;
+        };
+        let LinkCrossing { link: index, side } = crossing;
+        self.losses
+            .note_crossed(std::slice::from_ref(up), crossing.bit());
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.n_reordered += u64::from(is_overtaken);
+        }
+        if self.crossings.are_kept() {
+            let crossing = Crossing::new(up, down, direction, 0);
+            self.crossings.cross(&crossing, is_overtaken);
+        }
+    }
+
+    /// Counts a packet that came after the waiting time that was asked for.
+    pub(super) fn count_too_late(&mut self, up: &Sight, down: &Sight) {
+        if let Some(LinkCrossing { link, side }) = self.topology.between(up.point, down.point)
+            && let Some(tally) = at(&mut self.totals.links, link, side)
+        {
+            tally.late.n_too_late += 1;
+        }
+    }
+
+    /// Keeps where a packet ended, if something of it may be lost.
+    pub(super) fn keep_end(&mut self, end: Option<&End>, left: &Leftover) {
+        if let Some(end) = end
+            && left.lost.is_some_and(|lost| lost.packets > 0)
+        {
+            self.crossings.end(end, &left.first, &left.last);
         }
     }
 
@@ -137,33 +207,45 @@ impl Tally {
         direction: Direction,
         folded: &Folded,
     ) -> u128 {
-        let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let is_exact = self.plan.same_clock(up.point, down.point);
         if !is_exact {
             self.totals.note_least(&self.plan, direction, up, down);
         }
-        let Some(crossing) = self.topology.between(up.point, down.point) else {
+        let n_copies = folded.n_made_between(up, down);
+        let Some(crossing) = self.add_pair(up, down, n_copies) else {
             return 0;
         };
         let LinkCrossing { link: index, side } = crossing;
-        let n_copies = folded.n_made_between(up, down);
-        if let Some(tally) = at(&mut self.totals.links, index, side) {
-            tally.n += 1;
-            tally.matched_bytes += down.range.length().map_or(0, u64::from);
-            if is_exact {
-                tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
-            }
-            tally.n_duplicated += n_copies;
-        }
-        if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
-            spill.write([up.t_ns, raw_ns]);
-        }
         if let Some(reordering) = at(&mut self.reordering, index, side) {
             let crossing = || Crossing::new(up, down, direction, n_copies);
             let crossing = self.crossings.are_kept().then(crossing);
             reordering.push(up, down, Kind::Packet, is_exact, crossing);
         }
         crossing.bit()
+    }
+
+    /// Adds a pair to what is counted of its link, and returns that.
+    fn add_pair(&mut self, up: &Sight, down: &Sight, n_copies: u64) -> Option<LinkCrossing> {
+        let crossing = self.topology.between(up.point, down.point)?;
+        let LinkCrossing { link: index, side } = crossing;
+        let raw_ns = down.t_ns.saturating_sub(up.t_ns);
+        let deviation_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+        let is_exact = self.plan.same_clock(up.point, down.point);
+        let edges = self.late_edges.get(index).and_then(|both| both.get(side));
+        let is_late = edges.is_some_and(|edges| edges.are_passed(deviation_ns, raw_ns));
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.n += 1;
+            tally.matched_bytes += down.range.length().map_or(0, u64::from);
+            if is_exact {
+                tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
+            }
+            tally.note_delay(if is_exact { raw_ns } else { deviation_ns }, is_late);
+            tally.n_duplicated += n_copies;
+        }
+        if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
+            spill.write([up.t_ns, raw_ns]);
+        }
+        Some(crossing)
     }
 
     /// Puts in order what arrived before `until_ns`.
@@ -195,6 +277,14 @@ impl Tally {
         self.totals.crossings = self.crossings.finish()?;
         Ok((self.totals, self.losses))
     }
+}
+
+/// What is late, per link and direction.
+fn late_edges(plan: &Plan) -> Vec<[LateEdges; 2]> {
+    let of_link = |(near, far): &(u16, u16)| {
+        [(*near, *far), (*far, *near)].map(|ends| LateEdges::of(plan, ends))
+    };
+    plan.links.iter().map(of_link).collect()
 }
 
 fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {

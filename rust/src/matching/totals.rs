@@ -3,6 +3,7 @@
 use super::Sight;
 use super::booking::Booked;
 use super::crossings::CrossingFiles;
+use super::late::WaitingTimes;
 pub use super::least::Least;
 use super::link_loss::LinkLoss;
 use super::misses::Missed;
@@ -10,7 +11,7 @@ use super::reordering::Reordered;
 use super::shares::Shares;
 use crate::base::blocks::Blocks;
 use crate::base::histogram::Histogram;
-use crate::plan::{Direction, N_BINS, Plan};
+use crate::plan::{Crossing, Direction, N_BINS, Plan};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -41,6 +42,23 @@ pub struct LinkTally {
     pub lost_bytes: u64,
     /// Of packets in pieces, by the byte that is timed: the first, the last.
     pub ends: [EndTally; 2],
+    /// What took longer than the band allows.
+    pub late: LateTally,
+    /// What the slowest pair took; between points that share no clock, more than usual.
+    pub(super) slowest_ns: Option<i64>,
+    /// The waiting time after which a packet is lost.
+    pub loss_threshold_ns: i64,
+}
+
+/// Counts of pairs that took longer than the band allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateTally {
+    /// Pairs.
+    pub n: u64,
+    /// What they took, all together; between points that share no clock, more than usual.
+    pub sum_ns: i128,
+    /// Pairs that came after the waiting time that was asked for, and are lost.
+    pub n_too_late: u64,
 }
 
 /// Counts of the first bytes, or the last, of packets that were cut or joined on the way.
@@ -90,13 +108,32 @@ impl LinkTally {
         self.blocks.add(block, latency_ns);
     }
 
+    /// Counts how long a pair took, and whether that is longer than most.
+    #[inline]
+    pub(super) fn note_delay(&mut self, took_ns: i64, is_late: bool) {
+        self.slowest_ns = self.slowest_ns.max(Some(took_ns));
+        if is_late {
+            self.late.n += 1;
+            self.late.sum_ns += i128::from(took_ns);
+        }
+    }
+
     /// Takes what was counted in order of arrival.
     pub(super) fn put_in_order(&mut self, (reordered, variation): (Reordered, Histogram)) {
         let [n_packets, n_ends @ ..] = reordered;
-        (self.n_reordered, self.variation) = (n_packets, variation);
+        self.n_reordered += n_packets;
+        self.variation = variation;
         for (end, n) in self.ends.iter_mut().zip(n_ends) {
             end.n_reordered = n;
         }
+    }
+}
+
+impl LateTally {
+    fn merge(&mut self, other: Self) {
+        self.n += other.n;
+        self.sum_ns += other.sum_ns;
+        self.n_too_late += other.n_too_late;
     }
 }
 
@@ -171,6 +208,8 @@ impl Totals {
             total.n_lost += one.n_lost;
             total.matched_bytes += one.matched_bytes;
             total.lost_bytes += one.lost_bytes;
+            total.slowest_ns = total.slowest_ns.max(one.slowest_ns);
+            total.late.merge(one.late);
             for (total, one) in total.ends.iter_mut().zip(one.ends) {
                 total.merge(one);
             }
@@ -201,6 +240,15 @@ impl Totals {
         let of_link =
             |both: &[LinkTally; 2]| [0, 1].map(|side| both.get(side).map_or(0, |one| one.n));
         self.links.iter().map(of_link).collect()
+    }
+
+    /// Says how long was waited for packets.
+    pub(super) fn set_thresholds(&mut self, waits: &WaitingTimes) {
+        for (index, both) in self.links.iter_mut().enumerate() {
+            for (side, tally) in both.iter_mut().enumerate() {
+                tally.loss_threshold_ns = waits.of(Crossing { link: index, side });
+            }
+        }
     }
 
     /// Adds the losses of all partitions.

@@ -68,6 +68,10 @@ pub struct Plan {
     pub horizon_ns: i64,
     /// Start and end of the time that all points cover, per component, reference time.
     pub cover: Vec<(i64, i64)>,
+    /// Start and end of the time that each point covers, reference time.
+    pub point_covers: Vec<(i64, i64)>,
+    /// The waiting time after which a packet is lost, if one was asked for.
+    pub lost_after_ns: Option<i64>,
     /// Reference time that is asked for.
     pub range: (i64, i64),
     /// First of the time bins in which the least latencies are kept, and their width.
@@ -154,6 +158,21 @@ impl Plan {
         let component = self.component.get(usize::from(point));
         let cover = component.and_then(|of| self.cover.get(usize::from(*of)));
         cover == Some(&NO_TIME)
+    }
+
+    /// Start and end of the time that a link can be measured in: that of its two points, or of all
+    /// where that is the whole path. An empty time where none is known.
+    #[must_use]
+    pub fn cover_of(&self, link: usize) -> (i64, i64) {
+        let (near, far) = self.links.get(link).copied().unwrap_or_default();
+        let of = |point: u16| self.point_covers.get(usize::from(point));
+        let both = of(near).zip(of(far)).filter(|_| self.whole != Some(link));
+        if let Some((one, other)) = both {
+            return (one.0.max(other.0), one.1.min(other.1));
+        }
+        let component = self.component.get(usize::from(near)).copied().unwrap_or(0);
+        let cover = self.cover.get(usize::from(component));
+        cover.copied().unwrap_or(NO_TIME)
     }
 
     /// How often a point sees a packet more than once.

@@ -7,9 +7,10 @@ use crate::base::histogram::{Histogram, middle_ns};
 use crate::base::latencies::Latencies;
 use crate::matching::closure::{Closed, Open};
 use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
+use crate::matching::late::LatePairs;
 use crate::matching::misses::Missed;
 use crate::matching::shares::Shares;
-use crate::matching::totals::{Bins, EndTally, LinkTally};
+use crate::matching::totals::{Bins, EndTally, LateTally, LinkTally};
 use crate::matching::{FrameId, Matched};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ records! {
     EndTally as "matched"."EndCounts" {
         n, histogram, n_lost, n_reordered, n_duplicated, spills: texts(spills),
     }
+    LateTally as "matched"."LateCounts" { n, sum_ns, n_too_late }
+    LatePairs as "matched"."LatePairs" { n, n_false }
     Missed as "matched"."MissedCounts" { n_seen, n_missed }
     Open as "matched"."OpenTriangle" { up, down, through }
     Closed as "matched"."TriangleCounts" { n, n_open, open }
@@ -38,26 +41,27 @@ pub(super) fn matched_record<'py>(
         reasons,
         earliest,
         decoys,
+        late,
     } = matched;
     let early = earliest.all();
     let early = early.map(|(up, down, one)| ((up, down), (one.up, one.down)));
-    let parts = parts.iter().map(|(file, parts)| (*file, parts));
     let links = totals.links.iter().zip(&totals.spills);
     let links = links
         .map(|([to, back], [of_to, of_back])| (LinkRecord(to, of_to), LinkRecord(back, of_back)));
     let min_delays = totals.least.iter();
+    let min_delays =
+        min_delays.map(|((up, down, _), bins)| min_delays_record(py, (*up, *down), bins));
     record!(py, "matched", "Matched", {
         counts,
         elsewhere,
-        parts: parts.collect::<BTreeMap<_, _>>(),
+        parts: parts.iter().map(|(file, parts)| (*file, parts)).collect::<BTreeMap<_, _>>(),
         n_by_reason: reasons,
         missed: &totals.missed,
         links: links.collect::<Vec<_>>(),
-        min_delays: min_delays
-            .map(|((up, down, _), bins)| min_delays_record(py, (*up, *down), bins))
-            .collect::<PyResult<Vec<_>>>()?,
+        min_delays: min_delays.collect::<PyResult<Vec<_>>>()?,
         early: early.collect::<BTreeMap<_, _>>(),
         decoys: decoys_record(py, decoys)?,
+        late,
         rows: texts(&totals.rows),
         crossed: texts(&totals.crossings.crossed),
         lost: texts(totals.crossings.lost.as_slice()),
@@ -87,10 +91,14 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
             matched_bytes,
             lost_bytes,
             ends,
+            late,
+            loss_threshold_ns,
+            ..
         } = self.0;
         record!(py, "matched", "LinkCounts", {
             n, histogram, blocks, variation, n_duplicated, n_reordered, n_lost, lost_spread,
-            lost_blocks, matched_bytes, lost_bytes, ends, spills: texts(self.1),
+            lost_blocks, matched_bytes, lost_bytes, ends, late, loss_threshold_ns,
+            spills: texts(self.1),
         })
     }
 }

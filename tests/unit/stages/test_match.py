@@ -46,8 +46,9 @@ class TestWindow:
         assert usual_window_ns(found(tail_ns=40 * MS)) == 80 * MS
         assert usual_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
 
-    def test_what_is_asked_for_is_taken(self) -> None:
-        assert plan_matching(found(), [0, 1, 2], POINT_OF, window_ns=77).wide_ns == 77
+    def test_the_waiting_time_is_another_thing(self) -> None:
+        plan = plan_matching(found(), [0, 1, 2], POINT_OF, lost_after_ns=77)
+        assert (plan.wide_ns, plan.lost_after_ns) == (2 * MS, 77)
 
 
 class TestPlan:
@@ -91,8 +92,8 @@ class TestPlan:
         there, back = (Centre(np.array([0]), np.array([off]), 0.0) for off in (0, -30 * MS))
         points = [replace(p, disorder_ns=7 * MS) for p in found().points]
         findings = found(points=points, centres=([there] * 3, [back] * 3))
-        horizon_ns = plan_matching(findings, [0, 1, 2], POINT_OF, window_ns=10).horizon_ns
-        assert horizon_ns == 10 + 2 * 30 * MS + 7 * MS + 2 * MS
+        horizon_ns = plan_matching(findings, [0, 1, 2], POINT_OF).horizon_ns
+        assert horizon_ns == 2 * MS + 2 * 30 * MS + 7 * MS + 2 * MS
 
     @pytest.mark.parametrize(
         ("asked", "expected"),

@@ -30,6 +30,12 @@ JUMP = 20
 LEAST_JUMP_NS = 50_000
 """What moves the level by less may be a queue, and widens no band by much."""
 
+FAR_NS, FAR_DEVIATIONS = 1_000_000, 30
+"""What is farther from the middle than so long, and so many deviations, widens no band,"""
+
+MOST_FAR_FRAC = 0.1
+"""unless more than this share of packets is."""
+
 DENSITY_BINS = 1024
 """Bins of a band's density."""
 
@@ -133,7 +139,7 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     """
     usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
     usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
-    lo, hi = (int(edge) for edge in np.quantile(usual_ns, (0.005, 0.995)))
+    lo, hi = (int(edge) for edge in np.quantile(_near(usual_ns), (0.005, 0.995)))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
     reach_ns = (min(lo, int(usual_ns.min()) - more), max(hi, int(usual_ns.max()) + more))
@@ -146,6 +152,13 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     outside_frac = (n_outside + 0.5) / (len(usual_ns) + 1)
     rare = {"outside_frac": outside_frac, "far_frac": n_far / len(usual_ns)}
     return Band(lo, hi, density.tolist(), **rare, reach_ns=reach_ns)
+
+
+def _near(residual_ns: Ints) -> Ints:
+    """Leave out what is far from the middle, as late packets are, unless that is not seldom."""
+    away_ns = np.abs(residual_ns - np.median(residual_ns))
+    near_ns = residual_ns[away_ns <= FAR_NS + FAR_DEVIATIONS * np.median(away_ns)]
+    return near_ns if len(near_ns) >= (1 - MOST_FAR_FRAC) * len(residual_ns) else residual_ns
 
 
 def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:

@@ -1,4 +1,5 @@
 use super::super::Sight;
+use super::super::late::{Leftover, WaitingTimes};
 use super::super::testing::{fork, path, sight};
 use super::*;
 use crate::plan::Direction;
@@ -21,7 +22,8 @@ fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
     for _ in 0..n {
         losses.note_way(&topology, &sights, Direction::Forward, crossed);
         let lost = Lost::whole(ends[1]);
-        losses.note_end((plan, &topology), &sights, Direction::Forward, lost, false);
+        let left = Leftover::of(&sights, Direction::Forward, Some(lost), false);
+        losses.note_end((plan, &topology), &left.unwrap(), &WaitingTimes::default());
     }
 }
 

@@ -60,10 +60,11 @@ fn ends_come_back_from_their_file() {
         is_untold: number.is_multiple_of(7),
         unmirrored: (number.is_multiple_of(4)).then_some(0),
         block: usize::try_from(number).unwrap(),
+        waited_for: u128::from(number) << 60 | 1,
     };
     let (first, last) = (sight(1, 0, -500), sight(1, 3, 800));
     let mut crossings = Crossings::new(&folder, 0, true).unwrap();
-    (0..100).for_each(|number| crossings.end(&end(number), &[first, last]));
+    (0..100).for_each(|number| crossings.end(&end(number), &first, &last));
     let files = crossings.finish().unwrap();
     let mut read = Vec::new();
     Ended::read(&files.ended[0], &mut |one| read.push(*one)).unwrap();

@@ -1,4 +1,5 @@
 use super::super::booking::book;
+use super::super::late::{Leftover, WaitingTimes};
 use super::super::ranges::Lost;
 use super::super::testing::{fork, path, sight};
 use super::super::{FrameId, Sight};
@@ -44,9 +45,9 @@ impl Noted {
             let (plan, direction) = (&self.plan, self.direction);
             self.losses.note_way(&topology, &sights, direction, crossed);
             let all = Lost::whole(&last);
-            let end = self
-                .losses
-                .note_end((plan, &topology), &sights, direction, all, false);
+            let left = Leftover::of(&sights, direction, Some(all), false).unwrap();
+            let at = (plan, &topology);
+            let end = self.losses.note_end(at, &left, &WaitingTimes::default());
             let place = |one: Sight| (one.frame.packed(), one.t_ns);
             self.ended.extend(end.map(|end| Ended {
                 end,
@@ -163,6 +164,7 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
             is_untold: false,
             unmirrored: None,
             block: 0,
+            waited_for: 0,
         },
         first_point,
         first: (7, 50_000),

@@ -1,4 +1,6 @@
 use super::super::booking::book;
+use super::super::late::WaitingTimes;
+use super::super::ranges::Lost;
 use super::super::testing::{ANYTHING, SEGMENT_NS, path, sight};
 use super::*;
 use crate::plan::N_BINS;
@@ -9,8 +11,14 @@ fn tally(plan: Plan) -> Tally {
 
 fn count(tally: &mut Tally, sights: &[Sight], folded: &Folded) {
     tally.count(sights, Direction::Forward, folded);
-    if let Some(last) = sights.last() {
-        tally.count_end(sights, Direction::Forward, Lost::whole(last), false);
+    let lost = sights.last().map(Lost::whole);
+    if let Some(left) = Leftover::of(sights, Direction::Forward, lost, false) {
+        let plan = Arc::clone(&tally.plan);
+        tally.losses.note_end(
+            (&plan, &Topology::new(&plan)),
+            &left,
+            &WaitingTimes::default(),
+        );
     }
 }
 

@@ -1,0 +1,263 @@
+//! Leftovers of the whole capture: parts of one packet are joined, and what is left is lost.
+
+use super::super::partition::Harvest;
+use super::super::tally::{Keep, LatePair, Tally};
+use super::super::{Sight, Status};
+use super::decided::read_decided;
+use super::leftover::{Leftover, N_VALUES};
+use super::leftovers::Leftovers;
+use super::odds::Odds;
+use super::order::LateOrder;
+use super::outcomes::Renamed;
+use super::sorted_runs::SameKey;
+use super::verdict::{Kinship, joints};
+use super::waiting::{WaitingTimes, delay_ns};
+use crate::base::error::Result;
+use crate::plan::{Direction, Plan, Topology};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What was made of leftovers, besides what is counted of any packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LatePairs {
+    /// Pairs that were joined over the whole capture.
+    pub n: u64,
+    /// As many would have been joined in the order that causality forbids.
+    pub n_false: u64,
+}
+
+/// Where the files of a run lie, and how many captures there are.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Folder<'a> {
+    pub(in super::super) directory: &'a Path,
+    pub(in super::super) keep: Keep,
+    pub(in super::super) n_captures: usize,
+}
+
+/// Joins what is left of all partitions, counts it, and books what is lost.
+pub(in super::super) fn settle(
+    plan: &Arc<Plan>,
+    folder: Folder<'_>,
+    all: &mut Harvest,
+) -> Result<LatePairs> {
+    let none = Leftovers::none(folder.directory);
+    let mut leftovers = std::mem::replace(&mut all.leftovers, none);
+    let mut join = LateJoin {
+        plan,
+        topology: Topology::new(plan),
+        odds: Odds::new(leftovers.runs.n_records()),
+        order: LateOrder::default(),
+        renamed: Renamed::default(),
+        tally: Tally::new(Arc::clone(plan), folder.directory, "late", folder.keep)?,
+        found: LatePairs::default(),
+    };
+    join.ask(&mut leftovers)?;
+    if join.odds.is_asked() {
+        join.look_up(&leftovers)?;
+        join.weigh(&mut leftovers)?;
+        join.count(&mut leftovers, folder.keep)?;
+    }
+    let waits = WaitingTimes::found(plan, [&all.totals, join.tally.totals()]);
+    join.finish(&mut leftovers, &waits, all)?;
+    let LateJoin {
+        tally,
+        renamed,
+        found,
+        ..
+    } = join;
+    for rows in &all.totals.rows {
+        renamed.write_rows(rows)?;
+    }
+    if folder.keep.rows {
+        renamed.write_outcomes(folder.directory, folder.n_captures)?;
+    }
+    let (totals, losses) = tally.finish()?;
+    all.totals.merge(totals);
+    all.losses.merge(losses);
+    all.totals.set_thresholds(&waits);
+    leftovers.remove();
+    Ok(found)
+}
+
+/// Leftovers on their way to being packets.
+struct LateJoin<'a> {
+    plan: &'a Arc<Plan>,
+    topology: Topology,
+    odds: Odds,
+    order: LateOrder,
+    renamed: Renamed,
+    /// Counts what is joined, as that of a partition does.
+    tally: Tally,
+    found: LatePairs,
+}
+
+impl LateJoin<'_> {
+    /// Finds what may be slow packets, and asks for what is to be known of them.
+    fn ask(&mut self, leftovers: &mut Leftovers) -> Result<()> {
+        let Self {
+            topology,
+            plan,
+            odds,
+            order,
+            ..
+        } = self;
+        leftovers.runs.read(&mut |same| {
+            if let Some(kinship) = Kinship::of((plan, topology), same) {
+                odds.ask(&kinship);
+                if let Kinship::Slow(parts) = &kinship {
+                    order.add(parts);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Looks up what was decided.
+    fn look_up(&mut self, leftovers: &Leftovers) -> Result<()> {
+        let Self { odds, order, .. } = self;
+        order.sort();
+        for log in &leftovers.logs {
+            read_decided(log, &mut |one| {
+                odds.note_decided(one.key);
+                order.note(one);
+            })?;
+        }
+        order.settle();
+        Ok(())
+    }
+
+    /// Counts how often packet IDs come again.
+    fn weigh(&mut self, leftovers: &mut Leftovers) -> Result<()> {
+        let Self {
+            topology,
+            plan,
+            odds,
+            ..
+        } = self;
+        leftovers.runs.read(&mut |same| {
+            if let Some(kinship) = Kinship::of((plan, topology), same) {
+                odds.note(&kinship);
+            }
+            Ok(())
+        })
+    }
+
+    /// Counts what is joined.
+    fn count(&mut self, leftovers: &mut Leftovers, keep: Keep) -> Result<()> {
+        leftovers.runs.read(&mut |same| {
+            match Kinship::of((self.plan, &self.topology), same) {
+                Some(Kinship::Slow(parts)) => self.count_slow(&parts, keep),
+                Some(Kinship::Reversed(parts)) => {
+                    self.found.n_false += self.odds.n_false(self.plan, &parts);
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn count_slow(&mut self, parts: &[Leftover], keep: Keep) {
+        let Some(doubt) = self.odds.doubt(self.plan, parts) else {
+            return;
+        };
+        for two in parts.windows(2) {
+            if let [up, down] = two
+                && is_too_late(self.plan, up.direction, (&up.last, &down.first))
+            {
+                self.tally.count_too_late(&up.last, &down.first);
+            }
+        }
+        for packet in in_time(self.plan, parts) {
+            let [first, .., last] = packet else { continue };
+            for (at, (up, down)) in joints(packet).enumerate() {
+                let n_joints = packet.len() - 1;
+                self.tally.count_late(&LatePair {
+                    up,
+                    down,
+                    first: &first.first,
+                    direction: first.direction,
+                    is_overtaken: self.order.is_overtaken(packet, (up, down)),
+                    was_seen_before: at > 0 || !first.is_single(),
+                    is_seen_behind: at + 1 < n_joints || !last.is_single(),
+                    doubt,
+                });
+                self.found.n += 1;
+            }
+            if packet.len() > 2 || !first.is_single() || !last.is_single() {
+                let is_overtaken =
+                    joints(packet).any(|joint| self.order.is_overtaken(packet, joint));
+                let ends = (&first.first, &last.last);
+                self.tally
+                    .count_late_path(ends, first.direction, is_overtaken);
+            }
+            if keep.rows {
+                self.renamed.add(packet);
+            }
+        }
+    }
+
+    /// Books what is left, and says what became of frames of which that was open.
+    fn finish(
+        &mut self,
+        leftovers: &mut Leftovers,
+        waits: &WaitingTimes,
+        all: &mut Harvest,
+    ) -> Result<()> {
+        leftovers.runs.read(&mut |same| {
+            for packet in self.all_packets(same) {
+                let status = if packet.len() > 1 {
+                    Status::Matched
+                } else {
+                    Status::Unmatched
+                };
+                for part in packet.iter().filter(|part| part.is_uncounted) {
+                    all.counts.note(self.plan, &part.first, status);
+                }
+                if let Some(packet) = whole(&packet) {
+                    let end = all
+                        .losses
+                        .note_end((self.plan, &self.topology), &packet, waits);
+                    self.tally.keep_end(end.as_ref(), &packet);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Leftovers of one packet ID as packets, each of one part or more.
+    fn all_packets(&self, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
+        if let Some(Kinship::Slow(parts)) = Kinship::of((self.plan, &self.topology), same)
+            && self.odds.doubt(self.plan, &parts).is_some()
+        {
+            return in_time(self.plan, &parts)
+                .map(<[Leftover]>::to_vec)
+                .collect();
+        }
+        let parts = same.records.iter();
+        parts.map(|one| vec![Leftover::from_record(one)]).collect()
+    }
+}
+
+/// What of a slow packet arrived in time, and what did not.
+fn in_time<'p>(plan: &Plan, parts: &'p [Leftover]) -> impl Iterator<Item = &'p [Leftover]> {
+    parts.chunk_by(|up, down| !is_too_late(plan, up.direction, (&up.last, &down.first)))
+}
+
+/// A packet of several parts as one.
+fn whole(parts: &[Leftover]) -> Option<Leftover> {
+    let (first, last) = (parts.first()?, parts.last()?);
+    let before = parts.len().checked_sub(2).and_then(|at| parts.get(at));
+    Some(Leftover {
+        first: first.first,
+        from: last.from.or(before.map(|part| part.last.point)),
+        entered_in_another: first.entered_in_another,
+        ..*last
+    })
+}
+
+/// Whether a packet came after the time that was asked to be waited for it.
+fn is_too_late(plan: &Plan, direction: Direction, (up, down): (&Sight, &Sight)) -> bool {
+    let took_ns = || delay_ns(plan, direction, up, down);
+    plan.lost_after_ns
+        .is_some_and(|most_ns| took_ns() > most_ns)
+}

@@ -1,0 +1,203 @@
+//! A trajectory that ends early or begins late, as it is kept until the end of the run.
+
+use super::super::evidence::Evidence;
+use super::super::ranges::Lost;
+use super::super::{FrameId, Sight};
+use crate::base::hash::fold;
+use crate::identity::message::Message;
+use crate::identity::stream_bytes::StreamBytes;
+use crate::plan::Direction;
+
+/// Numbers that a leftover is written as.
+pub(super) const N_VALUES: usize = 16;
+
+/// A leftover as it is written: its packet ID first.
+pub(super) type Record = [i64; N_VALUES];
+
+const NO_POINT: u16 = u16::MAX;
+
+/// A trajectory of which another part may be found, or lost.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Leftover {
+    /// Its first observation and its last: the same if there is one.
+    pub(in super::super) first: Sight,
+    pub(in super::super) last: Sight,
+    /// The point before the last one.
+    pub(in super::super) from: Option<u16>,
+    pub(in super::super) direction: Direction,
+    /// What was not seen after its last observation, if anything of it may be lost.
+    pub(in super::super) lost: Option<Lost>,
+    /// It, or bytes of it, entered the whole path in another packet.
+    pub(in super::super) entered_in_another: bool,
+    /// It is one packet without copies, recognised by all that captures have of it.
+    pub(in super::super) is_joinable: bool,
+    /// Nothing was counted of the status of its only frame.
+    pub(in super::super) is_uncounted: bool,
+}
+
+impl Leftover {
+    /// What is kept of a trajectory, from the sender's side on.
+    pub(in super::super) fn of(
+        sights: &[Sight],
+        direction: Direction,
+        lost: Option<Lost>,
+        entered_in_another: bool,
+    ) -> Option<Self> {
+        let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
+        // of a datagram without a name nobody knows what it is elsewhere
+        let may_be_lost =
+            |last: &Sight| last.directed && !sights.iter().all(|one| one.range.is_nameless());
+        let end = sights.last()?;
+        Some(Self {
+            first: *sights.first()?,
+            last: *end,
+            from: before.map(|sight| sight.point),
+            direction,
+            lost: lost.filter(|_| may_be_lost(end)),
+            entered_in_another,
+            is_joinable: false,
+            is_uncounted: false,
+        })
+    }
+
+    pub(super) fn is_single(&self) -> bool {
+        self.from.is_none()
+    }
+
+    /// Its flow, one way.
+    pub(super) fn flow_way(&self) -> u64 {
+        flow_way(&self.first, self.direction)
+    }
+
+    /// As it is written.
+    pub(super) fn record(&self) -> Record {
+        let points = [
+            self.from.unwrap_or(NO_POINT),
+            self.first.point,
+            self.last.point,
+        ];
+        let packed = |places: i64, point: &u16| places << 16 | i64::from(*point);
+        let places = points.iter().rev().fold(0, packed);
+        let n_bytes = self.lost.map_or(0, |lost| lost.bytes);
+        let told = i64::try_from(n_bytes).unwrap_or(0) << 16 | self.flags();
+        [
+            self.first.key.cast_signed(),
+            self.first.flow.cast_signed(),
+            self.first.pair.cast_signed(),
+            places,
+            told,
+            self.first.aligned_ns,
+            self.first.t_ns,
+            self.first.frame.packed(),
+            self.first.evidence.packed(),
+            self.first.range.packed(),
+            self.last.aligned_ns,
+            self.last.t_ns,
+            self.last.frame.packed(),
+            self.last.evidence.packed(),
+            self.last.range.packed(),
+            i64::from(self.first.copy_tag),
+        ]
+    }
+
+    fn flags(&self) -> i64 {
+        let lost = self.lost.unwrap_or_default();
+        let flags = [
+            self.first.toward,
+            self.first.directed,
+            self.direction == Direction::Reverse,
+            self.entered_in_another,
+            self.is_joinable,
+            self.is_uncounted,
+            self.lost.is_some(),
+            lost.packets > 0,
+            lost.ends[0] > 0,
+            lost.ends[1] > 0,
+        ];
+        let packed = |flags: i64, flag: &bool| flags << 1 | i64::from(*flag);
+        flags.iter().rev().fold(0, packed)
+    }
+
+    /// See [`Self::record`].
+    pub(super) fn from_record(record: &Record) -> Self {
+        let [key, flow, pair, places, told, first @ .., copy_tag] = record;
+        let [aligned_ns, t_ns, frame, evidence, range, end @ ..] = first;
+        let is_set = |bit: u32| told >> bit & 1 == 1;
+        let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
+        let sight = |point: u16, values: [&i64; 5]| Sight {
+            key: key.cast_unsigned(),
+            flow: flow.cast_unsigned(),
+            pair: pair.cast_unsigned(),
+            aligned_ns: *values[0],
+            t_ns: *values[1],
+            frame: FrameId::from_packed(*values[2]),
+            copy_tag: u32::try_from(*copy_tag).unwrap_or(0),
+            point,
+            toward: is_set(0),
+            directed: is_set(1),
+            range: StreamBytes::from_packed(*values[4]),
+            evidence: Evidence::from_packed(*values[3]),
+            message: Message::NONE,
+        };
+        let lost = Lost {
+            packets: u64::from(is_set(7)),
+            ends: [u64::from(is_set(8)), u64::from(is_set(9))],
+            bytes: u64::try_from(told >> 16).unwrap_or(0),
+        };
+        Self {
+            first: sight(point(1), [aligned_ns, t_ns, frame, evidence, range]),
+            last: sight(point(2), end.each_ref()),
+            from: Some(point(0)).filter(|point| *point != NO_POINT),
+            direction: Direction::of(!is_set(2)),
+            lost: is_set(6).then_some(lost),
+            entered_in_another: is_set(3),
+            is_joinable: is_set(4),
+            is_uncounted: is_set(5),
+        }
+    }
+}
+
+/// The flow of a packet, one way.
+pub(super) fn flow_way(sight: &Sight, direction: Direction) -> u64 {
+    let way = u64::from(sight.toward) << 1 | u64::from(direction == Direction::Reverse);
+    fold(sight.flow, way)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::sight;
+    use super::*;
+
+    #[test]
+    fn a_leftover_is_read_as_it_was_written() {
+        let seen = |point: u16| Sight {
+            key: u64::MAX - 5,
+            flow: 1 << 63,
+            pair: 77,
+            t_ns: -5,
+            toward: point == 2,
+            range: StreamBytes::new(u32::MAX, 1400),
+            evidence: Evidence::with(Evidence::SHORT),
+            ..sight(1, point, i64::MIN + 3)
+        };
+        let lost = Lost {
+            packets: 0,
+            ends: [0, 1],
+            bytes: 1400,
+        };
+        let points: [&[u16]; 3] = [&[2], &[0, 65_534], &[3, 2, 1]];
+        for (points, lost) in points.into_iter().zip([None, Some(lost), Some(lost)]) {
+            let sights: Vec<Sight> = points.iter().map(|point| seen(*point)).collect();
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let mut left = Leftover::of(&sights, direction, lost, true).unwrap();
+                (left.is_joinable, left.is_uncounted) = (lost.is_none(), lost.is_some());
+                let read = Leftover::from_record(&left.record());
+                // the two ends of a trajectory are of one flow and way
+                let toward = left.first.toward;
+                left.last.toward = toward;
+                assert_eq!(format!("{read:?}"), format!("{left:?}"));
+                assert_eq!(read.record(), left.record());
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a partition leaves for the end of the run, and logs of what it decided.
+
+use super::super::copies::Folded;
+use super::super::evidence::Evidence;
+use super::super::ranges::{Fate, Lost};
+use super::super::{Sight, Status};
+use super::decided::DecidedLog;
+use super::leftover::{Leftover, N_VALUES};
+use super::sorted_runs::SortedRuns;
+use crate::base::error::Result;
+use crate::plan::{Along, Direction, Plan, Topology};
+use std::path::{Path, PathBuf};
+
+/// The leftovers of one partition, or of all.
+pub(in super::super) struct Leftovers {
+    pub(super) runs: SortedRuns<N_VALUES>,
+    /// The log in the making, and those that are done.
+    log: Option<DecidedLog>,
+    pub(super) logs: Vec<PathBuf>,
+    /// Per direction and point: whether a link begins there, and whether one ends there.
+    begins: [Vec<bool>; 2],
+    ends: [Vec<bool>; 2],
+}
+
+impl Leftovers {
+    pub(in super::super) fn of_partition(
+        plan: &Plan,
+        directory: &Path,
+        partition: usize,
+    ) -> Result<Self> {
+        let topology = Topology::new(plan);
+        let points = 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
+        let marked = |is_marked: &dyn Fn(&Along, u16) -> bool| {
+            [Direction::Forward, Direction::Reverse].map(|direction| {
+                let along = topology.along(direction);
+                points
+                    .clone()
+                    .map(|point| is_marked(along, point))
+                    .collect()
+            })
+        };
+        let begins = marked(&|along, point| along.onward(point).next().is_some());
+        let ends = marked(&|along, point| along.neighbours.iter().any(|(_, down)| *down == point));
+        Ok(Self {
+            begins,
+            ends,
+            runs: SortedRuns::new(directory, format!("left-{partition}")),
+            log: Some(DecidedLog::create(directory, partition)?),
+            logs: Vec::new(),
+        })
+    }
+
+    /// None so far.
+    pub(in super::super) fn none(directory: &Path) -> Self {
+        Self {
+            runs: SortedRuns::new(directory, "left".into()),
+            log: None,
+            logs: Vec::new(),
+            begins: Default::default(),
+            ends: Default::default(),
+        }
+    }
+
+    /// Takes a packet that was decided. Returns whether its only frame is left without a status.
+    pub(in super::super) fn take(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        folded: &Folded,
+        fate: &Fate,
+    ) -> bool {
+        let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
+            return false;
+        };
+        let may_go_on = is_marked(&self.begins, direction, last.point);
+        let is_left = may_go_on || is_marked(&self.ends, direction, first.point);
+        let left = Leftover::of(sights, direction, fate.lost, fate.has_entered);
+        let Some(mut left) = left.filter(|_| is_left) else {
+            self.log(first, direction);
+            return false;
+        };
+        left.lost = left.lost.filter(|_| may_go_on);
+        left.is_joinable = is_joinable(sights, folded, fate);
+        left.is_uncounted = left.is_joinable && left.is_single();
+        if !left.is_joinable && left.lost.is_none() {
+            self.log(first, direction);
+            return false;
+        }
+        self.runs.push(left.record());
+        left.is_uncounted
+    }
+
+    /// Takes a loss of one of several equal packets, of which this one may stand for it.
+    pub(in super::super) fn take_lost(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        lost: Lost,
+        has_entered: bool,
+    ) {
+        let left = Leftover::of(sights, direction, Some(lost), has_entered);
+        let left = left.filter(|one| is_marked(&self.begins, direction, one.last.point));
+        if let Some(left) = left {
+            self.runs.push(left.record());
+        }
+    }
+
+    fn log(&mut self, first: &Sight, direction: Direction) {
+        if let Some(log) = &mut self.log {
+            log.write(first, direction);
+        }
+    }
+
+    /// Nothing more is left.
+    pub(in super::super) fn finish(mut self) -> Result<Self> {
+        if let Some(log) = self.log.take() {
+            self.logs.push(log.finish()?);
+        }
+        Ok(self)
+    }
+
+    /// Adds those of another partition.
+    pub(in super::super) fn join(&mut self, other: Self) {
+        self.runs.join(other.runs);
+        self.logs.extend(other.logs);
+    }
+
+    /// Removes the files.
+    pub(super) fn remove(self) {
+        self.runs.remove();
+        for log in self.logs {
+            // they lie in a folder that goes with the run
+            let _ = std::fs::remove_file(log);
+        }
+    }
+}
+
+fn is_marked(marks: &[Vec<bool>; 2], direction: Direction, point: u16) -> bool {
+    let of_direction = marks.get(direction.index());
+    of_direction.and_then(|of| of.get(usize::from(point))) == Some(&true)
+}
+
+/// Whether it may be a part of a packet of which another was seen at another time: nothing after its
+/// last observation was found, nobody copied it, and it is recognised by all of its bytes.
+fn is_joinable(sights: &[Sight], folded: &Folded, fate: &Fate) -> bool {
+    let is_decided = matches!(fate.status, Status::Matched | Status::Unmatched);
+    let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
+    let is_known = |one: &Sight| {
+        let evidence = one.evidence;
+        one.directed && !evidence.is(Evidence::SHORT) && !evidence.is(Evidence::FRAGMENT)
+    };
+    let has_copy = |one: &Sight| folded.copies_of(one).next().is_some();
+    let is_copied = !folded.is_empty() && sights.iter().any(has_copy);
+    is_decided && is_open && !is_copied && sights.iter().all(is_known)
+}

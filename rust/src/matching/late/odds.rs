@@ -1,0 +1,267 @@
+//! Whether a slow packet explains two leftovers better than two packets of one packet ID do.
+//!
+//! Two packets are taken for a slow one if the first was lost and the points before the second part
+//! did not capture the second. How often a packet ID comes again shows in the leftovers themselves:
+//! after a loss, a retransmission, a heartbeat or a script's next round is found in the log of what
+//! was decided. As many as were found, times the share that a point does not capture, look like slow
+//! packets and are none.
+
+use super::super::posterior::{LEAST_PHANTOM, NO_DOUBT};
+use super::leftover::Leftover;
+use super::verdict::{Kinship, joints};
+use crate::base::hashed::HashedMap;
+use crate::plan::Plan;
+
+/// How likely packet IDs come again where nothing is known of them: a flow repeats itself, or not.
+const UNKNOWN: f64 = 0.5;
+/// Of a flow that repeats itself, so many leftovers at most are not seen again.
+const SELDOM: f64 = 0.5;
+/// Leftovers that were not seen again, of which more say no more.
+const ENOUGH: f64 = 40.0;
+
+/// Numbers of leftovers of one flow and way, or of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recurrences {
+    leftovers: f64,
+    /// Those whose packet ID was seen again.
+    again: f64,
+    slow: f64,
+    reversed: f64,
+}
+
+/// What is known of leftovers.
+#[derive(Debug, Default)]
+pub(super) struct Odds {
+    of_flow: HashedMap<Recurrences>,
+    all: Recurrences,
+    /// Whether packet IDs were decided, of those that are asked for.
+    is_decided: HashedMap<bool>,
+    /// One in so many packet IDs is asked for that may not be of slow packets.
+    one_in: u64,
+}
+
+/// Packet IDs that are asked for at most, beyond those of what may be slow packets.
+const MOST_ASKED: u64 = 1 << 20;
+
+impl Odds {
+    /// Nothing is known yet of so many leftovers.
+    pub(super) fn new(n_leftovers: u64) -> Self {
+        Self {
+            one_in: n_leftovers / MOST_ASKED + 1,
+            ..Self::default()
+        }
+    }
+
+    /// Asks about leftovers whether their packet ID was decided, and about those of their flow.
+    pub(super) fn ask(&mut self, kinship: &Kinship) {
+        match kinship {
+            Kinship::Slow(parts) | Kinship::Reversed(parts) => {
+                for part in parts.iter().take(1) {
+                    self.is_decided.insert(part.first.key, false);
+                    self.of_flow.entry(part.flow_way()).or_default();
+                }
+            }
+            Kinship::Alone(one) | Kinship::Several(one) => {
+                let key = one.first.key;
+                // neither the bits that choose a partition nor those of a map
+                if (key >> 20).is_multiple_of(self.one_in) {
+                    self.is_decided.insert(key, false);
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
+        !self.of_flow.is_empty()
+    }
+
+    /// Takes a packet ID that was decided.
+    pub(super) fn note_decided(&mut self, key: u64) {
+        if let Some(is_decided) = self.is_decided.get_mut(&key) {
+            *is_decided = true;
+        }
+    }
+
+    /// Notes the leftovers of a packet ID, once all that was decided is known.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(super) fn note(&mut self, kinship: &Kinship) {
+        let (Kinship::Slow(parts) | Kinship::Reversed(parts)) = kinship else {
+            return self.note_other(kinship);
+        };
+        let Some(first) = parts.first() else { return };
+        let n = (parts.len() - 1) as f64;
+        let mut more = Recurrences {
+            leftovers: 1.0,
+            ..Recurrences::default()
+        };
+        match (self.is_decided.get(&first.first.key), kinship) {
+            (Some(false), Kinship::Slow(_)) => more.slow = n,
+            (Some(false), _) => more.reversed = n,
+            _ => more.again = 1.0,
+        }
+        self.add(first, &more);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    fn note_other(&mut self, kinship: &Kinship) {
+        let (Kinship::Alone(one) | Kinship::Several(one)) = kinship else {
+            return;
+        };
+        let Some(is_decided) = self.is_decided.get(&one.first.key) else {
+            return;
+        };
+        let is_again = *is_decided || matches!(kinship, Kinship::Several(_));
+        let weight = self.one_in as f64;
+        let more = Recurrences {
+            leftovers: weight,
+            again: if is_again { weight } else { 0.0 },
+            ..Recurrences::default()
+        };
+        self.add(one, &more);
+    }
+
+    fn add(&mut self, one: &Leftover, more: &Recurrences) {
+        self.all.add(more);
+        if let Some(of_flow) = self.of_flow.get_mut(&one.flow_way()) {
+            of_flow.add(more);
+        }
+    }
+
+    /// The probability that leftovers are no parts of one slow packet; `None` unless it is negligible.
+    pub(super) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
+        let first = parts.first()?;
+        self.is_decided
+            .get(&first.first.key)
+            .filter(|is_so| !**is_so)?;
+        let of_flow = self.of_flow.get(&first.flow_way())?;
+        let missed = |point: u16| plan.phantom_frac(first.direction, point).max(LEAST_PHANTOM);
+        let most_missed = joints(parts)
+            .map(|(_, down)| missed(down.point))
+            .fold(0.0, f64::max);
+        let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
+        let n_false = again_frac * most_missed * of_flow.leftovers + of_flow.reversed;
+        let doubt = n_false / of_flow.slow.max(1.0);
+        (doubt <= NO_DOUBT).then_some(doubt)
+    }
+
+    /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
+    pub(super) fn n_false(&self, plan: &Plan, parts: &[Leftover]) -> u64 {
+        self.doubt(plan, parts)
+            .map_or(0, |_| parts.len() as u64 - 1)
+    }
+}
+
+impl Recurrences {
+    /// The share of leftovers whose packet ID comes again; where none did, that of others, the less
+    /// the more are known.
+    fn again_frac(&self, of_others: f64) -> f64 {
+        let n_plain = (self.leftovers - self.slow - self.reversed).max(0.0);
+        if self.again > 0.0 {
+            return self.again / n_plain.max(self.again);
+        }
+        of_others * SELDOM.powf(n_plain.min(ENOUGH))
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.leftovers += more.leftovers;
+        self.again += more.again;
+        self.slow += more.slow;
+        self.reversed += more.reversed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Sight;
+    use super::super::super::testing::{path, sight};
+    use super::*;
+    use crate::plan::Direction;
+
+    /// The second point of a path misses one in a hundred packets.
+    fn plan() -> Plan {
+        let mut plan = path(2);
+        for band in plan.bands.iter_mut().flatten() {
+            band.phantom_frac = 0.01;
+        }
+        plan
+    }
+
+    fn part(key: u64, flow: u64, point: u16) -> Leftover {
+        let one = Sight {
+            flow,
+            ..sight(key, point, i64::from(point) * 1_000_000)
+        };
+        Leftover::of(&[one], Direction::Forward, None, false).unwrap()
+    }
+
+    fn slow(key: u64, flow: u64) -> Kinship {
+        Kinship::Slow(vec![part(key, flow, 0), part(key, flow, 1)])
+    }
+
+    /// What is known of these, of which some packet IDs were decided.
+    fn odds(kinships: &[Kinship], decided: &[u64]) -> Odds {
+        let mut odds = Odds::new(0);
+        for one in kinships {
+            odds.ask(one);
+        }
+        for key in decided {
+            odds.note_decided(*key);
+        }
+        for one in kinships {
+            odds.note(one);
+        }
+        odds
+    }
+
+    fn is_slow(odds: &Odds, key: u64, flow: u64) -> bool {
+        let Kinship::Slow(parts) = slow(key, flow) else {
+            return false;
+        };
+        odds.doubt(&plan(), &parts).is_some()
+    }
+
+    #[test]
+    fn a_slow_packet_among_losses_that_never_come_again_is_one() {
+        let mut all: Vec<Kinship> = (0..100)
+            .map(|key| Kinship::Alone(part(key, 7, 0)))
+            .collect();
+        all.push(slow(1000, 7));
+        assert!(is_slow(&odds(&all, &[]), 1000, 7));
+        assert!(!is_slow(&odds(&all, &[1000]), 1000, 7), "it was seen again");
+    }
+
+    #[test]
+    fn where_losses_come_again_one_that_was_missed_looks_slow() {
+        let mut all: Vec<Kinship> = (0..100)
+            .map(|key| Kinship::Alone(part(key, 7, 0)))
+            .collect();
+        all.push(slow(1000, 7));
+        let again: Vec<u64> = (0..50).collect();
+        assert!(!is_slow(&odds(&all, &again), 1000, 7));
+    }
+
+    #[test]
+    fn other_flows_count_where_little_is_known_of_its_own() {
+        let of_flow = |flow: u64, n: u64| {
+            let keys = flow * 1000..flow * 1000 + n;
+            keys.map(move |key| Kinship::Alone(part(key, flow, 0)))
+        };
+        let scripted: Vec<u64> = (1000..1100).collect();
+        let mut all: Vec<Kinship> = of_flow(1, 100).chain(of_flow(2, 1000)).collect();
+        all.extend([slow(1, 2), slow(2, 3)]);
+        let odds = odds(&all, &scripted);
+        assert!(is_slow(&odds, 1, 2), "none of its own came again");
+        assert!(!is_slow(&odds, 2, 3), "one in eleven of all did");
+    }
+
+    #[test]
+    fn pairs_in_the_order_that_causality_forbids_speak_against_the_others() {
+        let mut all: Vec<Kinship> = (10..40)
+            .map(|key| Kinship::Alone(part(key, 7, 0)))
+            .collect();
+        all.extend([slow(1, 7), slow(2, 7)]);
+        assert!(is_slow(&odds(&all, &[]), 1, 7));
+        all.push(Kinship::Reversed(vec![part(3, 7, 0), part(3, 7, 1)]));
+        assert!(!is_slow(&odds(&all, &[]), 1, 7));
+    }
+}

@@ -1,0 +1,104 @@
+//! What was written of single frames before they were found to be of a late packet, put right.
+
+use super::super::outcome::{RECORD_BYTES, path_in};
+use super::super::rows::{TRAJECTORY, VALUES};
+use super::super::{FrameId, Status};
+use super::leftover::Leftover;
+use crate::base::error::{Error, Result};
+use std::collections::HashMap;
+use std::fs::{File, rename};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::Path;
+
+/// The trajectories that late packets were written as, and are part of.
+#[derive(Debug, Default)]
+pub(super) struct Renamed {
+    /// First frame of a part, and that of the packet.
+    of_part: HashMap<i64, i64>,
+    /// The same of parts of one frame, which had no trajectory.
+    of_frame: HashMap<FrameId, i64>,
+}
+
+impl Renamed {
+    /// Takes the parts of a late packet, in order.
+    pub(super) fn add(&mut self, parts: &[Leftover]) {
+        let Some(first) = parts.first().map(|one| one.first.frame.packed()) else {
+            return;
+        };
+        for part in parts {
+            let frame = part.first.frame;
+            if part.is_single() {
+                self.of_frame.insert(frame, first);
+            } else if frame.packed() != first {
+                self.of_part.insert(frame.packed(), first);
+            }
+        }
+    }
+
+    /// Puts the outcomes of the frames of all files right.
+    pub(super) fn write_outcomes(&self, directory: &Path, n_files: usize) -> Result<()> {
+        if self.of_part.is_empty() && self.of_frame.is_empty() {
+            return Ok(());
+        }
+        (0..n_files).try_for_each(|file| {
+            let mut number = 0;
+            rewritten(&path_in(directory, file), &mut |octets| {
+                number += 1;
+                *octets = self.outcome(FrameId::new(file, number), *octets);
+            })
+        })
+    }
+
+    fn outcome(&self, frame: FrameId, octets: [u8; RECORD_BYTES]) -> [u8; RECORD_BYTES] {
+        let [status, trajectory @ ..] = octets;
+        let (status, trajectory) = match self.of_frame.get(&frame) {
+            Some(trajectory) => (Status::Matched as u8, *trajectory),
+            None => (status, self.name(i64::from_le_bytes(trajectory))),
+        };
+        let mut octets = [status; RECORD_BYTES];
+        let [_, rest @ ..] = &mut octets;
+        *rest = trajectory.to_le_bytes();
+        octets
+    }
+
+    fn name(&self, trajectory: i64) -> i64 {
+        *self.of_part.get(&trajectory).unwrap_or(&trajectory)
+    }
+
+    /// Puts the rows of a file right.
+    pub(super) fn write_rows(&self, path: &Path) -> Result<()> {
+        if self.of_part.is_empty() {
+            return Ok(());
+        }
+        rewritten(path, &mut |octets: &mut [u8; 8 * VALUES]| {
+            let (values, _) = octets.as_chunks_mut::<8>();
+            if let Some(value) = values.get_mut(TRAJECTORY) {
+                *value = self.name(i64::from_le_bytes(*value)).to_le_bytes();
+            }
+        })
+    }
+}
+
+/// Writes a file anew, record by record.
+fn rewritten<const N: usize>(path: &Path, change: &mut dyn FnMut(&mut [u8; N])) -> Result<()> {
+    let failed = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let anew = path.with_extension("anew");
+    let mut from = BufReader::with_capacity(1 << 18, File::open(path).map_err(failed)?);
+    let mut to = BufWriter::with_capacity(1 << 18, File::create(&anew).map_err(failed)?);
+    let mut octets = [0; N];
+    loop {
+        match from.read_exact(&mut octets) {
+            Ok(()) => {
+                change(&mut octets);
+                to.write_all(&octets).map_err(failed)?;
+            }
+            Err(end) if end.kind() == ErrorKind::UnexpectedEof => break,
+            Err(source) => return Err(failed(source)),
+        }
+    }
+    to.flush().map_err(failed)?;
+    rename(&anew, path).map_err(failed)
+}

@@ -1,0 +1,247 @@
+//! More records than memory is to hold, in order: sorted runs in files, merged as they are read.
+
+use crate::base::error::{Error, Result};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::super::spill::Spill;
+
+/// Records that are sorted in memory.
+const MOST_IN_MEMORY: usize = 1 << 15;
+/// Records of one key that are handed over at once.
+const MOST_AT_ONCE: usize = 256;
+
+/// Records in order of their first number, then of the others.
+pub(super) struct SortedRuns<const N: usize> {
+    directory: PathBuf,
+    /// What the files' names begin with.
+    name: String,
+    unsorted: Vec<[i64; N]>,
+    in_memory: Vec<Vec<[i64; N]>>,
+    files: Vec<PathBuf>,
+    n_records: u64,
+    failure: Option<Error>,
+}
+
+/// Records of one key, and whether these are all.
+pub(super) struct SameKey<'a, const N: usize> {
+    pub(super) records: &'a [[i64; N]],
+    pub(super) are_all: bool,
+}
+
+impl<const N: usize> SortedRuns<N> {
+    pub(super) fn new(directory: &Path, name: String) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            name,
+            unsorted: Vec::new(),
+            in_memory: Vec::new(),
+            files: Vec::new(),
+            n_records: 0,
+            failure: None,
+        }
+    }
+
+    pub(super) fn n_records(&self) -> u64 {
+        self.n_records
+    }
+
+    pub(super) fn push(&mut self, record: [i64; N]) {
+        self.n_records += 1;
+        self.unsorted.push(record);
+        if self.unsorted.len() >= MOST_IN_MEMORY {
+            let written = self.write();
+            // told when they are read: nobody in between could do anything about it
+            self.failure = self.failure.take().or(written.err());
+        }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        self.unsorted.sort_unstable();
+        let name = format!("{}-{}", self.name, self.files.len());
+        let mut to = Spill::create(&self.directory, &name)?;
+        for record in self.unsorted.drain(..) {
+            to.write(record);
+        }
+        self.files.push(to.finish()?);
+        Ok(())
+    }
+
+    /// Adds all records of another.
+    pub(super) fn join(&mut self, mut other: Self) {
+        other.unsorted.sort_unstable();
+        self.in_memory.append(&mut other.in_memory);
+        self.in_memory.push(other.unsorted);
+        self.files.append(&mut other.files);
+        self.n_records += other.n_records;
+        self.failure = self.failure.take().or(other.failure);
+    }
+
+    /// Hands over all records, those of one key together.
+    pub(super) fn read(
+        &mut self,
+        take: &mut dyn FnMut(&SameKey<'_, N>) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.unsorted.sort_unstable();
+        let mut merged = Merged::new(self)?;
+        let mut records: Vec<[i64; N]> = Vec::new();
+        let mut is_begun = false;
+        while let Some(record) = merged.next()? {
+            let key = |one: &[i64; N]| one.first().copied();
+            let is_other = records.last().is_some_and(|last| key(last) != key(&record));
+            if is_other || records.len() >= MOST_AT_ONCE {
+                let are_all = is_other && !is_begun;
+                let records = &std::mem::take(&mut records);
+                take(&SameKey { records, are_all })?;
+                is_begun = !is_other;
+            }
+            records.push(record);
+        }
+        let are_all = !is_begun;
+        let records = &records;
+        if records.is_empty() {
+            return Ok(());
+        }
+        take(&SameKey { records, are_all })
+    }
+
+    /// Removes the files.
+    pub(super) fn remove(self) {
+        for file in self.files {
+            // they lie in a folder that goes with the run
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// One run as it is read.
+enum Run<'a, const N: usize> {
+    InMemory(std::slice::Iter<'a, [i64; N]>),
+    OnDisk(BufReader<File>, &'a Path),
+}
+
+impl<const N: usize> Run<'_, N> {
+    fn next(&mut self) -> Result<Option<[i64; N]>> {
+        match self {
+            Self::InMemory(records) => Ok(records.next().copied()),
+            Self::OnDisk(from, path) => read_record(from, path),
+        }
+    }
+}
+
+/// The next record of a file, if there is one.
+pub(super) fn read_record<const N: usize>(
+    from: &mut impl Read,
+    path: &Path,
+) -> Result<Option<[i64; N]>> {
+    let mut octets = [[0; 8]; N];
+    match from.read_exact(octets.as_flattened_mut()) {
+        Ok(()) => Ok(Some(octets.map(i64::from_le_bytes))),
+        Err(end) if end.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(source) => Err(Error::Io {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// All runs, as one.
+struct Merged<'a, const N: usize> {
+    runs: Vec<Run<'a, N>>,
+    heads: BinaryHeap<Reverse<([i64; N], usize)>>,
+}
+
+impl<'a, const N: usize> Merged<'a, N> {
+    fn new(of: &'a SortedRuns<N>) -> Result<Self> {
+        const BUFFER_BYTES: usize = 1 << 15;
+        let in_memory = of.in_memory.iter().chain([&of.unsorted]);
+        let mut runs: Vec<Run<'a, N>> = in_memory.map(|run| Run::InMemory(run.iter())).collect();
+        for path in &of.files {
+            let file = File::open(path).map_err(|source| Error::Io {
+                path: path.clone(),
+                source,
+            })?;
+            runs.push(Run::OnDisk(
+                BufReader::with_capacity(BUFFER_BYTES, file),
+                path,
+            ));
+        }
+        let mut heads = BinaryHeap::new();
+        for (index, run) in runs.iter_mut().enumerate() {
+            heads.extend(run.next()?.map(|record| Reverse((record, index))));
+        }
+        Ok(Self { runs, heads })
+    }
+
+    fn next(&mut self) -> Result<Option<[i64; N]>> {
+        let Some(Reverse((record, index))) = self.heads.pop() else {
+            return Ok(None);
+        };
+        if let Some(run) = self.runs.get_mut(index) {
+            let following = run.next()?;
+            self.heads
+                .extend(following.map(|one| Reverse((one, index))));
+        }
+        Ok(Some(record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(runs: &mut SortedRuns<2>) -> Vec<(i64, usize, bool)> {
+        let mut found = Vec::new();
+        let mut take = |same: &SameKey<'_, 2>| {
+            found.push((same.records[0][0], same.records.len(), same.are_all));
+            Ok(())
+        };
+        runs.read(&mut take).unwrap();
+        found
+    }
+
+    #[test]
+    fn records_of_one_key_come_together_whichever_run_they_are_in() {
+        let folder = std::env::temp_dir();
+        let name = |part: &str| format!("sorted-runs-{part}-{}", std::process::id());
+        let n = i64::try_from(MOST_IN_MEMORY).unwrap() * 3;
+        let (mut one, mut other) = (
+            SortedRuns::new(&folder, name("a")),
+            SortedRuns::new(&folder, name("b")),
+        );
+        for i in 0..n {
+            let to = if i % 3 == 0 { &mut one } else { &mut other };
+            to.push([i * 7919 % (n / 2), i]);
+        }
+        one.join(other);
+        assert_eq!(one.n_records(), n.unsigned_abs());
+        for _ in 0..2 {
+            let found = groups(&mut one);
+            assert!(found.iter().map(|(key, ..)| *key).eq(0..n / 2));
+            assert!(found.iter().all(|(_, len, are_all)| *len == 2 && *are_all));
+        }
+        one.remove();
+    }
+
+    #[test]
+    fn a_key_with_many_records_comes_in_parts() {
+        let mut runs = SortedRuns::new(&std::env::temp_dir(), "never-written".into());
+        let most = i64::try_from(MOST_AT_ONCE).unwrap();
+        (0..=2 * most).for_each(|i| runs.push([5, i]));
+        runs.push([6, 0]);
+        let parts = [
+            (5, MOST_AT_ONCE, false),
+            (5, MOST_AT_ONCE, false),
+            (5, 1, false),
+        ];
+        assert_eq!(groups(&mut runs), [&parts[..], &[(6, 1, true)]].concat());
+        let mut nothing = SortedRuns::new(&std::env::temp_dir(), "nothing".into());
+        assert_eq!(groups(&mut nothing), []);
+    }
+}

@@ -1,0 +1,149 @@
+//! What the leftovers of one packet ID are: parts of one slow packet, or of several.
+
+use super::super::Sight;
+use super::leftover::{Leftover, N_VALUES};
+use super::sorted_runs::SameKey;
+use crate::plan::{Plan, Topology};
+
+/// What leftovers of one packet ID may be.
+#[derive(Debug)]
+pub(super) enum Kinship {
+    /// Parts of one packet that was slow, in the order of its path.
+    Slow(Vec<Leftover>),
+    /// Parts that would be one packet had it arrived before it left: two packets.
+    Reversed(Vec<Leftover>),
+    /// A single part.
+    Alone(Leftover),
+    /// Parts of several packets.
+    Several(Leftover),
+}
+
+impl Kinship {
+    /// Judges all leftovers of one packet ID.
+    pub(super) fn of(
+        (plan, topology): (&Plan, &Topology),
+        same: &SameKey<'_, N_VALUES>,
+    ) -> Option<Self> {
+        let parts = same.records.iter().map(Leftover::from_record);
+        let mut parts: Vec<Leftover> = parts.collect();
+        let first = *parts.first()?;
+        if parts.len() == 1 && same.are_all {
+            return Some(Self::Alone(first));
+        }
+        let along = topology.along(first.direction);
+        let place = |sight: &Sight| plan.place(first.direction, sight.point);
+        parts.sort_by_key(|part| place(&part.first));
+        let follow = |two: &[Leftover]| match two {
+            [up, down] => along.leads(up.last.point, down.first.point),
+            _ => false,
+        };
+        let is_one_path = parts.windows(2).all(follow);
+        let is_one_way = |part: &Leftover| {
+            part.is_joinable
+                && part.direction == first.direction
+                && part.first.toward == first.first.toward
+        };
+        if !same.are_all || !is_one_path || !parts.iter().all(is_one_way) {
+            return Some(Self::Several(first));
+        }
+        let delays_ns: Vec<i64> = joints(&parts)
+            .map(|(up, down)| down.aligned_ns.saturating_sub(up.aligned_ns))
+            .collect();
+        // within the window it was decided before, with all that lay there
+        Some(if delays_ns.iter().all(|ns| *ns > plan.wide_ns) {
+            Self::Slow(parts)
+        } else if delays_ns
+            .iter()
+            .all(|ns| ns.saturating_neg() > plan.wide_ns)
+        {
+            Self::Reversed(parts)
+        } else {
+            Self::Several(first)
+        })
+    }
+}
+
+/// Where parts of one packet are joined: its last observation before, the first one after.
+pub(super) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Sight, &Sight)> {
+    let two = parts.windows(2);
+    two.filter_map(|two| match two {
+        [up, down] => Some((&up.last, &down.first)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::ranges::Lost;
+    use super::super::super::testing::{path, sight};
+    use super::*;
+    use crate::plan::Direction;
+
+    const LATE_NS: i64 = 1_000_000;
+
+    fn part(points: &[(u16, i64)]) -> Leftover {
+        let sights: Vec<Sight> = points.iter().map(|(p, ns)| sight(1, *p, *ns)).collect();
+        let lost = sights.last().map(Lost::whole);
+        let left = Leftover::of(&sights, Direction::Forward, lost, false).unwrap();
+        Leftover {
+            is_joinable: true,
+            ..left
+        }
+    }
+
+    fn told(parts: &[Leftover]) -> &'static str {
+        let records: Vec<_> = parts.iter().map(Leftover::record).collect();
+        let same = SameKey {
+            records: &records,
+            are_all: true,
+        };
+        let plan = path(4);
+        match Kinship::of((&plan, &Topology::new(&plan)), &same) {
+            Some(Kinship::Slow(_)) => "slow",
+            Some(Kinship::Reversed(_)) => "reversed",
+            Some(Kinship::Alone(_)) => "alone",
+            Some(Kinship::Several(_)) => "several",
+            None => "nothing",
+        }
+    }
+
+    #[test]
+    fn parts_along_the_path_after_the_window_may_be_one_packet() {
+        let head = part(&[(0, 0), (1, 5)]);
+        assert_eq!(told(&[]), "nothing");
+        assert_eq!(told(&[head]), "alone");
+        assert_eq!(told(&[part(&[(2, LATE_NS), (3, LATE_NS)]), head]), "slow");
+        assert_eq!(told(&[head, part(&[(3, LATE_NS)])]), "slow");
+        let slow_twice = [head, part(&[(2, LATE_NS)]), part(&[(3, 2 * LATE_NS)])];
+        assert_eq!(told(&slow_twice), "slow");
+    }
+
+    #[test]
+    fn what_arrives_before_it_left_is_two_packets() {
+        let head = part(&[(0, 0), (1, 5)]);
+        assert_eq!(told(&[head, part(&[(2, -LATE_NS)])]), "reversed");
+        let both = [head, part(&[(2, -LATE_NS)]), part(&[(3, LATE_NS)])];
+        assert_eq!(told(&both), "several");
+    }
+
+    #[test]
+    fn what_a_point_saw_twice_is_several_packets() {
+        let head = part(&[(0, 0), (1, 5)]);
+        assert_eq!(
+            told(&[head, part(&[(1, LATE_NS), (2, LATE_NS)])]),
+            "several"
+        );
+        assert_eq!(told(&[head, part(&[(0, LATE_NS)])]), "several");
+        assert_eq!(told(&[head, part(&[(2, 50_000)])]), "several");
+        let in_doubt = Leftover {
+            is_joinable: false,
+            ..part(&[(2, LATE_NS)])
+        };
+        assert_eq!(told(&[head, in_doubt]), "several");
+        let back = Leftover {
+            direction: Direction::Reverse,
+            ..part(&[(2, LATE_NS)])
+        };
+        assert_eq!(told(&[head, back]), "several");
+    }
+}
