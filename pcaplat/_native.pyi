@@ -126,7 +126,12 @@ class Formats:
     def stamps(self) -> list[tuple[str, str]]: ...
 
 def sample(
-    files: Sequence[_Path], settings: Settings, limit: int, tell: _Tell = None
+    files: Sequence[_Path],
+    settings: Settings,
+    limit: int,
+    tell: _Tell = None,
+    *,
+    n_parts: Sequence[int] = ...,
 ) -> Sampled: ...
 def learn(
     files: Sequence[_Path],
@@ -148,6 +153,8 @@ def match_files(
     keep_crossings: bool = False,
     n_partitions: int = 0,
     tell: _Tell = None,
+    *,
+    seed: int | None = None,
 ) -> Matched: ...
 def attribute(
     spills: Sequence[_Path],

@@ -1,5 +1,6 @@
 """A merge to be done: what its options mean, and the two passes over all frames."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -128,8 +129,10 @@ class Job:
     def sample(self) -> Sampled:
         """Read all files, and bring home the same few packets of each."""
         tell, settings = self._tell("surveying"), self._settings()
+        n_files = Counter(point_names(self.captures))
+        n_parts = [n_files[point] for point in point_names(self.captures)]
         with by_their_names(self.captures):
-            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, tell)
+            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, n_parts, tell)
 
     def translated(
         self,

@@ -9,6 +9,7 @@
 use crate::frames::{
     ARP, IP4_TCP, IP4_UDP, IP6_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames,
 };
+use pcaplat_core::base::hash::Seed;
 use pcaplat_core::identity::{Identity, Prefixes, WHOLE, class, copy_tag, cut_bytes, identify};
 use pcaplat_core::wire::{Decoder, Packet};
 
@@ -24,7 +25,8 @@ fn decode(bytes: &[u8], wire_bytes: usize) -> Packet {
 }
 
 fn identity_with(bytes: &[u8], wire_bytes: usize, prefixes: &Prefixes) -> Identity {
-    identify(&decode(bytes, wire_bytes), bytes, prefixes)
+    let packet = decode(bytes, wire_bytes);
+    identify(&packet, bytes, prefixes, Seed::PUBLIC)
 }
 
 fn identity(bytes: &[u8]) -> Identity {

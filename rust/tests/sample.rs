@@ -65,7 +65,7 @@ impl Captures {
     fn sample(&self, limit: usize, one_in: u64) -> (Sample, Reading) {
         let mut reading = Reading::everything(Decoder::new(&[]).unwrap());
         reading.one_in = one_in;
-        let sample = sample(&self.files, &mut reading, limit, &Progress::default()).unwrap();
+        let sample = sample(&self.files, &mut reading, limit, &[], &Progress::default()).unwrap();
         (sample, reading)
     }
 }
@@ -221,7 +221,7 @@ fn the_prefix_is_that_of_frames_outside_the_sample_too() {
         let files = [captures.files.clone(), shorter.files.clone()].concat();
         let mut reading = Reading::everything(Decoder::new(&[]).unwrap());
         reading.one_in = one_in;
-        let sample = sample(&files, &mut reading, 10_000, &Progress::default()).unwrap();
+        let sample = sample(&files, &mut reading, 10_000, &[], &Progress::default()).unwrap();
         assert_eq!(sample.prefixes[1], 60 - 34, "1/{one_in}");
         let keys = keys(&sample);
         assert_eq!(keys[0], keys[1]);

@@ -9,7 +9,8 @@
 use std::time::{Duration, Instant};
 
 use crate::frames::{IP4_UDP, WRAPPINGS, ethernet, good_frames, hex, inner_frames, ip4};
-use pcaplat_core::wire::{Decoder, LAYERS, Packet, StopReason, layer_path};
+use pcaplat_core::file::{Frame, FrameDirection};
+use pcaplat_core::wire::{Decoder, LAYERS, Packet, Predictions, StopReason, layer_path};
 
 const ETHERNET: u16 = 1;
 const LINKS: &[u16] = &[
@@ -156,6 +157,58 @@ fn assert_lawful(link: u16, bytes: &[u8], n_wire: usize) {
             "{}",
             told()
         );
+    }
+}
+
+fn frame_of(link: u16, bytes: &[u8], n_wire: usize) -> Frame<'_> {
+    Frame {
+        number: 1,
+        t_ns: 0,
+        stamp_ns: None,
+        late_ns: 0,
+        has_time: true,
+        interface: 0,
+        link,
+        wire_bytes: n_wire as u32,
+        fcs_bytes: 0,
+        direction: FrameDirection::Unknown,
+        bytes,
+    }
+}
+
+#[test]
+fn what_was_read_before_changes_nothing() {
+    let mut random = Random(SEED ^ 2);
+    let frames = good_frames();
+    let decoder = Decoder::new(&[]).unwrap();
+    let (mut predictions, mut predicted) = (Predictions::default(), Packet::new());
+    for n in 0..400_000 {
+        if n % 1_000 == 0 {
+            predictions = Predictions::default();
+        }
+        // few kinds for a while, so that there is something to predict
+        let kind = n / 1_000 * 3 + random.below(3);
+        let mut bytes = frames[kind % frames.len()].clone();
+        let n_wire = bytes.len();
+        for _ in 0..random.below(3) {
+            let at = random.below(bytes.len().min(120));
+            bytes[at] = match random.below(3) {
+                0 => 0,
+                1 => bytes[at] ^ 1 << random.below(8),
+                _ => random.next() as u8,
+            };
+        }
+        if random.below(4) == 0 {
+            bytes.truncate(1 + random.below(n_wire));
+        }
+        let frame = frame_of(
+            ETHERNET,
+            &bytes,
+            n_wire + random.below(2) * random.below(60),
+        );
+        decoder.decode_next(&frame, &mut predictions, &mut predicted);
+        let decoded = decode(ETHERNET, &bytes, frame.wire_bytes as usize);
+        assert_eq!(predicted, decoded, "{bytes:02x?}");
     }
 }
 

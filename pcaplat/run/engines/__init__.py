@@ -30,9 +30,22 @@ class Engine(Protocol):
     """What an engine can do. All give the same on every engine."""
 
     def sample(
-        self, files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+        self,
+        files: Sequence[str],
+        settings: _native.Settings,
+        limit: int,
+        n_parts: Sequence[int],
+        tell: Tell | None,
     ) -> Sampled:
-        """Select the same packets of all files, and state the facts about each file."""
+        """Select the same packets of all files, and state the facts about each file.
+
+        Args:
+            files: The captures.
+            settings: How they are read.
+            limit: Packets a point.
+            n_parts: Of how many files each file's point is.
+            tell: Told how far the reading is.
+        """
 
     def learn(
         self,

@@ -10,10 +10,14 @@ from pcaplat.run.engines import Tell
 
 
 def sample(
-    files: Sequence[str], settings: _native.Settings, limit: int, tell: Tell | None
+    files: Sequence[str],
+    settings: _native.Settings,
+    limit: int,
+    n_parts: Sequence[int],
+    tell: Tell | None,
 ) -> Sampled:
     """See `Engine.sample`."""
-    return _native.sample(list(files), settings, limit, tell)
+    return _native.sample(list(files), settings, limit, tell, n_parts=list(n_parts))
 
 
 def learn(

@@ -119,7 +119,10 @@ fn run(folder: &Path, files: &[PathBuf], n_partitions: usize) -> Said {
         n_partitions,
     };
     let sequences = (0..files.len()).map(|file| vec![file]).collect();
-    let plan = Arc::new(Plan { sequences, ..plan() });
+    let plan = Arc::new(Plan {
+        sequences,
+        ..plan()
+    });
     let Matched { totals, counts, .. } =
         match_files(files, &reading, &plan, &options, &Progress::default()).unwrap();
     let links = totals.links.iter().flatten();

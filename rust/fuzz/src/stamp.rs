@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{Capture, Frame};
-use pcaplat_core::reading::fragments::Fragments;
 use pcaplat_core::reading::{Progress, ReadOutcome, Reading};
 use pcaplat_core::stamp::{FileStamps, STAMPS, Sought, Stamped, Times};
 use pcaplat_core::wire::{Decoder, Packet};
@@ -94,7 +93,7 @@ fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
 /// Of each frame the file's time, what its own is, and that.
 fn stamped(path: &Path, reading: &Reading) -> Vec<(i64, Stamped, Option<i64>)> {
     let mut capture = Capture::open(path).unwrap();
-    let mut reader = reading.stamper(0);
+    let mut reader = reading.history(0).stamper;
     let mut packet = Packet::new();
     let mut times = Vec::new();
     while let Some(mut frame) = capture.next_frame() {
@@ -153,11 +152,10 @@ fn assert_runs_with_the_file(times: &[(i64, Stamped, Option<i64>)]) {
 /// What the passes make of each frame: what it is, its time, and where its packet ends.
 fn seen(path: &Path, reading: &Reading) -> Vec<(u8, u64, Option<i64>, usize)> {
     let mut capture = Capture::open(path).unwrap();
-    let (mut stamper, mut packet) = (reading.stamper(0), Packet::new());
-    let mut fragments = Fragments::default();
+    let (mut history, mut packet) = (reading.history(0), Packet::new());
     let mut rows = Vec::new();
     while let Some(mut frame) = capture.next_frame() {
-        let (seen, whole) = reading.see(&mut frame, &mut stamper, &mut packet, &mut fragments);
+        let (seen, whole) = reading.see(&mut frame, &mut history, &mut packet);
         assert_lawful(&packet, whole.bytes, whole.wire_bytes as usize);
         let (kind, key) = match seen {
             ReadOutcome::Packet(identity) => (0, identity.key),
@@ -168,7 +166,7 @@ fn seen(path: &Path, reading: &Reading) -> Vec<(u8, u64, Option<i64>, usize)> {
         };
         rows.push((kind, key, frame.stamp_ns, packet.end_at));
     }
-    let tally = fragments.tally();
+    let tally = history.fragments.tally();
     let n_parts = rows.iter().filter(|row| row.0 == 3).count();
     assert_eq!(tally.n_parts, n_parts as u64, "{tally:?}");
     assert!(tally.n_whole + tally.n_parts <= rows.len() as u64);

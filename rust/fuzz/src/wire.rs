@@ -1,7 +1,9 @@
 //! Decoding a frame.
 
+use pcaplat_core::base::hash::Seed;
+use pcaplat_core::file::{Frame, FrameDirection};
 use pcaplat_core::identity::{WHOLE, identify};
-use pcaplat_core::wire::{Decoder, LAYERS, Packet, Parent, StopReason, layer_path};
+use pcaplat_core::wire::{Decoder, LAYERS, Packet, Parent, Predictions, StopReason, layer_path};
 
 /// Link type, bytes the snap length took, octets of check sequence.
 const HEAD_BYTES: usize = 4;
@@ -26,12 +28,13 @@ pub fn wire(bytes: &[u8]) {
     let mut packet = Packet::new();
     let n_wire = decode(*head, frame, &mut packet);
     assert_lawful(&packet, frame, n_wire);
-    let identity = identify(&packet, frame, &WHOLE);
+    let identity = identify(&packet, frame, &WHOLE, Seed::PUBLIC);
     // what was decoded before leaves nothing behind
     let first = format!("{packet:?}");
     decode(*head, frame, &mut packet);
     assert_eq!(format!("{packet:?}"), first);
-    assert_eq!(identify(&packet, frame, &WHOLE), identity);
+    assert_eq!(identify(&packet, frame, &WHOLE, Seed::PUBLIC), identity);
+    assert_predicted(frame, &packet, *head);
     // a snap length may fall anywhere
     for n_captured in [frame.len() / 2, frame.len().saturating_sub(1)] {
         let cut = &frame[..n_captured];
@@ -41,18 +44,48 @@ pub fn wire(bytes: &[u8]) {
 }
 
 /// Gives the length on the wire.
-fn decode(
-    [high, low, n_cut, fcs_bytes]: [u8; HEAD_BYTES],
-    frame: &[u8],
-    packet: &mut Packet,
-) -> usize {
-    let n_wire = frame.len() + usize::from(n_cut);
-    let link = u16::from_be_bytes([high, low]);
-    // nothing leads to FOU unless it is named
-    let decoder = Decoder::new(&[(Parent::UdpDst(5555), "fou")]).unwrap();
-    let n_told = u32::try_from(n_wire).unwrap();
-    decoder.decode(link, frame, n_told, fcs_bytes % 9, packet);
-    n_wire
+fn decode(head: [u8; HEAD_BYTES], bytes: &[u8], packet: &mut Packet) -> usize {
+    let frame = frame_of(head, bytes);
+    decoder().decode_frame(&frame, packet);
+    frame.wire_bytes as usize
+}
+
+/// Nothing leads to FOU unless it is named.
+fn decoder() -> Decoder {
+    Decoder::new(&[(Parent::UdpDst(5555), "fou")]).unwrap()
+}
+
+fn frame_of([high, low, n_cut, fcs_bytes]: [u8; HEAD_BYTES], bytes: &[u8]) -> Frame<'_> {
+    Frame {
+        number: 1,
+        t_ns: 0,
+        stamp_ns: None,
+        late_ns: 0,
+        has_time: true,
+        interface: 0,
+        link: u16::from_be_bytes([high, low]),
+        wire_bytes: u32::try_from(bytes.len() + usize::from(n_cut)).unwrap(),
+        fcs_bytes: fcs_bytes % 9,
+        direction: FrameDirection::Unknown,
+        bytes,
+    }
+}
+
+/// A frame read after one like it, or one that differs in an octet, is decoded all the same.
+fn assert_predicted(bytes: &[u8], packet: &Packet, head: [u8; HEAD_BYTES]) {
+    let decoder = decoder();
+    let mut predictions = Predictions::default();
+    let mut predicted = Packet::new();
+    for at in 0..bytes.len().min(128) {
+        let mut other = bytes.to_vec();
+        other[at] ^= 1 << (at % 8);
+        let mut decoded = Packet::new();
+        decoder.decode_frame(&frame_of(head, &other), &mut decoded);
+        decoder.decode_next(&frame_of(head, &other), &mut predictions, &mut predicted);
+        assert_eq!(predicted, decoded, "{other:02x?}");
+        decoder.decode_next(&frame_of(head, bytes), &mut predictions, &mut predicted);
+        assert_eq!(predicted, *packet, "{bytes:02x?}");
+    }
 }
 
 pub(crate) fn assert_lawful(packet: &Packet, bytes: &[u8], n_wire: usize) {

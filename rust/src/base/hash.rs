@@ -1,14 +1,82 @@
 //! Numbers of many octets: a digest that takes one word after another.
 
-/// Folds a part into a digest: both halves of their product (Wang Yi's wyhash).
-#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+const DIGEST_MASK: u64 = 0xa076_1d64_78bd_642f;
+const TURNED_MASK: u64 = 0xe703_7ed1_a0b4_28db;
+
+/// Folds a part into a digest (after Wang Yi's wyhash). Of a digest that nobody can foresee both factors
+/// are so too: no part makes one of them 0, and all that follows equal.
+#[inline]
 pub(crate) fn fold(digest: u64, part: u64) -> u64 {
-    const DIGEST_MASK: u64 = 0xa076_1d64_78bd_642f;
-    const PART_MASK: u64 = 0xe703_7ed1_a0b4_28db;
-    let product = u128::from(digest ^ DIGEST_MASK) * u128::from(part ^ PART_MASK);
+    product(
+        digest ^ part ^ DIGEST_MASK,
+        digest.rotate_left(32) ^ TURNED_MASK,
+    )
+}
+
+/// Both halves of the product.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+fn product(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }
 
+/// What the digests of octets begin with. Where a run keeps it to itself, nobody can make packets whose
+/// digests are equal (RFC 5475 §6.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed([u64; 2]);
+
+impl Seed {
+    /// Everybody's: what is chosen by it is chosen in every run.
+    pub const PUBLIC: Self = Self([DIGEST_MASK, TURNED_MASK]);
+
+    /// One that a number stands for.
+    #[must_use]
+    pub fn new(number: u64) -> Self {
+        let first = fold(number, 1);
+        Self([first, fold(first, number)])
+    }
+
+    /// One that nobody knows.
+    #[must_use]
+    pub fn secret() -> Self {
+        // whose keys the operating system draws
+        Self::new(RandomState::new().hash_one(0))
+    }
+
+    /// The digest of many octets.
+    #[inline]
+    pub(crate) fn digest(self, bytes: &[u8]) -> u64 {
+        let [start, mask] = self.0;
+        let (blocks, rest) = bytes.as_chunks::<16>();
+        let mut digest = start ^ bytes.len() as u64;
+        for block in blocks {
+            let (low, high) = halves(*block);
+            digest = product(low ^ mask, high ^ digest);
+        }
+        if rest.is_empty() {
+            return digest;
+        }
+        // of eight octets and more two words that overlap
+        let (low, high) = match (rest.first_chunk(), rest.last_chunk()) {
+            (Some(first), Some(last)) => (u64::from_ne_bytes(*first), u64::from_ne_bytes(*last)),
+            _ => (word(rest, 0, rest.len()), 0),
+        };
+        product(low ^ mask, high ^ digest.rotate_left(32))
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+fn halves(block: [u8; 16]) -> (u64, u64) {
+    let both = u128::from_ne_bytes(block);
+    (both as u64, (both >> 64) as u64)
+}
+
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
 pub(crate) fn fold_address(digest: u64, address: u128) -> u64 {
     fold(fold(digest, address as u64), (address >> 64) as u64)

@@ -24,8 +24,14 @@ impl Hasher for AlreadyHashed {
         }
     }
 
+    #[inline]
     fn write_u64(&mut self, key: u64) {
         self.0 = key;
+    }
+
+    #[inline]
+    fn write_u32(&mut self, key: u32) {
+        self.0 = self.0.rotate_left(32) ^ u64::from(key);
     }
 }
 

@@ -1,21 +1,21 @@
 //! ICMP errors, known by the packet that they quote, which a translator translates too (RFC 5508 §4.2).
 
 use super::{FlowKey, ICMP, ICMPV6, TCP, TranslationKind, Unaddressed};
-use crate::base::hash::{fold, two, word};
+use crate::base::hash::{Seed, fold, two, word};
 use crate::wire::Packet;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Octets before the quoted packet (RFC 792, RFC 4443 §3).
 const ERROR_BYTES: usize = 8;
 
 /// An ICMP error as what it quotes.
-pub(crate) fn quoted(packet: &Packet, transport: &[u8]) -> Option<Unaddressed> {
+#[cold]
+pub(crate) fn quoted(packet: &Packet, transport: &[u8], seed: Seed) -> Option<Unaddressed> {
     let complaint = Complaint::of(packet.protocol, *transport.first()?, *transport.get(1)?)?;
     if packet.fragment != 0 {
         return None;
     }
     let quote = Quote::of(transport.get(ERROR_BYTES..)?)?;
-    Some(quote.unaddressed(complaint as u64))
+    Some(quote.unaddressed(complaint as u64, seed))
 }
 
 /// What is the matter, in either version of ICMP, as far as translators between them keep it
@@ -102,19 +102,19 @@ impl<'a> Quote<'a> {
         })
     }
 
-    fn unaddressed(&self, error: u64) -> Unaddressed {
+    fn unaddressed(&self, error: u64, seed: Seed) -> Unaddressed {
         let bytes = self.transport;
-        let rest = |at: usize| xxh3_64(bytes.get(at..).unwrap_or(&[]));
+        let rest = |at: usize| seed.digest(bytes.get(at..).unwrap_or(&[]));
         let port = |at| i32::from(word(bytes, at, at + 2) as u16);
         let (ports, numbers, digest) = match self.protocol {
             // without the checksum at 16
             TCP => (
                 (port(0), port(2)),
                 word(bytes, 4, 12),
-                fold(word(bytes, 12, 16), rest(18)),
+                fold(rest(18), word(bytes, 12, 16)),
             ),
             ICMP | ICMPV6 => ((-1, -1), word(bytes, 4, 6), rest(6)),
-            _ => ((port(0), port(2)), 0, fold(word(bytes, 4, 6), rest(8))),
+            _ => ((port(0), port(2)), 0, fold(rest(8), word(bytes, 4, 6))),
         };
         let flow_key = FlowKey::of((self.src, ports.0), (self.dst, ports.1), self.protocol);
         let (tuple_hash, numbers) = match self.protocol {
@@ -125,7 +125,7 @@ impl<'a> Quote<'a> {
         };
         Unaddressed {
             kind: TranslationKind::Error,
-            content: fold(fold(error, digest), two(self.length, 0)),
+            content: fold(fold(digest, error), two(self.length, 0)),
             numbers,
             ip_id: self.ip_id,
             tuple_hash,

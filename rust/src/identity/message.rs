@@ -63,11 +63,12 @@ impl Message {
     /// The same with TCP's timestamp, and the one it echoes.
     #[must_use]
     pub fn stamped(self, value: u32, echo: u32) -> Self {
-        let stamps = [value, echo].map(|one| {
-            let [_, low @ ..] = one.to_be_bytes();
-            low
-        });
-        Self { stamps, ..self }
+        let [_, value @ ..] = value.to_be_bytes();
+        let [_, echo @ ..] = echo.to_be_bytes();
+        Self {
+            stamps: [value, echo],
+            ..self
+        }
     }
 
     /// Its own timestamp; 0: none.
@@ -88,6 +89,7 @@ impl Message {
 
     /// What a packet says, given its captured layer-4 bytes.
     #[must_use]
+    #[inline]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
         if packet.fragment != 0 {
             return Self::NONE;
@@ -115,6 +117,7 @@ impl Message {
     }
 
     /// RFC 9293 §3.1.
+    #[inline]
     fn of_tcp(transport: &[u8]) -> Self {
         const FIN: u8 = 1;
         const SYN: u8 = 2;
@@ -161,6 +164,7 @@ impl Message {
 }
 
 /// TCP's timestamp and the one it echoes (RFC 7323 §3.2), among the options (RFC 9293 §3.1).
+#[inline]
 fn timestamps(transport: &[u8]) -> Option<(u32, u32)> {
     const HEADER_BYTES: usize = 20;
     const END: u8 = 0;
@@ -168,6 +172,11 @@ fn timestamps(transport: &[u8]) -> Option<(u32, u32)> {
     const TIMESTAMPS: [u8; 2] = [8, 10];
     let end = usize::from(transport.get(12)? >> 4) * 4;
     let mut options = transport.get(HEADER_BYTES..end)?;
+    // as most segments have them (RFC 7323 appendix A)
+    if let [1, 1, 8, 10, a, b, c, d, e, f, g, h] = options {
+        let value = u32::from_be_bytes([*a, *b, *c, *d]);
+        return Some((value, u32::from_be_bytes([*e, *f, *g, *h])));
+    }
     loop {
         options = match options {
             [NO_OPERATION, rest @ ..] => rest,
@@ -182,6 +191,7 @@ fn timestamps(transport: &[u8]) -> Option<(u32, u32)> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "of four octets at most")]
+#[inline]
 fn number(bytes: &[u8], from: usize, to: usize) -> u32 {
     word(bytes, from, to) as u32
 }

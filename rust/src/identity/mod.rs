@@ -13,14 +13,13 @@ mod tcp_options;
 mod tests;
 mod unaddressed;
 
-use crate::base::hash::{fold, fold_address, two, word};
+use crate::base::hash::{Seed, fold, fold_address, two, word};
 use crate::wire::Packet;
 use icmp_error::quoted;
 use message::Message;
 use stream_bytes::StreamBytes;
 pub(crate) use unaddressed::halves;
 pub use unaddressed::{TranslationKind, Unaddressed};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Classes of packets that share one common prefix: a class's short frames must not weaken another.
 pub const N_CLASSES: usize = 9;
@@ -80,6 +79,7 @@ impl Identity {
 
 /// The class of a packet, an index into [`Prefixes`].
 #[must_use]
+#[inline]
 pub fn class(packet: &Packet) -> usize {
     let family = match packet.ip_version {
         4 => 0,
@@ -105,28 +105,27 @@ pub fn cut_bytes(packet: &Packet) -> Option<u32> {
 
 /// The identity of a decoded packet, given the common prefixes of this set of captures.
 #[must_use]
-pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
-    let known = recognise(packet, bytes, prefixes);
-    if packet.ip_version == 0 {
-        return known;
+#[inline]
+pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
+    let mut identity = recognise(packet, bytes, prefixes, seed);
+    if packet.ip_version != 0 {
+        identity.range = StreamBytes::of(packet, bytes);
+        identity.message = Message::of(packet, bytes);
     }
-    Identity {
-        range: StreamBytes::of(packet, bytes),
-        message: Message::of(packet, bytes),
-        ..known
-    }
+    identity
 }
 
 /// The same without its range and what it says, which the matching alone asks for.
 #[must_use]
-pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes) -> Identity {
+#[inline]
+pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
     let prefix = prefixes.get(class(packet)).map_or(0, |n| *n as usize);
     let transport = packet.transport(bytes);
     let transport = transport.get(..prefix).unwrap_or(transport);
     if packet.ip_version == 0 {
-        of_ethernet(packet, bytes, transport)
+        of_ethernet(packet, bytes, transport, seed)
     } else {
-        of_ip(packet, bytes, transport, prefix >= 4)
+        of_ip(packet, bytes, transport, prefix >= 4, seed)
     }
 }
 
@@ -139,18 +138,45 @@ pub(crate) struct FlowKey {
 }
 
 impl FlowKey {
+    #[inline]
     pub(crate) fn of(src: (u128, i32), dst: (u128, i32), protocol: i16) -> Self {
+        if let (Ok(from), Ok(to)) = (u32::try_from(src.0), u32::try_from(dst.0)) {
+            // no port, -1, is less than any
+            let port = |port: i32| port.wrapping_add(1).cast_unsigned();
+            let (from, to) = (two(from, port(src.1)), two(to, port(dst.1)));
+            let (near, far) = (from.min(to), from.max(to));
+            let pair = fold(0, near >> 32 << 32 | far >> 32);
+            return Self::between(pair, two_low(near, far), protocol, from <= to);
+        }
         let toward = src <= dst;
         let (near, far) = if toward { (src, dst) } else { (dst, src) };
-        let pair = fold_address(0, src.0.min(dst.0));
-        let pair = fold_address(pair, src.0.max(dst.0));
-        let flow = fold(pair, u64::from(protocol.cast_unsigned()));
-        let flow = fold(flow, two(near.1.cast_unsigned(), far.1.cast_unsigned()));
+        let pair = fold_address(fold_address(0, near.0), far.0);
+        let ports = two(near.1.cast_unsigned(), far.1.cast_unsigned());
+        Self::between(pair, ports, protocol, toward)
+    }
+
+    /// Ports take 17 bits each.
+    #[inline]
+    fn between(pair: u64, ports: u64, protocol: i16, toward: bool) -> Self {
+        let flow = fold(pair, ports ^ u64::from(protocol.cast_unsigned()) << 17);
         Self { pair, flow, toward }
     }
 }
 
-fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool) -> Identity {
+/// The low halves of two numbers as one.
+#[inline]
+fn two_low(high: u64, low: u64) -> u64 {
+    high << 32 | low & u64::from(u32::MAX)
+}
+
+#[inline]
+fn of_ip(
+    packet: &Packet,
+    bytes: &[u8],
+    transport: &[u8],
+    ports_everywhere: bool,
+    seed: Seed,
+) -> Identity {
     let (src_port, dst_port) = if ports_everywhere {
         (packet.src_port, packet.dst_port)
     } else {
@@ -161,8 +187,9 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
         (packet.dst, dst_port),
         packet.protocol,
     );
-    let unaddressed = Unaddressed::of(packet, transport, &flow_key);
-    let about = quoted(packet, transport);
+    let unaddressed = Unaddressed::of(packet, transport, &flow_key, seed);
+    let is_icmp = matches!(packet.protocol, ICMP | ICMPV6);
+    let about = is_icmp.then(|| quoted(packet, transport, seed)).flatten();
     Identity {
         key: fold(
             unaddressed.digest(),
@@ -181,13 +208,13 @@ fn of_ip(packet: &Packet, bytes: &[u8], transport: &[u8], ports_everywhere: bool
     }
 }
 
-fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8]) -> Identity {
+fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8], seed: Seed) -> Identity {
     let payload = unpadded(packet, payload);
     let (from, to) = stations(packet, bytes, payload);
     let kind = u64::from(packet.ether_type);
-    let pair = fold(fold(fold(kind, from.min(to)), from.max(to)), kind);
+    let pair = fold(fold(fold(0, kind), from.min(to)), from.max(to));
     Identity {
-        key: fold(kind, xxh3_64(payload)),
+        key: fold(seed.digest(payload), kind),
         pair,
         flow: pair,
         toward: from <= to,
@@ -230,15 +257,19 @@ fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
     payload.get(..used).unwrap_or(payload)
 }
 
+#[inline]
 fn is_unicast(packet: &Packet) -> bool {
-    let group = |address: u128| match packet.ip_version {
-        4 => (224..=255).contains(&((address >> 24) & 0xff)) || address == 0,
-        _ => address >> 120 == 0xff || address == 0,
-    };
-    !group(packet.dst) && !group(packet.src)
+    if packet.ip_version == 4 {
+        let low = |address: u128| u32::try_from(address).unwrap_or(0);
+        let is_one = |address: u32| address != 0 && address >> 29 != 0b111;
+        return is_one(low(packet.dst)) && is_one(low(packet.src));
+    }
+    let is_one = |address: u128| address != 0 && address >> 120 != 0xff;
+    is_one(packet.dst) && is_one(packet.src)
 }
 
 /// RFC 4861, RFC 3810: types 130–137 and 143 are born and answered anywhere on the path.
+#[inline]
 fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
     packet.protocol == ICMPV6
         && transport
@@ -246,6 +277,7 @@ fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
             .is_some_and(|kind| matches!(kind, 130..=137 | 143))
 }
 
+#[inline]
 fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
     const SYN_ACK_MASK: u8 = 0x12;
     const SYN: u8 = 0x02;
@@ -267,6 +299,6 @@ pub fn copy_tag(packet: &Packet, bytes: &[u8]) -> u32 {
     let headers = bytes
         .get(..packet.transport_at.min(bytes.len()))
         .unwrap_or(&[]);
-    let tag = u32::try_from(xxh3_64(headers) >> 32).unwrap_or(1);
+    let tag = u32::try_from(Seed::PUBLIC.digest(headers) >> 32).unwrap_or(1);
     tag.max(1)
 }

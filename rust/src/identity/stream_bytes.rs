@@ -162,6 +162,7 @@ impl StreamBytes {
     /// The range of a TCP segment with payload, and of an IPv4 datagram of any other protocol, or a
     /// fragment of it, with an identification; none of anything else, and of fragments of TCP.
     #[must_use]
+    #[inline]
     pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
         match (packet.protocol, packet.fragment) {
             (TCP, 0) => Self::by_sequence(packet, packet.transport(bytes)),

@@ -19,7 +19,23 @@ const SELECTIVE: u8 = 5;
 ///
 /// `options` are the captured bytes between the fixed header and the payload, `acknowledged` is that
 /// header's number; `fold` adds a number.
-pub(crate) fn digest(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {
+#[inline]
+pub(crate) fn digest(options: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {
+    match options {
+        [] => 0,
+        // as most segments have them: two no-operations, and the time stamps (RFC 7323 appendix A)
+        [NO_OPERATION, NO_OPERATION, stamps @ ..] if is_time_stamps(stamps) => add(0, stamps, fold),
+        _ => digest_each(options, acknowledged, fold),
+    }
+}
+
+#[inline]
+fn is_time_stamps(option: &[u8]) -> bool {
+    matches!(option, [8, 10, _, _, _, _, _, _, _, _])
+}
+
+#[inline(never)]
+fn digest_each(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u64) -> u64) -> u64 {
     let mut digest = 0;
     while let [kind, rest @ ..] = options {
         options = match (*kind, rest) {
@@ -42,6 +58,7 @@ pub(crate) fn digest(mut options: &[u8], acknowledged: u32, fold: impl Fn(u64, u
     digest
 }
 
+#[inline]
 fn add(digest: u64, bytes: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let words = words.iter().map(|word| u64::from_be_bytes(*word));

@@ -1,9 +1,8 @@
 //! Identity without addresses: what a translator leaves as it was.
 
 use super::{FlowKey, ICMP, ICMPV6, TCP, UDP, tcp_options};
-use crate::base::hash::{fold, two, word};
+use crate::base::hash::{Seed, fold, two, word};
 use crate::wire::Packet;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// What is known of a packet but for its addresses and ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +23,8 @@ pub struct Unaddressed {
 }
 
 impl Unaddressed {
-    pub(crate) fn of(packet: &Packet, transport: &[u8], flow_key: &FlowKey) -> Self {
+    #[inline]
+    pub(crate) fn of(packet: &Packet, transport: &[u8], flow_key: &FlowKey, seed: Seed) -> Self {
         let stable = Stable::of(packet, transport);
         let kind = TranslationKind::of(packet, transport);
         // an echo's identifier stands for its ports (RFC 5508 §3.1)
@@ -34,7 +34,7 @@ impl Unaddressed {
         };
         Self {
             kind,
-            content: stable.content(packet),
+            content: stable.content(packet, seed),
             numbers: stable.numbers,
             ip_id: packet.ip_id,
             tuple_hash,
@@ -61,7 +61,7 @@ impl Unaddressed {
     /// All that it leaves as one number.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        fold(fold(self.content, self.numbers), u64::from(self.ip_id))
+        fold(self.content ^ u64::from(self.ip_id), self.numbers)
     }
 }
 
@@ -87,6 +87,7 @@ impl TranslationKind {
         !matches!(self, Self::Other | Self::Error)
     }
 
+    #[inline]
     pub(crate) fn of(packet: &Packet, transport: &[u8]) -> Self {
         const REQUEST: u32 = 128;
         const REPLY: u32 = 129;
@@ -114,6 +115,7 @@ struct Stable<'a> {
 }
 
 impl<'a> Stable<'a> {
+    #[inline]
     fn of(packet: &Packet, transport: &'a [u8]) -> Self {
         let from = |at: usize| Self {
             body: transport.get(at..).unwrap_or(&[]),
@@ -130,7 +132,7 @@ impl<'a> Stable<'a> {
     }
 
     #[inline]
-    fn content(&self, packet: &Packet) -> u64 {
+    fn content(&self, packet: &Packet, seed: Seed) -> u64 {
         // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
         let protocol = if packet.protocol == ICMP {
             ICMPV6
@@ -139,8 +141,15 @@ impl<'a> Stable<'a> {
         };
         let n_body = packet.transport_wire_bytes.saturating_sub(self.n_header);
         let lengths = two(n_body, self.code << 16 ^ packet.fragment);
-        let content = fold(xxh3_64(self.body), u64::from(protocol.cast_unsigned()));
-        fold(fold(content, self.options), lengths)
+        // no packet has so many bytes that they reach the upper bits
+        let lengths = lengths ^ u64::from(protocol.cast_unsigned()) << 56;
+        let body = seed.digest(self.body);
+        let content = if self.options == 0 {
+            body
+        } else {
+            fold(body, self.options)
+        };
+        fold(content, lengths)
     }
 
     /// RFC 792, RFC 4443: type and code, then all after the checksum, but for an echo's identifier.
@@ -159,8 +168,11 @@ impl<'a> Stable<'a> {
     }
 
     /// RFC 9293 §3.1: sequence, acknowledgment; data offset; options up to there.
+    #[inline]
     fn of_tcp(transport: &'a [u8]) -> Self {
         const HEADER_BYTES: usize = 20;
+        /// Beyond numbers, options and identification so much tells segments apart for sure.
+        const BODY_BYTES: usize = 64;
         let numbers = word(transport, 4, 12);
         let (_, acknowledged) = halves(numbers);
         let Some(offset) = transport.get(12).map(|octet| usize::from(octet >> 4) * 4) else {
@@ -171,12 +183,13 @@ impl<'a> Stable<'a> {
         };
         let end = offset.min(transport.len());
         let options = transport.get(HEADER_BYTES..end).unwrap_or(&[]);
+        let body = transport.get(offset..).unwrap_or(&[]);
         Self {
             numbers,
             code: 0,
             options: tcp_options::digest(options, acknowledged, fold),
             n_header: u32::try_from(offset).unwrap_or(0),
-            body: transport.get(offset..).unwrap_or(&[]),
+            body: body.get(..BODY_BYTES).unwrap_or(body),
         }
     }
 }

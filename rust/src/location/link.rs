@@ -127,17 +127,33 @@ pub(super) fn ethernet(bytes: &[u8], at: usize) -> Ethernet {
     let Some(header) = bytes.get(at..).filter(|header| header.len() >= 14) else {
         return Ethernet::default();
     };
-    let mac = |at| match number(header, at, 6) {
-        Some(mac) if mac >> 40 & 1 == 0 => mac.cast_signed(),
-        _ => 0,
-    };
     let (vlans, type_at) = tags(header);
     Ethernet {
-        macs: [mac(6), mac(0)],
+        macs: [mac(header, 6), mac(header, 0)],
         vlans,
         network_at: at + type_at + 2,
-        ether_type: number(header, type_at, 2).unwrap_or(0),
+        ether_type: two_octets(header, type_at).unwrap_or(0),
     }
+}
+
+/// The address at a place; 0 for a group's, and where there is none.
+fn mac(header: &[u8], at: usize) -> i64 {
+    const GROUP: u8 = 1;
+    let octets = header.get(at..).and_then(<[u8]>::first_chunk::<6>);
+    let Some([first, rest @ ..]) = octets else {
+        return 0;
+    };
+    if first & GROUP != 0 {
+        return 0;
+    }
+    let start = i64::from(*first);
+    rest.iter()
+        .fold(start, |mac, octet| mac << 8 | i64::from(*octet))
+}
+
+fn two_octets(bytes: &[u8], at: usize) -> Option<u64> {
+    let octets = bytes.get(at..)?.first_chunk().copied();
+    octets.map(|octets| u16::from_be_bytes(octets).into())
 }
 
 /// The tags of an Ethernet header, and where the type behind them is.
@@ -145,8 +161,8 @@ pub(super) fn ethernet(bytes: &[u8], at: usize) -> Ethernet {
 fn tags(header: &[u8]) -> (i64, usize) {
     let (mut vlans, mut type_at) = (0, 12);
     for _ in 0..MAX_TAGS {
-        let is_tag = number(header, type_at, 2).is_some_and(|kind| TAGS.contains(&kind));
-        let Some(tag) = number(header, type_at + 2, 2).filter(|_| is_tag) else {
+        let is_tag = two_octets(header, type_at).is_some_and(|kind| TAGS.contains(&kind));
+        let Some(tag) = two_octets(header, type_at + 2).filter(|_| is_tag) else {
             break;
         };
         // a priority tag has id 0 and is a tag nevertheless

@@ -126,6 +126,7 @@ fn low(hash: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::hash::Seed;
     use crate::identity::{WHOLE, identify};
     use crate::reading::fragments::made::{cut, tunnelled};
     use crate::wire::Decoder;
@@ -142,7 +143,7 @@ mod tests {
                 0,
                 &mut packet,
             );
-            let identity = identify(&packet, bytes, prefixes);
+            let identity = identify(&packet, bytes, prefixes, Seed::PUBLIC);
             let plan = Plan {
                 fragmented: HashedMap::from_iter([(identity.pair, least)]),
                 ..Plan::default()

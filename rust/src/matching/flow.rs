@@ -25,7 +25,6 @@ use super::{Counts, losses::Losses};
 use crate::base::error::{Error, Result};
 use crate::base::panics;
 use crate::plan::Plan;
-use crate::reading::fragments::Fragments;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
@@ -219,10 +218,9 @@ fn decode(
     progress: &Progress,
 ) -> Result<()> {
     stage.begin(file);
-    let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
-    let mut stamper = reading.stamper(file);
+    let (mut packet, mut history) = (Packet::new(), reading.history(file));
     let read = read_frames(path, progress, |frame| {
-        let (mut seen, whole) = reading.see(frame, &mut stamper, &mut packet, &mut fragments);
+        let (mut seen, whole) = reading.see(frame, &mut history, &mut packet);
         reading.translate(file, frame, &mut seen);
         stage.take(&whole, &packet, &seen)
     });

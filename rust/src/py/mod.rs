@@ -20,6 +20,7 @@ mod stamped;
 mod stream;
 mod translated;
 
+use crate::base::hash::Seed;
 use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::location::PointTree;
 use crate::matching::reasons::REASONS;
@@ -43,24 +44,26 @@ use stream::{Follow, PacketStream};
 
 /// Selects the same packets of all files, and states the facts about each file.
 #[pyfunction]
-#[pyo3(signature = (files, settings, limit, tell=None))]
+#[pyo3(signature = (files, settings, limit, tell=None, *, n_parts=Vec::new()))]
 fn sample<'py>(
     py: Python<'py>,
     files: Vec<PathBuf>,
     settings: &Settings,
     limit: usize,
     tell: Option<Bound<'py, PyAny>>,
+    n_parts: Vec<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut reading = settings.reading().map_err(|error| raise(py, error))?;
     let progress = Progress::default();
-    let job = || run_sample(&files, &mut reading, limit, &progress);
+    let job = || run_sample(&files, &mut reading, limit, &n_parts, &progress);
     let sample = interruptible(py, &progress, tell.as_ref(), job)?;
     sample_record(py, &sample)
 }
 
-/// Matches the frames of all files as the plan says; spilled files go into `directory`.
+/// Matches the frames of all files as the plan says; spilled files go into `directory`. What packets
+/// are recognised by begins with a `seed`, a secret one if none is given.
 #[pyfunction]
-#[pyo3(signature = (files, settings, plan, directory, keep_rows, keep_crossings=false, n_partitions=0, tell=None))]
+#[pyo3(signature = (files, settings, plan, directory, keep_rows, keep_crossings=false, n_partitions=0, tell=None, *, seed=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 fn match_files<'py>(
     py: Python<'py>,
@@ -72,8 +75,10 @@ fn match_files<'py>(
     keep_crossings: bool,
     n_partitions: usize,
     tell: Option<Bound<'py, PyAny>>,
+    seed: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let reading = settings.reading().map_err(|error| raise(py, error))?;
+    let mut reading = settings.reading().map_err(|error| raise(py, error))?;
+    reading.seed = seed.map_or_else(Seed::secret, Seed::new);
     let plan = Arc::new(plan);
     let progress = Progress::default();
     let options = Options {

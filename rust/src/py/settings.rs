@@ -3,6 +3,7 @@
 use super::stamped::{FoundValues, known, sought};
 use super::translated::Learned;
 use super::{PyRef, pyclass, pymethods};
+use crate::base::hash::Seed;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
 use crate::reading::filter::Filter;
@@ -76,6 +77,7 @@ impl Settings {
             filter: compile(&self.filter)?,
             filter_outer: compile(&self.filter_outer)?,
             prefixes: self.prefixes,
+            seed: Seed::PUBLIC,
             one_in: self.one_in.max(1),
             translations: self.translations.clone(),
             times: self.times.clone(),

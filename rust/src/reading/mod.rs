@@ -14,10 +14,11 @@ pub use passes::{for_each_file, read_frames};
 pub use progress::Progress;
 
 use crate::base::error::Result;
+use crate::base::hash::Seed;
 use crate::file::Frame;
-use crate::identity::{Identity, Prefixes, WHOLE, identify};
+use crate::identity::{Identity, Prefixes, WHOLE, identify, recognise};
 use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
-use crate::wire::{Decoder, Packet};
+use crate::wire::{Decoder, Packet, Predictions};
 use filter::Filter;
 use fragments::{Fragments, Reassembly};
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub struct Reading {
     pub filter_outer: Option<Filter>,
     /// Layer-4 bytes that enter identities.
     pub prefixes: Prefixes,
+    /// What identities begin with.
+    pub seed: Seed,
     /// Keep packets whose identity is 0 modulo this.
     pub one_in: u64,
     /// Flows that are known by other addresses elsewhere; `None` if there are none.
@@ -42,8 +45,18 @@ pub struct Reading {
     pub times: Times,
 }
 
+/// What the frames of a file that were read tell of the next one, in a pass over it.
+#[derive(Default)]
+pub struct History {
+    /// The stamps.
+    pub stamper: Stamper,
+    /// Parts of tunnel packets.
+    pub fragments: Fragments,
+    predictions: Predictions,
+}
+
 /// How a packet is identified: [`identify`] or [`crate::identity::recognise`].
-pub type Identify = fn(&Packet, &[u8], &Prefixes) -> Identity;
+pub type Identify = fn(&Packet, &[u8], &Prefixes, Seed) -> Identity;
 
 /// What a pass makes of one frame.
 pub enum ReadOutcome {
@@ -70,13 +83,14 @@ impl Reading {
             filter: None,
             filter_outer: None,
             prefixes: WHOLE,
+            seed: Seed::PUBLIC,
             one_in: 1,
             translations: None,
             times: Times::default(),
         }
     }
 
-    /// Finds the stamps of all files, unless they are known; from then on [`Reading::stamper`] has
+    /// Finds the stamps of all files, unless they are known; from then on [`Reading::history`] has
     /// them.
     ///
     /// # Errors
@@ -120,15 +134,18 @@ impl Reading {
         }
     }
 
-    /// Reads the stamps of a file, in a pass over it.
+    /// Before a pass over a file.
     #[must_use]
-    pub fn stamper(&self, file: usize) -> Stamper {
-        self.stamps(file).map(Stamper::new).unwrap_or_default()
+    pub fn history(&self, file: usize) -> History {
+        History {
+            stamper: self.stamps(file).map(Stamper::new).unwrap_or_default(),
+            ..History::default()
+        }
     }
 
     /// Decodes a frame into `packet`, gives it its time, and identifies it. The frame that comes back
     /// is the one that the packet's positions are in: it is another where a packet was put together
-    /// of `fragments`, which belong to the file, as the stamper does.
+    /// of fragments.
     #[expect(
         clippy::inline_always,
         reason = "what it gives is long, and would be copied twice"
@@ -137,11 +154,10 @@ impl Reading {
     pub fn see<'a, 'f: 'a>(
         &self,
         frame: &mut Frame<'f>,
-        stamper: &mut Stamper,
+        history: &'a mut History,
         packet: &mut Packet,
-        fragments: &'a mut Fragments,
     ) -> (ReadOutcome, Frame<'a>) {
-        self.see_by(identify, frame, stamper, packet, fragments)
+        self.see_by(identify, frame, history, packet)
     }
 
     /// The same for who asks less than the matching, and so [`crate::identity::recognise`]s packets alone.
@@ -151,23 +167,23 @@ impl Reading {
         &self,
         how: Identify,
         frame: &mut Frame<'f>,
-        stamper: &mut Stamper,
+        history: &'a mut History,
         packet: &mut Packet,
-        fragments: &'a mut Fragments,
     ) -> (ReadOutcome, Frame<'a>) {
-        self.decoder.decode_frame(frame, packet);
-        let time = stamper.stamp(frame, packet, &self.decoder);
+        self.decoder
+            .decode_next(frame, &mut history.predictions, packet);
+        let time = history.stamper.stamp(frame, packet, &self.decoder);
         if !packet.is_in_parts() {
             return (self.judge(how, frame, frame, packet, time), *frame);
         }
         let decode = |whole: &Frame<'_>, packet: &mut Packet| {
             self.decoder.decode_frame(whole, packet);
         };
-        match fragments.take(frame, packet, decode) {
+        match history.fragments.take(frame, packet, decode) {
             Reassembly::Own => (self.judge(how, frame, frame, packet, time), *frame),
             Reassembly::Part => (self.judge_part(frame, packet), *frame),
             Reassembly::Whole => {
-                let whole = fragments.whole(frame);
+                let whole = history.fragments.whole(frame);
                 (self.judge(how, frame, &whole, packet, time), whole)
             }
         }
@@ -195,11 +211,18 @@ impl Reading {
                 _ => ReadOutcome::Untimed,
             };
         }
-        let identity = how(packet, whole.bytes, &self.prefixes);
-        if self.one_in > 1 && !identity.unaddressed_or_key().is_multiple_of(self.one_in) {
+        let identity = how(packet, whole.bytes, &self.prefixes, self.seed);
+        if self.one_in > 1 && !self.is_sampled(packet, whole.bytes) {
             return ReadOutcome::Unsampled;
         }
         ReadOutcome::Packet(identity)
+    }
+
+    /// Whether a packet is of the sample, which is the same in every run.
+    #[cold]
+    fn is_sampled(&self, packet: &Packet, bytes: &[u8]) -> bool {
+        let identity = recognise(packet, bytes, &self.prefixes, Seed::PUBLIC);
+        identity.unaddressed_or_key().is_multiple_of(self.one_in)
     }
 
     /// Gives a packet the flow that all points agree on.

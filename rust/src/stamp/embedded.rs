@@ -1,9 +1,9 @@
 //! The frame check sequence inside a frame: that of the frame before a trailer was put behind it.
 
 use super::{Mark, StampedFrame};
+use crate::base::crc::Crc;
 use crate::file::Frame;
 use crate::wire::Packet;
-use flate2::Crc;
 
 /// Where a frame ended before its trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

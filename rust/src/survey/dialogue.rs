@@ -185,18 +185,14 @@ impl DialogueSide {
 
 impl Numbers {
     fn of(packet: &Packet, bytes: &[u8]) -> Option<Self> {
-        let header = packet.transport(bytes);
-        let word = |at: usize| -> Option<u32> {
-            let raw = header.get(at..)?.first_chunk()?;
-            Some(u32::from_be_bytes(*raw))
-        };
-        let flags = *header.get(13)?;
-        let header_bytes = u32::from(*header.get(12)? >> 4) * 4;
+        let header = packet.transport(bytes).first_chunk()?;
+        let [_, _, _, _, s0, s1, s2, s3, a0, a1, a2, a3, offset, flags] = *header;
+        let header_bytes = u32::from(offset >> 4) * 4;
         let payload = packet.transport_wire_bytes.checked_sub(header_bytes)?;
         let numbered = u32::from(flags & SYN != 0) + u32::from(flags & FIN != 0);
         Some(Self {
-            seq: word(4)?,
-            ack: word(8)?,
+            seq: u32::from_be_bytes([s0, s1, s2, s3]),
+            ack: u32::from_be_bytes([a0, a1, a2, a3]),
             flags,
             length: payload.saturating_add(numbered),
         })

@@ -54,13 +54,38 @@ impl HashSample {
     }
 
     #[inline]
-    pub(super) fn consider(&mut self, rank: u64, row: impl FnOnce() -> SampledPacket) {
+    pub(super) fn consider(&mut self, rank: u64, row: &SampledPacket) {
         if rank <= self.threshold {
-            self.rows.push(row());
+            self.rows.push(*row);
             if self.rows.len() >= 2 * self.limit.max(1) {
                 self.thin();
             }
         }
+    }
+
+    /// The threshold at which fewer than twice `limit` are left, below its own unless that is all there
+    /// is.
+    pub(super) fn threshold_for(&mut self, limit: usize) -> u64 {
+        let enough = 2 * limit.max(1);
+        if self.rows.len() >= enough && self.may_repeat() {
+            self.drop_repeats();
+        }
+        let mut ranks: Vec<u64> = self.rows.iter().map(self.rank).collect();
+        let mut threshold = self.threshold;
+        let is_thinned = threshold < u64::MAX;
+        while threshold > 0 && (ranks.len() >= enough || is_thinned && threshold == self.threshold)
+        {
+            threshold /= 2;
+            ranks.retain(|rank| *rank <= threshold);
+        }
+        threshold
+    }
+
+    /// What is above one threshold, and at most another.
+    pub(super) fn between(&self, low: u64, high: u64) -> Vec<SampledPacket> {
+        let rows = self.rows.iter().copied();
+        rows.filter(|row| (self.rank)(row) > low && (self.rank)(row) <= high)
+            .collect()
     }
 
     /// Keeps what is at most a threshold, one's own or lower.
@@ -68,13 +93,6 @@ impl HashSample {
         let rank = self.rank;
         self.rows.retain(|row| rank(row) <= threshold);
         self.rows
-    }
-
-    /// Keeps what is above one threshold, and at most another.
-    pub(super) fn between(mut self, low: u64, high: u64) -> Vec<SampledPacket> {
-        let rank = self.rank;
-        self.rows.retain(|row| rank(row) > low);
-        self.at_most(high)
     }
 
     /// Lowers the threshold until the rows fit. Ranks that repeat without end cannot be

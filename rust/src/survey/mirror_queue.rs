@@ -30,6 +30,8 @@ pub struct Queue {
     /// of them waited longer.
     pub longest_busy_ns: [i64; RATES.len()],
     busy_ns: [i64; RATES.len()],
+    /// At some rate, it may be.
+    is_busy: bool,
     last: Option<Before>,
 }
 
@@ -69,9 +71,13 @@ impl Queue {
         let [slowest_gbps, ..] = RATES;
         let longest_ns = takes_ns(n_bytes, slowest_gbps).unsigned_abs();
         if gap_ns.unsigned_abs() > longest_ns + slack_ns(n_bytes, slowest_gbps) {
-            self.busy_ns = Default::default();
+            if self.is_busy {
+                self.busy_ns = Default::default();
+                self.is_busy = false;
+            }
             return;
         }
+        self.is_busy = true;
         let rows = self.busy_ns.iter_mut().zip(&mut self.longest_busy_ns);
         for (rate, (busy_ns, longest_ns)) in RATES.iter().zip(rows) {
             let is_behind = gap_ns.abs_diff(takes_ns(n_bytes, *rate)) <= slack_ns(n_bytes, *rate);

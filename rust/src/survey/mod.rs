@@ -31,7 +31,7 @@ use crate::identity::{Prefixes, WHOLE};
 use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
-use selection::{SelectedFlows, Selection, select};
+use selection::{Limits, SelectedFlows, Selection, select};
 use std::path::PathBuf;
 
 /// How a selected flow began at one file's interface.
@@ -155,7 +155,8 @@ pub struct Sample {
     pub stamps: Vec<FileStamps>,
 }
 
-/// Reads all files and selects at most about `limit` packets, and as many flows, of each.
+/// Reads all files and selects at most about `limit` packets of each point, and as many flows of each
+/// file; `n_parts` says of how many files a file's point is.
 ///
 /// # Errors
 /// A file cannot be opened or is no capture; the user interrupted.
@@ -163,13 +164,16 @@ pub fn sample(
     files: &[PathBuf],
     reading: &mut Reading,
     limit: usize,
+    n_parts: &[usize],
     progress: &Progress,
 ) -> Result<Sample> {
     reading.find_stamps(files, progress)?;
     let mut unused = Vec::new();
     loop {
         let mut selections = for_each_file(files, progress, |file, path| {
-            select((file, path), reading, limit, progress)
+            let n_parts = n_parts.get(file).copied().unwrap_or(1);
+            let limits = Limits::of_file(limit, n_parts);
+            select((file, path), reading, limits, progress)
         })?;
         let n_known = unused.len();
         forget_rare_stamps(&selections, reading, &mut unused);
@@ -237,13 +241,14 @@ fn tell_unused(selections: &mut [Selection], unused: &[Unused]) {
     }
 }
 
-fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
+fn together(mut selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
+    let thresholds = selections.iter_mut().map(Selection::threshold);
+    let threshold = thresholds.min().unwrap_or(u64::MAX);
     let lowest = |threshold: fn(&Selection) -> u64| {
         let thresholds = selections.iter().map(threshold);
         thresholds.min().unwrap_or(u64::MAX)
     };
-    let threshold = lowest(|one| one.sample.threshold);
-    let more_threshold = lowest(|one| one.more.threshold);
+    let more_threshold = lowest(|one| one.sample.threshold);
     let alike_threshold = lowest(|one| one.alike.threshold);
     let flow_threshold = lowest(|one| one.flow_threshold);
     let mut sample = Sample {
@@ -255,10 +260,10 @@ fn together(selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
     for one in selections {
         fragmented.join(&one.fragmented);
         sample.flows.push(flows_at_most(one.flows, flow_threshold));
-        sample.rows.push(one.sample.at_most(threshold));
         sample
             .more
-            .push(one.more.between(threshold, more_threshold));
+            .push(one.sample.between(threshold, more_threshold));
+        sample.rows.push(one.sample.at_most(threshold));
         sample.alike.push(one.alike.at_most(alike_threshold));
         sample.facts.extend(one.facts);
     }

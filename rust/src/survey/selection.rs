@@ -10,11 +10,10 @@ use crate::file::{Capture, Frame};
 use crate::identity::TranslationKind;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
 use crate::location::Location;
-use crate::reading::fragments::{FragmentCounts, Fragments};
+use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::stamp::{FileStamps, FoundStamp, StampCounts, Stamper};
 use crate::wire::Packet;
-use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::path::Path;
@@ -28,14 +27,34 @@ const MORE_TIMES: usize = 2;
 /// By flow and interface of the file.
 pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, BuildHasherDefault<AlreadyHashed>>;
 
+/// As much is selected of one file.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    n_packets: usize,
+    n_flows: usize,
+}
+
+impl Limits {
+    /// So few say something of a file.
+    const LEAST_PACKETS: usize = 64;
+
+    /// A point's `limit`, given of how many files the point is.
+    pub(super) fn of_file(limit: usize, n_parts: usize) -> Self {
+        let share = limit / n_parts.max(1);
+        Self {
+            n_packets: share.max(Self::LEAST_PACKETS.min(limit)),
+            n_flows: limit,
+        }
+    }
+}
+
 /// The selection of one file in the making.
 pub(super) struct Selection {
-    limit: usize,
+    limits: Limits,
     pub(super) flow_threshold: u64,
     is_translated: bool,
+    /// More than the sample: up to a higher threshold.
     pub(super) sample: HashSample,
-    /// Selected as those are, up to a higher threshold.
-    pub(super) more: HashSample,
     /// Selected by content alone, which no translator changes.
     pub(super) alike: HashSample,
     pub(super) flows: SelectedFlows,
@@ -49,44 +68,46 @@ pub(super) struct Selection {
 pub(super) fn select(
     (file, path): (usize, &Path),
     reading: &Reading,
-    limit: usize,
+    limits: Limits,
     progress: &Progress,
 ) -> Result<Selection> {
-    let mut selection = Selection::new(limit, reading.translations.is_some());
-    let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
-    let mut stamper = reading.stamper(file);
+    let mut selection = Selection::new(limits, reading.translations.is_some());
+    let (mut packet, mut history) = (Packet::new(), reading.history(file));
     let capture = read_frames(path, progress, |frame| {
-        let (mut seen, whole) =
-            reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
+        let (mut seen, whole) = reading.see_by(recognise, frame, &mut history, &mut packet);
         reading.translate(file, frame, &mut seen);
         selection.take(frame, &whole, &packet, &seen);
         Ok(())
     })?;
-    selection.finish(reading.stamps(file), &stamper);
-    selection.note_file(&capture, fragments.tally());
+    selection.finish(reading.stamps(file), &history.stamper);
+    selection.note_file(&capture, history.fragments.tally());
     Ok(selection)
 }
 
 impl Selection {
-    fn new(limit: usize, is_translated: bool) -> Self {
+    fn new(limits: Limits, is_translated: bool) -> Self {
         let rank = if is_translated {
             |row: &SampledPacket| row.key
         } else {
             |row: &SampledPacket| row.unaddressed
         };
         Self {
-            limit,
+            limits,
             flow_threshold: u64::MAX,
             is_translated,
-            sample: HashSample::by(limit, rank),
-            more: HashSample::by(limit * MORE_TIMES, rank),
-            alike: HashSample::by(limit / ALIKE_SHARE, |row| row.content),
+            sample: HashSample::by(limits.n_packets * MORE_TIMES, rank),
+            alike: HashSample::by(limits.n_packets / ALIKE_SHARE, |row| row.content),
             flows: HashMap::default(),
             fragmented: Fragmented::default(),
             prefixes: WHOLE,
             interfaces: Vec::new(),
             facts: None,
         }
+    }
+
+    /// The threshold at which its sample is small enough.
+    pub(super) fn threshold(&mut self) -> u64 {
+        self.sample.threshold_for(self.limits.n_packets)
     }
 
     fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
@@ -156,11 +177,15 @@ impl Selection {
 
     fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let rank = self.rank(identity);
-        let row = LazyCell::new(|| SampledPacket::of(frame, packet, identity));
-        self.sample.consider(rank, || *row);
-        self.more.consider(rank, || *row);
-        if identity.directed && identity.unaddressed.kind.keeps_content() {
-            self.alike.consider(identity.unaddressed.content, || *row);
+        let content = identity.unaddressed.content;
+        let keeps_content = identity.directed && identity.unaddressed.kind.keeps_content();
+        let is_alike = keeps_content && content <= self.alike.threshold;
+        if is_alike || rank <= self.sample.threshold {
+            let row = SampledPacket::of(frame, packet, identity);
+            self.sample.consider(rank, &row);
+            if keeps_content {
+                self.alike.consider(content, &row);
+            }
         }
         self.fragmented.note(packet, identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
@@ -176,18 +201,14 @@ impl Selection {
 
     fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
-        let start = || FlowStart::before(frame, identity);
-        let flow = self.flows.entry(key).or_insert_with(start);
-        flow.dialogue.note(frame, packet, identity.toward);
-        // files are not in order of time: a SYN tells wherever it stands, else the earliest does
-        let t_ns = frame.time_ns();
-        let is_earlier = t_ns < flow.first_t_ns;
-        if (identity.opens && !flow.opens) || (is_earlier && identity.opens == flow.opens) {
-            flow.first_t_ns = t_ns;
-            flow.first_toward = identity.toward;
-            flow.opens = identity.opens;
+        if let Some(flow) = self.flows.get_mut(&key) {
+            flow.note(frame, packet, identity);
+            return;
         }
-        while self.flows.len() > self.limit && self.flow_threshold > 0 {
+        let mut flow = FlowStart::before(frame, identity);
+        flow.note(frame, packet, identity);
+        self.flows.insert(key, flow);
+        while self.flows.len() > self.limits.n_flows && self.flow_threshold > 0 {
             self.flow_threshold /= 2;
             let threshold = self.flow_threshold;
             self.flows.retain(|(key, _), _| *key <= threshold);
@@ -206,6 +227,19 @@ impl FlowStart {
             opens: false,
             interface: frame.interface,
             dialogue: Dialogue::default(),
+        }
+    }
+
+    /// Takes its next packet.
+    fn note(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+        self.dialogue.note(frame, packet, identity.toward);
+        // files are not in order of time: a SYN tells wherever it stands, else the earliest does
+        let t_ns = frame.time_ns();
+        let is_earlier = t_ns < self.first_t_ns;
+        if (identity.opens && !self.opens) || (is_earlier && identity.opens == self.opens) {
+            self.first_t_ns = t_ns;
+            self.first_toward = identity.toward;
+            self.opens = identity.opens;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::names::layer;
 use super::tables::{NONE, Tables};
-use super::{Halt, Next, Packet, Parent, ProtocolFit, Stop, StopReason, Walk};
+use super::{Halt, Next, Packet, Parent, Predictions, ProtocolFit, Stop, StopReason, Walk};
 use crate::base::cursor::{Cursor, Short};
 use crate::base::error::Result;
 use crate::file::Frame;
@@ -44,6 +44,23 @@ impl Decoder {
         Ok(Self { tables })
     }
 
+    /// As [`Decoder::decode`], of the next frame of a capture, whose headers may be like those of earlier
+    /// ones.
+    #[inline]
+    pub fn decode_next(
+        &self,
+        frame: &Frame<'_>,
+        predictions: &mut Predictions,
+        packet: &mut Packet,
+    ) {
+        let bytes = whole(frame.bytes, frame.wire_bytes, frame.fcs_bytes);
+        if predictions.apply(&self.tables, frame.link, bytes, packet) {
+            return;
+        }
+        self.decode_frame(frame, packet);
+        predictions.learn(&self.tables, frame.link, bytes, packet);
+    }
+
     /// As [`Decoder::decode`], of a frame of a capture.
     #[inline]
     pub fn decode_frame(&self, frame: &Frame<'_>, packet: &mut Packet) {
@@ -71,11 +88,8 @@ impl Decoder {
         packet: &mut Packet,
     ) {
         *packet = Packet::EMPTY;
-        // Records with fewer bytes on the wire than captured exist: expcap, padding (pitfall 24).
-        let wire_end = (wire_bytes as usize)
-            .max(bytes.len())
-            .saturating_sub(fcs_bytes.into());
-        let mut walk = Walk::new(Cursor::new(bytes, wire_end), link, self.tables.session);
+        let bytes = whole(bytes, wire_bytes, fcs_bytes);
+        let mut walk = Walk::new(bytes, link, self.tables.session);
         let mut step = Step::certain(self.tables.links.get(link));
         if step.id == NONE {
             packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
@@ -134,6 +148,14 @@ impl Decoder {
         }
         Step::certain(id)
     }
+}
+
+/// At the start of a frame, whose last `fcs_bytes` are no data.
+#[inline]
+fn whole(bytes: &[u8], wire_bytes: u32, fcs_bytes: u8) -> Cursor<'_> {
+    // Records with fewer bytes on the wire than captured exist: expcap, padding (pitfall 24).
+    let wire_end = (wire_bytes as usize).max(bytes.len());
+    Cursor::new(bytes, wire_end.saturating_sub(fcs_bytes.into()))
 }
 
 /// Go into a tunnel, unless what is there does not look like what should be.

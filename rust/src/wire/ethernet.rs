@@ -6,6 +6,7 @@
 //! |  destination (48)  |  source (48)  |  EtherType, or length up to 1500 (16)  |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, arp, ipv4, ipv6, vlan};
 use crate::base::cursor::Cursor;
 
@@ -18,6 +19,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::Link(1), Parent::EtherType(BRIDGED)],
     fit,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Link,
+    decisive: &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
+    n_bytes: |_| Some(HEADER_BYTES),
+    length: None,
+    read: |_, _, _| (),
 };
 
 const HEADER_BYTES: usize = 14;

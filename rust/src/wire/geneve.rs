@@ -9,6 +9,7 @@
 //! |                    Variable-Length Options                    |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::be;
 
@@ -18,6 +19,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::UdpDst(6081)],
     fit: |_| ProtocolFit::Possible,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Tunnel,
+    decisive: &[0xff, 0, 0xff, 0xff],
+    n_bytes: |header| Some(8 + usize::from(header.first()? & OPTION_WORDS) * 4),
+    length: None,
+    read,
 };
 
 const OPTION_WORDS: u8 = 0x3F;
@@ -31,6 +41,12 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     walk.tunnel_id = be(&vni).into();
     walk.ether_type = u16::from_be_bytes([high, low]);
     Ok(Next::Inside(walk.ether_type))
+}
+
+fn read(bytes: &[u8], at: usize, packet: &mut Packet) {
+    if let Some([_, _, _, _, vni @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        packet.tunnel_id = be(vni).into();
+    }
 }
 
 #[cfg(test)]

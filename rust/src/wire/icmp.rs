@@ -7,6 +7,7 @@
 //! |                             Body                              |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
@@ -17,7 +18,16 @@ pub(super) static LAYER: Layer = Layer {
     decode,
 };
 
-const HEADER_BYTES: usize = 4;
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Transport,
+    decisive: &[],
+    n_bytes: |_| Some(HEADER_BYTES),
+    length: None,
+    read: |_, _, _| (),
+};
+
+pub(super) const HEADER_BYTES: usize = 4;
 
 pub(super) fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     match walk.bytes.peek::<HEADER_BYTES>() {

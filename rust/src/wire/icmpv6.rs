@@ -2,6 +2,7 @@
 //!
 //! Spec: RFC 4443 §2.1.
 
+use super::prediction::{Predictable, Role};
 use super::{Layer, Parent, ProtocolFit, icmp};
 
 pub(super) static LAYER: Layer = Layer {
@@ -10,6 +11,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::IpProtocol(58)],
     fit: |_| ProtocolFit::Possible,
     decode: icmp::decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Transport,
+    decisive: &[],
+    n_bytes: |_| Some(icmp::HEADER_BYTES),
+    length: None,
+    read: |_, _, _| (),
 };
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! |                    Options                    |    Padding    |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
@@ -22,6 +23,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::EtherType(ETHER_TYPE), Parent::Link(228)],
     fit,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Network,
+    decisive: &[0xff, 0, 0, 0, 0, 0, 0x3f, 0xff, 0, 0xff],
+    n_bytes: |header| Some(usize::from(header.first()? & 15) * 4),
+    length: Some((2, 0)),
+    read,
 };
 
 const HEADER_BYTES: usize = 20;
@@ -38,10 +48,9 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     walk.bytes.skip(n_header)?;
     packet.begin(walk, at);
     fill(packet, header);
-    packet.transport_wire_bytes = match n_total {
-        0 => u32::try_from(walk.bytes.wire_left()).unwrap_or(u32::MAX),
-        n_total => u32::try_from(n_total - n_header).unwrap_or(u32::MAX),
-    };
+    if n_total == 0 {
+        packet.transport_wire_bytes = u32::try_from(walk.bytes.wire_left()).unwrap_or(u32::MAX);
+    }
     Ok(if packet.fragment > 1 {
         Next::Payload
     } else {
@@ -66,10 +75,10 @@ fn lengths(header: &[u8; HEADER_BYTES]) -> Result<(usize, usize), Halt> {
 #[inline]
 fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
     let [
-        _,
+        first,
         tos,
-        _,
-        _,
+        total_high,
+        total_low,
         id_high,
         id_low,
         flags,
@@ -92,8 +101,32 @@ fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
         (u32::from(fragment & OFFSET) * 8) | u32::from(fragment & MORE_FRAGMENTS != 0);
     packet.ttl = ttl;
     packet.protocol = protocol.into();
+    let n_total = u32::from(u16::from_be_bytes([total_high, total_low]));
+    packet.transport_wire_bytes = n_total.saturating_sub(u32::from(first & 15) * 4);
     packet.src = u32::from_be_bytes(src).into();
     packet.dst = u32::from_be_bytes([header[16], header[17], header[18], header[19]]).into();
+}
+
+/// Reads the header at a place.
+fn read(bytes: &[u8], at: usize, packet: &mut Packet) {
+    if let Some(header) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        fill(packet, header);
+    }
+}
+
+/// The identifications of headers around a packet, combined.
+#[inline]
+pub(super) fn outer_ip_id(bytes: &[u8], places: &[usize]) -> u32 {
+    places.iter().fold(0, |all, at| {
+        let id = bytes.get(at + 4..).and_then(<[u8]>::first_chunk);
+        let id = id.copied().map_or(0, u16::from_be_bytes);
+        with_outer_ip_id(all, id.into())
+    })
+}
+
+#[inline]
+pub(super) fn with_outer_ip_id(all: u32, id: u32) -> u32 {
+    all.rotate_left(11) ^ id
 }
 
 /// Sure if the length is right, or at least the checksum.

@@ -13,6 +13,7 @@
 //! |                         Identification                        |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
@@ -24,6 +25,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::EtherType(ETHER_TYPE), Parent::Link(229)],
     fit,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Network,
+    decisive: &[0xf0, 0, 0, 0, 0, 0, 0xff],
+    n_bytes: |header| (!is_extension(*header.get(6)?)).then_some(HEADER_BYTES),
+    length: Some((4, HEADER_BYTES)),
+    read,
 };
 
 const HEADER_BYTES: usize = 40;
@@ -45,10 +55,10 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
         walk.bytes.bound(n_payload);
     }
     packet.begin(walk, at);
-    packet.transport_wire_bytes = payload_bytes(header)
-        .and_then(|n_payload| u32::try_from(n_payload).ok())
-        .unwrap_or_else(|| u32::try_from(walk.bytes.wire_left()).unwrap_or(u32::MAX));
     fill(packet, header);
+    if payload_bytes(header).is_none() {
+        packet.transport_wire_bytes = u32::try_from(walk.bytes.wire_left()).unwrap_or(u32::MAX);
+    }
     pass_extensions(walk, packet, header[6])
 }
 
@@ -68,8 +78,8 @@ fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
         low,
         _,
         _,
-        _,
-        _,
+        length_high,
+        length_low,
         next_header,
         hop_limit,
         addresses @ ..,
@@ -80,8 +90,16 @@ fn fill(packet: &mut Packet, header: &[u8; HEADER_BYTES]) {
     (packet.ip_id, packet.fragment) = (0, 0);
     packet.ttl = *hop_limit;
     packet.protocol = (*next_header).into();
+    packet.transport_wire_bytes = u16::from_be_bytes([*length_high, *length_low]).into();
     packet.src = src.try_into().map(u128::from_be_bytes).unwrap_or_default();
     packet.dst = dst.try_into().map(u128::from_be_bytes).unwrap_or_default();
+}
+
+/// Reads the header at a place.
+fn read(bytes: &[u8], at: usize, packet: &mut Packet) {
+    if let Some(header) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        fill(packet, header);
+    }
 }
 
 #[inline]

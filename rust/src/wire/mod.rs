@@ -13,6 +13,7 @@ mod links;
 mod names;
 mod packet;
 mod parent;
+mod prediction;
 mod tables;
 #[cfg(test)]
 pub(crate) mod vectors;
@@ -23,6 +24,7 @@ pub use links::why_unread;
 pub use names::{is_encrypted, is_opaque, layer_name, layer_path};
 pub use packet::{Carrier, MAX_LAYERS, Packet, Stop, StopReason};
 pub use parent::{Parent, parse_decode};
+pub use prediction::Predictions;
 
 macro_rules! layers {
     ($($name:ident),* $(,)?) => {

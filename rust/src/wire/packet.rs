@@ -1,11 +1,12 @@
 //! The innermost packet of a frame, as far as it could be read.
 
-use super::Walk;
+use super::{Walk, ipv4};
 use crate::base::cursor::Cursor;
 use crate::base::hash::{address_hash, fold};
+use std::fmt;
 
 /// What one frame carries, innermost. Reused from frame to frame; positions are into the frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// Layer ids, outermost first; names through [`super::layer_name`].
     pub layers: [u8; MAX_LAYERS],
@@ -63,6 +64,8 @@ pub struct Packet {
     pub mirror: Option<(u64, u32)>,
     /// Why decoding stopped early, if it did.
     pub stop: Option<Stop>,
+    /// Which prediction filled it: what that one repeats is here already.
+    pub(crate) predicted_by: PredictedBy,
 }
 
 impl Packet {
@@ -94,6 +97,7 @@ impl Packet {
         mirrored: None,
         mirror: None,
         stop: None,
+        predicted_by: PredictedBy(0),
     };
 
     /// A packet of which nothing is known.
@@ -136,7 +140,7 @@ impl Packet {
             self.carrier_at = self.carrier_at.min(self.network_at);
         }
         if self.ip_version == 4 {
-            self.outer_ip_id = self.outer_ip_id.rotate_left(11) ^ self.ip_id;
+            self.outer_ip_id = ipv4::with_outer_ip_id(self.outer_ip_id, self.ip_id);
         }
     }
 
@@ -169,6 +173,12 @@ impl Packet {
             self.src_port = u16::from_be_bytes([*src_high, *src_low]).into();
             self.dst_port = u16::from_be_bytes([*dst_high, *dst_low]).into();
         }
+    }
+
+    /// Both ports of the header at a place.
+    #[inline]
+    pub(super) fn read_ports(bytes: &[u8], at: usize, packet: &mut Self) {
+        packet.take_ports(Cursor::new(bytes, bytes.len()).ahead(at));
     }
 
     /// True if a layer-4 header of `n` bytes may be incomplete: cut by the capture, or fragmented.
@@ -218,6 +228,22 @@ impl Packet {
         if let Some(slot) = self.layers.get_mut(self.n_layers) {
             *slot = 0;
         }
+    }
+}
+
+/// The number of a prediction, 0 for none; of the packet it says nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct PredictedBy(pub(super) u64);
+
+impl PartialEq for PredictedBy {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for PredictedBy {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("_")
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::l2tp::L2tpSession;
 use super::names::id_of;
-use super::{LAYERS, Parent, ethernet};
+use super::{LAYERS, Packet, Parent, ethernet};
 use crate::base::error::Result;
 
 /// The id of no layer.
 pub(super) const NONE: u8 = 0;
+
+const TCP: i16 = 6;
+const UDP: i16 = 17;
 
 /// A layer for every key.
 pub(super) struct Table(Box<[u8]>);
@@ -89,6 +92,25 @@ impl Tables {
     #[inline]
     pub(super) fn tcp_layer(&self, dst_port: u16) -> u8 {
         claimed(&self.tcp_ports, dst_port)
+    }
+
+    /// Whether a layer is found behind this destination port.
+    pub(super) fn is_udp_port(&self, dst_port: u16) -> bool {
+        self.udp_ports.get(dst_port) != NONE
+    }
+
+    /// Whether a layer is found behind the ports of a packet.
+    #[inline]
+    pub(super) fn ports_lead_on(&self, packet: &Packet) -> bool {
+        let Ok(dst_port) = u16::try_from(packet.dst_port) else {
+            return false;
+        };
+        let id = match packet.protocol {
+            TCP => self.tcp_layer(dst_port),
+            UDP => self.udp_layer(dst_port, packet.src_port),
+            _ => NONE,
+        };
+        id != NONE
     }
 
     /// By the destination port, or else the source port: answers come from where questions went.

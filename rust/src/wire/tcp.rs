@@ -10,6 +10,7 @@
 //! |           Checksum            |         Urgent Pointer        |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
@@ -18,6 +19,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::IpProtocol(6)],
     fit: |_| ProtocolFit::Possible,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Transport,
+    decisive: &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0],
+    n_bytes: |_| Some(HEADER_BYTES),
+    length: None,
+    read: Packet::read_ports,
 };
 
 const HEADER_BYTES: usize = 20;

@@ -7,6 +7,7 @@
 //! |            Length             |           Checksum            |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
@@ -17,7 +18,17 @@ pub(super) static LAYER: Layer = Layer {
     decode,
 };
 
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Transport,
+    decisive: &[],
+    n_bytes: |_| Some(HEADER_BYTES),
+    length: Some((4, 0)),
+    read: Packet::read_ports,
+};
+
 const HEADER_BYTES: usize = 8;
+pub(super) const DST_PORT_AT: usize = 2;
 
 fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     packet.take_ports(walk.bytes);

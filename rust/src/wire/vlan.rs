@@ -6,6 +6,7 @@
 //! |  (tag protocol, passed already)  |  PCP (3)  | DEI (1) |  VID (12)  |  EtherType (16)  |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
@@ -19,6 +20,15 @@ pub(super) static LAYER: Layer = Layer {
     ],
     fit: |_| ProtocolFit::Possible,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Link,
+    decisive: &[0, 0, 0xff, 0xff],
+    n_bytes: |_| Some(4),
+    length: None,
+    read: |_, _, _| (),
 };
 
 pub(super) fn is_tag(ether_type: u16) -> bool {

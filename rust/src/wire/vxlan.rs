@@ -7,6 +7,7 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
+use super::prediction::{Predictable, Role};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::be;
 
@@ -16,6 +17,15 @@ pub(super) static LAYER: Layer = Layer {
     parents: &[Parent::UdpDst(4789), Parent::UdpDst(8472)],
     fit: |_| ProtocolFit::Possible,
     decode,
+};
+
+pub(super) static PREDICTABLE: Predictable = Predictable {
+    layer: &LAYER,
+    role: Role::Tunnel,
+    decisive: &[VNI_IS_VALID],
+    n_bytes: |header| (header.first()? & VNI_IS_VALID != 0).then_some(8),
+    length: None,
+    read,
 };
 
 const VNI_IS_VALID: u8 = 0x08;
@@ -29,6 +39,12 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     }
     walk.tunnel_id = be(&vni).into();
     Ok(Next::Inside(ethernet::BRIDGED))
+}
+
+fn read(bytes: &[u8], at: usize, packet: &mut Packet) {
+    if let Some([_, _, _, _, vni @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        packet.tunnel_id = be(vni).into();
+    }
 }
 
 #[cfg(test)]

@@ -135,13 +135,13 @@ fn follow(reading: &Reading, origin: &Origin, shared: &Shared) -> Result<()> {
         // what is there already is searched as it always is; in what comes, evidence is waited for
         let found = find(&origin.path, &reading.decoder, &Sought::default()).unwrap_or_default();
         let mut watch = found.is_empty().then(LiveSearch::default);
-        rows.stamper = Stamper::new(&found);
+        rows.history.stamper = Stamper::new(&found);
         while let Some(mut frame) = capture.next_frame() {
             let found = watch
                 .as_mut()
                 .and_then(|watch| watch.look(&reading.decoder, &frame));
             if let Some(found) = found {
-                rows.stamper = Stamper::new(&found);
+                rows.history.stamper = Stamper::new(&found);
                 watch = None;
             }
             let mut heap = shared.room();

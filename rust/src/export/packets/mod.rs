@@ -12,9 +12,7 @@ use crate::identity::recognise;
 use crate::location::{PointTree, part_of};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
-use crate::reading::fragments::Fragments;
-use crate::reading::{Progress, ReadOutcome, Reading};
-use crate::stamp::Stamper;
+use crate::reading::{History, Progress, ReadOutcome, Reading};
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -112,10 +110,9 @@ pub struct Batches {
 #[derive(Default)]
 struct RowMaker {
     packet: Packet,
-    stamper: Stamper,
     paths: HashMap<Vec<u8>, String>,
     /// Of the file that is being read.
-    fragments: Fragments,
+    history: History,
 }
 
 impl RowMaker {
@@ -129,13 +126,7 @@ impl RowMaker {
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
     ) -> bool {
-        let (seen, whole) = reading.see_by(
-            recognise,
-            frame,
-            &mut self.stamper,
-            &mut self.packet,
-            &mut self.fragments,
-        );
+        let (seen, whole) = reading.see_by(recognise, frame, &mut self.history, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
             return false;
@@ -208,7 +199,6 @@ impl Batches {
             if is_over {
                 self.note_damage(&capture);
                 self.file += 1;
-                self.rows.fragments = Fragments::default();
             } else {
                 self.open = Some((capture, outcomes));
             }
@@ -222,7 +212,7 @@ impl Batches {
             .outcomes_in
             .as_ref()
             .map(|from| Outcomes::open(from, self.file));
-        self.rows.stamper = self.reading.stamper(self.file);
+        self.rows.history = self.reading.history(self.file);
         let pipe = self.pipes.get_mut(self.file).and_then(Option::take);
         let capture = match (pipe, self.origins.get(self.file)) {
             (None, Some(origin)) => Capture::open(&origin.path),

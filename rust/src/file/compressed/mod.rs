@@ -1,10 +1,12 @@
 //! Compression: undone while reading, recognised by the first bytes, never by the file's name.
 
+mod ahead;
 mod members;
 
 use std::io::{ErrorKind, Read, Result};
 
 use super::input::Input;
+use ahead::ReadAhead;
 use members::{Bzip2, Gzip, Members, Xz, Zstd};
 
 type Decompressor = Box<dyn Read + Send>;
@@ -73,7 +75,7 @@ pub(super) fn undo(mut input: Input) -> Result<(Input, Option<&'static str>)> {
     let plain = if is_live {
         Input::live(plain)
     } else {
-        Input::new(plain)
+        Input::new(Box::new(ReadAhead::start(plain)?))
     };
     Ok((plain, Some(codec.name)))
 }

@@ -10,7 +10,6 @@ use crate::base::piecewise::PiecewiseLinear;
 use crate::file::Frame;
 use crate::identity::{Identity, recognise};
 use crate::location::{PointTree, part_of};
-use crate::reading::fragments::Fragments;
 use crate::reading::translations::{PlaceOf, Translations};
 use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::wire::Packet;
@@ -174,11 +173,9 @@ impl<'a> WitnessReader<'a> {
         progress: &Progress,
     ) -> Result<()> {
         self.file = file;
-        let (mut packet, mut fragments) = (Packet::new(), Fragments::default());
-        let mut stamper = reading.stamper(file);
+        let (mut packet, mut history) = (Packet::new(), reading.history(file));
         read_frames(path, progress, |frame| {
-            let (seen, whole) =
-                reading.see_by(recognise, frame, &mut stamper, &mut packet, &mut fragments);
+            let (seen, whole) = reading.see_by(recognise, frame, &mut history, &mut packet);
             if let ReadOutcome::Packet(identity) = seen {
                 self.take(&whole, &packet, &identity);
             }

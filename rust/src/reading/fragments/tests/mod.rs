@@ -6,14 +6,12 @@ use super::made::{cut, tunnelled};
 use super::*;
 use crate::file::FrameDirection;
 use crate::identity::Identity;
-use crate::reading::{ReadOutcome, Reading};
-use crate::stamp::Stamper;
+use crate::reading::{History, ReadOutcome, Reading};
 use crate::wire::{Decoder, layer_path};
 
 struct Reader {
     reading: Reading,
-    stamper: Stamper,
-    fragments: Fragments,
+    history: History,
     packet: Packet,
     n_read: u64,
     t_ns: i64,
@@ -23,8 +21,7 @@ impl Reader {
     fn new() -> Self {
         Self {
             reading: Reading::everything(Decoder::new(&[]).unwrap()),
-            stamper: Stamper::default(),
-            fragments: Fragments::default(),
+            history: History::default(),
             packet: Packet::new(),
             n_read: 0,
             t_ns: 0,
@@ -52,12 +49,7 @@ impl Reader {
         };
         self.t_ns += 1_000;
         self.reading
-            .see(
-                &mut frame,
-                &mut self.stamper,
-                &mut self.packet,
-                &mut self.fragments,
-            )
+            .see(&mut frame, &mut self.history, &mut self.packet)
             .0
     }
 
@@ -99,7 +91,10 @@ fn the_last_fragment_carries_what_was_never_cut() {
         assert_eq!(found, expected, "{version} {n_body}");
         assert_eq!(layer_path(&reader.packet), path);
         assert_eq!(reader.packet.transport_wire_bytes, 3_008);
-        assert_eq!(reader.fragments.tally(), tally(parts.len() as u64, 1, 0, 0));
+        assert_eq!(
+            reader.history.fragments.tally(),
+            tally(parts.len() as u64, 1, 0, 0)
+        );
     }
 }
 
@@ -124,7 +119,7 @@ fn order_and_copies_do_not_matter() {
         assert!(matches!(mirrored.see(&parts[at]), ReadOutcome::Part));
     }
     assert_eq!(mirrored.identity(&parts[2]).key, expected);
-    assert_eq!(mirrored.fragments.tally(), tally(7, 2, 0, 0));
+    assert_eq!(mirrored.history.fragments.tally(), tally(7, 2, 0, 0));
 }
 
 #[test]
@@ -140,7 +135,7 @@ fn fragments_of_no_tunnel_are_packets() {
             2 + usize::from(reader.packet.fragment == 1)
         );
     }
-    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
+    assert_eq!(reader.history.fragments.tally(), FragmentCounts::default());
 }
 
 #[test]
@@ -155,7 +150,7 @@ fn reused_identifications_do_not_mix() {
     assert!(matches!(reader.see(&new[1]), ReadOutcome::Part));
     let expected = Reader::new().identity(&other).key;
     assert_eq!(reader.identity(&new[2]).key, expected);
-    assert_eq!(reader.fragments.tally(), tally(4, 1, 1, 0));
+    assert_eq!(reader.history.fragments.tally(), tally(4, 1, 1, 0));
 }
 
 #[test]
@@ -171,7 +166,7 @@ fn what_contradicts_itself_is_not_put_together() {
         for part in [&parts[0], &parts[1], wrong, &parts[2]] {
             assert!(matches!(reader.see(part), ReadOutcome::Part));
         }
-        assert_eq!(reader.fragments.tally(), tally(4, 0, 0, 1));
+        assert_eq!(reader.history.fragments.tally(), tally(4, 0, 0, 1));
     }
 }
 
@@ -183,7 +178,7 @@ fn what_is_late_is_given_up() {
     reader.see(&parts[1]);
     reader.t_ns += MOST_AGE_NS;
     assert!(matches!(reader.see(&parts[2]), ReadOutcome::Part));
-    assert_eq!(reader.fragments.tally(), tally(3, 0, 2, 0));
+    assert_eq!(reader.history.fragments.tally(), tally(3, 0, 2, 0));
     // of ends without a tunnel it is a packet like any other
     assert!(matches!(
         Reader::new().see(&parts[2]),
@@ -214,9 +209,9 @@ fn memory_is_bounded() {
         let mut part = cut(&whole, 40_000, u8::try_from(round % 251).unwrap()).remove(0);
         part[26..30].copy_from_slice(&round.to_be_bytes());
         reader.see(&part);
-        assert!(reader.fragments.n_bytes <= MOST_BYTES + 50_000);
+        assert!(reader.history.fragments.n_bytes <= MOST_BYTES + 50_000);
     }
-    assert!(reader.fragments.held.len() < 600);
+    assert!(reader.history.fragments.held.len() < 600);
     let mut reader = Reader::new();
     let whole = tunnelled(4, 200);
     for round in 0..20_000_u32 {
@@ -224,9 +219,12 @@ fn memory_is_bounded() {
         part[26..30].copy_from_slice(&round.to_be_bytes());
         reader.see(&part);
     }
-    assert!(reader.fragments.order.len() <= MOST_DATAGRAMS);
-    assert!(reader.fragments.held.len() <= MOST_DATAGRAMS);
-    assert_eq!(reader.fragments.tally(), tally(20_000, 0, 20_000, 0));
+    assert!(reader.history.fragments.order.len() <= MOST_DATAGRAMS);
+    assert!(reader.history.fragments.held.len() <= MOST_DATAGRAMS);
+    assert_eq!(
+        reader.history.fragments.tally(),
+        tally(20_000, 0, 20_000, 0)
+    );
 }
 
 #[test]
@@ -243,5 +241,5 @@ fn nonsense_is_let_be() {
     tiny[18..20].copy_from_slice(&[0, 9]);
     let mut reader = Reader::new();
     reader.see(&tiny);
-    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
+    assert_eq!(reader.history.fragments.tally(), FragmentCounts::default());
 }

@@ -82,7 +82,7 @@ fn the_bytes_of_the_draft_are_put_together() {
         (CONTEXT, 22)
     );
     assert_eq!((packet.depth, packet.stop), (1, None));
-    assert_eq!(reader.fragments.tally(), tally(1, 1, 0, 0));
+    assert_eq!(reader.history.fragments.tally(), tally(1, 1, 0, 0));
 }
 
 #[test]
@@ -102,7 +102,10 @@ fn the_last_segment_carries_what_was_never_cut() {
                 assert!(matches!(reader.see(part), ReadOutcome::Part));
             }
             assert_eq!(reader.identity(&last), expected(version, &body));
-            assert_eq!(reader.fragments.tally(), tally(parts.len() as u64, 1, 0, 0));
+            assert_eq!(
+                reader.history.fragments.tally(),
+                tally(parts.len() as u64, 1, 0, 0)
+            );
             let n_tcp = u32::try_from(20 + n_payload).unwrap();
             assert_eq!(reader.packet.transport_wire_bytes, n_tcp);
         }
@@ -135,7 +138,7 @@ fn order_and_copies_of_segments_do_not_matter() {
         assert!(matches!(mirrored.see(&parts[at]), ReadOutcome::Part));
     }
     assert_eq!(mirrored.identity(&parts[2]), expected(4, &body));
-    assert_eq!(mirrored.fragments.tally(), tally(4, 1, 0, 0));
+    assert_eq!(mirrored.history.fragments.tally(), tally(4, 1, 0, 0));
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn a_first_segment_alone_says_what_is_in_it() {
         (0x0a00_0001, CONTEXT)
     );
     reader.see(&parts[2]);
-    assert_eq!(reader.fragments.tally(), tally(2, 0, 1, 0));
+    assert_eq!(reader.history.fragments.tally(), tally(2, 0, 1, 0));
 }
 
 #[test]
@@ -184,10 +187,10 @@ fn later_segments_of_no_known_tunnel_are_packets() {
         reader.identity(part);
         assert_eq!(layer_path(&reader.packet), "ethernet/ipv4/tcp/stt");
     }
-    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
+    assert_eq!(reader.history.fragments.tally(), FragmentCounts::default());
     // a whole frame needs no others
     reader.identity(&segment(4, 9, &body, 0, body.len()));
-    assert_eq!(reader.fragments.tally(), FragmentCounts::default());
+    assert_eq!(reader.history.fragments.tally(), FragmentCounts::default());
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn segments_that_contradict_are_not_put_together() {
         for part in [&parts[0], &parts[1], &wrong, &parts[2]] {
             assert!(matches!(reader.see(part), ReadOutcome::Part));
         }
-        assert_eq!(reader.fragments.tally(), tally(4, 0, 0, 1));
+        assert_eq!(reader.history.fragments.tally(), tally(4, 0, 0, 1));
     }
 }
 
@@ -229,19 +232,19 @@ fn late_segments_and_too_many_are_given_up() {
     reader.t_ns += MOST_AGE_NS + 1;
     reader.see(&parts[1]);
     assert!(matches!(reader.see(&parts[2]), ReadOutcome::Part));
-    assert_eq!(reader.fragments.tally(), tally(3, 0, 2, 0));
+    assert_eq!(reader.history.fragments.tally(), tally(3, 0, 2, 0));
     let body = self::body(60_000);
     let mut reader = Reader::new();
     for id in 0..600 {
         reader.see(&segment(4, id, &body, 0, 40_000));
-        assert!(reader.fragments.n_bytes <= MOST_BYTES + 50_000);
+        assert!(reader.history.fragments.n_bytes <= MOST_BYTES + 50_000);
     }
-    assert!(reader.fragments.held.len() < 600);
+    assert!(reader.history.fragments.held.len() < 600);
     let mut reader = Reader::new();
     for id in 0..20_000 {
         reader.see(&segment(4, id, &body, 0, 100));
     }
-    assert!(reader.fragments.held.len() <= MOST_DATAGRAMS);
+    assert!(reader.history.fragments.held.len() <= MOST_DATAGRAMS);
 }
 
 #[test]
@@ -277,7 +280,7 @@ fn segments_in_fragments_are_put_together() {
         assert!(matches!(reader.see(frame), ReadOutcome::Part));
     }
     assert_eq!(reader.identity(last), expected(4, &body));
-    let tally = reader.fragments.tally();
+    let tally = reader.history.fragments.tally();
     assert_eq!((tally.n_parts, tally.n_whole), (others.len() as u64, 1));
     assert_eq!((tally.n_unfinished, tally.n_contradictory), (0, 0));
 }

@@ -1,0 +1,50 @@
+"""What packets are recognised by is secret, and nothing else depends on it: not even the order."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pcaplat
+from pcaplat import _native
+from tests.conftest import ROOT
+from tests.recovery.simulator import run
+from tests.recovery.simulator.effects import EFFECTS, base
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+NAMES = ("clocks apart", "vxlan", "8 points", "routed")
+
+
+def written(files: Sequence[str], folder: Path) -> dict[str, bytes]:
+    """Merge, and give what was written."""
+    result = pcaplat.merge(files)
+    pcaplat.write(result, folder)
+    return {one.name: one.read_bytes() for one in sorted(folder.iterdir())}
+
+
+def assert_same(files: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    match_files, found = _native.match_files, []
+    for seed in (None, 1, 2):
+        monkeypatch.setattr(_native, "match_files", partial(match_files, seed=seed))
+        found.append(written(files, folder / str(seed)))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_seeds_give_the_same_bytes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = run(EFFECTS[name](base(1_500, 4))).save(tmp_path)
+    assert_same(files, tmp_path, monkeypatch)
+
+
+def test_samples_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in sorted((ROOT / "samples").iterdir()):
+        files = [str(path) for path in sorted(folder.glob("*.pcap*"))]
+        if len(files) > 1:
+            assert_same(files, tmp_path / folder.name, monkeypatch)
