@@ -5,6 +5,7 @@ from typing import TypeAlias, final
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.matched import Latencies, Matched
+from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
@@ -18,6 +19,7 @@ __all__ = [
     "REASONS",
     "STATUSES",
     "TRIP_KINDS",
+    "ArrowTable",
     "DecodedFrame",
     "Follow",
     "Formats",
@@ -86,9 +88,15 @@ class PacketStream:
         outcomes_in: _Path | None = None,
         batch_rows: int = 65536,
         details: bool = False,
+        counting: TrafficPlan | None = None,
     ) -> PacketStream: ...
     def damage(self) -> list[tuple[str, int, str]]: ...
     def check(self) -> None: ...
+    def traffic(self) -> CountedTraffic | None: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final

@@ -14,6 +14,7 @@ from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.match_table import MatchTable
 from pcaplat.model.matches.spilled_rows import Rows, rows_in_order
+from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
 from pcaplat.records import dataclass
@@ -27,6 +28,8 @@ from pcaplat.traffic import Traffic
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
+    from pcaplat.traffic.measuring import TrafficRun
 
 
 BATCH_ROWS = 1 << 16
@@ -105,6 +108,17 @@ class Run:
             origins.append((capture.path, capture.name, points, known, division))
         return origins
 
+    @property
+    def traffic(self) -> "TrafficRun":
+        """What makes rows of the traffic that is counted."""
+        from pcaplat.traffic.measuring import TrafficRun  # noqa: PLC0415 - needs polars
+
+        return TrafficRun(self.findings, self.links, self.times)
+
+    def counting(self) -> TrafficPlan:
+        """Say what of the traffic is to be counted."""
+        return self.traffic.counting(self.rows, self.folder.name)
+
     def files_of(self, sources: Sequence[Pair]) -> list[MergeFile]:
         """Say which frames of which files are a point's."""
         files: list[MergeFile] = []
@@ -147,6 +161,7 @@ class Result:
     def __init__(self, document: dict[str, Any], run: Run) -> None:
         self.document = document
         self._run = run
+        self._counted: CountedTraffic | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -201,6 +216,8 @@ class Result:
     def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
         """Give the packets table batch by batch, in the order of files and frames.
 
+        When all have been taken, the traffic is counted.
+
         Args:
             details: With the further columns of pcaplat.tables.DETAILS.
         """
@@ -212,8 +229,10 @@ class Result:
             outcomes_in=run.folder.name,
             batch_rows=BATCH_ROWS,
             details=details,
+            counting=None if self._counted else run.counting(),
         )
         yield from batches_of(stream)
+        self._counted = stream.traffic() or self._counted
 
     def match_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the matches table batch by batch, by trajectory, each from its sender on."""
@@ -236,18 +255,9 @@ class Result:
     @cached_property
     def traffic_rows(self) -> Traffic:
         """Rows of all tables of pcaplat.tables.traffic, by name; counted when first asked for."""
-        from pcaplat.traffic.measuring import CountedTime, TrafficRun  # noqa: PLC0415 - needs polars
-
-        self._need_rows()
-        run = self._run
-        times = run.times
-        return TrafficRun(
-            run.findings,
-            [capture.name for capture in run.captures],
-            run.links,
-            run.rows,
-            CountedTime(times.start_ns, times.end_ns, times.length_ns),
-        ).measure(self.packet_batches(details=True))
+        for _ in self.packet_batches() if not self._counted else ():
+            pass
+        return self._run.traffic.rows(self._counted) if self._counted else {}
 
     def with_traffic(self) -> Self:
         """Count the traffic, and take it into the summary."""

@@ -9,9 +9,13 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import N_BLOCKS
 from pcaplat.tables.columns import Row
 from pcaplat.tables.traffic import SIZES
-from pcaplat.traffic.counts import WAYS, series
-from pcaplat.traffic.headers import FCS_BYTES, LINE_BYTES
-from pcaplat.traffic.transactions import most_at_once
+
+WAYS = ("forward", "reverse", "unknown")
+FCS_BYTES = 4
+"""Bytes of the frame check sequence, which captures leave out."""
+
+LINE_BYTES = 20
+"""Bytes of preamble, start of frame and the least gap (IEEE 802.3)."""
 
 NS_PER_S = 1e9
 COUNTED = ("n_frames", "frame_bytes", "l3_bytes", "payload_bytes", *SIZES)
@@ -26,10 +30,10 @@ def traffic_rows(
 ) -> list[Row]:
     """Sum up each point and direction: rates over the whole time."""
     rows = []
-    for point in order:
-        at_once = _most_at_once(connections, point)
+    for place, point in enumerate(order):
+        at_once = int(connections.filter(pl.col("point") == place)["n_at_once"][0])
         for way, name in enumerate(WAYS):
-            here = (pl.col("point") == point) & (pl.col("way") == way)
+            here = (pl.col("point") == place) & (pl.col("way") == way)
             mine = blocks.filter(here)
             if len(mine):
                 row = {"point": point, "direction": name} | _rates(mine, span_ns)
@@ -58,8 +62,7 @@ def _rates(blocks: pl.DataFrame, span_ns: int) -> Row:
     }
 
 
-TIMES = ("first_ns", "last_ns")
-KEYS = ("point", "way", "block", "src", "dst", "found")
+KEYS = ("point", "way", "block")
 
 
 def _rate(n_bytes: int | None, bits: float | None) -> float | None:
@@ -78,25 +81,17 @@ def _sizes(sizes: pl.DataFrame) -> Row:
     }
 
 
-def _most_at_once(connections: pl.DataFrame, point: str) -> int:
-    if not len(connections):
-        return 0
-    mine = connections.filter(pl.col("point") == point).drop_nulls(TIMES)
-    return most_at_once(mine["first_ns"], mine["last_ns"])
-
-
 def size_rows(sizes: pl.DataFrame, order: Sequence[str]) -> list[Row]:
     """Give the frame-size mix: how many frames of each length, without FCS."""
-    named = [
+    return [
         {
-            "point": row["point"],
+            "point": order[row["point"]],
             "direction": WAYS[row["way"]],
             "frame_bytes": row["frame_bytes"],
             "n_frames": row["n_frames"],
         }
         for row in sizes.to_dicts()
     ]
-    return sorted(named, key=lambda row: order.index(row["point"]))
 
 
 def block_rows(
@@ -108,13 +103,13 @@ def block_rows(
 ) -> list[Row]:
     """Give what each block of time holds, empty blocks too."""
     rows = []
-    for point in order:
-        n_open = _open(connections, point, start_ns, block_ns)
+    for place, point in enumerate(order):
+        n_open = connections.filter(pl.col("point") == place)["n_open"]
         for way, name in enumerate(WAYS):
-            mine = blocks.filter((pl.col("point") == point) & (pl.col("way") == way))
+            mine = blocks.filter((pl.col("point") == place) & (pl.col("way") == way))
             if not len(mine):
                 continue
-            columns = {column: series(mine, column) for column in COUNTED}
+            columns = {column: _series(mine, column) for column in COUNTED}
             rows += [
                 {
                     "point": point,
@@ -130,15 +125,8 @@ def block_rows(
     return rows
 
 
-def _open(connections: pl.DataFrame, point: str, start_ns: int, block_ns: int) -> Ints:
-    """Count the connections that have had their first message, and not yet their last, by block."""
-    if not len(connections):
-        return np.zeros(N_BLOCKS, dtype=np.int64)
-    # one that sent nothing but a SYN has no message
-    mine = connections.filter(pl.col("point") == point).drop_nulls(TIMES)
-    edges = [
-        ((mine[name] - start_ns) // block_ns).clip(0, N_BLOCKS - 1).cast(pl.Int64) for name in TIMES
-    ]
-    first, last = (np.bincount(at.to_numpy(), minlength=N_BLOCKS) for at in edges)
-    # one whose last message was in the block before is no more
-    return np.asarray(np.cumsum(first) - np.cumsum(last) + last)
+def _series(blocks: pl.DataFrame, column: str) -> Ints:
+    """Spread one point's and direction's counts over all blocks."""
+    found = np.zeros(N_BLOCKS, dtype=np.int64)
+    found[blocks["block"].to_numpy()] = blocks[column].to_numpy()
+    return found

@@ -6,7 +6,7 @@ client at a time, they come at 1/rate; several under way, at as many times 1/rat
 
 import polars as pl
 
-from pcaplat.traffic.connections import TCP, UDP
+TCP, UDP = 6, 17
 
 CONTROL_PORT = 12865
 """Where netperf's control connection goes by default."""
@@ -31,8 +31,11 @@ def transaction_rows(connections: pl.DataFrame) -> pl.DataFrame:
     n_answered = pl.min_horizontal("n_requests", "n_responses")
     # a SYN that was sent again opened nothing more
     opened = pl.min_horizontal("n_syn", n_answered).clip(1)
-    each = connections.filter(n_answered > 0).with_columns(
-        kind=_kind(n_answered / opened), n_answered=n_answered, n_opened=opened
+    each = connections.with_columns(
+        kind=_kind(n_answered / opened),
+        n_answered=n_answered,
+        n_opened=opened,
+        is_even=pl.col("n_outstanding").is_not_null(),
     )
     # one connection of one transaction is none of either kind
     is_alone = (pl.col("kind") == "crr") & (pl.col("n_opened").sum().over(SERVICE) <= 1)
@@ -155,13 +158,3 @@ def overlaps(spans: pl.DataFrame, first: str, last: str, weight: pl.Expr) -> pl.
     )
     passed_ns = (pl.col("until_ns") - pl.col("t_ns")).filter(pl.col("n") > 0)
     return steps.group_by(SERVICE).agg(n_at_once=pl.col("n").max(), covered_ns=passed_ns.sum())
-
-
-def most_at_once(first_ns: pl.Series, last_ns: pl.Series) -> int:
-    """Count the most connections that were open at one time, by first and last frame."""
-    if not len(first_ns):
-        return 0
-    starts = pl.DataFrame({"t_ns": first_ns, "step": 1})
-    ends = pl.DataFrame({"t_ns": last_ns, "step": -1})
-    steps = pl.concat([starts, ends]).sort("t_ns", "step", descending=[False, True])
-    return int(steps["step"].cum_sum().max() or 0)  # type: ignore[arg-type] # of integers

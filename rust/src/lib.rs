@@ -27,6 +27,7 @@
 //! - [`reading`]: one frame to one identified packet
 //! - [`survey`]: pass 1, the same few packets everywhere, and facts of every file
 //! - [`matching`]: pass 2, frames that carry the same packet are joined
+//! - [`traffic`]: rates, connections and their messages, counted as all frames are read again
 //! - [`attribute`]: latencies of what was spilled; [`export`]: all frames again
 //! - `py`: the border; nothing else knows Python
 //!
@@ -49,6 +50,8 @@ pub mod reading;
 pub mod survey;
 
 pub mod matching;
+
+pub mod traffic;
 
 pub mod attribute;
 pub mod export;

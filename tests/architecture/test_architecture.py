@@ -14,7 +14,7 @@ ORDER = {
     " < metrics < published < diagnostics < stages < breakdowns, traffic < run < linting < study"
     " < comparing, validating, benchmarking, auditing < outputs < cli < __init__, __main__",
     RUST: "base < file < wire < stamp, location, identity < plan < reading < survey"
-    " < matching < export, attribute < py < lib",
+    " < matching < traffic < export, attribute < py < lib",
 }
 """A room may use what stands before it: never what stands after it, nor beside it."""
 ASK_THE_CORE = {"model", "statistics", "stages", "run"}

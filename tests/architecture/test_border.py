@@ -22,6 +22,7 @@ from pcaplat.model.matched import (
     TripCounts,
 )
 from pcaplat.model.matches.reasons import MEANINGS
+from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import Node
 from pcaplat.model.sampled import FileFacts, FragmentCounts, StampFacts, StampOrder
@@ -48,6 +49,7 @@ READ_NOTHING = {
     "sessions": "what was kept",
     "student_cdf": "numbers of our own",
     "student_quantile": "numbers of our own",
+    "traffic": "what was counted while batches were read",
 }
 """What Python can call that does not itself read a stranger's bytes, and why that is so."""
 
@@ -109,7 +111,9 @@ def fields_of_core(name: str) -> set[str]:
     return set(re.findall(r"(?m)^    pub (\w+): ", body))
 
 
-@pytest.mark.parametrize("kind", [Plan, Band, Copies, Node], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [Plan, Band, Copies, Node, TrafficPlan], ids=lambda kind: kind.__name__
+)
 def test_what_the_core_reads_has_the_names_of_its_structs(kind: type) -> None:
     assert {one.name for one in fields(kind)} == fields_of_core(kind.__name__)
 
@@ -127,6 +131,7 @@ GIVEN = {
     StampOrder: ("StampOrder", set()),
     FragmentCounts: ("FragmentCounts", set()),
     FileFacts: ("FileFacts", set()),
+    CountedTraffic: ("Counted", set()),
 }
 """Dataclasses that the core makes, the struct of each, and what is put beside its fields."""
 

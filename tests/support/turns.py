@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import struct
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from pcaplat.traffic.connections import Connections
+from pcaplat import _native
+from pcaplat.model.centre import NO_OFFSET
+from pcaplat.model.matches.traffic import TrafficPlan
+from pcaplat.stages.read import batches_of
 from pcaplat.traffic.transactions import transaction_rows
+from tests.support.frames import TCP, ip, udp, write_pcap
 
 if TYPE_CHECKING:
     from pcaplat.tables.columns import Row
@@ -39,7 +46,6 @@ def frames_of(turns: list[Turn], protocol: int = 6, *, pushed: bool | None = Non
                 "tcp_seq": seq[sender] if protocol == 6 else None,
                 "tcp_ack": ack if protocol == 6 else None,
                 "tcp_flags": 8 * (is_pushed and n_bytes > 0) if protocol == 6 else None,
-                "is_early": False,
             }
         )
         seq[sender] = (seq[sender] + n_bytes) % 2**32
@@ -49,12 +55,31 @@ def frames_of(turns: list[Turn], protocol: int = 6, *, pushed: bool | None = Non
 COUNTS = ("tcp_seq", "tcp_ack", "tcp_flags")
 
 
-def rows_of(frames: pl.DataFrame, size: int = 1 << 20) -> list[Row]:
-    """Sum up frames that come in batches."""
-    connections = Connections()
-    for at in range(0, len(frames), size):
-        connections.add(frames[at : at + size])
-    return transaction_rows(connections.finish()).to_dicts()
+def rows_of(frames: pl.DataFrame, size: int = 1 << 20, start_ns: int = 0) -> list[Row]:
+    """Sum up frames that are read in batches; what comes before `start_ns` is too early."""
+    records = [(row["at_ns"], frame_of(row)) for row in frames.to_dicts()]
+    with TemporaryDirectory() as name:
+        path = Path(name) / "p.pcap"
+        write_pcap(path, records)
+        counting = TrafficPlan(["p"], [NO_OFFSET], [], [], name, start_ns, 1 << 62, 1)
+        origins = [(path, "p", ["p"], [None], None)]
+        stream = _native.PacketStream(
+            origins, _native.Settings(), batch_rows=size, counting=counting
+        )
+        assert sum(batch.num_rows for batch in batches_of(stream)) == len(frames)
+        counted = stream.traffic()
+    assert counted is not None
+    return transaction_rows(pl.DataFrame(counted.connections)).to_dicts()
+
+
+def frame_of(row: dict[str, Any]) -> bytes:
+    """The frame that a row of `frames_of` is of."""
+    ports, payload = (row["src_port"], row["dst_port"]), bytes(row["payload_bytes"])
+    if row["protocol"] != TCP:
+        return ip(row["src"], row["dst"], row["protocol"], 0, 64, udp(ports, payload))
+    flags = row["tcp_flags"] | (0x10 if row["tcp_ack"] else 0x02)
+    header = struct.pack(">HHIIBBHHH", *ports, row["tcp_seq"], row["tcp_ack"], 0x50, flags, 0, 0, 0)
+    return ip(row["src"], row["dst"], TCP, 0, 64, header + payload)
 
 
 def port_of(number: int) -> list[pl.Expr]:

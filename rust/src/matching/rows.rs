@@ -1,9 +1,9 @@
 //! The rows of `matches`, spilled.
 
-use super::Sight;
 use super::evidence::{By, code};
 use super::ranges::{Cut, Kind};
-use super::spill::Spill;
+use super::spill::{Spill, numbers};
+use super::{FrameId, Sight};
 use crate::base::error::Result;
 use crate::plan::Direction;
 use std::path::{Path, PathBuf};
@@ -61,5 +61,37 @@ impl Rows {
 
     pub(super) fn finish(self) -> Result<Option<PathBuf>> {
         self.0.map(Spill::finish).transpose()
+    }
+}
+
+/// Two frames that carry the same packet, or bytes of it, as they were spilled.
+pub(crate) struct MatchedPair {
+    pub(crate) up: FrameId,
+    pub(crate) down: FrameId,
+    pub(crate) up_point: u16,
+    pub(crate) down_point: u16,
+    pub(crate) is_reverse: bool,
+    /// Each carries the whole packet.
+    pub(crate) is_whole: bool,
+}
+
+/// Reads the pairs of one file.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn pairs(path: &Path) -> Result<impl Iterator<Item = Result<MatchedPair>>> {
+    let rows = numbers::<VALUES>(path)?;
+    Ok(rows.map(|row| row.map(pair)))
+}
+
+fn pair([points, up, down, ..]: [i64; VALUES]) -> MatchedPair {
+    let point = |shift: u32| u16::try_from(points >> shift & 0xffff).unwrap_or(u16::MAX);
+    MatchedPair {
+        up: FrameId(up),
+        down: FrameId(down),
+        up_point: point(0),
+        down_point: point(16),
+        is_reverse: points >> 32 & 1 == 1,
+        is_whole: points >> 33 == i64::from(Kind::Packet as u8),
     }
 }

@@ -2,19 +2,19 @@
 
 use crate::base::error::{Error, Result};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file of numbers in the making. A failure to write is told at the end: nobody in between could
 /// do anything about it.
-pub(super) struct Spill {
+pub(crate) struct Spill {
     path: PathBuf,
     out: BufWriter<File>,
     failure: Option<std::io::Error>,
 }
 
 impl Spill {
-    pub(super) fn create(directory: &Path, name: &str) -> Result<Self> {
+    pub(crate) fn create(directory: &Path, name: &str) -> Result<Self> {
         const BUFFER_BYTES: usize = 1 << 16;
         let path = directory.join(name);
         match File::create(&path) {
@@ -31,7 +31,7 @@ impl Spill {
     }
 
     #[inline]
-    pub(super) fn write<const N: usize>(&mut self, values: [i64; N]) {
+    pub(crate) fn write<const N: usize>(&mut self, values: [i64; N]) {
         if self.failure.is_none() {
             let octets = values.map(i64::to_le_bytes);
             self.failure = self.out.write_all(octets.as_flattened()).err();
@@ -39,7 +39,7 @@ impl Spill {
     }
 
     /// Where all of it is now.
-    pub(super) fn finish(mut self) -> Result<PathBuf> {
+    pub(crate) fn finish(mut self) -> Result<PathBuf> {
         match self.failure.map_or_else(|| self.out.flush(), Err) {
             Ok(()) => Ok(self.path),
             Err(source) => Err(Error::Io {
@@ -48,6 +48,34 @@ impl Spill {
             }),
         }
     }
+}
+
+/// Reads rows of numbers back, in the order in which they were written.
+///
+/// # Errors
+/// The file cannot be read; it is told row by row from the first one on.
+pub(crate) fn numbers<const N: usize>(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<[i64; N]>>> {
+    const BUFFER_BYTES: usize = 1 << 18;
+    let failed = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let path = path.to_owned();
+    let mut from = BufReader::with_capacity(BUFFER_BYTES, file);
+    Ok(std::iter::from_fn(move || {
+        let mut octets = [[0; 8]; N];
+        match from.read_exact(octets.as_flattened_mut()) {
+            Ok(()) => Some(Ok(octets.map(i64::from_le_bytes))),
+            Err(end) if end.kind() == ErrorKind::UnexpectedEof => None,
+            Err(source) => Some(Err(Error::Io {
+                path: path.clone(),
+                source,
+            })),
+        }
+    }))
 }
 
 #[cfg(test)]
@@ -64,6 +92,11 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 1_600_000);
         assert_eq!(&bytes[1_599_992..], (-99_999_i64).to_le_bytes());
+        let rows: Result<Vec<[i64; 2]>> = numbers(&path).unwrap().collect();
+        assert_eq!(
+            rows.unwrap(),
+            (0..100_000).map(|i| [i, -i]).collect::<Vec<_>>()
+        );
         std::fs::remove_file(path).unwrap();
         assert!(matches!(
             Spill::create(&folder.join(&name), "x"),

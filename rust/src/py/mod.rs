@@ -40,7 +40,7 @@ use sampled::sample_record;
 use settings::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stream::{Follow, PacketStream};
+use stream::{ArrowTable, Follow, PacketStream};
 
 /// Selects the same packets of all files, and states the facts about each file.
 #[pyfunction]
@@ -151,6 +151,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::base::panics::keep();
     module.add_class::<Settings>()?;
     module.add_class::<PacketStream>()?;
+    module.add_class::<ArrowTable>()?;
     module.add_class::<translated::Learned>()?;
     module.add_class::<Follow>()?;
     module.add_class::<frame::DecodedFrame>()?;

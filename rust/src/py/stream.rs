@@ -1,5 +1,6 @@
 //! The packets table as an Arrow stream.
 
+use super::record::record;
 use super::{
     Bound, PointTree, Progress, PyAny, PyCapsule, PyResult, Python, Settings, interruptible,
     pyclass, pymethods, raise,
@@ -8,11 +9,12 @@ use crate::base::error::Error;
 use crate::base::piecewise::PiecewiseLinear;
 use crate::export::packets::{Batches, Damages, Failure, Follower, Origin};
 use crate::file::Damage;
+use crate::traffic::{Counted, TrafficPlan};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A file of the packets table: path, name, points and clocks by part, and how it is divided.
 type OriginValues = (
@@ -30,6 +32,7 @@ pub(super) struct PacketStream {
     damages: Damages,
     failure: Failure,
     has_details: bool,
+    counted: Arc<Mutex<Option<Counted>>>,
 }
 
 type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -37,7 +40,8 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + 
 #[pymethods]
 impl PacketStream {
     #[new]
-    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536, details=false))]
+    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536, details=false, counting=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
         origins: Vec<OriginValues>,
@@ -45,6 +49,7 @@ impl PacketStream {
         outcomes_in: Option<PathBuf>,
         batch_rows: usize,
         details: bool,
+        counting: Option<TrafficPlan>,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
         let origin = |(path, name, points, clocks, tree): OriginValues| Origin {
@@ -55,11 +60,18 @@ impl PacketStream {
             tree,
         };
         let origins = origins.into_iter().map(origin).collect();
-        let open = || Batches::open(reading, origins, outcomes_in, batch_rows, details);
+        let open = || {
+            let batches = Batches::open(reading, origins, outcomes_in, batch_rows, details)?;
+            match counting {
+                Some(counting) => batches.counting(counting),
+                None => Ok(batches),
+            }
+        };
         let batches = interruptible(py, &Progress::default(), None, open)?;
         Ok(Self {
             damages: batches.damages(),
             failure: Failure::clone(&batches.failure),
+            counted: Arc::clone(&batches.counted),
             batches: Mutex::new(Some(Box::new(batches))),
             has_details: details,
         })
@@ -76,6 +88,14 @@ impl PacketStream {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let failure = self.failure.lock().ok().and_then(|mut found| found.take());
         failure.map_or(Ok(()), |error| Err(raise(py, error)))
+    }
+
+    /// The traffic that was counted, once all is read; none before, or if nobody asked for it.
+    fn traffic<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let counted = self.counted.lock().ok().and_then(|mut found| found.take());
+        counted
+            .map(|counted| traffic_record(py, counted))
+            .transpose()
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -96,6 +116,46 @@ impl PacketStream {
         })?;
         let reader =
             RecordBatchIterator::new(batches, crate::export::packets::schema(self.has_details));
+        PyCapsule::new_with_value(
+            py,
+            FFI_ArrowArrayStream::new(Box::new(reader)),
+            c"arrow_array_stream",
+        )
+    }
+}
+
+fn traffic_record(py: Python<'_>, counted: Counted) -> PyResult<Bound<'_, PyAny>> {
+    let Counted {
+        volumes,
+        sizes,
+        connections,
+        open,
+        overhead,
+    } = counted;
+    record!(py, "matches.traffic", "CountedTraffic", {
+        volumes: ArrowTable(volumes),
+        sizes: ArrowTable(sizes),
+        connections: ArrowTable(connections),
+        open: ArrowTable(open),
+        overhead: ArrowTable(overhead),
+    })
+}
+
+/// A table as an Arrow stream of one batch.
+#[pyclass(frozen, module = "pcaplat._native")]
+pub(super) struct ArrowTable(RecordBatch);
+
+#[pymethods]
+impl ArrowTable {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = std::iter::once(Ok(self.0.clone()));
+        let reader = RecordBatchIterator::new(batches, self.0.schema());
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(reader)),
@@ -146,6 +206,7 @@ impl Follow {
             damages: Damages::default(),
             failure: Failure::default(),
             has_details: self.has_details,
+            counted: Arc::default(),
         };
         Ok(found.map(stream))
     }

@@ -110,11 +110,10 @@ def test_openings_side_by_side_are_under_way_together() -> None:
 def test_what_was_open_before_is_of_no_mode() -> None:
     turns, _ = burst(4, 500)
     frames = frames_of(turns, pushed=True)
-    early = frames.with_columns(is_early=pl.col("at_ns") < 100_000)
-    (row,) = rows_of(early)
+    (row,) = rows_of(frames, start_ns=100_000)
     assert (row["mode"], row["kind"]) == (None, "rr")
     # an opening just before the time that is counted is seen
-    (row,) = rows_of(frames.with_columns(is_early=pl.col("at_ns") < 500))
+    (row,) = rows_of(frames, start_ns=500)
     assert row["mode"] == "TCP_RR"
 
 

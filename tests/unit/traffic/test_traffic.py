@@ -19,7 +19,6 @@ from pcaplat.outputs import write
 from pcaplat.run.merge import merge
 from pcaplat.study.sources import measured, saved_run
 from pcaplat.tables.traffic import SIZES, TRAFFIC_TABLES
-from pcaplat.traffic.rows import COUNTED, block_rows
 from tests.captures.lab_merge import captures_of
 from tests.conftest import ROOT
 from tests.support.frames import ip, udp, write_pcap
@@ -98,16 +97,6 @@ def test_windows_have_the_sizes_and_connections_of_the_whole() -> None:
         # in the time of a block as many may have been open, one after the other
         assert max(n_open) >= row["n_connections_max"] >= 1
         assert all(one["n_connections"] for one in mine if one["payload_bytes"])
-
-
-def test_connections_of_a_window_are_those_that_are_open_in_it() -> None:
-    starts, ends = [0, 2550, 990, 5000, 10], [999, 2559, 1000, 99_999, None]
-    known = pl.DataFrame({"point": ["a"] * 5, "first_ns": starts, "last_ns": ends})
-    blocks = pl.DataFrame({"point": ["a"], "way": [0], "block": [0]})
-    blocks = blocks.with_columns(**dict.fromkeys(COUNTED, pl.lit(1)))
-    rows = block_rows(blocks, known, ["a"], 0, 1000)
-    assert [row["n_connections"] for row in rows[:8]] == [2, 1, 1, 0, 0, 1, 1, 1]
-    assert [row["n_connections"] for row in rows[98:101]] == [1, 1, 0]
 
 
 def test_tables_are_as_declared() -> None:

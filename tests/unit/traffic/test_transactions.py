@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from pcaplat.run.merge import merge
-from pcaplat.traffic.transactions import most_at_once
 from tests.captures.lab_merge import captures_of
 from tests.support.shelf import lab_set
 from tests.support.turns import frames_of, port_of, rows_of
@@ -132,9 +131,3 @@ def test_connections_of_one_transaction_count_connecting() -> None:
     assert (row["mode"], row["n_outstanding"], row["check_frac"]) == ("TCP_CRR", 1, 0)
     assert (row["mean_ns"], row["gap_ns"], row["period_ns"]) == (700, 300, 1000)
     assert row["rate_tps"] == pytest.approx(1e6)
-
-
-def test_most_connections_at_once() -> None:
-    first, last = pl.Series([0, 5, 20]), pl.Series([10, 15, 30])
-    assert most_at_once(first, last) == 2
-    assert most_at_once(pl.Series([0, 10]), pl.Series([10, 20])) == 2

@@ -1,13 +1,12 @@
 //! Further columns for who looks closer: what the file says of a frame, and header fields.
 
 use crate::file::{Checksum, Frame, FrameDirection, Marks, NO_LINK};
+use crate::traffic::Segment;
 use crate::wire::{Packet, StopReason, layer_name};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
-
-const TCP: i16 = 6;
 
 /// The columns' names and types.
 pub(super) fn fields() -> Vec<Field> {
@@ -67,21 +66,17 @@ impl Details {
         // the other two bits are ECN (RFC 3168)
         self.dscp
             .append_option(is_ip.then_some(i32::from(packet.tos >> 2)));
-        self.put_tcp(frame.bytes, packet, is_ip);
+        self.put_tcp(frame.bytes, packet);
         self.stop.append_option(why_stopped(packet));
     }
 
-    fn put_tcp(&mut self, bytes: &[u8], packet: &Packet, is_ip: bool) {
-        let is_tcp = is_ip && packet.protocol == TCP && packet.src_port >= 0;
-        let header = if is_tcp { packet.transport(bytes) } else { &[] };
-        self.seq.append_option(long_at(header, 4));
-        self.ack.append_option(long_at(header, 8));
-        let flags = header.get(13).map(|octet| i32::from(*octet));
-        self.flags.append_option(flags);
-        let n_header = header.get(12).map(|octet| i64::from(octet >> 4) * 4);
-        let wire_bytes = i64::from(packet.transport_wire_bytes);
+    fn put_tcp(&mut self, bytes: &[u8], packet: &Packet) {
+        let segment = Segment::of(packet, bytes);
+        self.seq.append_option(segment.seq.map(i64::from));
+        self.ack.append_option(segment.ack.map(i64::from));
+        self.flags.append_option(segment.flags.map(i32::from));
         self.payload
-            .append_option(n_header.map(|n_header| (wire_bytes - n_header).max(0)));
+            .append_option(segment.payload_bytes.map(i64::from));
     }
 
     /// What the file says of the handling of the same frame.
@@ -118,11 +113,6 @@ impl Details {
             Arc::new(self.stop.finish()),
         ]
     }
-}
-
-fn long_at(bytes: &[u8], at: usize) -> Option<i64> {
-    let octets = bytes.get(at..).and_then(<[u8]>::first_chunk)?;
-    Some(u32::from_be_bytes(*octets).into())
 }
 
 fn name_of(direction: FrameDirection) -> Option<&'static str> {

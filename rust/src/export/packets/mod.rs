@@ -13,6 +13,7 @@ use crate::location::{PointTree, part_of};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
 use crate::reading::{History, Progress, ReadOutcome, Reading};
+use crate::traffic::{Counted, CountedFrame, HeaderBytes, Traffic, TrafficPlan};
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -104,15 +105,25 @@ pub struct Batches {
     damages: Damages,
     /// Where the error goes that made reading stop.
     pub failure: Failure,
+    /// Where what was counted goes, when all is read.
+    pub counted: Arc<Mutex<Option<Counted>>>,
 }
 
 /// What is used again from row to row.
 #[derive(Default)]
 struct RowMaker {
     packet: Packet,
-    paths: HashMap<Vec<u8>, String>,
+    layers: HashMap<Vec<u8>, Layers>,
     /// Of the file that is being read.
     history: History,
+    /// Counts the frames that have rows, if that is asked for.
+    traffic: Option<Traffic>,
+}
+
+/// What the layers of a frame say, found out once per combination.
+struct Layers {
+    path: String,
+    headers: HeaderBytes,
 }
 
 impl RowMaker {
@@ -134,8 +145,21 @@ impl RowMaker {
         let part = part_of(origin.tree.as_ref(), &whole, &self.packet);
         columns.put_frame(origin, part, frame);
         columns.put_outcome(status, trajectory);
-        columns.put_packet(&self.packet, layers(&mut self.paths, &self.packet));
+        let layers = layers(&mut self.layers, &self.packet);
+        columns.put_packet(&self.packet, &layers.path);
         columns.put_details(&whole, &self.packet);
+        if let Some(traffic) = &mut self.traffic {
+            traffic.count(&CountedFrame {
+                number: frame.number,
+                part: part as usize,
+                t_ns: frame.stamped_ns(),
+                status,
+                wire_bytes: frame.wire_bytes,
+                headers: layers.headers,
+                packet: &self.packet,
+                bytes: whole.bytes,
+            });
+        }
         true
     }
 }
@@ -169,7 +193,18 @@ impl Batches {
             rows: RowMaker::default(),
             damages: Damages::default(),
             failure: Failure::default(),
+            counted: Arc::default(),
         })
+    }
+
+    /// Counts the traffic too, while batches are read.
+    ///
+    /// # Errors
+    /// Spilled pairs cannot be read.
+    pub fn counting(mut self, counting: TrafficPlan) -> Result<Self> {
+        let points = self.origins.iter().map(|origin| &origin.points);
+        self.rows.traffic = Some(Traffic::new(counting, points)?);
+        Ok(self)
     }
 
     /// Where the damage of the files goes while they are read.
@@ -204,6 +239,14 @@ impl Batches {
             }
         }
         let has_rows = columns.n_rows > 0;
+        if let Some(mut traffic) = self.rows.traffic.take() {
+            traffic.end_batch(self.file);
+            if has_rows {
+                self.rows.traffic = Some(traffic);
+            } else if let Ok(mut counted) = self.counted.lock() {
+                *counted = Some(traffic.finish()?);
+            }
+        }
         has_rows.then(|| columns.finish()).transpose()
     }
 
@@ -213,6 +256,9 @@ impl Batches {
             .as_ref()
             .map(|from| Outcomes::open(from, self.file));
         self.rows.history = self.reading.history(self.file);
+        if let Some(traffic) = &mut self.rows.traffic {
+            traffic.open(self.file);
+        }
         let pipe = self.pipes.get_mut(self.file).and_then(Option::take);
         let capture = match (pipe, self.origins.get(self.file)) {
             (None, Some(origin)) => Capture::open(&origin.path),
@@ -270,13 +316,14 @@ fn status_alone(seen: &ReadOutcome) -> Status {
     }
 }
 
-/// The names of a packet's layers, made once per combination.
-fn layers<'a>(paths: &'a mut HashMap<Vec<u8>, String>, packet: &Packet) -> &'a str {
+fn layers<'a>(known: &'a mut HashMap<Vec<u8>, Layers>, packet: &Packet) -> &'a Layers {
     let ids = packet.layers.get(..packet.n_layers).unwrap_or(&[]);
-    if !paths.contains_key(ids) {
-        paths.insert(ids.to_vec(), layer_path(packet));
+    if !known.contains_key(ids) {
+        let path = layer_path(packet);
+        let headers = HeaderBytes::of(packet);
+        known.insert(ids.to_vec(), Layers { path, headers });
     }
-    paths.get(ids).map_or("", String::as_str)
+    &known[ids]
 }
 
 impl Iterator for Batches {

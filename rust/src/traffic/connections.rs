@@ -1,0 +1,332 @@
+//! The connections of one point: who opened each, its turns, its requests under way, its times.
+//!
+//! A flow of one frame is kept as that frame: of such there may be as many as there are frames.
+
+use super::conversation::{Conversation, SentSide, Transmission};
+use super::{N_BLOCKS, TCP, TrafficPlan, UDP};
+use crate::wire::Packet;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The two ends of a connection, the lesser first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ConnectionEnds {
+    addresses: [[u64; 2]; 2],
+    ports: [u16; 2],
+    protocol: u8,
+    version: u8,
+}
+
+impl ConnectionEnds {
+    /// The ends, and whether the sender is the first of them; none where there are no ports.
+    pub(super) fn of(packet: &Packet) -> Option<(Self, bool)> {
+        let is_known = packet.stop.is_none() && packet.ip_version != 0;
+        let protocol = u8::try_from(packet.protocol).ok().filter(|_| is_known)?;
+        let src = (packet.src, u16::try_from(packet.src_port).ok()?);
+        let dst = (packet.dst, u16::try_from(packet.dst_port).ok()?);
+        let is_first = src <= dst;
+        let [low, high] = if is_first { [src, dst] } else { [dst, src] };
+        #[expect(clippy::cast_possible_truncation, reason = "halves of an address")]
+        let halves = |address: u128| [(address >> 64) as u64, address as u64];
+        let ends = Self {
+            addresses: [halves(low.0), halves(high.0)],
+            ports: [low.1, high.1],
+            protocol,
+            version: packet.ip_version,
+        };
+        Some((ends, is_first))
+    }
+
+    fn texts(&self) -> [String; 2] {
+        self.addresses.map(|[high, low]| {
+            let address = u128::from(high) << 64 | u128::from(low);
+            if self.version == 4 {
+                Ipv4Addr::from(u32::try_from(address).unwrap_or(0)).to_string()
+            } else {
+                Ipv6Addr::from(address).to_string()
+            }
+        })
+    }
+}
+
+/// A connection of which one frame was seen, or more.
+enum FlowState {
+    One(Transmission),
+    More(Box<Conversation>),
+}
+
+/// Requests and responses of one connection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Answered {
+    pub(super) protocol: i64,
+    pub(super) client: String,
+    pub(super) server: String,
+    pub(super) server_port: i64,
+    pub(super) n_requests: i64,
+    pub(super) n_responses: i64,
+    pub(super) request_bytes: i64,
+    pub(super) response_bytes: i64,
+    pub(super) n_turns: i64,
+    pub(super) n_syn: i64,
+    pub(super) first_request_ns: i64,
+    pub(super) last_request_ns: i64,
+    pub(super) busy_ns: i64,
+    pub(super) idle_ns: i64,
+    /// Where messages could be counted: the most requests at one time.
+    pub(super) n_outstanding: Option<i64>,
+    pub(super) first_ns: i64,
+    pub(super) last_ns: i64,
+}
+
+/// The connections of one point, one after the other; when all are seen, what comes of them.
+#[derive(Default)]
+pub(super) struct Connections {
+    of: HashMap<ConnectionEnds, FlowState>,
+    pub(super) answered: Vec<Answered>,
+    /// Most connections that were open at one time, from the first message of each to its last.
+    pub(super) n_at_once: i64,
+    /// By block, those that have had their first message, and not yet their last.
+    pub(super) n_open: Vec<i64>,
+}
+
+impl Connections {
+    pub(super) fn take(&mut self, ends: ConnectionEnds, message: Transmission) {
+        let is_of_datagrams = i16::from(ends.protocol) == UDP;
+        let state = self.of.get_mut(&ends);
+        match state {
+            None => {
+                self.of.insert(ends, FlowState::One(message));
+            }
+            Some(FlowState::More(conversation)) => conversation.take(&message),
+            Some(state) => {
+                let mut conversation = Box::new(Conversation::new(is_of_datagrams));
+                if let FlowState::One(first) = state {
+                    conversation.take(first);
+                }
+                conversation.take(&message);
+                *state = FlowState::More(conversation);
+            }
+        }
+    }
+
+    /// Sums up, once no further frame is to come.
+    pub(super) fn finish(&mut self, counting: &TrafficPlan) {
+        if !self.n_open.is_empty() {
+            return;
+        }
+        let mut spans = Vec::new();
+        for (ends, state) in std::mem::take(&mut self.of) {
+            let conversation = match state {
+                FlowState::One(message) => {
+                    let mut conversation = Conversation::new(i16::from(ends.protocol) == UDP);
+                    conversation.take(&message);
+                    conversation
+                }
+                FlowState::More(conversation) => *conversation,
+            };
+            spans.extend(conversation.span());
+            self.answered.extend(conversation.answered(&ends));
+        }
+        // a map has an order of its own in every run
+        self.answered.sort_unstable();
+        self.n_open = open(&spans, counting);
+        self.n_at_once = most_at_once(&spans);
+    }
+}
+
+/// The most spans that are open at one time; one that begins where another ends is open with it.
+fn most_at_once(spans: &[(i64, i64)]) -> i64 {
+    let starts = spans.iter().map(|span| (span.0, Reverse(1)));
+    let ends = spans.iter().map(|span| (span.1, Reverse(-1)));
+    let mut steps: Vec<(i64, Reverse<i64>)> = starts.chain(ends).collect();
+    steps.sort_unstable();
+    let open = steps.iter().scan(0, |n_open, (_, Reverse(step))| {
+        *n_open += step;
+        Some(*n_open)
+    });
+    open.max().unwrap_or(0)
+}
+
+/// By block, how many spans have begun, and did not end in one before it.
+fn open(spans: &[(i64, i64)], counting: &TrafficPlan) -> Vec<i64> {
+    let mut steps = vec![0; N_BLOCKS + 1];
+    for (first_ns, last_ns) in spans {
+        let (first, last) = (counting.block(*first_ns), counting.block(*last_ns));
+        for (at, step) in [(first, 1), (last + 1, -1)] {
+            if let Some(n) = steps.get_mut(at) {
+                *n += step;
+            }
+        }
+    }
+    let sums = steps.iter().take(N_BLOCKS).scan(0, |n_open, step| {
+        *n_open += step;
+        Some(*n_open)
+    });
+    sums.collect()
+}
+
+/// The requests of a client: messages where those can be counted, else turns.
+struct Requests {
+    n: i64,
+    n_answered: i64,
+    first_ns: i64,
+    last_ns: i64,
+    /// Sum of the time in which each was under way.
+    busy_ns: i64,
+}
+
+impl Requests {
+    fn of(asking: &SentSide, answering: &SentSide, is_even: bool) -> Option<Self> {
+        let (first_ns, last_turn_ns) = (asking.first_ns?, asking.last_turn_ns?);
+        Some(if is_even {
+            Self {
+                n: asking.begun,
+                n_answered: asking.begun - asking.out,
+                first_ns,
+                last_ns: asking.asked_ns,
+                busy_ns: asking.until_ns,
+            }
+        } else {
+            Self {
+                n: asking.n_turns,
+                n_answered: answering.n_turns,
+                first_ns,
+                last_ns: last_turn_ns,
+                busy_ns: last_turn_ns - first_ns - asking.gap_ns,
+            }
+        })
+    }
+}
+
+impl Conversation {
+    /// From the first message, or SYN, to the last message; none without a message.
+    fn span(&self) -> Option<(i64, i64)> {
+        let [first, second] = &self.sides;
+        let last_ns = first.last_ns.max(second.last_ns)?;
+        let starts = [self.syn_ns, first.first_ns, second.first_ns];
+        let first_ns = starts.into_iter().flatten().min()?;
+        Some((first_ns, last_ns))
+    }
+
+    /// What the client asked and the server answered; none where nothing was.
+    fn answered(&self, ends: &ConnectionEnds) -> Option<Answered> {
+        let texts = ends.texts();
+        let [client, server] = self.roles(&texts);
+        let [asking, answering] = [client, server].map(|at| self.side(at));
+        let is_even = self.is_even(i16::from(ends.protocol), &asking);
+        let (first_ns, last_ns) = self.span()?;
+        let requests = Requests::of(&asking, &answering, is_even)?;
+        let text = |at: usize| texts.get(at).cloned().unwrap_or_default();
+        let is_answered = requests.n.min(requests.n_answered) > 0;
+        is_answered.then(|| Answered {
+            protocol: i64::from(ends.protocol),
+            client: text(client),
+            server: text(server),
+            server_port: ends.ports.get(server).map_or(0, |port| i64::from(*port)),
+            n_requests: requests.n,
+            n_responses: requests.n_answered,
+            request_bytes: asking.n_bytes,
+            response_bytes: answering.n_bytes,
+            n_turns: asking.n_turns,
+            n_syn: asking.n_syn,
+            first_request_ns: requests.first_ns,
+            last_request_ns: requests.last_ns,
+            busy_ns: requests.busy_ns,
+            idle_ns: asking.gap_ns,
+            n_outstanding: is_even.then_some(asking.most),
+            first_ns,
+            last_ns,
+        })
+    }
+
+    fn side(&self, at: usize) -> SentSide {
+        self.sides.get(at).copied().unwrap_or_default()
+    }
+
+    /// Which end is the client, and which the server; where nothing else tells, ends stand in the
+    /// order of their texts.
+    fn roles(&self, texts: &[String; 2]) -> [usize; 2] {
+        let [first, second] = texts;
+        let order = if first <= second { [0, 1] } else { [1, 0] };
+        let [one, other] = order;
+        if self.is_client(order) {
+            order
+        } else {
+            [other, one]
+        }
+    }
+
+    /// Whoever sent a SYN is the client; else whoever was seen first.
+    fn is_client(&self, order: [usize; 2]) -> bool {
+        let [one, other] = order.map(|at| self.side(at));
+        if one.n_syn > 0 || other.n_syn > 0 {
+            return one.n_syn > 0;
+        }
+        match (one.first_ns, other.first_ns) {
+            (Some(own), Some(others)) => own <= others,
+            (None, Some(_)) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether messages can be counted: all of one size, each response after its request.
+    ///
+    /// Nothing came before, and a TCP connection was seen from its SYN on. Of UDP, where a lost
+    /// message looks like one more request under way, either there is never a second one, or all were
+    /// answered in the end.
+    fn is_even(&self, protocol: i16, client: &SentSide) -> bool {
+        let done = client.begun - client.out;
+        let is_answered = done > 0 && 2 * done >= client.begun && client.least >= 0;
+        let is_begun = protocol == TCP && client.n_syn > 0;
+        let is_whole = protocol == UDP && (client.out == 0 || client.most == 1);
+        let n_odd: i64 = self.sides.iter().map(|side| side.n_odd).sum();
+        n_odd == 0 && self.n_early == 0 && is_answered && (is_begun || is_whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_touch_are_open_together() {
+        assert_eq!(most_at_once(&[(0, 10), (5, 15), (20, 30)]), 2);
+        assert_eq!(most_at_once(&[(0, 10), (10, 20)]), 2);
+        assert_eq!(most_at_once(&[]), 0);
+    }
+
+    #[test]
+    fn connections_of_a_block_are_those_that_are_open_in_it() {
+        let counting = TrafficPlan {
+            names: vec![],
+            centres: vec![],
+            links: vec![],
+            pairs: vec![],
+            folder: "".into(),
+            start_ns: 0,
+            end_ns: 256_000,
+            block_ns: 1000,
+        };
+        let spans = [(0, 999), (2550, 2559), (990, 1000), (5000, 99_999)];
+        let n_open = open(&spans, &counting);
+        assert_eq!(n_open.get(..8), Some(&[2, 1, 1, 0, 0, 1, 1, 1][..]));
+        assert_eq!(n_open.get(98..101), Some(&[1, 1, 0][..]));
+    }
+
+    #[test]
+    fn ends_are_the_same_both_ways() {
+        let mut packet = Packet::new();
+        packet.ip_version = 4;
+        packet.protocol = TCP;
+        (packet.src, packet.dst) = (0x0a00_0009, 0x0a00_000a);
+        (packet.src_port, packet.dst_port) = (80, 40_000);
+        let (ends, is_first) = ConnectionEnds::of(&packet).unwrap();
+        assert_eq!(ends.texts(), ["10.0.0.9", "10.0.0.10"]);
+        std::mem::swap(&mut packet.src, &mut packet.dst);
+        std::mem::swap(&mut packet.src_port, &mut packet.dst_port);
+        assert_eq!(ConnectionEnds::of(&packet), Some((ends, !is_first)));
+        packet.src_port = -1;
+        assert_eq!(ConnectionEnds::of(&packet), None);
+    }
+}
