@@ -6,7 +6,7 @@
 //! |  destination (48)  |  source (48)  |  EtherType, or length up to 1500 (16)  |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, arp, ipv4, ipv6, vlan};
 use crate::base::cursor::Cursor;
 
@@ -23,7 +23,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Link,
+    role: HeaderRole::Link,
     decisive: &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
     n_bytes: |_| Some(HEADER_BYTES),
     length: None,

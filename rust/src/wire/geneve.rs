@@ -9,7 +9,7 @@
 //! |                    Variable-Length Options                    |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::be;
 
@@ -23,7 +23,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Tunnel,
+    role: HeaderRole::Tunnel,
     decisive: &[0xff, 0, 0xff, 0xff],
     n_bytes: |header| Some(8 + usize::from(header.first()? & OPTION_WORDS) * 4),
     length: None,

@@ -7,7 +7,7 @@
 //! |                             Body                              |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
@@ -20,7 +20,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Transport,
+    role: HeaderRole::Transport,
     decisive: &[],
     n_bytes: |_| Some(HEADER_BYTES),
     length: None,

@@ -2,7 +2,7 @@
 //!
 //! Spec: RFC 4443 §2.1.
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Layer, Parent, ProtocolFit, icmp};
 
 pub(super) static LAYER: Layer = Layer {
@@ -15,7 +15,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Transport,
+    role: HeaderRole::Transport,
     decisive: &[],
     n_bytes: |_| Some(icmp::HEADER_BYTES),
     length: None,

@@ -11,7 +11,7 @@
 //! |                    Options                    |    Padding    |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
@@ -27,7 +27,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Network,
+    role: HeaderRole::Network,
     decisive: &[0xff, 0, 0, 0, 0, 0, 0x3f, 0xff, 0, 0xff],
     n_bytes: |header| Some(usize::from(header.first()? & 15) * 4),
     length: Some((2, 0)),

@@ -13,7 +13,7 @@
 //! |                         Identification                        |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 use crate::base::cursor::{Cursor, be};
 
@@ -29,7 +29,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Network,
+    role: HeaderRole::Network,
     decisive: &[0xf0, 0, 0, 0, 0, 0, 0xff],
     n_bytes: |header| (!is_extension(*header.get(6)?)).then_some(HEADER_BYTES),
     length: Some((4, HEADER_BYTES)),

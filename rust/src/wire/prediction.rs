@@ -23,7 +23,7 @@ const MOST_BETWEEN: u32 = 256;
 /// What a layer says of its header, so that it can be predicted.
 pub(super) struct Predictable {
     pub(super) layer: &'static Layer,
-    pub(super) role: Role,
+    pub(super) role: HeaderRole,
     /// The bits that decide what follows, or where, from the header's first byte on.
     pub(super) decisive: &'static [u8],
     /// How many bytes it has, given those that it starts with; none if more than they decide.
@@ -38,7 +38,7 @@ type ReadHeader = fn(&[u8], usize, &mut Packet);
 
 /// Whose fields a header has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum HeaderRole {
     /// None that are looked at again.
     Link,
     /// The tunnel's around the packet, if it is the innermost.
@@ -213,7 +213,7 @@ impl Prediction {
             mask.get_mut(*at..at + n_bytes)?
                 .copy_from_slice(header.decisive);
             let is_last = places.last().is_some_and(|(_, last_at)| last_at == at);
-            if header.role == Role::Transport && !is_last {
+            if header.role == HeaderRole::Transport && !is_last {
                 // by the source port alone no tunnel is known for sure
                 let port = bytes.get(at + udp::DST_PORT_AT..)?.first_chunk()?;
                 mask.get_mut(at + udp::DST_PORT_AT..)?
@@ -236,7 +236,7 @@ impl Prediction {
     /// What is to be read anew.
     fn take_fields(&mut self, places: &[(&'static Predictable, usize)]) {
         let last_of = |role| places.iter().rposition(|(header, _)| header.role == role);
-        let network = last_of(Role::Network);
+        let network = last_of(HeaderRole::Network);
         for (index, (header, at)) in places.iter().enumerate() {
             let length = header.length.map(|(field, from)| (at + field, at + from));
             if Some(index) <= network {
@@ -244,7 +244,7 @@ impl Prediction {
             } else {
                 self.last_length = length.map(|(field, from)| (field, self.end - from));
             }
-            if Some(index) == last_of(header.role) && header.role != Role::Link {
+            if Some(index) == last_of(header.role) && header.role != HeaderRole::Link {
                 self.reads.push((header.read, *at));
             } else if std::ptr::eq(header.layer, &raw const ipv4::LAYER) {
                 self.outer.push(*at);

@@ -10,7 +10,7 @@
 //! |           Checksum            |         Urgent Pointer        |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
 
 pub(super) static LAYER: Layer = Layer {
@@ -23,7 +23,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Transport,
+    role: HeaderRole::Transport,
     decisive: &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0],
     n_bytes: |_| Some(HEADER_BYTES),
     length: None,

@@ -6,7 +6,7 @@
 //! |  (tag protocol, passed already)  |  PCP (3)  | DEI (1) |  VID (12)  |  EtherType (16)  |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 
 pub(super) static LAYER: Layer = Layer {
@@ -24,7 +24,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Link,
+    role: HeaderRole::Link,
     decisive: &[0, 0, 0xff, 0xff],
     n_bytes: |_| Some(4),
     length: None,

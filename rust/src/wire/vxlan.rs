@@ -7,7 +7,7 @@
 //! |                VXLAN Network Identifier (VNI) |   Reserved    |
 //! ```
 
-use super::prediction::{Predictable, Role};
+use super::prediction::{HeaderRole, Predictable};
 use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet};
 use crate::base::cursor::be;
 
@@ -21,7 +21,7 @@ pub(super) static LAYER: Layer = Layer {
 
 pub(super) static PREDICTABLE: Predictable = Predictable {
     layer: &LAYER,
-    role: Role::Tunnel,
+    role: HeaderRole::Tunnel,
     decisive: &[VNI_IS_VALID],
     n_bytes: |header| (header.first()? & VNI_IS_VALID != 0).then_some(8),
     length: None,

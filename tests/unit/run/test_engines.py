@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from pcaplat.stages.survey import Sample, survey
 from tests.conftest import ROOT
 
 NAMES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
+ONE_EACH = [1] * len(NAMES)
 
 
 def test_an_engine_that_is_not_there_is_named_with_those_that_are() -> None:
@@ -24,8 +27,8 @@ def test_an_engine_that_is_not_there_is_named_with_those_that_are() -> None:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_sample_holds_the_same_packets_of_every_file(name: str) -> None:
-    whole = engine(name).sample(NAMES, _native.Settings(), 10**6, None)
-    part = engine(name).sample(NAMES, _native.Settings(), 100, None)
+    whole = engine(name).sample(NAMES, _native.Settings(), 10**6, ONE_EACH, None)
+    part = engine(name).sample(NAMES, _native.Settings(), 100, ONE_EACH, None)
     assert [sum(one.n_frames for one in of.interfaces) for of in whole.facts] == [328] * 6
     keys = [taken.packets["key"] for taken in (whole, part)]
     files = part.packets["file"]
@@ -37,11 +40,12 @@ def test_a_sample_holds_the_same_packets_of_every_file(name: str) -> None:
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_frame_gets_a_status(name: str, tmp_path: object) -> None:
     here = engine(name)
-    sampled = here.sample(NAMES, _native.Settings(), 16_384, None)
+    sampled = here.sample(NAMES, _native.Settings(), 16_384, ONE_EACH, None)
     captures = [Capture(path, path, None) for path in NAMES]
     points, point_of = find_points(captures, sampled.facts)
     findings = survey(Sample.of(sampled.packets, sampled.flows), points)
     plan = plan_matching(findings, list(range(6)), point_of)
+    plan = replace(plan, sequences=[[file] for file in range(6)])
     settings = _native.Settings(prefixes=sampled.prefixes)
     told: list[int] = []
     matched = here.match(NAMES, settings, plan, str(tmp_path), keep_rows=True, tell=told.append)
