@@ -98,7 +98,7 @@ fn stamped(path: &Path, reading: &Reading) -> Vec<(i64, Stamped, Option<i64>)> {
     let mut times = Vec::new();
     while let Some(mut frame) = capture.next_frame() {
         reading.decoder.decode_frame(&frame, &mut packet);
-        let before = (frame, packet.clone());
+        let before = (frame, packet);
         let stamped = reader.stamp(&mut frame, &mut packet, &reading.decoder);
         assert_leaves_the_frame(&before, &frame, &packet, &reading.decoder);
         let is_timed = matches!(stamped, Stamped::ByStamp | Stamped::ByFile);

@@ -79,10 +79,10 @@ fn assert_predicted(bytes: &[u8], packet: &Packet, head: [u8; HEAD_BYTES]) {
     for at in 0..bytes.len().min(128) {
         let mut other = bytes.to_vec();
         other[at] ^= 1 << (at % 8);
-        let mut decoded = Packet::new();
-        decoder.decode_frame(&frame_of(head, &other), &mut decoded);
+        let mut plain = Packet::new();
+        decoder.decode_frame(&frame_of(head, &other), &mut plain);
         decoder.decode_next(&frame_of(head, &other), &mut predictions, &mut predicted);
-        assert_eq!(predicted, decoded, "{other:02x?}");
+        assert_eq!(predicted, plain, "{other:02x?}");
         decoder.decode_next(&frame_of(head, bytes), &mut predictions, &mut predicted);
         assert_eq!(predicted, *packet, "{bytes:02x?}");
     }

@@ -17,6 +17,7 @@ pub struct Checksums {
 
 impl Checksums {
     /// Takes the interface's next packet.
+    #[inline]
     pub(super) fn note(&mut self, packet: &Packet, bytes: &[u8], is_toward: bool) {
         let at = match packet.protocol {
             TCP => 16,
@@ -40,6 +41,7 @@ impl Checksums {
 }
 
 /// RFC 9293 §3.1, RFC 768, RFC 8200 §8.1. For what the card is to cut, some leave out the length.
+#[inline]
 fn is_partial(packet: &Packet, stored: u16) -> bool {
     let sum = sum_of_words(packet.src) + sum_of_words(packet.dst);
     let sum = sum + u64::from(packet.protocol.unsigned_abs());
@@ -51,6 +53,7 @@ fn is_partial(packet: &Packet, stored: u16) -> bool {
 
 /// Words of 16 bits.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
+#[inline]
 fn sum_of_words(address: u128) -> u64 {
     /// One word in two.
     const MASK: u64 = 0x0000_ffff_0000_ffff;
@@ -59,6 +62,7 @@ fn sum_of_words(address: u128) -> u64 {
     (sums >> 32) + (sums & u64::from(u32::MAX))
 }
 
+#[inline]
 fn folded(sum: u64) -> u64 {
     let once = (sum & 0xffff) + (sum >> 16);
     (once & 0xffff) + (once >> 16)

@@ -59,12 +59,14 @@ struct Numbers {
     length: u32,
 }
 
+#[inline]
 fn is_ahead(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() > 0
 }
 
 impl Dialogue {
     /// Takes the flow's next packet.
+    #[inline]
     pub(super) fn note(&mut self, frame: &Frame<'_>, packet: &Packet, toward: bool) {
         let t_ns = frame.time_ns();
         if let Some((last_ns, was_toward)) = self.last
@@ -84,6 +86,7 @@ impl Dialogue {
     }
 
     /// Bytes of several connections say nothing of each other.
+    #[inline]
     fn note_ports(&mut self, packet: &Packet, toward: bool) {
         let mut ports = [packet.src_port, packet.dst_port];
         if toward {
@@ -116,6 +119,7 @@ impl Dialogue {
         }
     }
 
+    #[inline]
     fn note_bytes(&mut self, numbers: &Numbers, t_ns: i64, toward: bool) {
         if numbers.flags & RST != 0 {
             return;
@@ -155,12 +159,14 @@ impl Dialogue {
 
 impl DialogueSide {
     /// Whether bytes come after they were acknowledged.
+    #[inline]
     fn is_late(&self, start: u32, end: u32) -> bool {
         let (from, to) = self.hole;
         from != to && !is_ahead(from, start) && !is_ahead(end, to)
     }
 
     /// The other end has all bytes before `ack`; gives how many of them were not seen here.
+    #[inline]
     fn acknowledge(&mut self, ack: u32, t_ns: i64) -> Option<u32> {
         let Some(next) = self.next else {
             // of a file that was sorted by two clocks, all acknowledgments may come first

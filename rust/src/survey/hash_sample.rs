@@ -102,7 +102,7 @@ impl HashSample {
             self.drop_repeats();
         }
         let rank = self.rank;
-        while self.rows.len() > self.limit && self.threshold > 0 {
+        while self.rows.len() >= 2 * self.limit.max(1) && self.threshold > 0 {
             self.threshold /= 2;
             let threshold = self.threshold;
             self.rows.retain(|row| rank(row) <= threshold);

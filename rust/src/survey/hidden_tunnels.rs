@@ -23,6 +23,7 @@ pub struct Hidden {
 
 impl Hidden {
     /// Takes the interface's next packet.
+    #[inline]
     pub(super) fn note(&mut self, packet: &Packet, bytes: &[u8]) {
         if let Some(n) = self.n_by_depth.get_mut(usize::from(packet.depth > 0)) {
             *n += 1;

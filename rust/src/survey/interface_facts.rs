@@ -28,6 +28,7 @@ impl InterfaceFacts {
         }
     }
 
+    #[inline]
     pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
         self.n_frames += 1;
         let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
@@ -49,6 +50,7 @@ impl InterfaceFacts {
         }
     }
 
+    #[inline]
     pub(super) fn note_packet(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         self.hidden.note(packet, frame.bytes);
         self.checksums.note(packet, frame.bytes, identity.toward);
@@ -57,6 +59,7 @@ impl InterfaceFacts {
         }
     }
 
+    #[inline]
     fn note_time(&mut self, t_ns: i64, is_decoded: bool) {
         while self.observed_resolution_ns > 1 && t_ns % self.observed_resolution_ns != 0 {
             self.observed_resolution_ns /= 10;

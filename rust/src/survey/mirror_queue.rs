@@ -46,6 +46,7 @@ struct Before {
 
 impl Queue {
     /// Takes the interface's next packet.
+    #[inline]
     pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
         let t_ns = frame.time_ns();
         let n_bytes = frame.unchecked_bytes();
@@ -67,6 +68,7 @@ impl Queue {
         });
     }
 
+    #[inline]
     fn follow(&mut self, gap_ns: i64, n_bytes: u32) {
         let [slowest_gbps, ..] = RATES;
         let longest_ns = takes_ns(n_bytes, slowest_gbps).unsigned_abs();
@@ -113,10 +115,12 @@ impl Queue {
 }
 
 /// How long a port takes for a frame of so many octets on the wire.
+#[inline]
 fn takes_ns(n_bytes: u32, rate_gbps: u32) -> i64 {
-    i64::from(n_bytes) * 8 / i64::from(rate_gbps)
+    (u64::from(n_bytes) * 8 / u64::from(rate_gbps)).cast_signed()
 }
 
+#[inline]
 fn slack_ns(n_bytes: u32, rate_gbps: u32) -> u64 {
     takes_ns(n_bytes, rate_gbps).unsigned_abs() / 32 + SLACK_NS
 }

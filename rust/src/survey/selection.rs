@@ -110,6 +110,7 @@ impl Selection {
         self.sample.threshold_for(self.limits.n_packets)
     }
 
+    #[inline]
     fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
@@ -159,6 +160,7 @@ impl Selection {
         }
     }
 
+    #[inline]
     fn shorten_prefix(&mut self, packet: &Packet) {
         if let Some(captured) = cut_bytes(packet)
             && let Some(prefix) = self.prefixes.get_mut(class(packet))
@@ -167,6 +169,7 @@ impl Selection {
         }
     }
 
+    #[inline]
     fn rank(&self, identity: &Identity) -> u64 {
         if self.is_translated {
             identity.key
@@ -175,6 +178,7 @@ impl Selection {
         }
     }
 
+    #[inline]
     fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let rank = self.rank(identity);
         let content = identity.unaddressed.content;
@@ -199,6 +203,7 @@ impl Selection {
         }
     }
 
+    #[inline]
     fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
         if let Some(flow) = self.flows.get_mut(&key) {
@@ -231,6 +236,7 @@ impl FlowStart {
     }
 
     /// Takes its next packet.
+    #[inline]
     fn note(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         self.dialogue.note(frame, packet, identity.toward);
         // files are not in order of time: a SYN tells wherever it stands, else the earliest does

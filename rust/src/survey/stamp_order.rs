@@ -48,6 +48,7 @@ struct Burst {
 }
 
 impl Burst {
+    #[inline]
     fn begun_by(frame: &Frame<'_>, since_ns: Option<i64>) -> Self {
         Self {
             from: frame.number,
@@ -63,6 +64,7 @@ const LEAST_BURST: u64 = 3;
 
 impl StampOrder {
     /// Takes the next frame of the file.
+    #[inline]
     pub(super) fn note(&mut self, frame: &Frame<'_>, t_ns: i64) {
         match self.last_ns {
             None => self.latest_ns = t_ns,
@@ -83,6 +85,7 @@ impl StampOrder {
         self.note_behind(frame.number, t_ns);
     }
 
+    #[inline]
     fn note_behind(&mut self, number: u64, t_ns: i64) {
         if t_ns >= self.latest_ns {
             self.latest_ns = t_ns;
@@ -109,10 +112,14 @@ impl StampOrder {
         self.behind.n = 0;
     }
 
+    #[inline]
     fn end_burst(&mut self) {
-        if self.burst.n < LEAST_BURST {
-            return;
+        if self.burst.n >= LEAST_BURST {
+            self.note_burst();
         }
+    }
+
+    fn note_burst(&mut self) {
         // 100 bytes and more, 1,000 and more …
         let decade = (self.burst.n_bytes.max(10).ilog10() as usize)
             .saturating_sub(2)
