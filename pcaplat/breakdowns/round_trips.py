@@ -11,12 +11,12 @@ import polars as pl
 from pcaplat.breakdowns.counting import BreakdownCounts
 from pcaplat.breakdowns.keys import NO_KEY, Label
 from pcaplat.breakdowns.rows import (
-    MOST_RESAMPLED,
     NOT_AMONG,
     Broken,
     IntervalOrReason,
     blocks_of,
     columns_of_key,
+    largest_of,
     told,
 )
 from pcaplat.metrics.bias import drift_ns, waiting_ns
@@ -43,7 +43,7 @@ def round_trip_rows(
     )
     by = ["link", "n", "key"] if kind == "flow" else CELL
     cells = cells.sort(by, descending=[name == "n" for name in by])
-    largest = cells.top_k(MOST_RESAMPLED, by="n").select(CELL)
+    largest = largest_of(cells, pl.col("n"), CELL)
     parts = blocks.join(largest, CELL, "semi").partition_by(CELL, as_dict=True)
     rows = []
     for cell in cells.iter_rows(named=True):

@@ -66,7 +66,7 @@ def rows_of(
     cells = _cells(broken, counts, lost, blocks)
     by = [*LINK, "n", "key"] if about[0] == "flow" else CELL
     cells = cells.sort(by, descending=[name == "n" for name in by])
-    largest = cells.top_k(MOST_RESAMPLED, by=pl.col("n") + pl.col("n_lost")).select(CELL)
+    largest = largest_of(cells, pl.col("n") + pl.col("n_lost"), CELL)
     parts, lost_parts = (
         of.join(largest, on=CELL, how="semi").partition_by(CELL, as_dict=True)
         for of in (blocks, lost.total())
@@ -91,6 +91,14 @@ def rows_of(
             | {"lost_lo_frac": lost_lo, "lost_hi_frac": lost_hi}
         )
     return rows
+
+
+def largest_of(cells: pl.DataFrame, n: pl.Expr, cell: Sequence[str]) -> pl.DataFrame:
+    """Name the cells that are resampled: the largest, of equal ones the first by their keys."""
+    order = cells.with_columns(size=n).sort(
+        "size", *cell, descending=[True, *(False for _ in cell)]
+    )
+    return order.head(MOST_RESAMPLED).select(cell)
 
 
 def _cells(

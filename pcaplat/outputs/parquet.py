@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pcaplat.run.merge import Result
     from pcaplat.tables.columns import TableSchema
 
-N_ROWS_PER_GROUP = 500_000
+N_ROWS_PER_GROUP = 1 << 16
 
 
 def files() -> list[str]:
@@ -21,13 +24,45 @@ def save(result: "Result", directory: Path) -> None:
     from pcaplat.model.blocks import block_rows
 
     packets, matches, *others = _tables()
-    write_table(packets, result.packet_batches(), directory / _file(packets))
-    write_table(matches, result.match_batches(), directory / _file(matches))
+    _write_large(
+        (packets, result.packet_batches(), directory / _file(packets)),
+        (matches, result.match_batches(), directory / _file(matches)),
+    )
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_rows
     rows["blocks"] = block_rows(result.blocks)
     for table in others:
         if table.name in rows:
             write_table(table, [_batch(table, rows[table.name])], directory / _file(table))
+
+
+def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path]") -> None:
+    """Write tables at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    is_over = Event()
+    with ThreadPoolExecutor(len(tables)) as writers:
+        jobs = [writers.submit(_write_ahead, *table, is_over) for table in tables]
+        try:
+            for job in jobs:
+                job.result()
+        finally:
+            is_over.set()
+
+
+def _write_ahead(table: "TableSchema", batches: Iterator[Any], path: Path, is_over: Event) -> None:
+    """Write a table while a thread makes its next batch; always the same one, for its memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as maker:
+        write_table(table, _ahead(batches, maker, is_over), path)
+
+
+def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterator[Any]:
+    """Give batches, the next of which is in the making already, until nobody wants them."""
+    coming = maker.submit(next, batches, None)
+    while (batch := coming.result()) is not None and not is_over.is_set():
+        coming = maker.submit(next, batches, None)
+        yield batch
 
 
 def _tables() -> "tuple[TableSchema, ...]":

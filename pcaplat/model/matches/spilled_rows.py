@@ -25,8 +25,8 @@ lost there, as lost.rs does: of its two frames the one that was not seen is -1."
 Rows = NDArray[np.void]
 
 
-RUN_ROWS = 1 << 20
-"""Rows sorted at once, 56 MiB of them."""
+RUN_ROWS = 1 << 17
+"""Rows sorted at once, 7 MiB of them."""
 
 
 LEAST_BLOCK_ROWS = 4096
@@ -66,7 +66,7 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
         runs.append(Path(folder) / f"sorted-{len(runs)}")
         _sorted(rows, places).tofile(runs[-1])
     try:
-        yield from _merged([np.memmap(run, dtype=ROW, mode="r") for run in runs], places)
+        yield from _merged(runs, places)
     finally:
         for run in runs:
             run.unlink(missing_ok=True)
@@ -127,16 +127,20 @@ def _sorted(rows: Rows, place: Ints) -> Rows:
     return rows[np.lexsort((rows["down"], from_sender, rows["trajectory"]))]
 
 
-def _merged(runs: Sequence[Rows], place: Ints) -> Iterator[Rows]:
+def _merged(runs: Sequence[Path], place: Ints) -> Iterator[Rows]:
     """Merge sorted runs: what is below every run's last loaded row can go."""
-    n_rows = max(LEAST_BLOCK_ROWS, RUN_ROWS // max(len(runs), 1) // 8)
+    n_rows = max(LEAST_BLOCK_ROWS, RUN_ROWS // max(len(runs), 1))
+    sizes = [run.stat().st_size // ROW.itemsize for run in runs]
     done = [0] * len(runs)
-    while any(at < len(run) for at, run in zip(done, runs, strict=True)):
-        ahead = [run[at : at + n_rows] for at, run in zip(done, runs, strict=True)]
+    while any(at < size for at, size in zip(done, sizes, strict=True)):
+        ahead = [
+            np.fromfile(run, ROW, n_rows, offset=at * ROW.itemsize)
+            for run, at in zip(runs, done, strict=True)
+        ]
         more = [
             block["trajectory"][-1]
-            for block, at, run in zip(ahead, done, runs, strict=True)
-            if at + len(block) < len(run)
+            for block, at, size in zip(ahead, done, sizes, strict=True)
+            if at + len(block) < size
         ]
         if more:
             ahead = [block[: np.searchsorted(block["trajectory"], min(more))] for block in ahead]
