@@ -28,11 +28,11 @@ def save(result: "Result", directory: Path) -> None:
         (packets, result.packet_batches(), directory / _file(packets)),
         (matches, result.match_batches(), directory / _file(matches)),
     )
-    rows = result.document | result.document.get("breakdowns", {}) | result.traffic_rows
+    rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
     for table in others:
         if table.name in rows:
-            write_table(table, [_batch(table, rows[table.name])], directory / _file(table))
+            write_table(table, _batches(table, rows[table.name]), directory / _file(table))
 
 
 def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path]") -> None:
@@ -128,6 +128,10 @@ def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: AN
         group.append(batch)
     if group:
         yield group
+
+
+def _batches(table: "TableSchema", rows: Any) -> list[Any]:  # noqa: ANN401 - a list, or a frame
+    return [_batch(table, rows)] if isinstance(rows, list) else rows.to_arrow().to_batches()
 
 
 def _batch(table: "TableSchema", rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above

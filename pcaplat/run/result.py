@@ -23,7 +23,7 @@ from pcaplat.run.measurement import MeasuredPath
 from pcaplat.stages.read import batches_of
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
-from pcaplat.traffic import Traffic
+from pcaplat.traffic import Traffic, TrafficTables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -255,9 +255,16 @@ class Result:
     @cached_property
     def traffic_rows(self) -> Traffic:
         """Rows of all tables of pcaplat.tables.traffic, by name; counted when first asked for."""
+        tables = self.traffic_tables.items()
+        return {name: t if isinstance(t, list) else t.to_dicts() for name, t in tables}
+
+    @cached_property
+    def traffic_tables(self) -> TrafficTables:
+        """The same, the large ones as frames."""
+        self._need_rows()
         for _ in self.packet_batches() if not self._counted else ():
             pass
-        return self._run.traffic.rows(self._counted) if self._counted else {}
+        return self._run.traffic.tables(self._counted) if self._counted else {}
 
     def with_traffic(self) -> Self:
         """Count the traffic, and take it into the summary."""

@@ -9,8 +9,7 @@ from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
-from pcaplat.tables.columns import Row
-from pcaplat.traffic import Traffic
+from pcaplat.traffic import TrafficTables
 from pcaplat.traffic.overhead import overhead_rows
 from pcaplat.traffic.rows import block_rows, size_rows, traffic_rows
 from pcaplat.traffic.transactions import transaction_rows
@@ -45,8 +44,8 @@ class TrafficRun:
             block_ns=self.times.length_ns,
         )
 
-    def rows(self, counted: CountedTraffic) -> Traffic:
-        """Give the rows of all tables of traffic, by name."""
+    def tables(self, counted: CountedTraffic) -> TrafficTables:
+        """Give all tables of traffic, by name."""
         volumes, sizes, open_ = map(pl.DataFrame, (counted.volumes, counted.sizes, counted.open))
         if not len(volumes):
             return {name: [] for name in NAMES}
@@ -63,5 +62,6 @@ class TrafficRun:
         }
 
 
-def _named(frame: pl.DataFrame, order: Sequence[str]) -> list[Row]:
-    return [row | {"point": order[row["point"]]} for row in frame.to_dicts()]
+def _named(frame: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
+    names = pl.Series(order, dtype=pl.String)
+    return frame.with_columns(point=names.gather(frame["point"]))

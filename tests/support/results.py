@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pcaplat.model.blocks import Key
     from pcaplat.run.result import Result
-    from pcaplat.traffic import Traffic
+    from pcaplat.traffic import TrafficTables
 
 T_NS = 1_763_640_000_000_000_001
 POINTS = ["host1-vm", "host1-up", "sw-a", "sw-b", "host2-up", "host2-vm"]
@@ -193,7 +193,7 @@ class ResultByHand:
         return {(POINTS[0], POINTS[1], "forward"): blocks_of([1390.0, 1410.0, 1400.0])}
 
     @property
-    def traffic_rows(self) -> Traffic:
+    def traffic_tables(self) -> TrafficTables:
         return {table.name: [] for table in TRAFFIC_TABLES}
 
     def packet_batches(self) -> Iterator[pa.RecordBatch]:

@@ -1,13 +1,20 @@
 //! The connections of one point: who opened each, its turns, its requests under way, its times.
 //!
-//! A flow of one frame is kept as that frame: of such there may be as many as there are frames.
+//! A flow of one frame is kept as that frame: of such there may be as many as there are frames. Where
+//! connections are too many for the memory, the frames of further ones wait on disk.
 
 use super::conversation::{Conversation, SentSide, Transmission};
 use super::{N_BLOCKS, TCP, TrafficPlan, UDP};
+use crate::base::error::{Error, Result};
+use crate::matching::spill::{Spill, numbers};
 use crate::wire::Packet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+/// Connections of one point that are kept at one time: some 20 MB of them.
+const MOST_KEPT: usize = 1 << 17;
 
 /// The two ends of a connection, the lesser first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,10 +86,15 @@ pub(super) struct Answered {
     pub(super) last_ns: i64,
 }
 
-/// The connections of one point, one after the other; when all are seen, what comes of them.
-#[derive(Default)]
+/// The connections of one point; when all of its frames are seen, what comes of them.
 pub(super) struct Connections {
     of: HashMap<ConnectionEnds, FlowState>,
+    /// Connections that are kept at most.
+    most: usize,
+    /// Frames of those beyond.
+    waiting: Option<Spill>,
+    /// Where they wait.
+    folder: PathBuf,
     pub(super) answered: Vec<Answered>,
     /// Most connections that were open at one time, from the first message of each to its last.
     pub(super) n_at_once: i64,
@@ -91,48 +103,125 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    pub(super) fn take(&mut self, ends: ConnectionEnds, message: Transmission) {
-        let is_of_datagrams = i16::from(ends.protocol) == UDP;
-        let state = self.of.get_mut(&ends);
-        match state {
+    /// None yet; `folder` is of this point alone, and made when it is needed.
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self {
+            of: HashMap::new(),
+            most: MOST_KEPT,
+            waiting: None,
+            folder,
+            answered: Vec::new(),
+            n_at_once: 0,
+            n_open: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self, ends: ConnectionEnds, message: Transmission) -> Result<()> {
+        let n_kept = self.of.len();
+        match self.of.get_mut(&ends) {
+            None if n_kept >= self.most => self.wait(ends, message)?,
             None => {
                 self.of.insert(ends, FlowState::One(message));
             }
             Some(FlowState::More(conversation)) => conversation.take(&message),
             Some(state) => {
-                let mut conversation = Box::new(Conversation::new(is_of_datagrams));
-                if let FlowState::One(first) = state {
-                    conversation.take(first);
-                }
+                let mut conversation = state.conversation(&ends);
                 conversation.take(&message);
-                *state = FlowState::More(conversation);
+                *state = FlowState::More(Box::new(conversation));
             }
         }
+        Ok(())
+    }
+
+    fn wait(&mut self, ends: ConnectionEnds, message: Transmission) -> Result<()> {
+        if self.waiting.is_none() {
+            let folder = &self.folder;
+            std::fs::create_dir_all(folder).map_err(|source| Error::Io {
+                path: folder.clone(),
+                source,
+            })?;
+            self.waiting = Some(Spill::create(folder, "waiting")?);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            let [low, high] = ends.addresses;
+            let [t_ns, numbers, flags] = message.values();
+            let [one, other] = ends.ports.map(i64::from);
+            let [protocol, version] = [ends.protocol, ends.version].map(i64::from);
+            let about = flags << 48 | version << 40 | protocol << 32 | other << 16 | one;
+            let halves = [low[0], low[1], high[0], high[1]].map(u64::cast_signed);
+            let [a, b, c, d] = halves;
+            waiting.write([a, b, c, d, about, t_ns, numbers]);
+        }
+        Ok(())
     }
 
     /// Sums up, once no further frame is to come.
-    pub(super) fn finish(&mut self, counting: &TrafficPlan) {
+    pub(super) fn finish(&mut self, counting: &TrafficPlan) -> Result<()> {
         if !self.n_open.is_empty() {
-            return;
+            return Ok(());
         }
         let mut spans = Vec::new();
-        for (ends, state) in std::mem::take(&mut self.of) {
-            let conversation = match state {
-                FlowState::One(message) => {
-                    let mut conversation = Conversation::new(i16::from(ends.protocol) == UDP);
-                    conversation.take(&message);
-                    conversation
-                }
-                FlowState::More(conversation) => *conversation,
+        loop {
+            for (ends, state) in std::mem::take(&mut self.of) {
+                let conversation = state.conversation(&ends);
+                spans.extend(conversation.span());
+                self.answered.extend(conversation.answered(&ends));
+            }
+            let Some(waiting) = self.waiting.take() else {
+                break;
             };
-            spans.extend(conversation.span());
-            self.answered.extend(conversation.answered(&ends));
+            self.take_waiting(waiting)?;
         }
         // a map has an order of its own in every run
         self.answered.sort_unstable();
         self.n_open = open(&spans, counting);
         self.n_at_once = most_at_once(&spans);
+        Ok(())
     }
+
+    /// Takes the frames that waited; those of connections that are too many again wait once more.
+    fn take_waiting(&mut self, waiting: Spill) -> Result<()> {
+        let path = waiting.finish()?;
+        let again = path.with_extension("again");
+        let renamed = std::fs::rename(&path, &again);
+        renamed.map_err(|source| Error::Io { path, source })?;
+        for row in numbers(&again)? {
+            let (ends, message) = waited(row?);
+            self.take(ends, message)?;
+        }
+        let removed = std::fs::remove_file(&again);
+        removed.map_err(|source| Error::Io {
+            path: again,
+            source,
+        })
+    }
+}
+
+impl FlowState {
+    fn conversation(&self, ends: &ConnectionEnds) -> Conversation {
+        match self {
+            Self::One(message) => {
+                let mut conversation = Conversation::new(i16::from(ends.protocol) == UDP);
+                conversation.take(message);
+                conversation
+            }
+            Self::More(conversation) => **conversation,
+        }
+    }
+}
+
+/// A frame that waited, of its numbers.
+fn waited([a, b, c, d, about, t_ns, numbers]: [i64; 7]) -> (ConnectionEnds, Transmission) {
+    let port = |shift: u32| u16::try_from(about >> shift & 0xffff).unwrap_or(0);
+    let octet = |shift: u32| u8::try_from(about >> shift & 0xff).unwrap_or(0);
+    let [a, b, c, d] = [a, b, c, d].map(i64::cast_unsigned);
+    let ends = ConnectionEnds {
+        addresses: [[a, b], [c, d]],
+        ports: [port(0), port(16)],
+        protocol: octet(32),
+        version: octet(40),
+    };
+    (ends, Transmission::of_values([t_ns, numbers, about >> 48]))
 }
 
 /// The most spans that are open at one time; one that begins where another ends is open with it.
@@ -287,7 +376,21 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Segment;
     use super::*;
+
+    fn plan() -> TrafficPlan {
+        TrafficPlan {
+            names: vec![],
+            centres: vec![],
+            links: vec![],
+            pairs: vec![],
+            folder: "".into(),
+            start_ns: 0,
+            end_ns: 256_000,
+            block_ns: 1000,
+        }
+    }
 
     #[test]
     fn spans_that_touch_are_open_together() {
@@ -298,20 +401,57 @@ mod tests {
 
     #[test]
     fn connections_of_a_block_are_those_that_are_open_in_it() {
-        let counting = TrafficPlan {
-            names: vec![],
-            centres: vec![],
-            links: vec![],
-            pairs: vec![],
-            folder: "".into(),
-            start_ns: 0,
-            end_ns: 256_000,
-            block_ns: 1000,
-        };
+        let counting = plan();
         let spans = [(0, 999), (2550, 2559), (990, 1000), (5000, 99_999)];
         let n_open = open(&spans, &counting);
         assert_eq!(n_open.get(..8), Some(&[2, 1, 1, 0, 0, 1, 1, 1][..]));
         assert_eq!(n_open.get(98..101), Some(&[1, 1, 0][..]));
+    }
+
+    #[test]
+    fn connections_that_wait_are_summed_up_like_others() {
+        let counting = plan();
+        let found = [2, 1000].map(|most| {
+            let name = format!("connections-{}-{most}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            let mut connections = Connections::new(folder.clone());
+            connections.most = most;
+            for n in 0..700_i64 {
+                let (ends, message) = frame(n * 7 % 90, n);
+                connections.take(ends, message).unwrap();
+            }
+            connections.finish(&counting).unwrap();
+            let _ = std::fs::remove_dir(&folder);
+            assert!(!folder.exists());
+            let Connections {
+                answered,
+                n_at_once,
+                n_open,
+                ..
+            } = connections;
+            (answered, n_at_once, n_open)
+        });
+        assert_eq!(found[0], found[1]);
+        assert_eq!(found[0].0.len(), 90);
+    }
+
+    /// The n-th frame, of one of the flows; of each the ends speak in turns.
+    fn frame(flow: i64, n: i64) -> (ConnectionEnds, Transmission) {
+        let ends = ConnectionEnds {
+            addresses: [[0, 5], [u64::MAX, 6]],
+            ports: [u16::try_from(flow).unwrap(), u16::MAX],
+            protocol: if flow % 2 == 0 { 6 } else { 17 },
+            version: 6,
+        };
+        let segment = Segment {
+            seq: (flow % 2 == 0).then(|| (u32::MAX - 300).wrapping_add(u32::try_from(n).unwrap())),
+            ack: Some(1),
+            flags: Some(8),
+            payload_bytes: Some(10),
+        };
+        let is_first = n / 90 % 2 == 0;
+        let message = Transmission::of(&segment, Some(10), n * 300, is_first, n < 10);
+        (ends, message.unwrap())
     }
 
     #[test]

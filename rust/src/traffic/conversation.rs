@@ -61,6 +61,39 @@ impl Transmission {
     }
 }
 
+impl Transmission {
+    /// The same as numbers: time, sequence number and length, and 16 bits of the rest.
+    pub(super) fn values(&self) -> [i64; 3] {
+        let seq = i64::from(self.seq.unwrap_or(0));
+        let bits = [self.seq.is_some(), self.is_first, self.is_pushed];
+        let [has_seq, is_first, is_pushed] = bits.map(i64::from);
+        let flags = (self.role as i64) << 3 | is_pushed << 2 | is_first << 1 | has_seq;
+        [self.t_ns, seq << 32 | i64::from(self.n_bytes), flags]
+    }
+
+    /// Of these numbers.
+    pub(super) fn of_values([t_ns, numbers, flags]: [i64; 3]) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "two numbers of 32 bits in one"
+        )]
+        let (seq, n_bytes) = ((numbers >> 32) as u32, numbers as u32);
+        Self {
+            t_ns,
+            seq: (flags & 1 != 0).then_some(seq),
+            n_bytes,
+            is_first: flags & 2 != 0,
+            is_pushed: flags & 4 != 0,
+            role: match flags >> 3 {
+                0 => Role::Opening,
+                1 => Role::Early,
+                _ => Role::Payload,
+            },
+        }
+    }
+}
+
 /// What one end sent; and, were it the client, its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SentSide {

@@ -113,10 +113,11 @@ impl Traffic {
             .map(|of_file| of_file.iter().map(place).collect())
             .collect();
         let n_points = counting.names.len();
+        let connections = |at| Connections::new(counting.folder.join(format!("connections-{at}")));
         Ok(Self {
             lengths: FrameLengths::new(places.len(), &counting.pairs)?,
             volumes: Volumes::new(n_points, &counting.folder)?,
-            connections: (0..n_points).map(|_| Connections::default()).collect(),
+            connections: (0..n_points).map(connections).collect(),
             messages: Vec::new(),
             file: 0,
             counting,
@@ -165,19 +166,23 @@ impl Traffic {
 
     /// Takes the messages of a batch to their connections, in the order of time: stamps of one file
     /// need not ascend. What is over with the first `n_files` files is summed up.
-    pub fn end_batch(&mut self, n_files: usize) {
+    ///
+    /// # Errors
+    /// What waits cannot be written, or read again.
+    pub fn end_batch(&mut self, n_files: usize) -> Result<()> {
         self.messages.sort_by_key(|(_, _, message)| message.t_ns);
         for (place, ends, message) in self.messages.drain(..) {
             if let Some(connections) = self.connections.get_mut(place) {
-                connections.take(ends, message);
+                connections.take(ends, message)?;
             }
         }
         let to_come = self.places.get(n_files..).unwrap_or(&[]);
         for (place, connections) in self.connections.iter_mut().enumerate() {
             if !to_come.iter().flatten().any(|point| *point == Some(place)) {
-                connections.finish(&self.counting);
+                connections.finish(&self.counting)?;
             }
         }
+        Ok(())
     }
 
     /// What was counted, when all files are read.
@@ -185,7 +190,7 @@ impl Traffic {
     /// # Errors
     /// What was spilled cannot be read again.
     pub fn finish(mut self) -> Result<Counted> {
-        self.end_batch(self.places.len());
+        self.end_batch(self.places.len())?;
         let overhead = self.lengths.pairs(&self.counting)?;
         let volumes = self.volumes.finish()?;
         tables::counted(&volumes, &self.connections, &overhead)

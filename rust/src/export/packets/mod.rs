@@ -240,7 +240,7 @@ impl Batches {
         }
         let has_rows = columns.n_rows > 0;
         if let Some(mut traffic) = self.rows.traffic.take() {
-            traffic.end_batch(self.file);
+            traffic.end_batch(self.file)?;
             if has_rows {
                 self.rows.traffic = Some(traffic);
             } else if let Ok(mut counted) = self.counted.lock() {
