@@ -55,7 +55,7 @@ class EndCounts:
 
 @dataclass(frozen=True)
 class LateCounts:
-    """Packets that took longer than the expected delay range allows.
+    """Packets that took more than 20 times the usual delay.
 
     Attributes:
         n: Pairs.
@@ -94,7 +94,7 @@ class LinkCounts:
         matched_bytes: Of streams that may be cut and joined: bytes seen at both ends.
         lost_bytes: Bytes of such that entered and were never seen again.
         ends: Of packets in pieces: their first bytes, and their last.
-        late: Pairs that took longer than the expected delay range allows.
+        late: Pairs that took more than 20 times the usual delay.
         loss_threshold_ns: The waiting time after which a packet is lost.
         spills: Files of raw differences, between points that share no clock.
     """

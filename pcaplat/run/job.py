@@ -31,6 +31,7 @@ from pcaplat.run.engines import Engine, Tell
 from pcaplat.run.engines import engine as engine_named
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import MergeOptions
+from pcaplat.run.values import parse_window_ns
 
 if TYPE_CHECKING:
     from pcaplat.points.placing import Placing
@@ -107,6 +108,12 @@ class Job:
         placing, options = self.placing, self.options
         known = placing.stampings if placing else [Stamping()] * len(self.captures)
         return stampings(point_names(self.captures), options.stamped_at, options.link_rate, known)
+
+    @cached_property
+    def lost_after_ns(self) -> int | None:
+        """The waiting time after which a packet is lost, if one was asked for."""
+        text = self.options.lost_after
+        return None if text is None else parse_window_ns("--lost-after", text)
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:

@@ -134,7 +134,7 @@ def _match(course: Course) -> Matched:
         scan.domains,
         scan.point_of,
         scan.divisions,
-        lost_after_ns=scan.job.options.lost_after_ns,
+        lost_after_ns=scan.job.lost_after_ns,
         range_ns=course.range_ns,
     )
     plan = replace(
@@ -167,6 +167,8 @@ def _attribute(course: Course, matched: Matched, clocks: Clocks) -> list[Segment
     """Take the clocks' share out of the latencies."""
     scan, links = course.scan, course.links
     found = attribute(course.findings, clocks, links, matched.links, course.times)
+    if scan.job.lost_after_ns is None:
+        found = [one.waited_for() for one in found]
     segments = [
         one.split() if {one.near, one.far} & scan.split_points else one
         for one in with_early(found, matched.early, scan.job.names)

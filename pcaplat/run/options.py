@@ -30,6 +30,7 @@ from pcaplat.run.values import (
     STAMPED_AT,
     TEXT,
     TEXTS,
+    WAIT,
     ValueKind,
 )
 
@@ -227,12 +228,12 @@ class MatchingOptions:
         metavar="DURATION",
         key="window",
     )
-    lost_after_ns: int | None = option(
+    lost_after: str | None = option(
         None,
         name="--lost-after",
-        kind=DURATION,
-        meaning="Waiting time after which a packet is lost (RFC 7680); by default the slowest "
-        "delay that was found on the segment.",
+        kind=WAIT,
+        meaning='Waiting time after which a packet is lost (RFC 7680), as "10ms"; by default the '
+        "slowest delay that was found on the segment.",
         help="Waiting time after which a packet is lost. Default: the slowest found.",
         metavar="DURATION",
         key="lost_after",

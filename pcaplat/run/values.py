@@ -91,6 +91,19 @@ def parse_window_ns(_: str, text: str) -> int:
     return window_ns
 
 
+def _parse_wait(option: str, text: str) -> str:
+    """Refuse what is no duration before any work is done."""
+    parse_window_ns(option, text)
+    return text
+
+
+def _check_wait(option: str, given: object) -> None:
+    """Refuse what is no text of a duration."""
+    check_text(option, given)
+    if given is not None:
+        parse_window_ns(option, str(given))
+
+
 def _parse_instant(_: str, text: str) -> str:
     """Refuse what cannot be read before any work is done; its date needs the first frame."""
     parse_instant(text)
@@ -159,6 +172,7 @@ LINK_RATES = _of_points(parse_link_rate, 1, '("uplink", 10**10)')
 INSTANT = ValueKind(str | None, check_text, _parse_instant)
 SHARE = ValueKind(str | None, _number_from(1), lambda _, text: parse_share(text))
 DURATION = ValueKind(str | None, _number_from(1), parse_window_ns)
+WAIT = ValueKind(str | None, _check_wait, _parse_wait)
 PORTS = ValueKind(list[int] | None, check_list, lambda _, ports: tuple(ports), 1, MOST_PORT)
 COUNT = ValueKind(int, _number_from(0), _as_it_is, 0)
 BREAKDOWNS = ValueKind(list[str] | None, _check_by, _as_it_is)

@@ -19,8 +19,15 @@ from pcaplat.model.blocks import Blocks, BlockTimes, CountedBlocks
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
 from pcaplat.model.latencies.exchanges import Share, Trips, Wait
-from pcaplat.model.latencies.segments import Distribution, Segment
-from pcaplat.model.matched import EndCounts, FramePlace, Latencies, LinkCounts, TripCounts
+from pcaplat.model.latencies.segments import LEAST_WAIT, Distribution, Segment
+from pcaplat.model.matched import (
+    EndCounts,
+    FramePlace,
+    LateCounts,
+    Latencies,
+    LinkCounts,
+    TripCounts,
+)
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
@@ -73,19 +80,27 @@ class Segments:
             blocks = self.times.blocks(found, counts.lost_blocks) if found else None
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
-            late = counts.late
-            yield replace(
-                whole,
-                blocks=blocks,
-                variation=variation,
-                n_late=late.n,
-                late_sum_ns=late.sum_ns,
-                n_too_late=late.n_too_late,
-            )
+            whole = replace(whole, blocks=blocks, variation=variation)
+            yield self._with_late(whole, counts.late)
         for kind, own in zip(CUT, counts.ends, strict=True):
             if own.n or own.n_lost:
                 distribution, _ = self._latencies(own)
                 yield self._one(kind, own, distribution, counts)
+
+    def _with_late(self, whole: Segment, late: LateCounts) -> Segment:
+        """Add what was late; between clocks that are related it is counted anew."""
+        whole = replace(whole, n_too_late=late.n_too_late)
+        found = whole.distribution
+        if found is None or self.relation.kind.is_shared or not whole.is_absolute:
+            return replace(whole, n_late=late.n, late_sum_ns=late.sum_ns)
+        near, far = self.ends
+        band = self.findings.bands[self.is_reverse].get(
+            (far, near) if self.is_reverse else (near, far)
+        )
+        usual_ns = found.quantile_ns(0.5)
+        edge_ns = max(LEAST_WAIT * usual_ns, usual_ns + (band.hi_ns if band else 0))
+        n, sum_ns = found.above(edge_ns)
+        return replace(whole, n_late=n, late_sum_ns=sum_ns)
 
     def _one(
         self,

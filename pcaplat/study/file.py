@@ -35,6 +35,7 @@ from pcaplat.run.values import (
     STAMPED_AT,
     TEXT,
     TEXTS,
+    WAIT,
     ValueKind,
 )
 from pcaplat.study.errors import StudyError
@@ -213,6 +214,7 @@ FORMS: dict[ValueKind, Any] = {
     TEXT: Text,
     TEXTS: list[Text],
     DURATION: Duration,
+    WAIT: Text,
     PORTS: list[Port],
 }
 """How values of a kind are written in a study file."""

@@ -153,7 +153,7 @@ SEGMENTS = TableSchema(
         _count("n", "packets measured"),
         _count("n_lost", "packets seen going in and not coming out, less what the point there only missed"),
         ColumnSchema("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
-        ColumnSchema("n_late", "Int64", "packets that took longer than the expected delay range allows, and came within the waiting time; they are in n and in every latency", "1", is_nullable=True),
+        ColumnSchema("n_late", "Int64", "packets that took more than 20 times the usual delay, and came within the waiting time; they are in n and in every latency", "1", is_nullable=True),
         _duration("loss_threshold_ns", "waiting time after which a packet is lost (RFC 7680)"),
         _count("n_duplicated", "packets that came out more than once"),
         _count("n_reordered", "packets that came out after a later one"),

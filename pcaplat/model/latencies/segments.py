@@ -5,12 +5,16 @@ Attribution makes these values; the summary uses them.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.clocks import Relation
 from pcaplat.records import dataclass
+
+LEAST_WAIT = 20
+"""Times the usual delay that a packet is waited for at least, and from which on it is late."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,12 @@ class Distribution:
     def n_below(self, limit_ns: float) -> int:
         """How many latencies are less than a limit, to the width of a bin."""
         return sum(n for at, n in zip(self.middles_ns, self.counts, strict=True) if at < limit_ns)
+
+    def above(self, limit_ns: float) -> tuple[int, int]:
+        """How many latencies are more than a limit, and their sum, both to the width of a bin."""
+        bins = zip(self.middles_ns, self.counts, strict=True)
+        late = [(at, n) for at, n in bins if at > limit_ns]
+        return sum(n for _, n in late), round(sum(at * n for at, n in late))
 
     def quantile_ns(self, share: float) -> float:
         """Value that `share` of the latencies do not exceed (inverse of the distribution)."""
@@ -79,15 +89,23 @@ class Segment:
     early: str = ""
     """The frames of the packet that arrived earliest before it left, if one did."""
     n_late: int | None = None
-    """Packets that took longer than the expected delay range allows; None: not counted."""
+    """Packets that took more than 20 times the usual, beyond the band; None: not counted."""
     late_sum_ns: int = 0
-    """Sum of their latencies; without a shared clock, of what they took more than usual."""
+    """Sum of their latencies, where they are known."""
     n_too_late: int = 0
     """Packets that came after the waiting time that was asked for, and count as lost."""
     loss_threshold_ns: int = 0
     """The waiting time after which a packet is lost (RFC 7680 §2.4)."""
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
+
+    def waited_for(self) -> "Segment":
+        """Wait for the slowest that was found, twenty times the usual at least."""
+        found = self.distribution
+        if found is None or not self.is_absolute:
+            return self
+        least_ns = ceil(max(found.max_ns, LEAST_WAIT * found.quantile_ns(0.5)))
+        return replace(self, loss_threshold_ns=max(self.loss_threshold_ns, least_ns))
 
     def split(self) -> "Segment":
         """Give what is left of it then: counts, and variation within a direction."""
@@ -99,10 +117,7 @@ class Segment:
         all_of = self.distribution
         if all_of is None or self.n_late is None or self.n_late >= all_of.n:
             return None
-        late_ns: float = self.late_sum_ns
-        if not self.relation.kind.is_shared:
-            late_ns += self.n_late * all_of.quantile_ns(0.5)
-        return (all_of.sum_ns - late_ns) / (all_of.n - self.n_late)
+        return (all_of.sum_ns - self.late_sum_ns) / (all_of.n - self.n_late)
 
     @property
     def is_absolute(self) -> bool:

@@ -8,8 +8,8 @@ from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
 from pcaplat.units import format_count, format_frac, format_ns
 
-FAR_TIMES = 20
-"""A packet that takes so many times the usual delay is worth a warning."""
+SELDOM_NS = 1_000_000
+"""Hosts hold single packets for less than this now and then: no warning says so."""
 
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
@@ -51,21 +51,26 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
 
 def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
     """Packets that are far slower than others decide maximum and mean."""
-    found = [
-        f"{_segment(findings, one)} {format_count(one.n_late)} of {format_count(one.n)} "
-        f"(slowest {format_ns(one.distribution.max_ns)}, median {format_ns(usual_ns)}"
-        f"{_mean_without(one)})"
-        for one in _neighbours(findings, segments)
-        if one.n_late and one.distribution is not None and one.is_absolute
-        if one.distribution.max_ns > FAR_TIMES * (usual_ns := one.distribution.quantile_ns(0.5))
-    ]
-    if found:
-        yield diagnose("late-packets", None, f"late packets: {', '.join(found)}")
+    neighbours = _neighbours(findings, segments)
+    late = [one for one in neighbours if one.n_late and one.loss_threshold_ns > SELDOM_NS]
+    if late:
+        found = [
+            f"{_segment(findings, one)} {format_count(one.n_late)} of {format_count(one.n)}"
+            f"{_slowest(one)}"
+            for one in late
+        ]
+        n_late = sum(one.n_late or 0 for one in late)
+        text = f"late packets: {format_count(n_late)} in all, {', '.join(found)}"
+        yield diagnose("late-packets", None, text)
 
 
-def _mean_without(one: Segment) -> str:
-    mean_ns = one.mean_without_late_ns
-    return "" if mean_ns is None else f", mean without them {format_ns(mean_ns)}"
+def _slowest(one: Segment) -> str:
+    found = one.distribution
+    if found is None or not one.is_absolute:
+        return ""
+    usual_ns, mean_ns = found.quantile_ns(0.5), one.mean_without_late_ns
+    without = "" if mean_ns is None else f", mean without them {format_ns(mean_ns)}"
+    return f" (slowest {format_ns(found.max_ns)}, median {format_ns(usual_ns)}{without})"
 
 
 def _too_late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:

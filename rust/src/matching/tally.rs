@@ -5,7 +5,7 @@ use super::copies::Folded;
 use super::crossings::{Crossing, Crossings};
 use super::ends::Ends;
 use super::evidence::By;
-use super::late::{LateEdges, Leftover};
+use super::late::{LateEdge, Leftover};
 use super::losses::{End, Losses};
 use super::ranges::{Cut, Kind};
 use super::reordering::Reordering;
@@ -38,7 +38,7 @@ pub(super) struct Tally {
     pub(super) rows: Rows,
     topology: Topology,
     /// Per link and direction.
-    late_edges: Vec<[LateEdges; 2]>,
+    late_edges: Vec<[LateEdge; 2]>,
 }
 
 /// Two parts of a packet, joined after the window.
@@ -231,15 +231,16 @@ impl Tally {
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         let deviation_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
         let is_exact = self.plan.same_clock(up.point, down.point);
-        let edges = self.late_edges.get(index).and_then(|both| both.get(side));
-        let is_late = edges.is_some_and(|edges| edges.are_passed(deviation_ns, raw_ns));
+        let took_ns = if is_exact { raw_ns } else { deviation_ns };
+        let edge = self.late_edges.get(index).and_then(|both| both.get(side));
+        let is_late = edge.is_some_and(|edge| edge.is_passed(is_exact, took_ns));
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n += 1;
             tally.matched_bytes += down.range.length().map_or(0, u64::from);
             if is_exact {
                 tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
             }
-            tally.note_delay(if is_exact { raw_ns } else { deviation_ns }, is_late);
+            tally.note_delay(took_ns, is_late);
             tally.n_duplicated += n_copies;
         }
         if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
@@ -280,9 +281,9 @@ impl Tally {
 }
 
 /// What is late, per link and direction.
-fn late_edges(plan: &Plan) -> Vec<[LateEdges; 2]> {
+fn late_edges(plan: &Plan) -> Vec<[LateEdge; 2]> {
     let of_link = |(near, far): &(u16, u16)| {
-        [(*near, *far), (*far, *near)].map(|ends| LateEdges::of(plan, ends))
+        [(*near, *far), (*far, *near)].map(|ends| LateEdge::of(plan, ends))
     };
     plan.links.iter().map(of_link).collect()
 }

@@ -42,7 +42,7 @@ pub struct LinkTally {
     pub lost_bytes: u64,
     /// Of packets in pieces, by the byte that is timed: the first, the last.
     pub ends: [EndTally; 2],
-    /// What took longer than the band allows.
+    /// What took far longer than usual.
     pub late: LateTally,
     /// What the slowest pair took; between points that share no clock, more than usual.
     pub(super) slowest_ns: Option<i64>,
@@ -50,7 +50,7 @@ pub struct LinkTally {
     pub loss_threshold_ns: i64,
 }
 
-/// Counts of pairs that took longer than the band allows.
+/// Counts of pairs that took far longer than usual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LateTally {
     /// Pairs.

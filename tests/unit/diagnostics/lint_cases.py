@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tests.recovery.simulator.effects import EFFECTS, base
+from tests.recovery.simulator.effects import EFFECTS, base, links
 from tests.support.mirrors import mirrored
 from tests.support.stamped_frames import metamako
 from tests.support.steps import along_a_line, capture, in_one_order, twice
@@ -62,6 +62,9 @@ class Case:
     right: Set | Simulated | Written | Translated = CLEAN
     by: str = "lint"
 
+
+HELD = links(held_share=0.01, held_ns=30_000_000)(base())
+"""Every link holds one in a hundred packets for 30 ms."""
 
 CASES = {
     "direction-missing": Case(
@@ -237,6 +240,10 @@ CASES = {
     "second-passage": Case(
         Written(lambda folder: [twice(folder)]),
         Written(lambda folder: [capture(folder, in_one_order)]),
+    ),
+    "late-packets": Case(Simulated(HELD), Simulated(base()), by="merge"),
+    "arrived-after-wait": Case(
+        Simulated(HELD, {"lost_after": "10ms"}), Simulated(HELD, {"lost_after": "1s"}), by="merge"
     ),
     "open-triangle": Case(
         Written(partial(triangle, equal=TRAP)), Written(partial(triangle, equal=USUAL)), by="merge"

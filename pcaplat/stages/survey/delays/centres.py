@@ -33,6 +33,9 @@ LEAST_JUMP_NS = 50_000
 FAR_NS, FAR_DEVIATIONS = 1_000_000, 30
 """What is farther from the middle than so long, and so many deviations, widens no band,"""
 
+EXCURSION_KNOTS = 50
+"""A level that holds for more knots than these is no excursion."""
+
 MOST_FAR_FRAC = 0.1
 """unless more than this share of packets is."""
 
@@ -44,6 +47,10 @@ LEAST_ALIKE = 32
 
 MOST_DENSITIES = 128
 """A band has as many densities at most: of more packets, each is shared by more of them."""
+
+
+NO_OTHERS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""No packet goes in the other direction."""
 
 
 def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
@@ -114,7 +121,7 @@ def _slope(x: Floats, y: Floats) -> float:
     return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0
 
 
-def follow(near: Centre, t_ns: Ints, d_ns: Ints) -> Centre:
+def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_OTHERS) -> Centre:
     """Centre of a second point, by packets seen at both.
 
     The near clock is taken out first, so that its steps are no steps of the second.
@@ -123,12 +130,48 @@ def follow(near: Centre, t_ns: Ints, d_ns: Ints) -> Centre:
         near: The centre of the near point.
         t_ns: Raw times there, at least one.
         d_ns: Raw differences at them.
+        others: Both of packets of the other direction.
     """
-    offset_ns = near.at(t_ns)
-    at_ns = t_ns - offset_ns
-    by = np.argsort(at_ns, kind="stable")
-    found = fit_centre(at_ns[by], (d_ns + offset_ns)[by])
+    at_ns, beside_ns = _by_time(near, t_ns, d_ns)
+    found = _without_excursions(fit_centre(at_ns, beside_ns), _by_time(near, *others))
     return Centre(in_order(found.t_ns + found.offset_ns), found.offset_ns, found.slope)
+
+
+def _by_time(near: Centre, t_ns: Ints, d_ns: Ints) -> tuple[Ints, Ints]:
+    offset_ns = near.at(t_ns)
+    by = np.argsort(t_ns - offset_ns, kind="stable")
+    return (t_ns - offset_ns)[by], (d_ns + offset_ns)[by]
+
+
+def _without_excursions(centre: Centre, others: tuple[Ints, Ints]) -> Centre:
+    """Leave out where the level goes far away and comes back: packets were late, the clock not set.
+
+    A clock that was set, and set back, moves the level of the other direction too.
+    """
+    level_ns = centre.offset_ns - np.rint(centre.slope * (centre.t_ns - centre.t_ns[0]))
+    around = range(-EXCURSION_KNOTS, EXCURSION_KNOTS + 1)
+    last = len(level_ns) - 1
+    near = np.stack([level_ns[np.clip(np.arange(last + 1) + by, 0, last)] for by in around])
+    away_ns = level_ns - np.median(near, axis=0)
+    is_far = np.abs(away_ns) > FAR_NS + FAR_DEVIATIONS * np.median(np.abs(away_ns))
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], is_far, [0]))))
+    keep = np.ones(last + 1, np.bool_)
+    for start, end in edges.reshape(-1, 2).tolist():
+        during = (centre.t_ns[max(start - 1, 0)], centre.t_ns[min(end, last)])
+        moved_ns = np.median(away_ns[start:end])
+        if start > 0 and end <= last and not _moves(others, during, moved_ns):
+            keep[start:end] = False
+    return Centre(centre.t_ns[keep], centre.offset_ns[keep], centre.slope)
+
+
+def _moves(others: tuple[Ints, Ints], during: tuple[int, int], by_ns: float) -> bool:
+    """Whether the other direction's differences move by as much meanwhile."""
+    t_ns, d_ns = others
+    is_during = (t_ns >= during[0]) & (t_ns <= during[1])
+    if not is_during.any() or is_during.all():
+        return False
+    moved_ns = np.median(d_ns[is_during]) - np.median(d_ns[~is_during])
+    return bool(abs(moved_ns - by_ns) < abs(by_ns) / 2)
 
 
 def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = None) -> Band:

@@ -12,7 +12,13 @@ from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
 from pcaplat.stages.survey.delays.centres import band_of, follow
-from pcaplat.stages.survey.delays.relations import Relations, Shared, between, spanning_steps
+from pcaplat.stages.survey.delays.relations import (
+    NOTHING_SHARED,
+    Relations,
+    Shared,
+    between,
+    spanning_steps,
+)
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.path_order.orient import ways
@@ -95,9 +101,10 @@ def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
 
 def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
     """Centre of the next point; by the other direction's packets where this was not seen."""
-    for choice in (of_side(both, toward, side), of_side(both, toward, 1 - side), both):
+    own, others = of_side(both, toward, side), of_side(both, toward, 1 - side)
+    for choice, rest in ((own, others), (others, own), (both, NOTHING_SHARED)):
         if len(choice):
-            return follow(known, choice.t_ns, choice.d_ns)
+            return follow(known, choice.t_ns, choice.d_ns, (rest.t_ns, rest.d_ns))
     return known
 
 

@@ -118,7 +118,7 @@ impl LateJoin<'_> {
         order.sort();
         for log in &leftovers.logs {
             read_decided(log, &mut |one| {
-                odds.note_decided(one.key);
+                odds.note_decided(one);
                 order.note(one);
             })?;
         }

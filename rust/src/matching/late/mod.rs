@@ -22,4 +22,4 @@ pub use join::LatePairs;
 pub(super) use join::{Folder, settle};
 pub(super) use leftover::Leftover;
 pub(super) use leftovers::Leftovers;
-pub(super) use waiting::{LateEdges, WaitingTimes, delay_ns};
+pub(super) use waiting::{LateEdge, WaitingTimes, delay_ns};

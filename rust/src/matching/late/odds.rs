@@ -7,6 +7,7 @@
 //! packets and are none.
 
 use super::super::posterior::{LEAST_PHANTOM, NO_DOUBT};
+use super::decided::Decided;
 use super::leftover::Leftover;
 use super::verdict::{Kinship, joints};
 use crate::base::hashed::HashedMap;
@@ -16,6 +17,8 @@ use crate::plan::Plan;
 const UNKNOWN: f64 = 0.5;
 /// Of a flow that repeats itself, so many leftovers at most are not seen again.
 const SELDOM: f64 = 0.5;
+/// Packets of a flow that may all be late.
+const FEW: f64 = 2.0;
 /// Leftovers that were not seen again, of which more say no more.
 const ENOUGH: f64 = 40.0;
 
@@ -27,6 +30,8 @@ struct Recurrences {
     again: f64,
     slow: f64,
     reversed: f64,
+    /// Packets of the flow that were decided.
+    decided: f64,
 }
 
 /// What is known of leftovers.
@@ -75,10 +80,13 @@ impl Odds {
         !self.of_flow.is_empty()
     }
 
-    /// Takes a packet ID that was decided.
-    pub(super) fn note_decided(&mut self, key: u64) {
-        if let Some(is_decided) = self.is_decided.get_mut(&key) {
+    /// Takes a packet that was decided.
+    pub(super) fn note_decided(&mut self, decided: &Decided) {
+        if let Some(is_decided) = self.is_decided.get_mut(&decided.key) {
             *is_decided = true;
+        }
+        if let Some(of_flow) = self.of_flow.get_mut(&decided.flow_way) {
+            of_flow.decided += 1.0;
         }
     }
 
@@ -134,6 +142,10 @@ impl Odds {
             .get(&first.first.key)
             .filter(|is_so| !**is_so)?;
         let of_flow = self.of_flow.get(&first.flow_way())?;
+        // a run of packets that all seem late is as likely a script's, lost once, and once not captured
+        if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
+            return None;
+        }
         let missed = |point: u16| plan.phantom_frac(first.direction, point).max(LEAST_PHANTOM);
         let most_missed = joints(parts)
             .map(|(_, down)| missed(down.point))
@@ -205,7 +217,11 @@ mod tests {
             odds.ask(one);
         }
         for key in decided {
-            odds.note_decided(*key);
+            odds.note_decided(&Decided {
+                key: *key,
+                flow_way: 0,
+                aligned_ns: 0,
+            });
         }
         for one in kinships {
             odds.note(one);

@@ -121,12 +121,12 @@ impl<const N: usize> SortedRuns<N> {
 }
 
 /// One run as it is read.
-enum Run<'a, const N: usize> {
+enum SortedRun<'a, const N: usize> {
     InMemory(std::slice::Iter<'a, [i64; N]>),
     OnDisk(BufReader<File>, &'a Path),
 }
 
-impl<const N: usize> Run<'_, N> {
+impl<const N: usize> SortedRun<'_, N> {
     fn next(&mut self) -> Result<Option<[i64; N]>> {
         match self {
             Self::InMemory(records) => Ok(records.next().copied()),
@@ -153,7 +153,7 @@ pub(super) fn read_record<const N: usize>(
 
 /// All runs, as one.
 struct Merged<'a, const N: usize> {
-    runs: Vec<Run<'a, N>>,
+    runs: Vec<SortedRun<'a, N>>,
     heads: BinaryHeap<Reverse<([i64; N], usize)>>,
 }
 
@@ -161,13 +161,15 @@ impl<'a, const N: usize> Merged<'a, N> {
     fn new(of: &'a SortedRuns<N>) -> Result<Self> {
         const BUFFER_BYTES: usize = 1 << 15;
         let in_memory = of.in_memory.iter().chain([&of.unsorted]);
-        let mut runs: Vec<Run<'a, N>> = in_memory.map(|run| Run::InMemory(run.iter())).collect();
+        let mut runs: Vec<SortedRun<'a, N>> = in_memory
+            .map(|run| SortedRun::InMemory(run.iter()))
+            .collect();
         for path in &of.files {
             let file = File::open(path).map_err(|source| Error::Io {
                 path: path.clone(),
                 source,
             })?;
-            runs.push(Run::OnDisk(
+            runs.push(SortedRun::OnDisk(
                 BufReader::with_capacity(BUFFER_BYTES, file),
                 path,
             ));

@@ -113,29 +113,39 @@ fn instants_ns(plan: &Plan) -> [i64; N_INSTANTS] {
     })
 }
 
-/// What is late: a deviation from the usual delay that is greater than the band allows, or between
-/// points of one clock a delay of so many times the usual.
+/// What is late: a delay of so many times the usual, beyond the band.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct LateEdges {
-    deviation_ns: i64,
+pub(in super::super) struct LateEdge {
     delay_ns: i64,
+    /// The usual delay, which a deviation does not have in.
+    beside_ns: i64,
 }
 
-impl LateEdges {
+impl LateEdge {
     pub(in super::super) fn of(plan: &Plan, (up, down): (u16, u16)) -> Self {
         let direction = direction_of(plan, (up, down));
         let band = plan.band(direction, up, down);
-        let band = band.filter(|band| !band.is_guessed());
-        let usual_ns = usual_ns(plan, direction, up, down).filter(|_| plan.same_clock(up, down));
-        let delay_ns = usual_ns.map(|ns| ns.saturating_mul(LEAST_TIMES));
+        let Some(band) = band.filter(|band| !band.is_guessed()) else {
+            return Self {
+                delay_ns: i64::MAX,
+                beside_ns: 0,
+            };
+        };
+        let usual_ns = usual_ns(plan, direction, up, down);
+        let scale_ns = usual_ns.unwrap_or_else(|| band.hi_ns.saturating_sub(band.lo_ns));
+        let usual_ns = usual_ns.unwrap_or(0);
+        let beyond_ns = usual_ns.saturating_add(band.hi_ns);
         Self {
-            deviation_ns: band.map_or(i64::MAX, |band| band.hi_ns),
-            delay_ns: delay_ns.filter(|ns| *ns > 0).unwrap_or(i64::MAX),
+            delay_ns: scale_ns.saturating_mul(LEAST_TIMES).max(beyond_ns),
+            beside_ns: usual_ns,
         }
     }
 
+    /// Whether it is passed: between points of one clock by their difference, else by the deviation
+    /// from the usual one.
     #[inline]
-    pub(in super::super) fn are_passed(self, deviation_ns: i64, delay_ns: i64) -> bool {
-        deviation_ns > self.deviation_ns || delay_ns > self.delay_ns
+    pub(in super::super) fn is_passed(self, is_exact: bool, took_ns: i64) -> bool {
+        let beside_ns = if is_exact { 0 } else { self.beside_ns };
+        took_ns.saturating_add(beside_ns) > self.delay_ns
     }
 }
