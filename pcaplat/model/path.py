@@ -3,7 +3,8 @@
 The survey makes these values; matching and alignment use them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +21,9 @@ class OrderEvidence:
     """What says that one neighbour is before the other.
 
     `rests_on` is "two-way distance" (over `n` changes of direction, `n_agreeing` of which say so),
-    "one clock", "time stamps or TTL", "other points", or nothing but their "names". A negative
-    distance says the opposite.
+    "two groups of differences" (the same, where no addresses go both ways), "one clock", "time
+    stamps or TTL", "other points", or nothing but their "names". A negative distance says the
+    opposite.
     """
 
     near: int
@@ -46,7 +48,9 @@ class Findings:
     usual difference. On `torn` edges TCP changes its packet boundaries. `copies` are by point.
     `fragmented` are address pairs with packets in fragments, and bytes of IP payload in the
     shortest of those that another follows. `is_one_way`: all packets pass the points in one order,
-    whichever way their flow goes, and all are forward.
+    whichever way their flow goes, and all are forward. `route_of` numbers, from 1, the `routes` of
+    address pairs that pass the points in another order than the path. `branches` are, by address
+    pair, the steps (upstream, downstream) that packets with several receivers take as a rule.
     """
 
     points: Sequence[Point]
@@ -64,6 +68,9 @@ class Findings:
     fragmented: Sequence[Pair] = ()
     order_evidence: Sequence[OrderEvidence] = ()
     is_one_way: bool = False
+    route_of: Mapping[int, int] = field(default_factory=dict[int, int])
+    routes: Sequence[Sequence[int]] = ()
+    branches: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
 
     @cached_property
     def along(self) -> list[int]:
@@ -73,7 +80,11 @@ class Findings:
     @cached_property
     def places(self) -> list[int]:
         """Place of each point in the path; points that are alone come after it."""
-        order = [*self.along, *self.alone]
+        return self.places_in(self.along)
+
+    def places_in(self, route: Sequence[int]) -> list[int]:
+        """Place of each point in a route; points that are alone come after it."""
+        order = [*route, *self.alone]
         return [order.index(point) for point in range(len(self.points))]
 
     def name(self, point: int) -> str:

@@ -28,7 +28,8 @@ class Beforehand:
     trees: Sequence[PointTree | None]
     centres: Sequence[Centre]
     window_ns: int
-    sequences: Sequence[Sequence[int]]
+    sequences: Sequence[Sequence[int]] = ()
+    is_short: Sequence[bool] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Plan:
         copies: Per point, how often it sees a packet twice.
         toward_is_forward: By address pair, an unsigned hash of 64 bits: whether packets from the
             smaller address go forward.
+        route_of: By address pair, an unsigned hash of 64 bits, that does not pass the points in the
+            order of the path: its route, from 1.
+        routes: Per route from 1 on and point, its place.
+        branches: By address pair whose packets have several receivers, an unsigned hash of 64 bits:
+            the steps (upstream, downstream) that all of them take.
         mirror_gaps: Per point.
         is_one_way: All packets pass the points in one order.
         fragmented: By address pair, an unsigned hash of 64 bits: bytes of IP payload in the
@@ -75,6 +81,9 @@ class Plan:
     bands: tuple[Sequence[Band], Sequence[Band]]
     copies: Sequence[Copies]
     toward_is_forward: Mapping[int, bool]
+    route_of: Mapping[int, int]
+    routes: Sequence[Sequence[int]]
+    branches: Mapping[int, Sequence[Pair]]
     mirror_gaps: Sequence[MirrorGaps]
     is_one_way: bool
     fragmented: Mapping[int, int]
@@ -88,7 +97,7 @@ class Plan:
     lost_after_ns: int | None
     range: Pair
     bins: Pair
-    is_short: Sequence[bool]
     blocks: BlockTimes
     paired_one_in: int
-    sequences: Sequence[Sequence[int]]
+    sequences: Sequence[Sequence[int]] = ()
+    is_short: Sequence[bool] = ()

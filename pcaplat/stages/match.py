@@ -59,7 +59,6 @@ def plan_matching(
     Returns:
         The plan, but for `is_short` and `sequences`, which are for the caller to tell.
     """
-    n = len(findings.points)
     wide_ns = usual_window_ns(findings)
     links, whole = measured_links(findings)
     return Plan(
@@ -69,9 +68,12 @@ def plan_matching(
         component=_component_of(findings),
         domain=list(domains),
         centres=findings.centres,
-        bands=(_matrix(findings.bands[0], n, wide_ns), _matrix(findings.bands[1], n, wide_ns)),
+        bands=_matrices(findings, wide_ns),
         copies=list(findings.copies),
         toward_is_forward=_by_hash(findings.toward_is_forward.items()),
+        route_of=_by_hash(findings.route_of.items()),
+        routes=[findings.places_in(route) for route in findings.routes],
+        branches=_by_hash(findings.branches.items()),
         mirror_gaps=[_mirror_gaps(point) for point in findings.points],
         is_one_way=findings.is_one_way,
         fragmented=_by_hash(findings.fragmented),
@@ -81,14 +83,12 @@ def plan_matching(
         wide_ns=wide_ns,
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
-        point_covers=[findings.cover([point]) for point in range(n)],
+        point_covers=[findings.cover([point]) for point in range(len(findings.points))],
         lost_after_ns=lost_after_ns,
         range=_whole_range(range_ns),
-        is_short=(),
         blocks=BlockTimes.of(findings, range_ns),
         paired_one_in=_paired_one_in(findings),
         bins=findings.bins,
-        sequences=(),
     )
 
 
@@ -163,6 +163,12 @@ def _slack_ns(findings: Findings) -> int:
         if len(back.t_ns)
     ]
     return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
+
+
+def _matrices(findings: Findings, wide_ns: int) -> tuple[list[Band], list[Band]]:
+    n = len(findings.points)
+    forward, reverse = (_matrix(bands, n, wide_ns) for bands in findings.bands)
+    return forward, reverse
 
 
 def _matrix(bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int) -> list[Band]:

@@ -18,9 +18,10 @@ const N_KINDS: usize = KINDS.len();
 /// `clock` is the offset of the far clock against the near one, over near raw time.
 #[must_use]
 pub fn latency_ns(clock: &PiecewiseLinear, direction: Direction, up_t_ns: i64, raw_ns: i64) -> i64 {
-    match direction {
-        Direction::Forward => raw_ns.saturating_sub(clock.at(up_t_ns)),
-        Direction::Reverse => raw_ns.saturating_add(clock.at(up_t_ns.saturating_add(raw_ns))),
+    if direction.is_reverse() {
+        raw_ns.saturating_add(clock.at(up_t_ns.saturating_add(raw_ns)))
+    } else {
+        raw_ns.saturating_sub(clock.at(up_t_ns))
     }
 }
 

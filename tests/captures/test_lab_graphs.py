@@ -68,13 +68,13 @@ def test_points_are_those_of_the_files(name: str) -> None:
     assert sorted(document(name)["path"]) == sorted(row["name"] for row in manifest(name)["points"])
 
 
-@asked("star", "multicast")
+@asked()
 def test_edges_are_the_networks(name: str) -> None:
     told = {tuple(sorted((row["near"], row["far"]))) for row in document(name)["edges"]}
     assert told == {tuple(sorted(edge)) for edge in edges_of(name)}
 
 
-@asked("star", "multicast")
+@asked()
 def test_every_directed_edge_is_a_segment_and_no_other(name: str) -> None:
     assert segments(name).keys() == edges_of(name).keys()
 
@@ -88,7 +88,7 @@ def test_the_path_is_an_order_of_every_route(name: str) -> None:
             assert places in (sorted(places), sorted(places, reverse=True)), order
 
 
-@asked("star", "multicast")
+@asked()
 def test_counts_are_the_manifests(name: str) -> None:
     if name == LINE:
         pytest.skip("the counts of two points are of the whole run, which they do not cover")
@@ -96,7 +96,7 @@ def test_counts_are_the_manifests(name: str) -> None:
     assert told == {edge: row["packets_to"] for edge, row in edges_of(name).items()}
 
 
-@asked("star", "multicast", "late-start")
+@asked("late-start")
 def test_losses_are_those_that_were_logged(name: str) -> None:
     true = dict.fromkeys(edges_of(name), 0)
     if name == LINE:
@@ -112,14 +112,14 @@ def test_losses_are_those_that_were_logged(name: str) -> None:
     assert {edge: row["n_lost"] for edge, row in segments(name).items()} == true
 
 
-@asked("multicast")
+@asked()
 def test_what_was_delayed_is_slow_and_nothing_else(name: str) -> None:
     delayed = {edge for edge, row in edges_of(name).items() if row["delayed"]}
     slow = {edge for edge, row in segments(name).items() if row["p50_ns"] >= DELAYED_NS}
     assert slow == delayed
 
 
-@asked("multicast")
+@asked()
 def test_nothing_is_early(name: str) -> None:
     """All points share a clock: no packet arrives before it left."""
     least_ns = {edge: row["min_ns"] for edge, row in segments(name).items()}
@@ -127,7 +127,7 @@ def test_nothing_is_early(name: str) -> None:
     assert "negative-latency" not in {row["code"] for row in document(name)["warnings"]}
 
 
-@asked("star", "multicast")
+@asked()
 def test_edges_are_the_networks_whatever_the_clocks(name: str) -> None:
     told = {tuple(sorted((r["near"], r["far"]))) for r in document(name, ())["edges"]}
     assert told == {tuple(sorted(edge)) for edge in edges_of(name)}

@@ -1,6 +1,6 @@
 """How often a point sees the same packet twice, and how much later."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import Copies
-from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
+from pcaplat.stages.survey.path_order.routes import Routes
 
 ENOUGH = 20
 """Copies below which their delay is not known."""
@@ -41,7 +41,7 @@ class KeyRun(NamedTuple):
 
 
 def find_copies(
-    seen: Sequence[Observations], components: Sequence[Sequence[int]], toward: Mapping[int, bool]
+    seen: Sequence[Observations], components: Sequence[Sequence[int]], routes: Routes
 ) -> list[Copies]:
     """Tell for each point how many of its packets it saw again soon after.
 
@@ -53,7 +53,7 @@ def find_copies(
     Args:
         seen: What each point saw.
         components: Points that share packets, each in forward order.
-        toward: For each address pair whether packets from the smaller address go forward.
+        routes: Which way address pairs go.
     """
     runs = [_runs(one) for one in seen]
     once = Counted.of([run.key[run.n == 1] for run in runs])
@@ -64,7 +64,7 @@ def find_copies(
         for side in (0, 1):
             several: Ints = np.zeros(0, np.int64)
             for place, point in enumerate(component[:: -1 if side else 1]):
-                run = _runs(of_side(seen[point], toward, side))
+                run = _runs(routes.side(seen[point], side))
                 if place:
                     arrived[point].append(run.at(~among(run.key, several)))
                 several = np.union1d(several, run.key[run.n > 1])

@@ -25,6 +25,12 @@ one way."""
 SHORT_FRAC = 0.05
 """A capture is short where it lacks more than this share of the others' time, at either end."""
 
+GUESSES = ("time stamps or TTL", "names")
+"""What an order may rest on without a packet that says it."""
+
+HARDLY_EVER = 0.05
+"""Points that have a smaller share of their packets in common are on no common way."""
+
 COPIED_FRAC = 0.01
 
 ENOUGH_DOUBLES = 3
@@ -63,6 +69,8 @@ def _one_way(
         missing = np.intersect1d(one, both_ways)
         n_packets = int(np.isin(seen[point].pair, missing).sum())
         n_both = len(np.intersect1d(both, both_ways))
+        if _pass_beside(findings, seen, point, missing):
+            continue
         if n_packets >= ENOUGH_PACKETS and len(missing) >= ONE_WAY_FRAC * (len(missing) + n_both):
             text = (
                 f"{format_count(len(missing))} of {format_count(len(missing) + n_both)} address "
@@ -70,6 +78,35 @@ def _one_way(
                 f"({format_count(n_packets)} sampled packets)"
             )
             yield diagnose("direction-missing", findings.name(point), text)
+
+
+def _pass_beside(findings: Findings, seen: Sequence[Observations], point: int, pairs: Ints) -> bool:
+    """Tell whether the packets that come back pass another point, between the same neighbours."""
+    if point in _assumed(findings):
+        return False
+    here = seen[point].at(np.isin(seen[point].pair, pairs))
+    missing = np.unique(~_way(here))
+    return any(
+        len(missing) > 0
+        and np.isin(missing, _way(seen[other])).mean() >= ONE_WAY_FRAC
+        and len(_neighbours(findings, point) & _neighbours(findings, other)) > 1
+        for other in {*findings.along} - {point}
+    )
+
+
+def _way(one: Observations) -> Ints:
+    """Addresses and direction, as one number; that of the other direction is its complement."""
+    return np.where(one.is_toward, one.pair, ~one.pair)
+
+
+def _neighbours(findings: Findings, point: int) -> set[int]:
+    return {end for ends in findings.edges if point in ends for end in ends} - {point}
+
+
+def _assumed(findings: Findings) -> set[int]:
+    """Points of which no packet says where they are."""
+    told = [one for one in findings.order_evidence if one.rests_on not in GUESSES]
+    return {*findings.along} - {end for one in told for end in (one.near, one.far)}
 
 
 def _short(
@@ -88,7 +125,11 @@ def _short(
             if short_ns < least_ns:
                 continue
             others = [other for other in component if other != point]
-            n = max(_n_between(findings, other, seen, point, (from_ns, to_ns)) for other in others)
+            apart = _apart(seen, point, others)
+            n = max(
+                _n_between(findings, other, seen, (point, apart), (from_ns, to_ns))
+                for other in others
+            )
             if n >= ENOUGH_PACKETS:
                 side = "after" if what == "begins" else "before"
                 text = (
@@ -103,15 +144,33 @@ def _n_between(
     findings: Findings,
     other: int,
     seen: Sequence[Observations],
-    point: int,
+    missing: tuple[int, Ints],
     span_ns: tuple[int, int],
 ) -> int:
-    """Packets of its address pairs that a point has not, and another saw in a span of time."""
+    """Packets of its address pairs that a point has not, and another saw in a span of time.
+
+    But for those that points saw which its packets never pass: these have only their addresses in
+    common with its own, as in another tenant's network.
+    """
+    point, apart = missing
     t_ns = seen[other].t_ns
     aligned_ns = t_ns - findings.centres[0][other].at(t_ns)
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
     is_in &= np.isin(seen[other].pair, seen[point].pairs)
+    is_in &= ~np.isin(seen[other].key, apart)
     return int((is_in & ~np.isin(seen[other].key, seen[point].key)).sum())
+
+
+def _apart(seen: Sequence[Observations], point: int, others: Sequence[int]) -> Ints:
+    """Packets of a point's address pairs at points that see none of its own."""
+    keys: list[Ints] = [np.zeros(0, np.int64)]
+    here = seen[point]
+    for other in others:
+        there = seen[other].at(np.isin(seen[other].pair, here.pairs))
+        n_both = int(np.isin(here.key, there.key).sum())
+        if n_both < HARDLY_EVER * min(len(here), len(there)):
+            keys.append(there.key)
+    return np.concatenate(keys)
 
 
 def _copied(

@@ -24,7 +24,13 @@ from pcaplat.stages.survey.path_order.direction import (
 from pcaplat.stages.survey.path_order.evidence import evidence_of
 from pcaplat.stages.survey.path_order.links import find_edges
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
+from pcaplat.stages.survey.path_order.receivers import (
+    SegmentsSeen,
+    branches_of_groups,
+    ways_of_groups,
+)
 from pcaplat.stages.survey.path_order.repeating_answers import with_repeating_answers
+from pcaplat.stages.survey.path_order.routes import Routes
 from pcaplat.stages.survey.path_order.steps import (
     all_forward,
     are_steps,
@@ -67,13 +73,14 @@ def survey(
     reasons = shared.reasons(points)
     if not groups:
         raise EvidenceError.nothing_in_common(shared.n_seen(points), together(points, reasons))
-    orders = _order_groups(shared, groups, domains or range(len(points)))
+    clocks = domains or range(len(points))
+    orders = _order_groups(shared, groups, clocks)
     if not shared.is_one_way:
         orders = from_first(orders, _ends_by(declared, mixed), sample, points, shared.relations)
     along = [
         tied_by_name(placed(order.points, declared), order, points, declared) for order in orders
     ]
-    found = _findings_of(sample, points, shared, orders, along)
+    found = _findings_of(sample, points, shared, orders, along, clocks)
     warnings = [
         *check_path(points, orders, along, declared, reasons),
         *check_copies(points, shared.relations),
@@ -142,31 +149,49 @@ def _findings_of(
     shared: SharedPackets,
     orders: Sequence[PathOrder],
     along: list[list[int]],
+    domains: Sequence[int],
 ) -> Findings:
     """Measure what lies between the points, now that their order is known."""
-    toward = orders[-1].toward_is_forward
-    edges = [edge for component in along for edge in find_edges(shared.unique, component)]
+    routes = routes_of(orders, along)
+    edges = [edge for component in along for edge in find_edges(shared.unique, component, routes)]
+    groups = ways_of_groups(SegmentsSeen(shared.relations, edges, routes.toward, domains))
+    routes = replace(routes, toward={**routes.toward, **groups})
     torn = find_torn(edges, shared.unique)
-    centres = fit_centres(shared.relations, along, toward, len(points))
+    centres = fit_centres(shared.relations, along, routes, len(points))
     both = list(zip(shared.seen, shared.unique, strict=True))
-    bands = fit_bands(shared.relations, along, centres, toward, both, points)
+    bands = fit_bands(shared.relations, along, centres, routes, both, points)
     return Findings(
         points=points,
         components=along,
         alone=[i for i in range(len(points)) if not any(i in group for group in along)],
         edges=edges,
-        toward_is_forward=toward,
+        toward_is_forward=dict(routes.toward),
+        route_of=routes.of_pair,
+        routes=routes.orders[1:],
         centres=centres,
-        bands=with_order(bands, _of_more(sample, points, shared), centres, toward),
+        bands=with_order(bands, _of_more(sample, points, shared), centres, routes),
         is_inferred=True,
         warnings=check_offload(points, torn),
         torn=frozenset(torn),
         tail_ns=shared.tail_ns,
-        copies=find_copies(shared.seen, along, toward),
+        copies=find_copies(shared.seen, along, routes),
         fragmented=sample.fragmented,
         order_evidence=evidence_of(orders, edges),
         is_one_way=shared.is_one_way,
+        branches=branches_of_groups(shared.unique, edges, routes.toward),
     )
+
+
+def routes_of(orders: Sequence[PathOrder], along: Sequence[Sequence[int]]) -> Routes:
+    """Put together the routes of all components, each beside the others' paths."""
+    path = [point for component in along for point in component]
+    routes, of_pair = [path], dict[int, int]()
+    for order in orders:
+        of_pair |= {pair: len(routes) - 1 + number for pair, number in order.route_of.items()}
+        for route in order.routes:
+            own = iter(route)
+            routes.append([next(own) if point in route else point for point in path])
+    return Routes(orders[-1].toward_is_forward, routes, of_pair)
 
 
 def _of_more(sample: Sample, points: Sequence[Point], few: SharedPackets) -> Relations:

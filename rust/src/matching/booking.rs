@@ -10,7 +10,7 @@ use super::link_loss::LinkLoss;
 use super::losses::{End, Losses};
 use super::misses::Missed;
 use super::ranges::Lost;
-use crate::plan::{Crossing, Plan, Topology};
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use std::collections::{BTreeMap, HashMap};
 
 /// What was lost, and what was only missed.
@@ -28,30 +28,31 @@ pub(super) struct Booked {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Either {
     /// Segments.
-    Of(Vec<usize>),
-    /// The whole path, or another one that ends elsewhere: the last points.
-    Whole(Vec<u16>),
+    Of(Vec<LinkCrossing>),
+    /// The whole path, or another one that ends elsewhere: its direction, and the last points.
+    Whole(LinkCrossing, Direction, Vec<u16>),
 }
 
 /// Books all losses. `n_pairs`: what came through, per link and direction.
 pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked {
     let points = losses.misses.count(plan, &losses.crossed);
     let books = Books::new(plan, n_pairs, &points);
-    let mut gathered: BTreeMap<(usize, Either), LinkLoss> = BTreeMap::new();
+    let mut gathered: BTreeMap<Either, LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
     let mut gaps = Gaps::new(plan);
     let mut ended: Vec<_> = losses.ended.iter().collect();
-    ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from));
+    ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from, end.flow));
     for (end, all) in ended {
-        let crossed = losses.crossed.of(end.pair);
-        let side = usize::from(end.is_reverse);
+        let crossed = losses.crossed_of(&books.topology, end);
         let ways = books.where_lost(end, crossed);
         let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
         for either in ways {
-            let total = gathered.entry((side, either)).or_default();
+            let total = gathered.entry(either).or_default();
             total.add(lost, end.block);
         }
         if let Some(from) = end.from {
+            let crossing = books.topology.between(from, end.point);
+            let side = crossing.map_or(end.direction.index(), |one| one.side);
             seen_at_both
                 .entry((from, end.point, side))
                 .or_default()
@@ -59,9 +60,9 @@ pub(super) fn book(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Booked
         }
     }
     let mut links: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];
-    for ((side, either), loss) in gathered {
-        for (index, loss) in books.divided(&either, side, &loss) {
-            if let Some(total) = links.get_mut(index).and_then(|both| both.get_mut(side)) {
+    for (either, loss) in gathered {
+        for (LinkCrossing { link, side }, loss) in books.divided(&either, &loss) {
+            if let Some(total) = links.get_mut(link).and_then(|both| both.get_mut(side)) {
                 total.join(&loss);
             }
         }
@@ -137,10 +138,10 @@ impl<'a> Books<'a> {
         links: &mut [[LinkLoss; 2]],
         seen_at_both: &HashMap<(u16, u16, usize), Lost>,
     ) {
-        for (index, both) in links.iter_mut().enumerate() {
+        for (link, both) in links.iter_mut().enumerate() {
             for (side, loss) in both.iter_mut().enumerate() {
-                let ends = self.ends(index, side);
-                let Some((up, down)) = ends.filter(|_| Some(index) != self.plan.whole) else {
+                let ends = self.topology.ends(LinkCrossing { link, side });
+                let Some((up, down)) = ends.filter(|_| !self.topology.is_whole(link)) else {
                     continue;
                 };
                 let farther = seen_at_both.get(&(up, down, side));
@@ -155,41 +156,38 @@ impl<'a> Books<'a> {
     /// On the segments after the last sight that the address pair crosses otherwise, and on the
     /// whole path, if it crosses that.
     pub(super) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Either> {
-        let plan = self.plan;
-        let side = usize::from(end.is_reverse);
-        let is_torn = |index: usize| end.is_untold && plan.torn.get(index) == Some(&true);
-        let is_of = |bits: u128, index: usize| bits & Crossing { link: index, side }.bit() != 0;
-        let goes_on = |index: usize| is_of(crossed, index) && !is_torn(index);
-        let was_waited_for = |index: usize| is_of(end.waited_for, index);
-        let leads = |index: &usize| {
-            self.ends(*index, side)
-                .is_some_and(|(up, _)| up == end.point)
-                && goes_on(*index)
-                && was_waited_for(*index)
-        };
-        let segments: Vec<usize> = self.topology.segments().filter(leads).collect();
+        let along = self.topology.along(end.direction);
+        let is_torn = |link: usize| end.is_untold && self.plan.torn.get(link) == Some(&true);
+        let goes_on =
+            |crossing: &LinkCrossing| crossed & crossing.bit() != 0 && !is_torn(crossing.link);
+        let next = along.onward(end.point);
+        let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
+        let segments = next.filter_map(|down| self.topology.between(end.point, down));
+        let was_waited_for = |crossing: &LinkCrossing| end.waited_for & crossing.bit() != 0;
+        let segments = segments.filter(goes_on).filter(was_waited_for);
+        let segments: Vec<LinkCrossing> = segments.collect();
         let mut found = Vec::new();
         if !segments.is_empty() {
             found.push(Either::Of(segments));
         }
-        if end.had_entered && plan.whole.is_some_and(goes_on) {
-            let last = |index: &usize| goes_on(*index) && self.is_last(*index, side);
-            let last = self
-                .topology
-                .segments()
-                .filter(last)
-                .filter_map(|index| self.ends(index, side));
-            let mut last: Vec<u16> = last.map(|(_, down)| down).collect();
+        let whole = along.whole.filter(|_| end.had_entered);
+        let whole = whole.and_then(|(up, down)| self.topology.between(up, down));
+        if let Some(whole) = whole.filter(goes_on) {
+            let arrived = along.neighbours.iter().filter(|(up, down)| {
+                let crossing = self.topology.between(*up, *down);
+                crossing.as_ref().is_some_and(goes_on) && along.onward(*down).next().is_none()
+            });
+            let mut last: Vec<u16> = arrived.map(|(_, down)| *down).collect();
             last.sort_unstable();
             last.dedup();
-            found.push(Either::Whole(last));
+            found.push(Either::Whole(whole, end.direction, last));
         }
         found
     }
 
     /// Divides what was lost on either as what came through them is.
-    fn divided(&self, either: &Either, side: usize, loss: &LinkLoss) -> Vec<(usize, LinkLoss)> {
-        let (links, weights) = self.weighed(either, side);
+    fn divided(&self, either: &Either, loss: &LinkLoss) -> Vec<(LinkCrossing, LinkLoss)> {
+        let (links, weights) = self.weighed(either);
         let parts = links.into_iter().zip(loss.divided(&weights));
         parts
             .filter_map(|(link, part)| Some((link?, part)))
@@ -198,26 +196,25 @@ impl<'a> Books<'a> {
 
     /// The links on which something was lost, `None` for what is another end of the path, and how
     /// much of it came through each.
-    pub(super) fn weighed(&self, either: &Either, side: usize) -> (Vec<Option<usize>>, Vec<f64>) {
+    pub(super) fn weighed(&self, either: &Either) -> (Vec<Option<LinkCrossing>>, Vec<f64>) {
         let weighed = match either {
             Either::Of(segments) => segments
                 .iter()
-                .map(|index| (Some(*index), self.n_passed(*index, side)))
+                .map(|one| (Some(*one), self.n_passed(*one)))
                 .collect(),
-            Either::Whole(last) => {
-                let whole = self.plan.whole;
-                let end = whole.and_then(|whole| self.ends(whole, side));
+            Either::Whole(whole, direction, last) => {
+                let end = self.topology.ends(*whole);
                 let is_end = |point: u16| end.is_some_and(|(_, down)| down == point);
                 let others = last.iter().map(|point| {
                     (
-                        whole.filter(|_| is_end(*point)),
-                        self.n_arrived(*point, side),
+                        Some(*whole).filter(|_| is_end(*point)),
+                        self.n_arrived(*point, *direction),
                     )
                 });
                 if last.iter().any(|point| is_end(*point)) {
                     others.collect()
                 } else {
-                    vec![(whole, 1.0)]
+                    vec![(Some(*whole), 1.0)]
                 }
             }
         };
@@ -226,45 +223,26 @@ impl<'a> Books<'a> {
 
     /// What came through a segment, and would have been seen to, had its downstream point missed none.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    fn n_passed(&self, index: usize, side: usize) -> f64 {
+    fn n_passed(&self, crossing: LinkCrossing) -> f64 {
         let n = self
             .n_pairs
-            .get(index)
-            .and_then(|both| both.get(side))
+            .get(crossing.link)
+            .and_then(|both| both.get(crossing.side))
             .copied()
             .unwrap_or(0);
         let missed = self
-            .ends(index, side)
-            .map(|(_, down)| self.missed(down, side));
+            .topology
+            .ends(crossing)
+            .map(|(_, down)| self.missed(down, crossing.side));
         n.max(1) as f64 / (1.0 - missed.unwrap_or_default().share())
     }
 
-    fn n_arrived(&self, point: u16, side: usize) -> f64 {
-        let to = |index: &usize| {
-            self.ends(*index, side)
-                .is_some_and(|(_, down)| down == point)
-        };
-        self.topology
-            .segments()
-            .filter(to)
-            .map(|index| self.n_passed(index, side))
+    fn n_arrived(&self, point: u16, direction: Direction) -> f64 {
+        let neighbours = self.topology.along(direction).neighbours.iter();
+        let to = neighbours.filter(|(_, down)| *down == point);
+        to.filter_map(|(up, down)| self.topology.between(*up, *down))
+            .map(|crossing| self.n_passed(crossing))
             .sum()
-    }
-
-    /// Whether no segment begins where this one ends.
-    fn is_last(&self, index: usize, side: usize) -> bool {
-        let Some((_, down)) = self.ends(index, side) else {
-            return false;
-        };
-        !self
-            .topology
-            .segments()
-            .any(|next| self.ends(next, side).is_some_and(|(up, _)| up == down))
-    }
-
-    /// Upstream and downstream point.
-    pub(super) fn ends(&self, index: usize, side: usize) -> Option<(u16, u16)> {
-        self.topology.ends(Crossing { link: index, side })
     }
 
     pub(super) fn missed(&self, point: u16, side: usize) -> Missed {

@@ -21,21 +21,16 @@ pub struct Early {
 pub struct Earliest(HashedMap<Early>);
 
 impl Earliest {
-    /// Looks at a packet.
+    /// Looks at two sights of a packet, one after the other.
     #[inline]
-    pub(super) fn note(&mut self, plan: &Plan, sights: &[Sight]) {
-        for two in sights.windows(2) {
-            if let [up, down] = two
-                && down.t_ns < up.t_ns
-                && plan.same_clock(up.point, down.point)
-            {
-                let early = Early {
-                    latency_ns: down.t_ns.saturating_sub(up.t_ns),
-                    up: up.frame,
-                    down: down.frame,
-                };
-                self.join(key(up.point, down.point), early);
-            }
+    pub(super) fn note(&mut self, plan: &Plan, up: &Sight, down: &Sight) {
+        if down.t_ns < up.t_ns && plan.same_clock(up.point, down.point) {
+            let early = Early {
+                latency_ns: down.t_ns.saturating_sub(up.t_ns),
+                up: up.frame,
+                down: down.frame,
+            };
+            self.join(key(up.point, down.point), early);
         }
     }
 
@@ -74,7 +69,7 @@ mod tests {
     fn noted(plan: &Plan, pairs: &[(i64, i64)]) -> Earliest {
         let mut earliest = Earliest::default();
         for (up_ns, down_ns) in pairs {
-            earliest.note(plan, &[sight(1, 0, *up_ns), sight(1, 1, *down_ns)]);
+            earliest.note(plan, &sight(1, 0, *up_ns), &sight(1, 1, *down_ns));
         }
         earliest
     }

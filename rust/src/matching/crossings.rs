@@ -61,7 +61,7 @@ impl Crossing {
 
 /// Upstream and downstream point, and the direction, as rows of `matches` have them.
 pub(super) fn points(up: u16, down: u16, direction: Direction) -> i64 {
-    let is_reverse = i64::from(direction == Direction::Reverse);
+    let is_reverse = i64::from(direction.is_reverse());
     i64::from(up) | i64::from(down) << 16 | is_reverse << 32
 }
 
@@ -196,8 +196,13 @@ pub(super) struct Ended {
     pub(super) last: (i64, i64),
 }
 
-const ENDED_VALUES: usize = 9;
+const ENDED_VALUES: usize = 10;
 const NO_POINT: u16 = u16::MAX;
+const NO_FLOW: i64 = 0;
+/// Above the first point and the block.
+const ROUTE_BIT: u32 = 47;
+/// Points that a branch may lead to, and one for none.
+const BRANCH_MASK: i64 = (1 << 12) - 1;
 
 impl Ended {
     fn new(end: &End, first: &Sight, last: &Sight) -> Self {
@@ -213,7 +218,7 @@ impl Ended {
     fn values(&self) -> [i64; ENDED_VALUES] {
         let end = &self.end;
         let point = |point: Option<u16>| i64::from(point.unwrap_or(NO_POINT));
-        let traits = [end.is_reverse, end.had_entered, end.is_untold];
+        let traits = [end.direction.is_reverse(), end.had_entered, end.is_untold];
         let traits = traits
             .iter()
             .rev()
@@ -221,19 +226,24 @@ impl Ended {
         let where_seen = i64::from(end.point)
             | point(end.from) << 16
             | point(end.unmirrored) << 32
-            | traits << 48;
+            | traits << 48
+            | end.branch.map_or(0, |branch| i64::from(branch) + 1) << 51;
         let (first, last) = (self.first, self.last);
-        let block = i64::try_from(end.block).unwrap_or(0) << 16 | i64::from(self.first_point);
+        let block = i64::try_from(end.block).unwrap_or(0) << 16
+            | i64::from(self.first_point)
+            | i64::from(end.direction.route()) << ROUTE_BIT;
         let pair = end.pair.cast_signed();
+        let flow = end.flow.map_or(NO_FLOW, u64::cast_signed);
         let [low, high] = halves(end.waited_for);
         [
-            pair, where_seen, block, first.0, first.1, last.0, last.1, low, high,
+            pair, flow, where_seen, block, first.0, first.1, last.0, last.1, low, high,
         ]
     }
 
     fn of(values: [i64; ENDED_VALUES]) -> Self {
         let [
             pair,
+            flow,
             where_seen,
             block,
             first,
@@ -249,13 +259,17 @@ impl Ended {
         let is_so = |bit: u32| where_seen >> (48 + bit) & 1 == 1;
         let end = End {
             pair: pair.cast_unsigned(),
+            flow: Some(flow.cast_unsigned()).filter(|_| flow != NO_FLOW),
             from: known(16),
             point: point(0),
-            is_reverse: is_so(0),
+            direction: Direction::on(u16::try_from(block >> ROUTE_BIT).unwrap_or(0), !is_so(0)),
             had_entered: is_so(1),
             is_untold: is_so(2),
             unmirrored: known(32),
-            block: usize::try_from(block >> 16).unwrap_or(0),
+            branch: u16::try_from((where_seen >> 51) & BRANCH_MASK)
+                .ok()
+                .and_then(|one| one.checked_sub(1)),
+            block: usize::try_from((block & ((1 << ROUTE_BIT) - 1)) >> 16).unwrap_or(0),
             waited_for: high << 64 | low,
         };
         Self {

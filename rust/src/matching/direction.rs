@@ -19,8 +19,8 @@ impl Votes {
         if plan.is_one_way {
             return Some(Direction::Forward);
         }
-        if let Some(toward_is_forward) = plan.toward_is_forward.get(&first.pair) {
-            return Some(Direction::of(first.toward == *toward_is_forward));
+        if let Some(known) = plan.direction_of(first.pair, first.toward) {
+            return Some(known);
         }
         if first.directed && !points_are_distinct(sights) {
             return self.of_repeated(plan, first, sights);
@@ -29,6 +29,7 @@ impl Votes {
         let reverse_ns = misfit_ns(plan, sights, Direction::Reverse);
         let is_forward = forward_ns <= reverse_ns;
         if !first.directed {
+            let is_forward = sent_forward(plan, sights).unwrap_or(is_forward);
             return Some(Direction::of(is_forward));
         }
         let toward_is_forward = self.voted(first.flow).or_else(|| {
@@ -130,6 +131,28 @@ impl Fit {
         let apart = (mean(self) - mean(other)).abs();
         self.n.min(other.n) >= ENOUGH && apart > ERRORS * (variance(self) + variance(other)).sqrt()
     }
+}
+
+/// Whether most points saw a packet later than the one before them on the path, where one clock says.
+fn sent_forward(plan: &Plan, sights: &[Sight]) -> Option<bool> {
+    let first = sights.first()?;
+    if !sights
+        .iter()
+        .all(|one| plan.same_clock(one.point, first.point))
+    {
+        return None;
+    }
+    let mut along: Vec<(i64, i64)> = sights
+        .iter()
+        .map(|one| (plan.place(Direction::Forward, one.point), one.t_ns))
+        .collect();
+    along.sort_unstable();
+    let later = along.windows(2).map(|two| match two {
+        [(_, up_ns), (_, down_ns)] => down_ns.saturating_sub(*up_ns).signum(),
+        _ => 0,
+    });
+    let n_later: i64 = later.sum();
+    (n_later != 0).then_some(n_later > 0)
 }
 
 /// How far the first sights at each point are from where a packet of that direction would be.

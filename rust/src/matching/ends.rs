@@ -74,13 +74,11 @@ mod tests {
     use super::super::Sight;
     use super::super::testing::sight;
     use super::*;
-    use crate::plan::Direction;
 
     fn cut<'a>(up: &'a Sight, down: &'a Sight, kind: Kind) -> Cut<'a> {
         Cut {
             up,
             down,
-            direction: Direction::Forward,
             kind,
             n_bytes: 1,
             n_copies: 0,

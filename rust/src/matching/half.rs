@@ -30,9 +30,10 @@ impl<'a> Trajectory<'a> {
     /// requests and responses are compared where they are known alike.
     #[inline]
     pub(super) fn nearest(&self) -> Option<&'a Sight> {
-        match self.direction {
-            Direction::Forward => self.sights.first(),
-            Direction::Reverse => self.sights.last(),
+        if self.direction.is_reverse() {
+            self.sights.last()
+        } else {
+            self.sights.first()
         }
     }
 
@@ -45,7 +46,7 @@ impl<'a> Trajectory<'a> {
                 .iter()
                 .map(|one| (one.point, one.t_ns))
                 .collect();
-            if self.direction == Direction::Reverse {
+            if self.direction.is_reverse() {
                 seen.reverse();
             }
             self.half = Some(Rc::new(Half {

@@ -6,18 +6,20 @@ use super::late::{Leftover, WaitingTimes};
 use super::misses::Misses;
 use super::ranges::Lost;
 use super::unmirrored::unmirrored_at;
-use crate::plan::{Crossing, Direction, Plan, Topology};
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use std::collections::HashMap;
 
 /// Where packets of an address pair ended before their path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct End {
     pub(super) pair: u64,
+    /// Where the path forks: their flow, one way. Of several ways it mostly takes one.
+    pub(super) flow: Option<u64>,
     /// The point before the last one that saw them.
     pub(super) from: Option<u16>,
     /// The last one.
     pub(super) point: u16,
-    pub(super) is_reverse: bool,
+    pub(super) direction: Direction,
     /// They had entered the whole path at its beginning.
     pub(super) had_entered: bool,
     /// Of streams that may be cut and joined, it is not told which bytes they carry.
@@ -25,10 +27,12 @@ pub(super) struct End {
     /// The point at which all that led on from there ends, if its mirror was losing frames when they
     /// were to be there.
     pub(super) unmirrored: Option<u16>,
+    /// Of a packet with several receivers: the point that it did not come to.
+    pub(super) branch: Option<u16>,
     /// The block of time of their last sight.
     pub(super) block: usize,
     /// The segments that lead on from the last point, of those that were waited for long enough, by
-    /// [`crate::plan::Crossing::bit`].
+    /// [`crate::plan::LinkCrossing::bit`].
     pub(super) waited_for: u128,
 }
 
@@ -46,17 +50,20 @@ impl End {
             ..
         } = left;
         let along = topology.along(*direction);
-        let is_waited_for = |crossing: &Crossing| {
+        let is_waited_for = |crossing: &LinkCrossing| {
             let until_ns = last.aligned_ns.saturating_add(waits.of(*crossing));
             let (start_ns, end_ns) = plan.cover_of(crossing.link);
             start_ns <= last.aligned_ns && until_ns <= end_ns
         };
-        let onward = || along.onward(last.point);
+        let is_branch = |down: &u16| left.branch.is_none_or(|branch| branch == *down);
+        let onward = || along.onward(last.point).filter(is_branch);
         let onward_links = onward().filter_map(|down| topology.between(last.point, down));
         let waited_for = onward_links.filter(is_waited_for);
         let waited_for = waited_for.fold(0, |all, crossing| all | crossing.bit());
         let is_from_begin = |(up, down): &(u16, u16)| {
-            (left.entered_in_another || first.point == *up) && last.point != *down
+            let goes_to = |branch: u16| branch == *down || along.leads(branch, *down);
+            let is_on_way = left.branch.is_none_or(goes_to);
+            (left.entered_in_another || first.point == *up) && last.point != *down && is_on_way
         };
         let whole = along.whole.filter(is_from_begin);
         let whole = whole.and_then(|(up, down)| topology.between(up, down));
@@ -65,12 +72,14 @@ impl End {
         let may_be_lost = onward().next().is_some() && (waited_for != 0 || had_entered);
         may_be_lost.then_some(Self {
             pair: last.pair,
+            flow: flow_of(topology, last),
             from: left.from,
             point: last.point,
-            is_reverse: *direction == Direction::Reverse,
+            direction: *direction,
             had_entered,
             is_untold: last.range.has_bytes() && last.range.length().is_none(),
             unmirrored: unmirrored_at(plan, topology, last, *direction),
+            branch: left.branch,
             block: plan.blocks.block_of(last.aligned_ns),
             waited_for,
         })
@@ -81,6 +90,8 @@ impl End {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) crossed: Crossed,
+    /// The same of flows, one way, where the path forks.
+    pub(super) crossed_by_flow: Crossed,
     pub(super) ended: HashMap<End, Lost>,
     pub(super) misses: Misses,
 }
@@ -94,16 +105,34 @@ impl Losses {
         direction: Direction,
         crossed: u128,
     ) {
-        self.note_crossed(sights, crossed);
+        self.note_crossed(topology, sights, crossed);
         if sights.last().is_some_and(|last| last.directed) {
             self.misses.note(topology, sights, direction);
         }
     }
 
     /// Notes the segments that a packet crossed.
-    pub(super) fn note_crossed(&mut self, sights: &[Sight], crossed: u128) {
-        if let Some(last) = sights.last().filter(|last| last.directed) {
+    pub(super) fn note_crossed(&mut self, topology: &Topology, sights: &[Sight], crossed: u128) {
+        if let Some(last) = sights.last() {
             self.crossed.add(last.pair, crossed);
+            if let Some(flow) = flow_of(topology, last) {
+                self.crossed_by_flow.add(flow, crossed);
+            }
+        }
+    }
+
+    /// The segments that packets like those that ended crossed: where they ended, those of their flow,
+    /// if it crossed any from there.
+    pub(super) fn crossed_of(&self, topology: &Topology, end: &End) -> u128 {
+        let of_pair = self.crossed.of(end.pair);
+        let of_flow = end.flow.map_or(0, |flow| self.crossed_by_flow.of(flow));
+        let along = topology.along(end.direction);
+        let onward = along.onward(end.point);
+        let onward = onward.filter_map(|down| topology.between(end.point, down));
+        let onward = onward.fold(0, |all, one| all | one.bit());
+        match of_pair & of_flow & onward {
+            0 => of_pair,
+            taken => of_pair & !onward | taken,
         }
     }
 
@@ -124,11 +153,19 @@ impl Losses {
     /// Adds what another partition noted.
     pub(super) fn merge(&mut self, other: Self) {
         self.crossed.join(other.crossed);
+        self.crossed_by_flow.join(other.crossed_by_flow);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
         self.misses.merge(other.misses);
     }
+}
+
+/// The flow of a packet, one way, where packets of two addresses may take several ways.
+fn flow_of(topology: &Topology, sight: &Sight) -> Option<u64> {
+    const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
+    let way = if sight.toward { TOWARD_MASK } else { 0 };
+    topology.forks().then_some(sight.flow ^ way)
 }
 
 /// Whether all points of its part of the path were capturing.
@@ -151,7 +188,7 @@ mod tests {
     use crate::base::blocks::N_BLOCKS;
 
     fn bit(link: usize, side: usize) -> u128 {
-        Crossing { link, side }.bit()
+        LinkCrossing { link, side }.bit()
     }
 
     /// Notes a forward packet of a pair that was seen at these points.
@@ -176,7 +213,7 @@ mod tests {
                 crossed |= bit(index, 0);
             }
         }
-        losses.note_crossed(&seen, crossed);
+        losses.note_crossed(&Topology::new(plan), &seen, crossed);
         if let Some(last) = seen.last() {
             note_end(losses, plan, &seen, Direction::Forward, last);
         }
@@ -268,9 +305,9 @@ mod tests {
         let plan = path(2);
         let mut losses = Losses::default();
         let far = [sight(1, 1, 0)];
-        losses.note_crossed(&far, bit(0, 1));
+        losses.note_crossed(&Topology::new(&plan), &far, bit(0, 1));
         note_end(&mut losses, &plan, &far, Direction::Reverse, &far[0]);
-        losses.note_crossed(&far, bit(0, 0));
+        losses.note_crossed(&Topology::new(&plan), &far, bit(0, 0));
         note_end(&mut losses, &plan, &far, Direction::Forward, &far[0]);
         let undirected = [Sight {
             directed: false,

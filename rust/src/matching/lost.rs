@@ -6,7 +6,7 @@
 
 use super::booking::{Booked, Books};
 use super::crossings::{CrossingFiles, Ended, VALUES, points};
-use super::losses::{End, Losses};
+use super::losses::Losses;
 use super::spill::Spill;
 use crate::base::error::Result;
 use crate::plan::{Direction, Plan};
@@ -24,7 +24,7 @@ pub(super) fn write_lost(
     let mut to = Spill::create(directory, "lost")?;
     for path in std::mem::take(&mut files.ended) {
         Ended::read(&path, &mut |one| {
-            let crossed = losses.crossed.of(one.end.pair);
+            let crossed = losses.crossed_of(&books.topology, &one.end);
             for part in parts(plan, &books, &booked.past_gaps_frac, one, crossed) {
                 to.write(part.row());
             }
@@ -79,30 +79,28 @@ fn parts(
     let gap = end.unmirrored.filter(|_| !ways.is_empty());
     let counted = gap.and_then(|point| past_gaps_frac.get(usize::from(point)));
     let counted = counted.copied().unwrap_or(1.0);
-    let direction = Direction::of(!end.is_reverse);
-    let side = direction.index();
     let mut found = Vec::new();
     for either in ways {
-        let (links, weights) = books.weighed(&either, side);
+        let (links, weights) = books.weighed(&either);
         let all: f64 = weights.iter().sum();
         for (link, weight) in links.into_iter().zip(weights) {
             let Some((link, (up, down))) =
-                link.and_then(|link| Some((link, books.ends(link, side)?)))
+                link.and_then(|link| Some((link, books.topology.ends(link)?)))
             else {
                 continue;
             };
-            let is_whole = plan.whole == Some(link);
+            let is_whole = books.topology.is_whole(link.link);
             let missed = if is_whole {
                 0.0
             } else {
-                books.missed(down, side).share()
+                books.missed(down, link.side).share()
             };
             found.push(Part {
                 up,
                 down,
-                direction,
+                direction: Direction::of(link.side == 0),
                 seen: if is_whole {
-                    entered(plan, one, direction, up)
+                    entered(plan, one, end.direction, up)
                 } else {
                     one.last
                 },
@@ -131,17 +129,11 @@ fn entered(plan: &Plan, one: &Ended, direction: Direction, up: u16) -> (i64, i64
 
 /// What the segment before it has too much, if the point that saw this one misses some such.
 fn farther(books: &Books<'_>, one: &Ended, counted: f64) -> Option<Part> {
-    let End {
-        from,
-        point,
-        is_reverse,
-        ..
-    } = one.end;
-    let (direction, from) = (Direction::of(!is_reverse), from?);
-    let side = direction.index();
-    let missed = books.missed(point, side).share();
-    let mut segments = books.topology.segments();
-    let is_segment = segments.any(|link| books.ends(link, side) == Some((from, point)));
+    let (from, point) = (one.end.from?, one.end.point);
+    let crossing = books.topology.between(from, point)?;
+    let direction = Direction::of(crossing.side == 0);
+    let missed = books.missed(point, crossing.side).share();
+    let is_segment = !books.topology.is_whole(crossing.link);
     (is_segment && missed > 0.0).then_some(Part {
         up: from,
         down: point,

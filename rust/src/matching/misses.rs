@@ -13,7 +13,7 @@ struct Jump {
     pair: u64,
     up: u16,
     down: u16,
-    is_reverse: bool,
+    direction: Direction,
 }
 
 /// What a point made of packets that others saw before and after it.
@@ -76,7 +76,7 @@ impl Misses {
                 pair: up.pair,
                 up: up.point,
                 down: down.point,
-                is_reverse: direction == Direction::Reverse,
+                direction,
             };
             *self.jumped.entry(jump).or_default() += 1;
         }
@@ -134,16 +134,16 @@ impl Misses {
             })
         };
         let mut found: Vec<[Missed; 2]> = points().map(new).collect();
-        let mut alike: BTreeMap<(u16, u16, bool, u128), u64> = BTreeMap::new();
+        let mut alike: BTreeMap<(u16, u16, Direction, u128), u64> = BTreeMap::new();
         for (jump, n) in &self.jumped {
             let crossed = crossed.of(jump.pair);
             *alike
-                .entry((jump.up, jump.down, jump.is_reverse, crossed))
+                .entry((jump.up, jump.down, jump.direction, crossed))
                 .or_default() += n;
         }
-        for ((up, down, is_reverse, crossed), n) in alike {
-            let side = usize::from(is_reverse);
-            let along = topology.along(Direction::of(!is_reverse));
+        for ((up, down, direction, crossed), n) in alike {
+            let side = direction.index();
+            let along = topology.along(direction);
             let is_passed = |point: &u16| {
                 along.passes(up, *point, down) && topology.bits_at(along, *point) & crossed != 0
             };
@@ -173,7 +173,7 @@ fn portion(n: u64, of: u64) -> f64 {
 mod tests {
     use super::super::testing::{fork, path, sight};
     use super::*;
-    use crate::plan::Crossing;
+    use crate::plan::LinkCrossing;
 
     /// Notes forward packets of a pair that were seen at these points.
     fn note(misses: &mut Misses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
@@ -189,7 +189,7 @@ mod tests {
 
     /// Seen and missed per point, forward, where pair 1 crosses these links, and pair 2 all.
     fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
-        let bit = |link: usize| Crossing { link, side: 0 }.bit();
+        let bit = |link: usize| LinkCrossing { link, side: 0 }.bit();
         let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | bit(*at));
         let all: Vec<usize> = (0..plan.links.len()).collect();
         let crossed = Crossed::from_iter([(1, bits(crossed)), (2, bits(&all))]);

@@ -44,6 +44,7 @@ pub mod shares;
 mod shift;
 pub(crate) mod spill;
 mod stage;
+mod steps;
 mod surplus;
 mod tally;
 #[cfg(test)]

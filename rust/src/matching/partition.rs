@@ -218,7 +218,8 @@ impl Sink for Intake<'_> {
 impl Said for Books {
     fn pair(&mut self, cut: &Cut<'_>) {
         self.tally.count_cut(cut);
-        self.tally.rows.keep_cut(cut);
+        let direction = self.plan.between(cut.up.point, cut.down.point);
+        self.tally.rows.keep_cut(cut, direction);
     }
 
     fn whole_path(&mut self, cut: &Cut<'_>) {
@@ -230,10 +231,22 @@ impl Said for Books {
             return self.part(sights, n, direction, folded, fate);
         }
         self.tally.count(sights, direction, folded);
-        self.earliest.note(&self.plan, sights);
+        if sights
+            .first()
+            .is_some_and(|one| self.plan.has_way(one.pair, one.directed))
+        {
+            self.tally.note_early(sights, direction, &mut self.earliest);
+        }
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(sights, direction, is_ambiguous);
-        let is_open = self.leftovers.take(sights, direction, folded, &fate);
+        let is_open = if self
+            .tally
+            .note_branches(sights, direction, &mut self.leftovers)
+        {
+            false
+        } else {
+            self.leftovers.take(sights, direction, folded, &fate)
+        };
         let id = sights.first().map(|first| first.frame);
         let id = id.filter(|_| fate.status == Status::Matched);
         for sight in sights {

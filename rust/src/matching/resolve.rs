@@ -50,7 +50,7 @@ impl Resolver {
                 sink.ambiguous(one, Direction::Forward, &self.folded);
             });
         };
-        if direction == Direction::Reverse {
+        if direction.is_reverse() {
             for sight in sights.iter_mut() {
                 sight.aligned_ns = self.plan.aligned_ns(direction, sight.point, sight.t_ns);
             }

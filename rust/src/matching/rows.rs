@@ -34,10 +34,10 @@ impl Rows {
 
     /// Keeps two packets that carry the same bytes. They have no trajectory: what stands for it is
     /// negative, and puts them in the order of the upstream frames.
-    pub(super) fn keep_cut(&mut self, cut: &Cut<'_>) {
+    pub(super) fn keep_cut(&mut self, cut: &Cut<'_>, direction: Direction) {
         let order = i64::MIN.saturating_add(cut.up.frame.packed());
         let ends = (cut.up, cut.down);
-        self.write(ends, cut.direction, cut.kind, order, By::Bytes);
+        self.write(ends, direction, cut.kind, order, By::Bytes);
     }
 
     fn write(
@@ -49,7 +49,7 @@ impl Rows {
         by: By,
     ) {
         let Some(spill) = &mut self.0 else { return };
-        let is_reverse = i64::from(direction == Direction::Reverse);
+        let is_reverse = i64::from(direction.is_reverse());
         let what = is_reverse << 32 | i64::from(kind as u8) << 33;
         let points = i64::from(up.point) | i64::from(down.point) << 16 | what;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);

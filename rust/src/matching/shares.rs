@@ -5,7 +5,7 @@ use super::half::Half;
 use super::spill::Spill;
 use crate::base::error::Result;
 use crate::base::latencies::Latencies;
-use crate::plan::{Direction, Plan};
+use crate::plan::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,12 +127,20 @@ impl Counter {
         if request.took_ns(response).is_some_and(|ns| ns < 0) {
             return self.leave_out(kind);
         }
-        let (to, back) = match request.direction {
-            Direction::Forward => (request, response),
-            Direction::Reverse => (response, request),
+        let (to, back) = if request.direction.is_reverse() {
+            (response, request)
+        } else {
+            (request, response)
         };
         let block = self.plan.blocks.block_of(to.aligned_ns);
         for (index, (near, far)) in self.plan.links.iter().enumerate() {
+            let place = |point: u16| self.plan.place(to.direction, point);
+            // a route may pass a segment against the path
+            let (to, back) = if place(*near) <= place(*far) {
+                (to, back)
+            } else {
+                (back, to)
+            };
             let (Some(sent), Some(came)) = (to.at(*near), to.at(*far)) else {
                 continue;
             };

@@ -1,19 +1,21 @@
 //! What a partition counts of the packets it decided.
 
 use super::Sight;
+use super::checks::Earliest;
 use super::copies::Folded;
 use super::crossings::{Crossing, Crossings};
 use super::ends::Ends;
 use super::evidence::By;
-use super::late::{LateEdge, Leftover};
+use super::late::{LateEdge, Leftover, Leftovers};
 use super::losses::{End, Losses};
 use super::ranges::{Cut, Kind};
 use super::reordering::Reordering;
 use super::rows::Rows;
 use super::spill::Spill;
+use super::steps::{missing_branches, steps};
 use super::totals::Totals;
 use crate::base::error::Result;
-use crate::plan::{Crossing as LinkCrossing, Direction, Plan, Topology};
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ pub(super) struct Tally {
     ends: Ends,
     crossings: Crossings,
     pub(super) rows: Rows,
-    topology: Topology,
+    topology: Arc<Topology>,
     /// Per link and direction.
     late_edges: Vec<[LateEdge; 2]>,
 }
@@ -86,7 +88,7 @@ impl Tally {
             crossings: Crossings::new(directory, partition, keep.crossings)?,
             rows: Rows::new(directory, partition, keep.rows)?,
             late_edges: late_edges(&plan),
-            topology: Topology::new(&plan),
+            topology: Arc::new(Topology::new(&plan)),
             plan,
         })
     }
@@ -96,17 +98,21 @@ impl Tally {
         &self.totals
     }
 
-    /// Counts a decided packet.
+    /// Counts a decided packet. What has no way was matched, and is in no figure of a segment.
     pub(super) fn count(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
+        let Some(first) = sights.first() else { return };
+        let has_way = self.has_way(first, sights, direction);
+        let topology = Arc::clone(&self.topology);
         let mut crossed = 0;
-        for two in sights.windows(2) {
-            let [up, down] = two else { continue };
-            crossed |= self.count_pair(up, down, direction, folded);
-            if let Some(first) = sights.first() {
-                self.rows.keep(up, down, direction, first);
+        for (up, down) in steps(topology.along(direction), sights) {
+            if has_way {
+                crossed |= self.count_pair(up, down, direction, folded);
             }
+            let with_path = self.plan.between(up.point, down.point);
+            self.rows.keep(up, down, with_path, first);
         }
         if let [first, _, .., last] = sights
+            && has_way
             && sights.len() > 2
             && self
                 .topology
@@ -119,46 +125,81 @@ impl Tally {
             .note_way(&self.topology, sights, direction, crossed);
     }
 
+    /// Whether it is known which way a packet went: by its addresses, or because one clock says that
+    /// it was at one point after the other. Frames without an IP packet, which have no flow but their
+    /// addresses, are answered by others than they were sent to.
+    fn has_way(&self, first: &Sight, sights: &[Sight], direction: Direction) -> bool {
+        let mut steps = steps(self.topology.along(direction), sights);
+        self.plan.has_way(first.pair, first.directed)
+            || first.flow != first.pair
+                && steps.all(|(up, down)| {
+                    up.t_ns <= down.t_ns && self.plan.same_clock(up.point, down.point)
+                })
+    }
+
+    /// Leaves the branches that a packet did not take though those before it do, and says whether it is
+    /// one that has several receivers.
+    pub(super) fn note_branches(
+        &self,
+        sights: &[Sight],
+        direction: Direction,
+        leftovers: &mut Leftovers,
+    ) -> bool {
+        let tree = sights
+            .first()
+            .and_then(|one| self.plan.branches.get(&one.pair));
+        let Some(tree) = tree else { return false };
+        let along = self.topology.along(direction);
+        for (n_seen, down) in missing_branches(along, tree, sights) {
+            let seen = sights.get(..n_seen).unwrap_or(sights);
+            leftovers.take_branch(seen, direction, down);
+        }
+        true
+    }
+
+    /// Notes a packet that arrived before it left.
+    pub(super) fn note_early(
+        &self,
+        sights: &[Sight],
+        direction: Direction,
+        earliest: &mut Earliest,
+    ) {
+        for (up, down) in steps(self.topology.along(direction), sights) {
+            earliest.note(&self.plan, up, down);
+        }
+    }
+
     /// Counts two parts of a packet as one, each of which was counted before.
     pub(super) fn count_late(&mut self, late: &LatePair<'_>) {
         let mut down = *late.down;
         down.evidence.doubt_by(By::Late, late.doubt);
-        self.rows.keep(late.up, &down, late.direction, late.first);
+        let with_path = self.plan.between(late.up.point, late.down.point);
+        self.rows.keep(late.up, &down, with_path, late.first);
         let two = (late.up, late.down);
-        self.count_late_crossing(two, late.direction, late.is_overtaken);
+        self.count_late_crossing(two, late.is_overtaken);
         self.losses.misses.note_joint(&self.topology, late);
     }
 
     /// Counts the whole path of a packet of several parts, if it was seen at both of its ends.
-    pub(super) fn count_late_path(
-        &mut self,
-        two: (&Sight, &Sight),
-        direction: Direction,
-        is_overtaken: bool,
-    ) {
+    pub(super) fn count_late_path(&mut self, two: (&Sight, &Sight), is_overtaken: bool) {
         let crossing = self.topology.between(two.0.point, two.1.point);
         if crossing.is_some_and(|one| self.topology.is_whole(one.link)) {
-            self.count_late_crossing(two, direction, is_overtaken);
+            self.count_late_crossing(two, is_overtaken);
         }
     }
 
-    fn count_late_crossing(
-        &mut self,
-        (up, down): (&Sight, &Sight),
-        direction: Direction,
-        is_overtaken: bool,
-    ) {
+    fn count_late_crossing(&mut self, (up, down): (&Sight, &Sight), is_overtaken: bool) {
         let Some(crossing) = self.add_pair(up, down, 0) else {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
         self.losses
-            .note_crossed(std::slice::from_ref(up), crossing.bit());
+            .note_crossed(&self.topology, std::slice::from_ref(up), crossing.bit());
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n_reordered += u64::from(is_overtaken);
         }
         if self.crossings.are_kept() {
-            let crossing = Crossing::new(up, down, direction, 0);
+            let crossing = Crossing::new(up, down, Direction::of(side == 0), 0);
             self.crossings.cross(&crossing, is_overtaken);
         }
     }
@@ -188,7 +229,7 @@ impl Tally {
         };
         let LinkCrossing { link: index, side } = crossing;
         self.losses
-            .note_crossed(std::slice::from_ref(cut.up), crossing.bit());
+            .note_crossed(&self.topology, std::slice::from_ref(cut.up), crossing.bit());
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.matched_bytes += cut.n_bytes;
         }
@@ -217,7 +258,8 @@ impl Tally {
         };
         let LinkCrossing { link: index, side } = crossing;
         if let Some(reordering) = at(&mut self.reordering, index, side) {
-            let crossing = || Crossing::new(up, down, direction, n_copies);
+            let with_path = Direction::of(side == 0);
+            let crossing = || Crossing::new(up, down, with_path, n_copies);
             let crossing = self.crossings.are_kept().then(crossing);
             reordering.push(up, down, Kind::Packet, is_exact, crossing);
         }

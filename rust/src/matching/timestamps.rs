@@ -89,10 +89,7 @@ impl Timestamps {
     /// Values are known by flow and who showed them; `None` where others stand for it.
     #[inline]
     fn key(&self, nearest: &Sight, shows: Direction, value: u32) -> Option<u64> {
-        let key = fold(
-            nearest.flow,
-            two(u32::from(shows == Direction::Reverse), value),
-        );
+        let key = fold(nearest.flow, two(u32::from(shows.is_reverse()), value));
         (value != 0 && self.plan.is_paired(key)).then_some(key)
     }
 

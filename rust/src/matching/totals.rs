@@ -11,7 +11,7 @@ use super::reordering::Reordered;
 use super::shares::Shares;
 use crate::base::blocks::Blocks;
 use crate::base::histogram::Histogram;
-use crate::plan::{Crossing, Direction, N_BINS, Plan};
+use crate::plan::{Direction, LinkCrossing, N_BINS, Plan};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -246,7 +246,7 @@ impl Totals {
     pub(super) fn set_thresholds(&mut self, waits: &WaitingTimes) {
         for (index, both) in self.links.iter_mut().enumerate() {
             for (side, tally) in both.iter_mut().enumerate() {
-                tally.loss_threshold_ns = waits.of(Crossing { link: index, side });
+                tally.loss_threshold_ns = waits.of(LinkCrossing { link: index, side });
             }
         }
     }

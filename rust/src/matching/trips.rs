@@ -182,7 +182,7 @@ impl Trips {
             nearest.message.kind,
             MessageKind::EchoRequest | MessageKind::EchoReply
         );
-        let asker = u32::from(is_echo) << 1 | u32::from(asker == Direction::Reverse);
+        let asker = u32::from(is_echo) << 1 | u32::from(asker.is_reverse());
         let key = fold(nearest.flow, two(asker, number));
         self.plan.is_paired(key).then_some(key)
     }

@@ -1,34 +1,61 @@
-//! The two ways along the path.
+//! The two ways along a route.
 
-/// Which way a packet travels on the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+/// Which way a packet travels, and along which of the routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Direction {
+    /// 0 is the path as it is written.
+    route: u16,
+    is_reverse: bool,
+}
+
+#[expect(
+    non_upper_case_globals,
+    reason = "they are the two kinds of a direction"
+)]
+impl Direction {
     /// As the path is written.
-    Forward,
+    pub const Forward: Self = Self::on(0, true);
     /// Against it.
-    Reverse,
+    pub const Reverse: Self = Self::on(0, false);
 }
 
 impl Direction {
-    /// Forward or not.
+    /// Forward along the path or not.
     #[must_use]
-    pub fn of(is_forward: bool) -> Self {
-        if is_forward {
-            Self::Forward
-        } else {
-            Self::Reverse
+    pub const fn of(is_forward: bool) -> Self {
+        Self::on(0, is_forward)
+    }
+
+    /// Forward along a route or not.
+    #[must_use]
+    pub const fn on(route: u16, is_forward: bool) -> Self {
+        Self {
+            route,
+            is_reverse: !is_forward,
         }
     }
 
-    /// The other one.
+    /// The other one, on the same route.
     #[must_use]
-    pub fn turned(self) -> Self {
-        Self::of(self == Self::Reverse)
+    pub const fn turned(self) -> Self {
+        Self::on(self.route, self.is_reverse)
+    }
+
+    /// Against the route.
+    #[must_use]
+    pub const fn is_reverse(self) -> bool {
+        self.is_reverse
+    }
+
+    /// The route.
+    #[must_use]
+    pub const fn route(self) -> u16 {
+        self.route
     }
 
     /// 0 forward, 1 reverse.
     #[must_use]
     pub fn index(self) -> usize {
-        usize::from(self == Self::Reverse)
+        usize::from(self.is_reverse)
     }
 }

@@ -17,7 +17,7 @@ use crate::wire::Packet;
 pub use band::Band;
 pub use copies::Copies;
 pub use direction::Direction;
-pub use topology::{Along, Crossing, Topology};
+pub use topology::{Along, LinkCrossing, Topology};
 
 /// One in a width, per µs.
 #[must_use]
@@ -48,6 +48,13 @@ pub struct Plan {
     pub copies: Vec<Copies>,
     /// Address pairs: whether packets from the smaller address go forward.
     pub toward_is_forward: HashedMap<bool>,
+    /// Address pairs whose packets do not pass the points in the order of the path: their route, from 1.
+    pub route_of: HashedMap<u16>,
+    /// Per route from 1 on and point: its place.
+    pub routes: Vec<Vec<u32>>,
+    /// Address pairs whose packets have several receivers: the steps (upstream, downstream) that all of
+    /// them take.
+    pub branches: HashedMap<Vec<(u16, u16)>>,
     /// Per point: when its mirror lost frames by their numbers, raw time, ascending; and how many.
     pub mirror_gaps: Vec<(Vec<(i64, i64)>, u64)>,
     /// All packets pass the points in one order, whichever way their flow goes.
@@ -187,15 +194,32 @@ impl Plan {
     /// Place of a point for packets of a direction: ascending from sender to receiver.
     #[must_use]
     pub fn place(&self, direction: Direction, point: u16) -> i64 {
-        let position = self
-            .position
-            .get(usize::from(point))
-            .map_or(0, |place| i64::from(*place));
-        if direction == Direction::Forward {
-            position
+        let route = usize::from(direction.route()).checked_sub(1);
+        let along = route.map_or(Some(&self.position), |route| self.routes.get(route));
+        let place = along.and_then(|along| along.get(usize::from(point)));
+        let place = place.map_or(0, |place| i64::from(*place));
+        if direction.is_reverse() {
+            -place
         } else {
-            -position
+            place
         }
+    }
+
+    /// The direction of packets of an address pair, if it is known.
+    #[must_use]
+    #[inline]
+    pub fn direction_of(&self, pair: u64, toward: bool) -> Option<Direction> {
+        let toward_is_forward = *self.toward_is_forward.get(&pair)?;
+        let route = self.route_of.get(&pair).copied().unwrap_or(0);
+        Some(Direction::on(route, toward == toward_is_forward))
+    }
+
+    /// Whether a packet goes with the path from one point to another, or against it.
+    #[must_use]
+    #[inline]
+    pub fn between(&self, up: u16, down: u16) -> Direction {
+        let place = |point| self.place(Direction::Forward, point);
+        Direction::of(place(up) <= place(down))
     }
 
     /// Where packets of a direction enter the whole path, if it is more than one segment.
@@ -204,6 +228,14 @@ impl Plan {
         let (near, far) = *self.links.get(self.whole?)?;
         let is_near = self.place(direction, near) <= self.place(direction, far);
         Some(if is_near { near } else { far })
+    }
+
+    /// Whether the way of a packet is known: which way neighbour discovery goes is not, nor are other
+    /// packets that are born on the path.
+    #[must_use]
+    #[inline]
+    pub fn has_way(&self, pair: u64, directed: bool) -> bool {
+        directed || self.is_one_way || self.toward_is_forward.contains_key(&pair)
     }
 
     /// Whether two points share a clock.

@@ -4,15 +4,15 @@
 use super::{Direction, Plan};
 
 /// A link, and the way it is crossed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkCrossing {
     /// Index into the plan's links.
     pub link: usize,
     /// 0 from the near point to the far one, 1 back.
     pub side: usize,
 }
 
-impl Crossing {
+impl LinkCrossing {
     /// One bit per segment and direction; paths with more than 64 segments share bits.
     #[must_use]
     pub fn bit(self) -> u128 {
@@ -28,8 +28,9 @@ pub struct Topology {
     whole: Option<usize>,
     /// Per near × n + far.
     of_ends: Vec<Option<usize>>,
-    /// Per direction.
-    along: Vec<Along>,
+    /// Per route, forward and reverse.
+    along: Vec<[Along; 2]>,
+    forks: bool,
 }
 
 /// What lies along one direction.
@@ -57,14 +58,18 @@ impl Topology {
                 *slot = Some(index);
             }
         }
+        let along: Vec<[Along; 2]> = (0..=u16::try_from(plan.routes.len()).unwrap_or(0))
+            .map(|route| [true, false].map(|way| Along::new(plan, Direction::on(route, way))))
+            .collect();
+        let follow = |one: &Along, up: u16| one.onward(up).nth(1).is_some();
+        let fork = |one: &Along| one.neighbours.iter().any(|(up, _)| follow(one, *up));
         Self {
             n_points,
             links: plan.links.clone(),
             whole: plan.whole,
             of_ends,
-            along: [Direction::Forward, Direction::Reverse]
-                .map(|direction| Along::new(plan, direction))
-                .into(),
+            forks: along.iter().flatten().any(fork),
+            along,
         }
     }
 
@@ -78,19 +83,33 @@ impl Topology {
             place: Vec::new(),
             behind: Vec::new(),
         };
-        self.along.get(direction.index()).unwrap_or(&NOTHING)
+        let route = self.along.get(usize::from(direction.route()));
+        let along = route.and_then(|both| both.get(direction.index()));
+        along.unwrap_or(&NOTHING)
+    }
+
+    /// The numbers of all routes, the path's first.
+    pub fn routes(&self) -> impl Iterator<Item = u16> {
+        (0..).take(self.along.len())
     }
 
     /// The link that leads from one point to another, if there is one.
     #[must_use]
     #[inline]
-    pub fn between(&self, up: u16, down: u16) -> Option<Crossing> {
+    pub fn between(&self, up: u16, down: u16) -> Option<LinkCrossing> {
         let link = |near: u16, far: u16| {
             let index = usize::from(near) * self.n_points + usize::from(far);
             self.of_ends.get(index).copied().flatten()
         };
-        let forward = link(up, down).map(|link| Crossing { link, side: 0 });
-        forward.or_else(|| link(down, up).map(|link| Crossing { link, side: 1 }))
+        let forward = link(up, down).map(|link| LinkCrossing { link, side: 0 });
+        forward.or_else(|| link(down, up).map(|link| LinkCrossing { link, side: 1 }))
+    }
+
+    /// Whether several points follow one, so that packets of one address pair may take several ways.
+    #[must_use]
+    #[inline]
+    pub fn forks(&self) -> bool {
+        self.forks
     }
 
     /// Whether a link is the whole path, and no segment of it.
@@ -122,7 +141,7 @@ impl Topology {
 
     /// Upstream and downstream point.
     #[must_use]
-    pub fn ends(&self, Crossing { link, side }: Crossing) -> Option<(u16, u16)> {
+    pub fn ends(&self, LinkCrossing { link, side }: LinkCrossing) -> Option<(u16, u16)> {
         let (near, far) = *self.links.get(link)?;
         Some(if side == 0 { (near, far) } else { (far, near) })
     }
@@ -281,14 +300,17 @@ mod tests {
     #[test]
     fn a_link_is_crossed_from_either_end() {
         let topology = Topology::new(&line(3));
-        let crossing = |link, side| Some(Crossing { link, side });
+        let crossing = |link, side| Some(LinkCrossing { link, side });
         assert_eq!(topology.between(1, 2), crossing(1, 0));
         assert_eq!(topology.between(2, 1), crossing(1, 1));
         assert_eq!(topology.between(2, 0), crossing(2, 1));
         assert_eq!(topology.between(1, 1), None);
         assert_eq!(topology.segments().collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(topology.ends(Crossing { link: 1, side: 1 }), Some((2, 1)));
-        assert_eq!(topology.ends(Crossing { link: 3, side: 0 }), None);
+        assert_eq!(
+            topology.ends(LinkCrossing { link: 1, side: 1 }),
+            Some((2, 1))
+        );
+        assert_eq!(topology.ends(LinkCrossing { link: 3, side: 0 }), None);
     }
 
     #[test]
@@ -324,5 +346,6 @@ mod tests {
         assert!(forward.are_beside(1, 2) && !forward.are_beside(0, 2));
         assert!(forward.passes(0, 1, 3) && !forward.passes(0, 1, 2));
         assert_eq!(forward.onward(0).collect::<Vec<_>>(), [1, 2]);
+        assert!(topology.forks() && !Topology::new(&line(4)).forks());
     }
 }

@@ -37,11 +37,6 @@ TRUE_OF_LAB = {
     "vxlan-tso-gro": {"segmentation-offload", "offload-signs"},
 }
 """What is true of the lab's captures besides: their clocks are one, and nobody said so."""
-FALSE_OF_LAB = {
-    "graph-asymmetric": "direction-missing, where the way back leads through another point",
-    "graph-vxlan-two-tenants": "partial-time, where the addresses are another tenant's",
-}
-"""What is found and is not true, as long as a path is a line and a flow its inner addresses."""
 
 
 def interrupt(given: Captures, capture: Path, change: pytest.MonkeyPatch) -> None:
@@ -101,9 +96,7 @@ def test_nothing_is_found_in_samples_of_one_clock(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", LAB, ids=lambda folder: folder.name)
-def test_what_is_found_in_the_lab_is_true(folder: Path, request: pytest.FixtureRequest) -> None:
-    if folder.name in FALSE_OF_LAB:
-        request.applymarker(pytest.mark.xfail(strict=True, reason=FALSE_OF_LAB[folder.name]))
+def test_what_is_found_in_the_lab_is_true(folder: Path) -> None:
     found = lint(sorted(folder.glob("*.pcap")), same_clock=["all"])["findings"]
     is_unsorted = any(goes_back(path) for path in folder.glob("*.pcap"))
     expected = {"unsorted-frames"} if is_unsorted else set()

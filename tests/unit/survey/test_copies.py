@@ -9,6 +9,7 @@ import numpy as np
 from pcaplat.model.band import Copies
 from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.observations import Observations
+from pcaplat.stages.survey.path_order.routes import Routes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ def found(n_at: Mapping[int, tuple[int, ...]], *, both_ways: bool = True) -> lis
             if both_ways or key % 2 == 0
         ]
         points.append(observations(rows))
-    return find_copies(points, [[0, 1, 2]], {PAIR: True, ELSEWHERE: True})
+    return find_copies(points, [[0, 1, 2]], Routes({PAIR: True, ELSEWHERE: True}, [[0, 1, 2]]))
 
 
 def test_a_mirror_is_measured_where_other_points_saw_packets_once() -> None:

@@ -14,6 +14,7 @@ from pcaplat.stages.survey.observations import unique_observations
 from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.flow_openers import count_flow_openers
 from pcaplat.stages.survey.path_order.links import find_edges
+from pcaplat.stages.survey.path_order.routes import Routes
 from tests.support.samples import START_NS, Walk, Watcher, observations, point_of, sample_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,11 @@ class TestRelations:
 
 class TestEdges:
     def unique(self, *seen: list[int]) -> list[tuple[int, int]]:
-        return find_edges([observations(keys, keys) for keys in seen], list(range(len(seen))))
+        return find_edges(
+            [observations(keys, keys) for keys in seen],
+            list(range(len(seen))),
+            Routes({}, [list(range(len(seen)))]),
+        )
 
     def test_a_mirror_that_drops_a_fifth_makes_no_shortcut(self) -> None:
         every = list(range(1000))

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import TypeVar
+from itertools import combinations, product
 
 import numpy as np
 
@@ -21,15 +20,13 @@ from pcaplat.stages.survey.delays.relations import (
 )
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
-from pcaplat.stages.survey.path_order.orient import ways
-
-Packets = TypeVar("Packets", Shared, Observations)
+from pcaplat.stages.survey.path_order.routes import Routes, is_along
 
 
 def fit_centres(
     relations: Relations,
     components: Sequence[list[int]],
-    toward: Mapping[int, bool],
+    routes: Routes,
     n_points: int,
 ) -> tuple[list[Centre], list[Centre]]:
     """Give each point's usual difference to its component's first, forward and reverse."""
@@ -37,8 +34,11 @@ def fit_centres(
     for component in components:
         for known, new in spanning_steps(relations, component):
             both = between(relations, known, new)
+            with_path = is_along(component, (known, new))
+            goes = [routes.is_going(both, ends) for ends in ((known, new), (new, known))]
             for side, centres in enumerate(sides):
-                centres[new] = _beyond(centres[known], both, toward, side)
+                own, other = goes if with_path == (side == 0) else goes[::-1]
+                centres[new] = _beyond(centres[known], both, (own, other))
     return sides
 
 
@@ -46,7 +46,7 @@ def fit_bands(
     relations: Relations,
     components: Sequence[list[int]],
     centres: tuple[list[Centre], list[Centre]],
-    toward: Mapping[int, bool],
+    routes: Routes,
     seen: Sequence[tuple[Observations, Observations]],
     points: Sequence[Point],
 ) -> tuple[dict[Pair, Band], dict[Pair, Band]]:
@@ -56,15 +56,15 @@ def fit_bands(
     """
     # what is unique by its rhythm has keys of its own
     keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
-    sides = [[of_side(unique, toward, side) for _, unique in seen] for side in (0, 1)]
+    sides = [[routes.side(unique, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
     doubtful_ns = [doubtful(some) for some in centres]
     n_seen: tuple[dict[Pair, int], dict[Pair, int]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
-        for side, (up, down) in enumerate(((near, far), (far, near))):
-            packets = of_side(between(relations, up, down), toward, side)
+        for side, (up, down) in product((0, 1), ((near, far), (far, near))):
+            packets = routes.going(between(relations, up, down), (up, down), side)
             if len(packets):
                 of_ends = centres[side][up], centres[side][down]
                 residual_ns = residuals(packets, of_ends)
@@ -90,18 +90,9 @@ def _as_elsewhere(bands: dict[Pair, Band], n_seen: Mapping[Pair, int]) -> dict[P
     }
 
 
-def of_side(both: Packets, toward: Mapping[int, bool], side: int) -> Packets:
-    """Give what went one way, 0 forward and 1 in reverse; all of it where nothing has a way."""
-    if not np.any(both.is_directed):
-        return both
-    is_known, is_forward = ways(both, toward)
-    is_way = is_forward if side == 0 else is_known & ~is_forward
-    return both.at(both.is_directed & is_way)
-
-
-def _beyond(known: Centre, both: Shared, toward: Mapping[int, bool], side: int) -> Centre:
+def _beyond(known: Centre, both: Shared, ways: tuple[Bools, Bools]) -> Centre:
     """Centre of the next point; by the other direction's packets where this was not seen."""
-    own, others = of_side(both, toward, side), of_side(both, toward, 1 - side)
+    own, others = map(both.at, ways)
     for choice, rest in ((own, others), (others, own), (both, NOTHING_SHARED)):
         if len(choice):
             return follow(known, choice.t_ns, choice.d_ns, (rest.t_ns, rest.d_ns))

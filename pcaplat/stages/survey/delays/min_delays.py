@@ -1,15 +1,16 @@
 """What the sample alone says of the clocks, in the form that alignment takes."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import N_BINS, Findings
 from pcaplat.model.points import Pair
-from pcaplat.stages.survey.delays.latencies import of_side
 from pcaplat.stages.survey.delays.relations import Shared, between, relate
 from pcaplat.stages.survey.observations import Sample, unique_observations
+from pcaplat.stages.survey.path_order.routes import Routes
 
 
 def sampled_min_delays(
@@ -30,10 +31,12 @@ def sampled_min_delays(
     """
     relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])
+    orders = [findings.along, *findings.routes]
+    routes = Routes(findings.toward_is_forward, orders, findings.route_of)
     min_delays = list[MinDelays]()
     for near, far in dict.fromkeys([*findings.edges, whole]):
-        for side, (up, down) in enumerate(((near, far), (far, near))):
-            both = of_side(between(relations, up, down), findings.toward_is_forward, side)
+        for side, (up, down) in product((0, 1), ((near, far), (far, near))):
+            both = routes.going(between(relations, up, down), (up, down), side)
             both = both.at(both.is_directed)
             if len(both) and domains[up] != domains[down]:
                 min_delays.append(_min_delays(findings, side, (up, down), both))

@@ -1,6 +1,6 @@
 """How far packets of one flow stay in order between two points."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ from pcaplat.model.arrays import Ints
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre
 from pcaplat.model.points import Pair
-from pcaplat.stages.survey.delays.latencies import doubtful, of_side, passed_in, residuals
+from pcaplat.stages.survey.delays.latencies import doubtful, passed_in, residuals
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
+from pcaplat.stages.survey.path_order.routes import Routes
 
 PRIOR = 0.05
 """So many overtakings are thought of anywhere besides those seen, and besides those to be
@@ -66,7 +67,7 @@ def with_order(
     bands: tuple[dict[Pair, Band], dict[Pair, Band]],
     relations: Relations,
     centres: tuple[Sequence[Centre], Sequence[Centre]],
-    toward: Mapping[int, bool],
+    routes: Routes,
 ) -> tuple[dict[Pair, Band], dict[Pair, Band]]:
     """Say of every band how far packets keep their order.
 
@@ -75,10 +76,10 @@ def with_order(
         relations: What pairs of points share: the more neighbours of a flow are in it, the more
             it tells.
         centres: Of every point, forward and reverse.
-        toward: By address pair, whether the smaller address is at the path's first end.
+        routes: Which way address pairs go.
     """
     first, second = (
-        _with_order(bands[side], relations, centres[side], toward, side) for side in (0, 1)
+        _with_order(bands[side], relations, centres[side], routes, side) for side in (0, 1)
     )
     return first, second
 
@@ -87,13 +88,13 @@ def _with_order(
     bands: dict[Pair, Band],
     relations: Relations,
     centres: Sequence[Centre],
-    toward: Mapping[int, bool],
+    routes: Routes,
     side: int,
 ) -> dict[Pair, Band]:
     doubtful_ns = doubtful(centres)
     found = {}
     for up, down in bands:
-        both = of_side(between(relations, up, down), toward, side)
+        both = routes.going(between(relations, up, down), (up, down), side)
         found[up, down] = _overtaken(both, (centres[up], centres[down]), doubtful_ns)
     path = together(found.values())
     return {

@@ -1,33 +1,123 @@
 """Which points are neighbours: the edges of the path."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Pair
-from pcaplat.stages.survey.observations import Observations
+from pcaplat.records import dataclass
+from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.path_order.routes import Routes, is_along
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
 else joins its ends: how busy other parts of the path are says nothing of it."""
 
+ENOUGH_OF_WAY = 8
+"""So many packets of two addresses and one direction tell which points they pass."""
 
-def find_edges(unique: list[Observations], along: list[int]) -> list[Pair]:
+HARDLY_EVER = 0.05
+"""A point that sees a smaller share of them is not on their way."""
+
+
+def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Routes) -> list[Pair]:
     """Edges of one component: pairs of points that trajectories visit one after the other.
 
-    A pair that is passed over by a point in between is an edge only if more trajectories jump than
-    go through: a mirror that drops a fifth of its packets makes no shortcut.
+    A pair that is passed over by a point in between is an edge if packets of two addresses go that
+    way which never pass the point; else only if more trajectories jump than go through: a mirror
+    that drops a fifth of its packets makes no shortcut.
+
+    Args:
+        unique: The packets that each point saw once.
+        along: The points of the component, forward.
+        routes: Which address pairs pass them in another order.
     """
-    taken = _visits(unique, along)
+    visits = Visits.of([_on_route(unique[point], routes, 0) for point in along], along)
+    # what goes to several receivers does not pass from one to the other
+    others = Visits.of([_numbered(unique[point]) for point in along], along)
+    taken = visits.taken()
     busiest = max(taken.values(), default=0)
-    taken = _joined({e: n for e, n in taken.items() if n >= LEAST_SHARE * busiest}, taken)
-    edges = [ends for ends, n in taken.items() if _widest_detour(taken, ends, along) < n]
+    busy = {ends for ends, n in taken.items() if n >= LEAST_SHARE * busiest}
+    own = visits.of_own_way()
+    for number, route in enumerate(routes.orders[1:], 1):
+        some = [point for point in route if point in along]
+        visits = Visits.of([_on_route(unique[point], routes, number) for point in some], some)
+        found = {_forward(ends, along) for ends in visits.of_own_way()}
+        own |= found
+        taken = {ends: taken.get(ends, 0) + ENOUGH_OF_WAY for ends in found} | taken
+    kept = {ends: n for ends, n in taken.items() if ends in busy | own}
+    taken = _joined(_joined(kept, taken), _tree([unique[point] for point in along], along))
+    taken = _joined(taken, others.taken())
+    edges = [ends for ends, n in taken.items() if ends in own or _detour(taken, ends, along) < n]
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
 
 
-def _joined(busy: dict[Pair, int], taken: dict[Pair, int]) -> dict[Pair, int]:
+@dataclass(frozen=True)
+class Visits:
+    """Steps of packets from one point to the next: places in the path, and whose packet it was.
+
+    `passed` has the packets of each way (two addresses, one direction) that each place saw.
+    """
+
+    along: Sequence[int]
+    near: Ints
+    far: Ints
+    way: Ints
+    passed: Ints
+
+    @classmethod
+    def of(cls, some: Sequence[Observations], along: Sequence[int]) -> "Visits":
+        """Follow packets that are unique wherever they were seen; those of each point, forward."""
+        key = np.concatenate([one.key for one in some])
+        place = np.repeat(np.arange(len(along)), [len(one) for one in some])
+        pair, toward = (np.concatenate([getattr(one, f) for one in some]) for f in WAY)
+        ways, way = np.unique(np.where(toward, pair, ~pair), return_inverse=True)
+        passed = np.zeros((len(ways), len(along)), np.int64)
+        np.add.at(passed, (way, place), 1)
+        by = np.lexsort((place, key))
+        key, place, way = key[by], place[by], way[by]
+        is_next = key[1:] == key[:-1]
+        return cls(along, place[:-1][is_next], place[1:][is_next], way[1:][is_next], passed)
+
+    def taken(self) -> dict[Pair, int]:
+        """How often two points follow each other."""
+        return self._counted(np.ones(len(self.near), np.bool_), least=1)
+
+    def of_own_way(self) -> set[Pair]:
+        """Points that follow each other on a way which passes none of those between them."""
+        most = self.passed.max(axis=1, initial=0)
+        is_passed = self.passed > HARDLY_EVER * most[:, None]
+        # of few packets nobody knows where they do not pass
+        is_passed |= most[:, None] < ENOUGH_OF_WAY
+        before = np.cumsum(is_passed, axis=1)
+        is_free = before[self.way, self.far - 1] == before[self.way, self.near]
+        own = self._steps_of_ways(is_free)
+        return {(self.along[near], self.along[far]) for near, far in own.T.tolist()}
+
+    def _steps_of_ways(self, is_free: Bools) -> Ints:
+        """Steps that most packets of some way took, of those that are enough."""
+        steps = np.stack((self.way, self.near, self.far))[:, is_free]
+        (way, near, far), n = np.unique(steps, axis=1, return_counts=True)
+        is_enough = (n >= ENOUGH_OF_WAY) & (2 * n > self.passed[way, near])
+        return np.stack((near, far))[:, is_enough]
+
+    def _counted(self, which: Bools, least: int) -> dict[Pair, int]:
+        steps = np.stack((self.near, self.far))[:, which]
+        found, counts = np.unique(steps, axis=1, return_counts=True)
+        rows = zip(*found.tolist(), counts.tolist(), strict=True)
+        return {(self.along[near], self.along[far]): n for near, far, n in rows if n >= least}
+
+
+WAY = ("pair", "is_toward")
+
+
+def _joined(busy: dict[Pair, int], taken: Mapping[Pair, int]) -> dict[Pair, int]:
     """Add the busiest of the other edges between points that nothing joins."""
-    group = {point: {point} for ends in taken for point in ends}
+    group = {point: {point} for ends in (*busy, *taken) for point in ends}
+    taken = {**taken, **busy}
     links = dict(busy)
     for ends in sorted(taken, key=lambda ends: (ends not in busy, -taken[ends], ends)):
         near, far = (group[end] for end in ends)
@@ -38,28 +128,55 @@ def _joined(busy: dict[Pair, int], taken: dict[Pair, int]) -> dict[Pair, int]:
     return links
 
 
-def _visits(unique: list[Observations], along: list[int]) -> dict[Pair, int]:
-    """How often two points follow each other, over packets unique wherever they were seen."""
-    keys = [_strong_keys(unique[point]) for point in along]
-    key, place = np.concatenate(keys), np.repeat(np.arange(len(along)), [len(one) for one in keys])
-    by = np.lexsort((place, key))
-    key, place = key[by], place[by]
-    is_next = key[1:] == key[:-1]
-    steps = np.stack((place[:-1][is_next], place[1:][is_next]))
-    found, n = np.unique(steps, axis=1, return_counts=True)
-    return {
-        (along[near], along[far]): count
-        for near, far, count in zip(*found.tolist(), n.tolist(), strict=True)
-    }
+def _tree(seen: Sequence[Observations], along: Sequence[int]) -> dict[Pair, int]:
+    """Join points by what has several receivers, those first between which times vary least.
+
+    What packets wait on one branch they do not wait on another, so that receivers differ from each
+    other by more than either differs from the point where they part.
+    """
+    varies = [
+        (spread_ns, n, (along[near], along[far]))
+        for near, far in combinations(range(len(along)), 2)
+        for spread_ns, n in _spread(seen[near], seen[far])
+    ]
+    group = {point: {point} for point in along}
+    found: dict[Pair, int] = {}
+    for _, n, (near, far) in sorted(varies):
+        if group[near] is not group[far]:
+            found[near, far] = n
+            joined = group[near] | group[far]
+            group |= dict.fromkeys(joined, joined)
+    return found
 
 
-def _strong_keys(observations: Observations) -> Ints:
-    """Keys of unicast and numbered packets; of all if there are none."""
-    strong = observations.key[observations.is_directed | (observations.copy_tag != 0)]
-    return strong if len(strong) else observations.key
+def _spread(near: Observations, far: Observations) -> Iterator[tuple[float, int]]:
+    """How much the difference of two points' stamps varies from packet to packet, ns."""
+    near, far = (one.at(~one.is_directed) for one in (near, far))
+    at = np.flatnonzero(among(near.key, far.key))
+    if len(at) >= ENOUGH_OF_WAY:
+        at = at[np.argsort(near.t_ns[at])]
+        d_ns = far.t_ns[np.searchsorted(far.key, near.key[at])] - near.t_ns[at]
+        # neighbours have the clocks' offset in common
+        yield float(np.median(np.abs(np.diff(d_ns)))), len(at)
 
 
-def _widest_detour(taken: dict[Pair, int], ends: Pair, along: list[int]) -> int:
+def _forward(ends: Pair, along: Sequence[int]) -> Pair:
+    return ends if is_along(along, ends) else ends[::-1]
+
+
+def _on_route(observations: Observations, routes: Routes, number: int) -> Observations:
+    """Unicast packets of address pairs that take a route."""
+    is_on_it = routes.of_rows(observations.pair) == number
+    return observations.at(observations.is_directed & is_on_it)
+
+
+def _numbered(observations: Observations) -> Observations:
+    """Unicast and numbered packets; all if there are none."""
+    strong = observations.at(observations.is_directed | (observations.copy_tag != 0))
+    return strong if len(strong) else observations
+
+
+def _detour(taken: Mapping[Pair, int], ends: Pair, along: Sequence[int]) -> int:
     """Trajectories that the best way around a pair carries, over points in between."""
     start, stop = along.index(ends[0]), along.index(ends[1])
     width = {along[start]: max(taken.values())}

@@ -1,12 +1,16 @@
 """In what order packets pass the points."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared
+from pcaplat.stages.survey.observations import among
+from pcaplat.stages.survey.path_order.groups import two_groups
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,
     direction_changes,
@@ -14,9 +18,19 @@ from pcaplat.stages.survey.path_order.orient import (
     orient,
     usual_differences,
 )
+from pcaplat.stages.survey.path_order.routes import (
+    Votes,
+    is_along,
+    off_path,
+    turned_by_votes,
+    votes,
+)
 
 HOP_NS = 1000.0
 """What stands for the distance of two points that only TTL tells apart."""
+
+MOST_ROUNDS = 4
+"""Address pairs are oriented anew by the order that they give so often at most."""
 
 Distances = dict[Pair, float]
 """Two-way distances, ns: positive where the first of two points is nearer the path's first."""
@@ -29,7 +43,9 @@ class PathOrder:
     `is_assumed` names the points whose place rests on raw stamps or TTL, because they saw one
     direction only; `is_timed` those that were timed by a clock they share with another;
     `is_known` tells whether anything says which point is before which. `n_agreeing` counts the
-    changes of direction that say of two points what most of them say.
+    changes of direction that say of two points what most of them say. `route_of` has the address
+    pairs whose packets take one of the `routes` instead of the path, numbered from 1. `is_grouped`:
+    no addresses go both ways, and two groups of differences told the directions.
     """
 
     points: list[int]
@@ -40,6 +56,9 @@ class PathOrder:
     is_timed: frozenset[int]
     is_known: bool
     n_agreeing: dict[Pair, int]
+    route_of: dict[int, int]
+    routes: list[list[int]]
+    is_grouped: bool = False
 
     def turned(self) -> "PathOrder":
         """Give the same order from the other end."""
@@ -52,6 +71,9 @@ class PathOrder:
             self.is_timed,
             self.is_known,
             self.n_agreeing,
+            self.route_of,
+            [route[::-1] for route in self.routes],
+            self.is_grouped,
         )
 
 
@@ -70,10 +92,75 @@ def order_points(
     Returns:
         The order. Which end is the first is arbitrary.
     """
-    directed = {
-        ends: both.at(both.is_directed) for ends, both in relations.items() if ends[0] in points
+    shared = {ends: both for ends, both in relations.items() if ends[0] in points}
+    directed = {ends: both.at(both.is_directed) for ends, both in shared.items()}
+    if not any(map(len, directed.values())):
+        directed = shared
+    asked = {
+        ends: votes(both, is_one_clock=domains[ends[0]] == domains[ends[1]])
+        for ends, both in directed.items()
     }
-    toward = orient(directed, known)
+    order = _ordered(directed, orient(directed, known), points, domains)
+    for _ in range(MOST_ROUNDS):
+        turned = turned_by_votes(asked, order.toward_is_forward, order.points)
+        if not turned:
+            break
+        order = _ordered(directed, order.toward_is_forward | turned, points, domains)
+    if not any(len(one.pair) for one in asked.values()):
+        is_grouped = any(map(two_groups, directed.values()))
+        is_assumed = order.is_assumed if is_grouped else frozenset(points)
+        return replace(order, is_grouped=is_grouped, is_assumed=is_assumed)
+    return _with_routes(order, directed, asked, domains)
+
+
+def _with_routes(
+    order: PathOrder,
+    directed: Mapping[Pair, Shared],
+    asked: Mapping[Pair, Votes],
+    domains: Sequence[int],
+) -> PathOrder:
+    """Give the address pairs that go against the order between some points a route of their own."""
+    toward = dict(order.toward_is_forward)
+    seen_by: dict[int, set[int]] = {}
+    for pair in sorted(off_path(asked, toward, order.points)):
+        seen_by[pair] = {end for ends, one in asked.items() if pair in one.pair for end in ends}
+    routes: list[list[int]] = []
+    route_of: dict[int, int] = {}
+    for points in sorted({tuple(sorted(points)) for points in seen_by.values()}):
+        pairs = np.array([pair for pair, by in seen_by.items() if by == {*points}], np.int64)
+        own = {
+            ends: both.at(among(both.pair, pairs))
+            for ends, both in directed.items()
+            if {*ends} <= {*points}
+        }
+        found = _ordered(own, orient(own, {}), points, domains)
+        with_path = sum(is_along(order.points, ends) for ends in pairwise(found.points))
+        if 2 * with_path < len(points) - 1:
+            found = found.turned()
+        left = off_path(asked, found.toward_is_forward, _over(order.points, found.points))
+        route = _over(order.points, found.points)
+        number = routes.index(route) if route in routes else len(routes)
+        told = [pair for pair in pairs.tolist() if pair not in left]
+        if told and number == len(routes):
+            routes.append(route)
+        route_of |= dict.fromkeys(told, number + 1)
+        toward |= {pair: found.toward_is_forward[pair] for pair in told}
+    return replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
+
+
+def _over(path: Sequence[int], some: Sequence[int]) -> list[int]:
+    """The path, with some of its points in another order."""
+    others = iter(some)
+    return [next(others) if point in some else point for point in path]
+
+
+def _ordered(
+    directed: Mapping[Pair, Shared],
+    toward: dict[int, bool],
+    points: Sequence[int],
+    domains: Sequence[int],
+) -> PathOrder:
+    """Order points by address pairs that are oriented."""
     distance, n_changes, n_agreeing = _distances(directed, toward)
     one_way = {ends: both for ends, both in directed.items() if ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
@@ -85,7 +172,7 @@ def order_points(
     is_known = bool(distance or assumed)
     is_timed = frozenset(point for ends in timed for point in ends)
     rests_on = (frozenset(is_assumed), is_timed, is_known)
-    return PathOrder(along, toward, distance, n_changes, *rests_on, n_agreeing)
+    return PathOrder(along, toward, distance, n_changes, *rests_on, n_agreeing, {}, [])
 
 
 def _distances(

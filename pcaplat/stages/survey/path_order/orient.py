@@ -14,6 +14,7 @@ from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.path_order.groups import Way, two_groups
 from pcaplat.stages.survey.path_order.relays import Medians, next_relay, sense_of, signs
 
 ENOUGH_CHANGES = 3
@@ -118,6 +119,8 @@ def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bo
     if np.all(is_known):
         return {}
     usual_ns = usual_differences(packets.at(is_known), toward)
+    if None in usual_ns and (parted := two_groups(packets)):
+        return _orient_parted(parted, toward)
     pairs, median_ns, _ = medians_by(packets.d_ns[~is_known], packets.pair[~is_known])
     if usual_ns == (None, None):
         usual_ns = float(median_ns[0]), None
@@ -127,6 +130,16 @@ def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bo
         pair: _fits_forward(d_ns, usual_ns) == to
         for pair, d_ns, to in zip(pairs.tolist(), median_ns.tolist(), is_toward, strict=True)
     }
+
+
+def _orient_parted(parted: Mapping[Way, bool], toward: Mapping[int, bool]) -> dict[int, bool]:
+    """Orient by two groups of differences: the greater ones go from the first point to the second.
+
+    Which of the two points is nearer the path's first, oriented pairs tell; else the first is.
+    """
+    says = {(pair, to == is_greater) for (pair, to), is_greater in parted.items()}
+    agreeing = sum(1 if toward[pair] == to else -1 for pair, to in says if pair in toward)
+    return {pair: to == (agreeing >= 0) for pair, to in says if pair not in toward}
 
 
 def usual_differences(

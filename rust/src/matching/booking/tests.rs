@@ -50,6 +50,35 @@ fn what_a_point_missed_and_was_lost_farther_on_is_booked_there() {
 }
 
 #[test]
+fn a_loss_before_a_fork_is_on_the_branch_that_its_flow_takes() {
+    let plan = fork();
+    let topology = Topology::new(&plan);
+    let mut losses = Losses::default();
+    let mut note = |flow: u64, points: &[u16]| {
+        let seen = |point: &u16| Sight {
+            pair: 1,
+            flow,
+            ..sight(1, *point, 0)
+        };
+        let sights: Vec<Sight> = points.iter().map(seen).collect();
+        let pairs = sights.windows(2);
+        let between = pairs.filter_map(|two| topology.between(two[0].point, two[1].point));
+        let crossed = between.fold(0, |all, one| all | one.bit());
+        losses.note_way(&topology, &sights, Direction::Forward, crossed);
+        let lost = Lost::whole(&sights[sights.len() - 1]);
+        let left = Leftover::of(&sights, Direction::Forward, Some(lost), false);
+        losses.note_end((&plan, &topology), &left.unwrap(), &WaitingTimes::default());
+    };
+    for (flow, branch) in [(7, 1), (8, 2)] {
+        (0..50).for_each(|_| note(flow, &[0, branch, 3]));
+    }
+    (0..6).for_each(|_| note(8, &[0]));
+    // which way this one would have gone, nobody knows
+    (0..4).for_each(|_| note(9, &[0]));
+    assert_eq!(n_lost(&plan, &losses, &[50, 50, 50, 50, 0])[..2], [2, 8]);
+}
+
+#[test]
 fn a_loss_before_a_fork_is_divided_as_what_came_through() {
     let plan = fork();
     let mut losses = Losses::default();

@@ -53,12 +53,17 @@ fn ends_come_back_from_their_file() {
     std::fs::create_dir_all(&folder).unwrap();
     let end = |number: u64| End {
         pair: u64::MAX - number,
+        flow: (number > 0).then_some(number),
         from: (number.is_multiple_of(2)).then_some(7),
         point: 3,
-        is_reverse: number.is_multiple_of(3),
+        direction: Direction::on(
+            u16::try_from(number % 4).unwrap(),
+            !number.is_multiple_of(3),
+        ),
         had_entered: number.is_multiple_of(5),
         is_untold: number.is_multiple_of(7),
         unmirrored: (number.is_multiple_of(4)).then_some(0),
+        branch: (number.is_multiple_of(3)).then(|| u16::try_from(number).unwrap()),
         block: usize::try_from(number).unwrap(),
         waited_for: u128::from(number) << 60 | 1,
     };

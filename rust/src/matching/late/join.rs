@@ -187,8 +187,7 @@ impl LateJoin<'_> {
                 let is_overtaken =
                     joints(packet).any(|joint| self.order.is_overtaken(packet, joint));
                 let ends = (&first.first, &last.last);
-                self.tally
-                    .count_late_path(ends, first.direction, is_overtaken);
+                self.tally.count_late_path(ends, is_overtaken);
             }
             if keep.rows {
                 self.renamed.add(packet);

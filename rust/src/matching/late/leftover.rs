@@ -9,7 +9,7 @@ use crate::identity::stream_bytes::StreamBytes;
 use crate::plan::Direction;
 
 /// Numbers that a leftover is written as.
-pub(super) const N_VALUES: usize = 16;
+pub(super) const N_VALUES: usize = 17;
 
 /// A leftover as it is written: its packet ID first.
 pub(super) type Record = [i64; N_VALUES];
@@ -29,6 +29,8 @@ pub(in super::super) struct Leftover {
     pub(in super::super) lost: Option<Lost>,
     /// It, or bytes of it, entered the whole path in another packet.
     pub(in super::super) entered_in_another: bool,
+    /// Of a packet with several receivers: the point that it did not come to.
+    pub(in super::super) branch: Option<u16>,
     /// It is one packet without copies, recognised by all that captures have of it.
     pub(in super::super) is_joinable: bool,
     /// Nothing was counted of the status of its only frame.
@@ -55,6 +57,7 @@ impl Leftover {
             direction,
             lost: lost.filter(|_| may_be_lost(end)),
             entered_in_another,
+            branch: None,
             is_joinable: false,
             is_uncounted: false,
         })
@@ -97,6 +100,7 @@ impl Leftover {
             self.last.evidence.packed(),
             self.last.range.packed(),
             i64::from(self.first.copy_tag),
+            i64::from(self.direction.route()) << 16 | i64::from(self.branch.unwrap_or(NO_POINT)),
         ]
     }
 
@@ -105,7 +109,7 @@ impl Leftover {
         let flags = [
             self.first.toward,
             self.first.directed,
-            self.direction == Direction::Reverse,
+            self.direction.is_reverse(),
             self.entered_in_another,
             self.is_joinable,
             self.is_uncounted,
@@ -120,7 +124,7 @@ impl Leftover {
 
     /// See [`Self::record`].
     pub(super) fn from_record(record: &Record) -> Self {
-        let [key, flow, pair, places, told, first @ .., copy_tag] = record;
+        let [key, flow, pair, places, told, first @ .., copy_tag, way] = record;
         let [aligned_ns, t_ns, frame, evidence, range, end @ ..] = first;
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
@@ -148,7 +152,10 @@ impl Leftover {
             first: sight(point(1), [aligned_ns, t_ns, frame, evidence, range]),
             last: sight(point(2), end.each_ref()),
             from: Some(point(0)).filter(|point| *point != NO_POINT),
-            direction: Direction::of(!is_set(2)),
+            direction: Direction::on(u16::try_from(way >> 16).unwrap_or(0), !is_set(2)),
+            branch: u16::try_from(way & 0xffff)
+                .ok()
+                .filter(|point| *point != NO_POINT),
             lost: is_set(6).then_some(lost),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
@@ -159,7 +166,7 @@ impl Leftover {
 
 /// The flow of a packet, one way.
 pub(super) fn flow_way(sight: &Sight, direction: Direction) -> u64 {
-    let way = u64::from(sight.toward) << 1 | u64::from(direction == Direction::Reverse);
+    let way = u64::from(sight.toward) << 1 | u64::from(direction.is_reverse());
     fold(sight.flow, way)
 }
 

@@ -17,9 +17,9 @@ pub(in super::super) struct Leftovers {
     /// The log in the making, and those that are done.
     log: Option<DecidedLog>,
     pub(super) logs: Vec<PathBuf>,
-    /// Per direction and point: whether a link begins there, and whether one ends there.
-    begins: [Vec<bool>; 2],
-    ends: [Vec<bool>; 2],
+    /// Per route, direction and point: whether a link begins there, and whether one ends there.
+    begins: Vec<[Vec<bool>; 2]>,
+    ends: Vec<[Vec<bool>; 2]>,
 }
 
 impl Leftovers {
@@ -31,13 +31,13 @@ impl Leftovers {
         let topology = Topology::new(plan);
         let points = 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
         let marked = |is_marked: &dyn Fn(&Along, u16) -> bool| {
-            [Direction::Forward, Direction::Reverse].map(|direction| {
+            let of_direction = |direction| {
                 let along = topology.along(direction);
-                points
-                    .clone()
-                    .map(|point| is_marked(along, point))
-                    .collect()
-            })
+                let points = points.clone();
+                points.map(|point| is_marked(along, point)).collect()
+            };
+            let of_route = |route| [true, false].map(|way| of_direction(Direction::on(route, way)));
+            topology.routes().map(of_route).collect()
         };
         let begins = marked(&|along, point| along.onward(point).next().is_some());
         let ends = marked(&|along, point| along.neighbours.iter().any(|(_, down)| *down == point));
@@ -56,8 +56,8 @@ impl Leftovers {
             runs: SortedRuns::new(directory, "left".into()),
             log: None,
             logs: Vec::new(),
-            begins: Default::default(),
-            ends: Default::default(),
+            begins: Vec::new(),
+            ends: Vec::new(),
         }
     }
 
@@ -88,6 +88,29 @@ impl Leftovers {
         }
         self.runs.push(left.record());
         left.is_uncounted
+    }
+
+    /// Takes a packet with several receivers that did not come to one of them, up to the last point
+    /// before.
+    pub(in super::super) fn take_branch(
+        &mut self,
+        sights: &[Sight],
+        direction: Direction,
+        branch: u16,
+    ) {
+        let left = Leftover::of(sights, direction, None, false);
+        if let Some(left) = left {
+            let lost = Some(Lost::whole(&left.last));
+            let branch = Some(branch);
+            self.runs.push(
+                Leftover {
+                    lost,
+                    branch,
+                    ..left
+                }
+                .record(),
+            );
+        }
     }
 
     /// Takes a loss of one of several equal packets, of which this one may stand for it.
@@ -135,8 +158,9 @@ impl Leftovers {
     }
 }
 
-fn is_marked(marks: &[Vec<bool>; 2], direction: Direction, point: u16) -> bool {
-    let of_direction = marks.get(direction.index());
+fn is_marked(marks: &[[Vec<bool>; 2]], direction: Direction, point: u16) -> bool {
+    let of_route = marks.get(usize::from(direction.route()));
+    let of_direction = of_route.and_then(|both| both.get(direction.index()));
     of_direction.and_then(|of| of.get(usize::from(point))) == Some(&true)
 }
 

@@ -4,7 +4,7 @@
 use super::super::Sight;
 use super::super::totals::Totals;
 use crate::base::blocks::N_BLOCKS;
-use crate::plan::{Band, Crossing, Direction, Plan};
+use crate::plan::{Band, Direction, LinkCrossing, Plan};
 
 /// Times the usual delay that is waited for at least.
 const LEAST_TIMES: i64 = 20;
@@ -34,7 +34,7 @@ impl WaitingTimes {
     }
 
     /// How long is waited for what crosses a link.
-    pub(in super::super) fn of(&self, Crossing { link, side }: Crossing) -> i64 {
+    pub(in super::super) fn of(&self, LinkCrossing { link, side }: LinkCrossing) -> i64 {
         let both = self.0.get(link);
         both.and_then(|both| both.get(side)).copied().unwrap_or(0)
     }

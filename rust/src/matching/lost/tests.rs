@@ -1,10 +1,11 @@
 use super::super::booking::book;
 use super::super::late::{Leftover, WaitingTimes};
+use super::super::losses::End;
 use super::super::ranges::Lost;
 use super::super::testing::{fork, path, sight};
 use super::super::{FrameId, Sight};
 use super::*;
-use crate::plan::Topology;
+use crate::plan::{LinkCrossing, Topology};
 
 /// What was noted of packets, as the tally does, and what of it is kept.
 struct Noted {
@@ -66,10 +67,12 @@ impl Noted {
         let books = Books::new(&self.plan, &n_pairs, &booked.points);
         let mut sums = vec![vec![0.0; 4]; self.plan.links.len()];
         for one in &self.ended {
-            let crossed = self.losses.crossed.of(one.end.pair);
+            let crossed = self.losses.crossed_of(&books.topology, &one.end);
             for part in parts(&self.plan, &books, &booked.past_gaps_frac, one, crossed) {
-                let link = (0..sums.len())
-                    .find(|link| books.ends(*link, side) == Some((part.up, part.down)));
+                let link = (0..sums.len()).find(|link| {
+                    books.topology.ends(LinkCrossing { link: *link, side })
+                        == Some((part.up, part.down))
+                });
                 let pair = part.seen.0 & 0xff;
                 sums[link.unwrap()][usize::try_from(pair).unwrap()] += part.weight;
             }
@@ -157,12 +160,14 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
     let one = |first_point| Ended {
         end: End {
             pair: 1,
+            flow: None,
             from: None,
             point: 2,
-            is_reverse: false,
+            direction: Direction::Forward,
             had_entered: true,
             is_untold: false,
             unmirrored: None,
+            branch: None,
             block: 0,
             waited_for: 0,
         },

@@ -209,7 +209,13 @@ impl Batch<'_> {
         {
             let n_copies = n_copies((up, from), (down, at));
             let kind = kind(up, down);
-            to.pair(&self.cut((from, at), kind, n_bytes, n_copies));
+            to.pair(&Cut {
+                up: from,
+                down: at,
+                kind,
+                n_bytes,
+                n_copies,
+            });
         }
     }
 
@@ -247,25 +253,14 @@ impl Batch<'_> {
             {
                 let n_bytes = pair.bytes.1.abs_diff(pair.bytes.0);
                 let n_copies = n_copies((one, &from), (other, &last));
-                to.whole_path(&self.cut((&from, &last), kind(one, other), n_bytes, n_copies));
+                to.whole_path(&Cut {
+                    up: &from,
+                    down: &last,
+                    kind: kind(one, other),
+                    n_bytes,
+                    n_copies,
+                });
             }
-        }
-    }
-
-    fn cut<'s>(
-        &self,
-        (up, down): (&'s Sight, &'s Sight),
-        kind: Kind,
-        n_bytes: u64,
-        n_copies: u64,
-    ) -> Cut<'s> {
-        Cut {
-            up,
-            down,
-            direction: self.direction,
-            kind,
-            n_bytes,
-            n_copies,
         }
     }
 }

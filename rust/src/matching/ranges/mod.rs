@@ -51,7 +51,6 @@ pub const PAIR_KINDS: [&str; 4] = ["packet", "first-byte", "last-byte", "overlap
 pub(super) struct Cut<'a> {
     pub(super) up: &'a Sight,
     pub(super) down: &'a Sight,
-    pub(super) direction: Direction,
     pub(super) kind: Kind,
     pub(super) n_bytes: u64,
     /// Of the downstream packet, beyond those of the upstream one.
@@ -187,9 +186,10 @@ fn one_way(of: u64, sight: &Sight, direction: Direction) -> u64 {
     const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
     const REVERSE_MASK: u64 = 0xc2b2_ae3d_27d4_eb4f;
     let way = if sight.toward { TOWARD_MASK } else { 0 };
-    let side = match direction {
-        Direction::Forward => 0,
-        Direction::Reverse => REVERSE_MASK,
+    let side = if direction.is_reverse() {
+        REVERSE_MASK
+    } else {
+        0
     };
     of ^ way ^ side
 }

@@ -2,7 +2,11 @@ use super::super::shares::Shares;
 use super::super::testing::{SEGMENT_NS, path, sight};
 use super::*;
 use crate::identity::message::{Message, MessageKind};
-use Direction::{Forward, Reverse};
+
+#[expect(non_upper_case_globals, reason = "a kind of direction")]
+const Forward: Direction = Direction::Forward;
+#[expect(non_upper_case_globals, reason = "a kind of direction")]
+const Reverse: Direction = Direction::Reverse;
 
 const POINTS: u16 = 3;
 const MS: i64 = 1_000_000;

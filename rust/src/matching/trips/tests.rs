@@ -6,6 +6,11 @@ use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::shares::KINDS;
 
+#[expect(non_upper_case_globals, reason = "a kind of direction")]
+const Forward: Direction = Direction::Forward;
+#[expect(non_upper_case_globals, reason = "a kind of direction")]
+const Reverse: Direction = Direction::Reverse;
+
 const POINTS: u16 = 3;
 
 /// A packet at all points, that leaves its sender's end at `at_ns`; the clock of point 1 is ahead.
@@ -36,8 +41,6 @@ fn segment(direction: Direction, at_ns: i64, seq: u32, n: u32, ack: u32) -> Vec<
         StreamBytes::new(seq, n),
     )
 }
-
-use Direction::{Forward, Reverse};
 
 fn trips(one_in: u32) -> Trips {
     let plan = crate::plan::Plan {

@@ -1,0 +1,84 @@
+"""Two groups of differences: what goes there and what comes back, where no packet is answered.
+
+The differences of two points' raw stamps are the clocks' offset and what packets take: more for
+what goes from the first to the second, less for what comes back, by what both ways take together.
+So two groups tell both the directions and which group is which, whatever the clocks say. Packets of
+different sizes make groups too, but these are not as far apart as each is narrow.
+"""
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.stages.survey.delays.relations import Shared
+
+Way = tuple[int, bool]
+"""Two addresses, and whether packets leave the smaller one."""
+
+BLOCK = 31
+"""Neighbours in time whose median says how far the clocks have drifted."""
+
+TIMES = 3
+"""Drift is taken out so often: what is usual for a way is known better without it."""
+
+CLEARER = 3
+"""The gap between two groups is so many times wider than either of them."""
+
+FEWEST_WAYS = 2
+"""A group of one way may be a way like no other."""
+
+ENOUGH = 5
+"""A way of fewer packets makes no group, and joins the nearer one."""
+
+
+def two_groups(both: Shared) -> dict[Way, bool] | None:
+    """Part the ways of two points: whether theirs are the greater differences.
+
+    Returns:
+        None where the differences are no two groups.
+    """
+    ways, of_way, n = np.unique(
+        np.stack((both.pair, both.is_toward)), axis=1, return_inverse=True, return_counts=True
+    )
+    usual_ns, error_ns = _usual(both, of_way, n)
+    split_ns = _split(usual_ns[n >= ENOUGH], error_ns[n >= ENOUGH])
+    if split_ns is None:
+        return None
+    rows = zip(*ways.tolist(), (usual_ns > split_ns).tolist(), strict=True)
+    return {(pair, bool(to)): is_greater for pair, to, is_greater in rows}
+
+
+def _usual(both: Shared, of_way: Ints, n: Ints) -> tuple[Floats, Floats]:
+    """Median difference of each way, without what the clocks drift, and its error, ns."""
+    by = np.argsort(both.t_ns, kind="stable")
+    d_ns = (both.d_ns[by] - both.d_ns[by[0]]).astype(np.float64)
+    of_way = of_way[by]
+    block = np.arange(len(d_ns)) // BLOCK
+    middle = _medians(np.arange(len(d_ns), dtype=np.float64), block)
+    for _ in range(TIMES):
+        drift_ns = _medians(d_ns - _medians(d_ns, of_way)[of_way], block)
+        d_ns = d_ns - np.interp(np.arange(len(d_ns)), middle, drift_ns)
+    usual_ns = _medians(d_ns, of_way)
+    spread_ns = _medians(np.abs(d_ns - usual_ns[of_way]), of_way)
+    return usual_ns, np.asarray(CLEARER * spread_ns / np.sqrt(n))
+
+
+def _split(usual_ns: Floats, error_ns: Floats) -> float | None:
+    """Where the two groups part, if there are two."""
+    by = np.argsort(usual_ns)
+    usual_ns, error_ns = usual_ns[by], error_ns[by]
+    gaps_ns = np.diff(usual_ns)[FEWEST_WAYS - 1 : 1 - FEWEST_WAYS]
+    if not len(gaps_ns):
+        return None
+    at = int(np.argmax(gaps_ns)) + FEWEST_WAYS
+    width_ns = max(usual_ns[at - 1] - usual_ns[0], usual_ns[-1] - usual_ns[at])
+    width_ns = max(width_ns, float(error_ns.max()))
+    is_clear = usual_ns[at] - usual_ns[at - 1] > CLEARER * width_ns
+    return float(usual_ns[at - 1] + usual_ns[at]) / 2 if is_clear else None
+
+
+def _medians(values: Floats, group: Ints) -> Floats:
+    """Median of each group; groups are numbers from 0 on."""
+    by = np.lexsort((values, group))
+    n = np.bincount(group)
+    start = np.cumsum(n) - n
+    return np.asarray((values[by][start + (n - 1) // 2] + values[by][start + n // 2]) / 2)

@@ -1,0 +1,161 @@
+"""Routes: the orders in which packets pass the points, where no one order is that of all.
+
+On a line packets pass the points in one order, or in the opposite one. Ports of a switch with a
+host at each are no line: whichever order the path is written in, some pairs of hosts go with it on
+one segment and against it on the next. Such pairs have a route of their own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import TypeVar
+
+import numpy as np
+
+from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
+from pcaplat.stages.survey.delays.relations import Shared
+from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.path_order.orient import direction_changes, ways
+
+FEWEST = 5
+"""Fewer packets that go against an order may be chance."""
+
+DEVIATIONS = 4
+"""More of them than would by chance, by so many standard deviations, are none."""
+
+MOSTLY = 0.5
+"""And more than the others by this share of all."""
+
+Packets = TypeVar("Packets", Shared, Observations)
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Which way packets of each address pair go, and along which order of the points.
+
+    `toward` says whether packets from the smaller address go forward, `of_pair` which of `orders`
+    they take; the first is the path, and that of all other pairs.
+    """
+
+    toward: Mapping[int, bool]
+    orders: Sequence[Sequence[int]]
+    of_pair: Mapping[int, int] = field(default_factory=dict[int, int])
+
+    def side(self, both: Packets, side: int) -> Packets:
+        """Give what goes forward along its route (0) or in reverse; all if nothing has a way."""
+        if not np.any(both.is_directed):
+            return both
+        is_known, is_forward = ways(both, self.toward)
+        is_way = is_forward if side == 0 else is_known & ~is_forward
+        return both.at(both.is_directed & is_way)
+
+    def is_going(self, both: Shared, ends: Pair) -> Bools:
+        """Tell what goes from the first of two points to the second; all if nothing has a way."""
+        if not np.any(both.is_directed):
+            return np.ones(len(both), np.bool_)
+        is_known, is_forward = ways(both, self.toward)
+        is_with_route = np.array(self._is_along(ends), np.bool_)[self.of_rows(both.pair)]
+        return np.asarray(both.is_directed & is_known & (is_forward == is_with_route))
+
+    def going(self, both: Shared, ends: Pair, side: int) -> Shared:
+        """Give what goes from one point to another, forward along its route (0) or in reverse."""
+        if not np.any(both.is_directed):
+            return both.at(np.full(len(both), self._is_along(ends)[0] == (side == 0)))
+        is_forward = ways(both, self.toward)[1]
+        return both.at(self.is_going(both, ends) & (is_forward == (side == 0)))
+
+    def of_rows(self, pair: Ints) -> Ints:
+        """The route of each row."""
+        if not self.of_pair:
+            return np.zeros(len(pair), np.int64)
+        pairs, routes = (np.array(c) for c in zip(*sorted(self.of_pair.items()), strict=True))
+        at = np.minimum(np.searchsorted(pairs, pair), len(pairs) - 1)
+        return np.where(pairs[at] == pair, routes[at], 0)
+
+    def _is_along(self, ends: Pair) -> list[bool]:
+        up, down = ends
+        return [
+            order.index(up) < order.index(down) if {up, down} <= {*order} else False
+            for order in self.orders
+        ]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What packets of each address pair say of two points, or of more.
+
+    `n_toward` is by how many more of those from the smaller address go from the first point to the
+    second than back.
+    """
+
+    pair: Ints
+    n_toward: Ints
+    n: Ints
+
+    def against(self, is_forward: Bools) -> Bools:
+        """Where most say the opposite, clearly."""
+        away = np.where(is_forward, -self.n_toward, self.n_toward)
+        clearly = np.maximum(DEVIATIONS * np.sqrt(self.n), MOSTLY * self.n)
+        return np.asarray((self.n >= FEWEST) & (away >= clearly))
+
+
+def votes(both: Shared, *, is_one_clock: bool) -> Votes:
+    """Ask packets that two points share which way they go, without regard to any others.
+
+    Those of addresses that go both ways say it by how long both take; others by the clock, if it is
+    one, or by how many routers they passed.
+    """
+    values_ns, pair = direction_changes(both, both.is_toward, both.pair)
+    rest = both.at(~among(both.pair, np.unique(pair)))
+    away = rest.d_ns if is_one_clock else rest.n_hops
+    away = np.where(rest.is_toward, away, -away)
+    is_told = away != 0
+    pair = np.concatenate((pair, rest.pair[is_told]))
+    return summed(pair, np.sign(np.concatenate((values_ns, away[is_told]))), np.ones_like(pair))
+
+
+def summed(pair: Ints, n_toward: Ints, n: Ints) -> Votes:
+    """Add up the votes of each address pair."""
+    pairs, at = np.unique(pair, return_inverse=True)
+    sums = np.zeros((2, len(pairs)), np.int64)
+    np.add.at(sums[0], at, n_toward)
+    np.add.at(sums[1], at, n)
+    return Votes(pairs, *sums)
+
+
+def turned_by_votes(
+    asked: Mapping[Pair, Votes], toward: Mapping[int, bool], order: Sequence[int]
+) -> dict[int, bool]:
+    """Orient anew the address pairs of which all points together say the opposite."""
+    rows = [
+        (one.pair, one.n_toward if is_along(order, ends) else -one.n_toward, one.n)
+        for ends, one in asked.items()
+    ]
+    if not rows:
+        return {}
+    whole = summed(*(np.concatenate(column) for column in zip(*rows, strict=True)))
+    is_forward = np.array([toward.get(pair, True) for pair in whole.pair.tolist()], np.bool_)
+    wrong = whole.against(is_forward)
+    return {pair: not toward[pair] for pair in whole.pair[wrong].tolist() if pair in toward}
+
+
+def off_path(
+    asked: Mapping[Pair, Votes], toward: Mapping[int, bool], order: Sequence[int]
+) -> set[int]:
+    """Address pairs whose packets go against the order between some of the points."""
+    return set(_against(asked, toward, order))
+
+
+def _against(
+    asked: Mapping[Pair, Votes], toward: Mapping[int, bool], order: Sequence[int]
+) -> Iterator[int]:
+    for ends, one in asked.items():
+        goes_on = is_along(order, ends)
+        is_first = [toward.get(pair, True) == goes_on for pair in one.pair.tolist()]
+        yield from one.pair[one.against(np.array(is_first, np.bool_))].tolist()
+
+
+def is_along(order: Sequence[int], ends: Pair) -> bool:
+    """Whether the first of two points is before the second."""
+    return order.index(ends[0]) < order.index(ends[1])

@@ -1,0 +1,72 @@
+"""Routes: address pairs that do not pass the points in the order of the path."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pcaplat.stages.survey.delays.relations import Relations, Shared
+from pcaplat.stages.survey.path_order.order import PathOrder, order_points
+from pcaplat.stages.survey.path_order.routes import Routes
+
+TAKES_NS = 9_000
+N = 30
+
+
+def talk(pair: int, *, with_points: bool, offset_ns: int) -> Shared:
+    """Packets there and back; the smaller address is at the first of the two points."""
+    at = np.arange(2 * N)
+    toward = at % 2 == 0
+    away = np.where(toward == with_points, TAKES_NS, -TAKES_NS)
+    some = np.ones(len(at), np.bool_)
+    of = np.full(len(at), pair)
+    return Shared(at * 100_000 + pair, offset_ns + away, of, of, toward, some, some, 0 * at)
+
+
+def together(*parts: Shared) -> Shared:
+    columns = Shared.__dataclass_fields__
+    both = {name: np.concatenate([getattr(one, name) for one in parts]) for name in columns}
+    return Shared(**both).at(np.argsort(both["t_ns"]))
+
+
+def star(offset_ns: int) -> Relations:
+    """Three hosts (0, 1, 2) at three ports (3, 4, 5); all talk with all, in pairs 0 to 2."""
+    relations: Relations = {}
+    for pair, (one, other) in enumerate(((0, 1), (1, 2), (0, 2))):
+        way = (one, one + 3, other + 3, other)
+        for a in range(4):
+            for b in range(a + 1, 4):
+                ends = min(way[a], way[b]), max(way[a], way[b])
+                talked = talk(pair, with_points=ends == (way[a], way[b]), offset_ns=offset_ns)
+                known = relations.get(ends)
+                relations[ends] = together(known, talked) if known else talked
+    return relations
+
+
+def order_of(found: PathOrder, pair: int) -> tuple[int, ...]:
+    """The points that packets from the smaller address of a pair pass."""
+    orders = [found.points, *found.routes]
+    order = orders[found.route_of.get(pair, 0)]
+    order = order if found.toward_is_forward[pair] else order[::-1]
+    ends = ((0, 1), (1, 2), (0, 2))[pair]
+    return tuple(point for point in order if point % 3 in ends)
+
+
+@pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])
+def test_each_pair_of_hosts_goes_its_own_way(offset_ns: int) -> None:
+    found = order_points(star(offset_ns), range(6), {}, range(6))
+    for pair, (one, other) in enumerate(((0, 1), (1, 2), (0, 2))):
+        assert order_of(found, pair) == (one, one + 3, other + 3, other)
+    assert found.routes, "no order is that of all"
+
+
+def test_what_goes_from_one_point_to_another_is_told_by_the_route() -> None:
+    both = together(*(talk(pair, with_points=True, offset_ns=0) for pair in (0, 1)))
+    routes = Routes({0: True, 1: True}, [[0, 1, 2], [2, 1, 0]], {1: 1})
+    going = both.at(routes.is_going(both, (0, 1)))
+    assert {*zip(going.pair.tolist(), going.is_toward.tolist(), strict=True)} == {
+        (0, True),
+        (1, False),
+    }
+    assert {*routes.going(both, (0, 1), 0).pair.tolist()} == {0}
+    assert len(routes.side(both, 0)) == 2 * N
