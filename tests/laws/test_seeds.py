@@ -39,7 +39,7 @@ def assert_same(files: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPa
 def test_two_seeds_give_the_same_bytes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = run(EFFECTS[name](base(1_500, 4))).save(tmp_path)
+    files = [str(path) for path in run(EFFECTS[name](base(1_500, 4))).save(tmp_path)]
     assert_same(files, tmp_path, monkeypatch)
 
 
