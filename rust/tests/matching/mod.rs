@@ -13,7 +13,7 @@ use pcaplat_core::matching::outcome::Outcomes;
 use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
-use running::{Folder, run, said};
+use running::{Folder, each_by_itself, run, said};
 use simulation::{Capture, Random, Record, plan, simulate, write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,7 +171,7 @@ fn a_missing_file_stops_all_and_is_named() {
     let told = match_files(
         &files,
         &reading,
-        &Arc::new(plan()),
+        &Arc::new(each_by_itself(plan(), files.len())),
         &options,
         &Progress::default(),
     );
@@ -184,7 +184,7 @@ fn a_missing_file_stops_all_and_is_named() {
     let told = match_files(
         &files,
         &reading,
-        &Arc::new(plan()),
+        &Arc::new(each_by_itself(plan(), files.len())),
         &gone,
         &Progress::default(),
     );
@@ -203,6 +203,12 @@ fn an_interruption_is_told() {
     };
     let progress = Progress::default();
     progress.cancel();
-    let told = match_files(&files, &reading, &Arc::new(plan()), &options, &progress);
+    let told = match_files(
+        &files,
+        &reading,
+        &Arc::new(each_by_itself(plan(), files.len())),
+        &options,
+        &progress,
+    );
     assert_eq!(told.unwrap_err().to_string(), "interrupted");
 }

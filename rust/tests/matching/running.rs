@@ -29,11 +29,16 @@ impl Drop for Folder {
     }
 }
 
+/// A plan by which no file follows another.
+pub(crate) fn each_by_itself(plan: Plan, n_files: usize) -> Plan {
+    let sequences = (0..n_files).map(|file| vec![file]).collect();
+    Plan { sequences, ..plan }
+}
+
 /// Runs the matcher; a run that hangs fails.
 pub(crate) fn run(folder: &Path, files: &[PathBuf], plan: Plan, n_partitions: usize) -> Matched {
     let (files, directory) = (files.to_vec(), folder.to_path_buf());
-    let sequences = (0..files.len()).map(|file| vec![file]).collect();
-    let plan = Plan { sequences, ..plan };
+    let plan = each_by_itself(plan, files.len());
     let (done, wait) = channel();
     std::thread::spawn(move || {
         let options = Options {
