@@ -5,7 +5,7 @@ use crate::base::error::{Error, Result};
 use crate::base::latencies::Latencies;
 use crate::base::panics;
 use crate::base::piecewise::PiecewiseLinear;
-use crate::matching::shares::KINDS;
+use crate::matching::exchange::round_trips::KINDS;
 use crate::plan::Direction;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};

@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pcaplat_core::matching::Keep;
+use pcaplat_core::matching::Matched;
+use pcaplat_core::matching::Options;
+use pcaplat_core::matching::Status;
+use pcaplat_core::matching::match_files;
 use pcaplat_core::matching::outcome::Outcomes;
-use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
 use pcaplat_core::plan::Plan;
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;

@@ -102,6 +102,14 @@ pub(crate) fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
     }
 }
 
+/// A hash of a number (`SplitMix64`).
+pub(crate) fn mixed(number: u64) -> u64 {
+    let mut hash = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
+}
+
 /// Two numbers as one.
 pub(crate) fn two(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)

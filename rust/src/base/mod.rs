@@ -18,4 +18,5 @@ pub mod instant;
 pub mod latencies;
 pub mod panics;
 pub mod piecewise;
+pub(crate) mod spill;
 pub(crate) mod tlv;

@@ -1,15 +1,15 @@
-//! How two sights came to be one packet, for the rows of `matches`.
+//! How two observations came to be one packet, for the rows of `matches`.
 
-use super::Sight;
 use crate::identity::class;
 use crate::identity::stream_bytes::StreamBytes;
+use crate::matching::observation::Observation;
 use crate::plan::Plan;
 use crate::wire::{Packet, is_opaque};
 
-/// How a sight was joined to the one before it; the numbers are those of the rows.
+/// How an observation was joined to the one before it; the numbers are those of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum By {
+pub(crate) enum By {
     /// No other of its identity was near.
     #[default]
     Unique = 0,
@@ -30,12 +30,12 @@ pub const MATCHED_BY: [&str; 5] = ["unique", "usual-time", "posterior", "bytes",
 /// where too little was captured, see [`code`].
 pub const IDENTITIES: [&str; 4] = ["whole", "translated", "short", "short-translated"];
 
-/// What is known of a sight besides what it is matched by.
+/// What is known of an observation besides what it is matched by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Evidence {
-    pub(super) by: By,
+pub(crate) struct Evidence {
+    pub(crate) by: By,
     /// The probability that what was told by posterior is wrong.
-    pub(super) doubt: f32,
+    pub(crate) doubt: f32,
     /// Addresses and ports as this point saw them.
     leg: u32,
     /// Bits of [`Self::SHORT`] and the like.
@@ -44,18 +44,18 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// The snap length left too little to recognise packets of its class by.
-    pub(super) const SHORT: u8 = 1;
+    pub(crate) const SHORT: u8 = 1;
     /// What is inside cannot be read.
-    pub(super) const OPAQUE: u8 = 2;
+    pub(crate) const OPAQUE: u8 = 2;
     /// A fragment whose bytes cannot be followed.
-    pub(super) const FRAGMENT: u8 = 4;
+    pub(crate) const FRAGMENT: u8 = 4;
     /// It is not known which way its flow goes.
-    pub(super) const NO_WAY: u8 = 8;
+    pub(crate) const NO_WAY: u8 = 8;
     /// Its bytes may be in more than one packet elsewhere.
-    pub(super) const BYTES_TWICE: u8 = 16;
+    pub(crate) const BYTES_TWICE: u8 = 16;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
-    pub(super) fn of(plan: &Plan, packet: &Packet, leg: u64, range: StreamBytes) -> Self {
+    pub(crate) fn of(plan: &Plan, packet: &Packet, leg: u64, range: StreamBytes) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));
         let is_opaque = last.is_some_and(|id| is_opaque(*id));
@@ -74,33 +74,33 @@ impl Evidence {
         }
     }
 
-    pub(super) fn is(self, bit: u8) -> bool {
+    pub(crate) fn is(self, bit: u8) -> bool {
         self.traits & bit != 0
     }
 
     /// One of which only these bits are known.
-    pub(super) fn with(traits: u8) -> Self {
+    pub(crate) fn with(traits: u8) -> Self {
         Self {
             traits,
             ..Self::default()
         }
     }
 
-    pub(super) fn traits(self) -> u8 {
+    pub(crate) fn traits(self) -> u8 {
         self.traits
     }
 
-    pub(super) fn add(&mut self, bit: u8) {
+    pub(crate) fn add(&mut self, bit: u8) {
         self.traits |= bit;
     }
 
     /// Told apart from equal ones.
-    pub(super) fn likely(&mut self, probability: f64) {
+    pub(crate) fn likely(&mut self, probability: f64) {
         self.doubt_by(By::Posterior, 1.0 - probability);
     }
 
     /// Joined in this way, which is wrong with some probability.
-    pub(super) fn doubt_by(&mut self, by: By, doubt: f64) {
+    pub(crate) fn doubt_by(&mut self, by: By, doubt: f64) {
         self.by = by;
         #[expect(
             clippy::cast_possible_truncation,
@@ -110,13 +110,13 @@ impl Evidence {
         self.doubt = doubt;
     }
 
-    /// What does not depend on the sight before it, as one number.
-    pub(super) fn packed(self) -> i64 {
+    /// What does not depend on the observation before it, as one number.
+    pub(crate) fn packed(self) -> i64 {
         i64::from(self.leg) | i64::from(self.traits) << 32
     }
 
     /// See [`Self::packed`].
-    pub(super) fn from_packed(packed: i64) -> Self {
+    pub(crate) fn from_packed(packed: i64) -> Self {
         Self {
             leg: u32::try_from(packed & 0xffff_ffff).unwrap_or(0),
             traits: u8::try_from(packed >> 32 & 0xff).unwrap_or(0),
@@ -125,10 +125,10 @@ impl Evidence {
     }
 }
 
-/// What a row says of how its two sights were matched: by what, whether by other addresses, whether
+/// What a row says of how its two observations were matched: by what, whether by other addresses, whether
 /// by too few bytes, and in the upper half the doubt, as the bits of a float.
-pub(super) fn code(up: &Sight, down: &Sight, by: By) -> i64 {
-    let [one, other] = [up, down].map(|sight| sight.evidence);
+pub(crate) fn code(up: &Observation, down: &Observation, by: By) -> i64 {
+    let [one, other] = [up, down].map(|observation| observation.evidence);
     let is_translated = one.leg != other.leg;
     let is_short = one.is(Evidence::SHORT) || other.is(Evidence::SHORT);
     let doubt = if matches!(by, By::Posterior | By::Late) {

@@ -1,36 +1,36 @@
 //! One partition of the flows: its window, its decisions, its counts.
 
-use super::checks::Earliest;
-use super::copies::{COPIES_WITHIN_NS, Folded};
-use super::decoys::{Decoys, Harvested};
-use super::late::{Leftovers, delay_ns};
-use super::losses::Losses;
-use super::outcome::{Outbox, Outcome};
-use super::piece::Sink;
-use super::ranges::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
-use super::resolve::Resolver;
-use super::tally::{Keep, Tally};
-use super::totals::Totals;
-use super::trips::Trips;
-use super::window::Window;
-use super::{Counts, FrameId, Sight, Status};
 use crate::base::error::Result;
+use crate::matching::counts::causality::Earliest;
+use crate::matching::counts::totals::Totals;
+use crate::matching::counts::{Keep, Tally};
+use crate::matching::decoys::{DecoyCounts, Decoys};
+use crate::matching::exchange::Trips;
+use crate::matching::late::{Leftovers, delay_ns};
+use crate::matching::loss::Losses;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
+use crate::matching::resolve::Resolver;
+use crate::matching::resolve::copies::{COPIES_WITHIN_NS, Folded};
+use crate::matching::resolve::piece::Sink;
+use crate::matching::streams::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
+use crate::matching::window::Window;
 use crate::plan::{Band, Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) struct Partition {
+pub(crate) struct Partition {
     horizon_ns: i64,
     window: Window,
     resolver: Resolver,
     ranges: Ranges,
     decoys: Decoys,
-    books: Books,
-    scratch: Vec<Sight>,
+    recorder: Recorder,
+    scratch: Vec<Observation>,
 }
 
-/// Everything that is written down about decided sights.
-struct Books {
+/// Everything that is written down about decided observations.
+struct Recorder {
     plan: Arc<Plan>,
     earliest: Earliest,
     tally: Tally,
@@ -41,18 +41,18 @@ struct Books {
 }
 
 /// What a partition brings home.
-pub(super) struct Harvest {
-    pub(super) totals: Totals,
-    pub(super) losses: Losses,
-    pub(super) counts: Counts,
-    pub(super) earliest: Earliest,
-    pub(super) decoys: Harvested,
-    pub(super) leftovers: Leftovers,
+pub(crate) struct PartitionResult {
+    pub(crate) totals: Totals,
+    pub(crate) losses: Losses,
+    pub(crate) counts: Counts,
+    pub(crate) earliest: Earliest,
+    pub(crate) decoys: DecoyCounts,
+    pub(crate) leftovers: Leftovers,
 }
 
-impl Harvest {
+impl PartitionResult {
     /// Adds what another brings home.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.totals.merge(other.totals);
         self.losses.merge(other.losses);
         self.counts.merge(other.counts);
@@ -63,7 +63,7 @@ impl Harvest {
 }
 
 impl Partition {
-    pub(super) fn new(
+    pub(crate) fn new(
         plan: &Arc<Plan>,
         directory: &Path,
         index: usize,
@@ -82,7 +82,7 @@ impl Partition {
             resolver: Resolver::new(Arc::clone(plan), gap_ns),
             ranges: Ranges::new(plan),
             decoys: Decoys::new(plan),
-            books: Books {
+            recorder: Recorder {
                 plan: Arc::clone(plan),
                 earliest: Earliest::default(),
                 tally: Tally::new(Arc::clone(plan), directory, index, keep)?,
@@ -95,32 +95,32 @@ impl Partition {
         })
     }
 
-    pub(super) fn insert(&mut self, sights: &[Sight], aliases: Vec<Alias>) {
+    pub(crate) fn insert(&mut self, observations: &[Observation], aliases: Vec<Alias>) {
         self.ranges.know(aliases);
-        for sight in sights {
-            self.window.insert(sight);
+        for observation in observations {
+            self.window.insert(observation);
         }
     }
 
     /// Decides everything to which nothing newer than `watermark_ns` can belong.
-    pub(super) fn sweep(&mut self, watermark_ns: i64) {
+    pub(crate) fn sweep(&mut self, watermark_ns: i64) {
         let Self {
             resolver,
             ranges,
             decoys,
-            books,
+            recorder,
             ..
         } = self;
         let mut intake = Intake {
             ranges,
             decoys,
-            books,
+            recorder,
         };
         self.window
-            .sweep(watermark_ns, &mut self.scratch, &mut |sights| {
-                intake.decoys.begin(sights);
-                resolver.resolve(sights, &mut intake);
-                intake.decoys.finish(resolver, sights);
+            .sweep(watermark_ns, &mut self.scratch, &mut |observations| {
+                intake.decoys.begin(observations);
+                resolver.resolve(observations, &mut intake);
+                intake.decoys.finish(resolver, observations);
             });
         // what is still to be decided has arrived within a horizon of the watermark, and is aligned
         // for its own direction within another
@@ -128,27 +128,27 @@ impl Partition {
         if watermark_ns < i64::MAX {
             settled_ns = watermark_ns.saturating_sub(self.horizon_ns.saturating_mul(2));
         }
-        self.ranges.settle(settled_ns, &mut self.books);
+        self.ranges.settle(settled_ns, &mut self.recorder);
         let told_ns = settled_ns.saturating_sub(self.ranges.lag_ns());
-        self.books.tally.settle(told_ns);
-        self.books.trips.settle(told_ns);
+        self.recorder.tally.settle(told_ns);
+        self.recorder.trips.settle(told_ns);
         // at once: others' outcomes wait for these
-        if let Some(outbox) = &mut self.books.outbox {
+        if let Some(outbox) = &mut self.recorder.outbox {
             outbox.send();
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Harvest> {
+    pub(crate) fn finish(mut self) -> Result<PartitionResult> {
         self.sweep(i64::MAX);
-        let (mut totals, losses) = self.books.tally.finish()?;
-        totals.trips = self.books.trips.finish()?;
-        Ok(Harvest {
+        let (mut totals, losses) = self.recorder.tally.finish()?;
+        totals.trips = self.recorder.trips.finish()?;
+        Ok(PartitionResult {
             totals,
             losses,
-            counts: self.books.counts,
-            earliest: self.books.earliest,
+            counts: self.recorder.counts,
+            earliest: self.recorder.earliest,
             decoys: self.decoys.harvest(),
-            leftovers: self.books.leftovers.finish()?,
+            leftovers: self.recorder.leftovers.finish()?,
         })
     }
 }
@@ -157,65 +157,76 @@ impl Partition {
 struct Intake<'a> {
     ranges: &'a mut Ranges,
     decoys: &'a mut Decoys,
-    books: &'a mut Books,
+    recorder: &'a mut Recorder,
 }
 
 impl Intake<'_> {
-    fn take(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, ending: Ending) {
+    fn take(
+        &mut self,
+        observations: &[Observation],
+        direction: Direction,
+        folded: &Folded,
+        ending: Ending,
+    ) {
         if ending != Ending::Ambiguous {
             let is_told = ending == Ending::Known;
-            self.decoys.note(sights, direction, folded, is_told);
+            self.decoys.note(observations, direction, folded, is_told);
         }
-        if self.ranges.wants(sights, direction) {
-            return self.ranges.hold(sights, direction, folded, ending);
+        if self.ranges.wants(observations, direction) {
+            return self.ranges.hold(observations, direction, folded, ending);
         }
-        let status = match sights {
+        let status = match observations {
             _ if ending == Ending::Ambiguous => Status::Ambiguous,
             [_, _, ..] => Status::Matched,
             _ => Status::Unmatched,
         };
         let is_known = ending == Ending::Known;
-        let lost = sights.last().filter(|_| is_known).map(Lost::whole);
+        let lost = observations.last().filter(|_| is_known).map(Lost::whole);
         let fate = Fate {
             status,
             lost,
             has_entered: false,
         };
-        self.books.packet(sights, direction, folded, fate);
+        self.recorder.packet(observations, direction, folded, fate);
     }
 }
 
 impl Sink for Intake<'_> {
-    fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.take(sights, direction, folded, Ending::Known);
+    fn trajectory(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
+        self.take(observations, direction, folded, Ending::Known);
     }
 
-    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.take(sights, direction, folded, Ending::Unfinished);
+    fn unfinished(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
+        self.take(observations, direction, folded, Ending::Unfinished);
     }
 
-    fn ambiguous(&mut self, sight: &Sight, direction: Direction, folded: &Folded) {
+    fn ambiguous(&mut self, observation: &Observation, direction: Direction, folded: &Folded) {
         self.take(
-            std::slice::from_ref(sight),
+            std::slice::from_ref(observation),
             direction,
             folded,
             Ending::Ambiguous,
         );
     }
 
-    fn lost_untold(&mut self, sights: &[Sight], direction: Direction, has_entered: bool) {
-        if let Some(last) = sights.last()
-            && !self.ranges.wants(sights, direction)
+    fn lost_untold(
+        &mut self,
+        observations: &[Observation],
+        direction: Direction,
+        has_entered: bool,
+    ) {
+        if let Some(last) = observations.last()
+            && !self.ranges.wants(observations, direction)
         {
             let lost = Lost::whole(last);
-            self.books
+            self.recorder
                 .leftovers
-                .take_lost(sights, direction, lost, has_entered);
+                .take_lost(observations, direction, lost, has_entered);
         }
     }
 }
 
-impl Said for Books {
+impl Said for Recorder {
     fn pair(&mut self, cut: &Cut<'_>) {
         self.tally.count_cut(cut);
         let direction = self.plan.between(cut.up.point, cut.down.point);
@@ -226,63 +237,70 @@ impl Said for Books {
         self.tally.count_cut(cut);
     }
 
-    fn packet(&mut self, sights: &[Sight], direction: Direction, folded: &Folded, fate: Fate) {
-        if let Some(n) = self.n_in_time(sights, direction) {
-            return self.part(sights, n, direction, folded, fate);
+    fn packet(
+        &mut self,
+        observations: &[Observation],
+        direction: Direction,
+        folded: &Folded,
+        fate: Fate,
+    ) {
+        if let Some(n) = self.n_in_time(observations, direction) {
+            return self.part(observations, n, direction, folded, fate);
         }
-        self.tally.count(sights, direction, folded);
-        if sights
+        self.tally.count(observations, direction, folded);
+        if observations
             .first()
             .is_some_and(|one| self.plan.has_way(one.pair, one.directed))
         {
-            self.tally.note_early(sights, direction, &mut self.earliest);
+            self.tally
+                .note_early(observations, direction, &mut self.earliest);
         }
         let is_ambiguous = fate.status == Status::Ambiguous;
-        self.trips.note(sights, direction, is_ambiguous);
+        self.trips.note(observations, direction, is_ambiguous);
         let is_open = if self
             .tally
-            .note_branches(sights, direction, &mut self.leftovers)
+            .note_branches(observations, direction, &mut self.leftovers)
         {
             false
         } else {
-            self.leftovers.take(sights, direction, folded, &fate)
+            self.leftovers.take(observations, direction, folded, &fate)
         };
-        let id = sights.first().map(|first| first.frame);
+        let id = observations.first().map(|first| first.frame);
         let id = id.filter(|_| fate.status == Status::Matched);
-        for sight in sights {
+        for observation in observations {
             if !is_open {
-                self.counts.note(&self.plan, sight, fate.status);
+                self.counts.note(&self.plan, observation, fate.status);
             }
-            self.decide(sight, fate.status, id, folded);
+            self.decide(observation, fate.status, id, folded);
         }
     }
 }
 
-impl Books {
+impl Recorder {
     /// How many points saw a packet before it came later than was asked to be waited for it.
-    fn n_in_time(&self, sights: &[Sight], direction: Direction) -> Option<usize> {
+    fn n_in_time(&self, observations: &[Observation], direction: Direction) -> Option<usize> {
         let most_ns = self.plan.lost_after_ns?;
-        let is_too_late = |two: &[Sight]| match two {
+        let is_too_late = |two: &[Observation]| match two {
             [up, down] => delay_ns(&self.plan, direction, up, down) > most_ns,
             _ => false,
         };
-        Some(sights.windows(2).position(is_too_late)? + 1)
+        Some(observations.windows(2).position(is_too_late)? + 1)
     }
 
     /// Takes a packet that came too late as two: one that is lost, and the rest.
     fn part(
         &mut self,
-        sights: &[Sight],
+        observations: &[Observation],
         n: usize,
         direction: Direction,
         folded: &Folded,
         fate: Fate,
     ) {
-        let (before, after) = sights.split_at(n);
+        let (before, after) = observations.split_at(n);
         if let ([.., up], [down, ..]) = (before, after) {
             self.tally.count_too_late(up, down);
         }
-        let status = |part: &[Sight]| match part {
+        let status = |part: &[Observation]| match part {
             [_] => Status::Unmatched,
             _ => fate.status,
         };
@@ -299,20 +317,26 @@ impl Books {
         self.packet(after, direction, folded, rest);
     }
 
-    fn decide(&mut self, sight: &Sight, status: Status, id: Option<FrameId>, folded: &Folded) {
-        self.put(sight, status, id);
+    fn decide(
+        &mut self,
+        observation: &Observation,
+        status: Status,
+        id: Option<FrameId>,
+        folded: &Folded,
+    ) {
+        self.put(observation, status, id);
         if !folded.is_empty() {
-            for copy in folded.copies_of(sight) {
+            for copy in folded.copies_of(observation) {
                 self.counts.note(&self.plan, copy, Status::Duplicate);
                 self.put(copy, Status::Duplicate, id);
             }
         }
     }
 
-    fn put(&mut self, sight: &Sight, status: Status, trajectory: Option<FrameId>) {
+    fn put(&mut self, observation: &Observation, status: Status, trajectory: Option<FrameId>) {
         if let Some(outbox) = &mut self.outbox {
             outbox.push(Outcome {
-                frame: sight.frame,
+                frame: observation.frame,
                 status,
                 trajectory,
             });

@@ -1,37 +1,39 @@
-//! What the tests of several files here need: a straight path, sights, and a sink that keeps all.
+//! What the tests of several files here need: a straight path, observations, and a sink that keeps all.
 
-use super::copies::{Folded, Rules};
-use super::evidence::Evidence;
-use super::piece::Sink;
-use super::{FrameId, Sight};
+use crate::matching::resolve::copies::Folded;
+
 use crate::base::piecewise::PiecewiseLinear;
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
+use crate::matching::evidence::Evidence;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::resolve::copies::CopyRules;
+use crate::matching::resolve::piece::Sink;
 use crate::plan::{Band, Copies, Direction, Plan};
 
 /// What a packet takes from one point to the next.
-pub(super) const SEGMENT_NS: i64 = 10_000;
+pub(crate) const SEGMENT_NS: i64 = 10_000;
 /// Half the width of every band.
-pub(super) const BAND_NS: i64 = 100;
+pub(crate) const BAND_NS: i64 = 100;
 
 /// Points see one packet in twenty again, at any time within 2 ms.
-pub(super) const SOME_COPIES: Copies = Copies {
+pub(crate) const SOME_COPIES: Copies = Copies {
     copied_frac: 0.05,
     lo_ns: 0,
     hi_ns: 2_000_000,
 };
 
 /// Whatever lies as a copy does is one.
-pub(super) const ANYTHING: Rules<'static> = Rules {
+pub(crate) const ANYTHING: CopyRules<'static> = CopyRules {
     copies: &|_| SOME_COPIES,
     fits: &|_, _| true,
-    place: &|sight| i64::from(sight.point),
+    place: &|observation| i64::from(observation.point),
     repeats: false,
 };
 
-/// A sight without flow, named by its key, its point and its time.
-pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
-    Sight {
+/// An observation without flow, named by its key, its point and its time.
+pub(crate) fn observation(key: u64, point: u16, aligned_ns: i64) -> Observation {
+    Observation {
         key,
         flow: 0,
         pair: 0,
@@ -52,7 +54,7 @@ pub(super) fn sight(key: u64, point: u16, aligned_ns: i64) -> Sight {
 }
 
 /// Points 0 to n−1 in order, on one clock, a segment apart each.
-pub(super) fn path(n: u16) -> Plan {
+pub(crate) fn path(n: u16) -> Plan {
     let band = Band {
         lo_ns: -BAND_NS,
         hi_ns: BAND_NS,
@@ -91,37 +93,37 @@ pub(super) fn path(n: u16) -> Plan {
 
 /// Keeps what is decided.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
-    pub(super) trajectories: Vec<Vec<Sight>>,
-    pub(super) directions: Vec<Direction>,
-    pub(super) copies: Vec<(FrameId, FrameId)>,
-    pub(super) ambiguous: Vec<Sight>,
+pub(crate) struct Taken {
+    pub(crate) trajectories: Vec<Vec<Observation>>,
+    pub(crate) directions: Vec<Direction>,
+    pub(crate) copies: Vec<(FrameId, FrameId)>,
+    pub(crate) ambiguous: Vec<Observation>,
 }
 
 impl Sink for Taken {
-    fn trajectory(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.trajectories.push(sights.to_vec());
+    fn trajectory(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
+        self.trajectories.push(observations.to_vec());
         self.directions.push(direction);
-        for sight in sights {
+        for observation in observations {
             self.copies.extend(
                 folded
-                    .copies_of(sight)
-                    .map(|copy| (sight.frame, copy.frame)),
+                    .copies_of(observation)
+                    .map(|copy| (observation.frame, copy.frame)),
             );
         }
     }
 
-    fn unfinished(&mut self, sights: &[Sight], direction: Direction, folded: &Folded) {
-        self.trajectory(sights, direction, folded);
+    fn unfinished(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
+        self.trajectory(observations, direction, folded);
     }
 
-    fn ambiguous(&mut self, sight: &Sight, _direction: Direction, _folded: &Folded) {
-        self.ambiguous.push(*sight);
+    fn ambiguous(&mut self, observation: &Observation, _direction: Direction, _folded: &Folded) {
+        self.ambiguous.push(*observation);
     }
 }
 
 /// Point 0, then 1 or 2, then 3; the whole path is the last link.
-pub(super) fn fork() -> Plan {
+pub(crate) fn fork() -> Plan {
     Plan {
         position: vec![0, 1, 1, 2],
         links: vec![(0, 1), (0, 2), (1, 3), (2, 3), (0, 3)],

@@ -1,17 +1,17 @@
-//! The window: gathers the sights of each identity until no more of them can come.
+//! The window: gathers the observations of each identity until no more of them can come.
 
-use super::Sight;
 use crate::base::hashed::HashedMap;
+use crate::matching::observation::Observation;
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
-/// Sights of one identity in one unbroken run after which a part is decided early.
+/// Observations of one identity in one unbroken run after which a part is decided early.
 const LONG_RUN: u32 = 4096;
 /// Horizons after which a run is looked at for gaps, though it has no end.
 const LONG_HORIZONS: i64 = 4;
 
 struct Held {
-    sight: Sight,
+    observation: Observation,
     next: u32,
 }
 
@@ -24,10 +24,10 @@ struct Group {
     last_ns: i64,
 }
 
-/// All sights that are not decided yet.
-pub(super) struct Window {
+/// All observations that are not decided yet.
+pub(crate) struct Window {
     horizon_ns: i64,
-    /// Sights farther apart than this are never the same packet, however dense the run.
+    /// Observations farther apart than this are never the same packet, however dense the run.
     gap_ns: i64,
     held: Vec<Held>,
     free_held: u32,
@@ -41,7 +41,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(horizon_ns: i64, gap_ns: i64) -> Self {
+    pub(crate) fn new(horizon_ns: i64, gap_ns: i64) -> Self {
         const SLICES_PER_HORIZON: i64 = 16;
         Self {
             horizon_ns,
@@ -57,28 +57,28 @@ impl Window {
         }
     }
 
-    pub(super) fn insert(&mut self, sight: &Sight) {
-        let place = self.hold(sight);
-        if let Some(index) = self.of_key.get(&sight.key) {
+    pub(crate) fn insert(&mut self, observation: &Observation) {
+        let place = self.hold(observation);
+        if let Some(index) = self.of_key.get(&observation.key) {
             let Some(group) = self.groups.get_mut(*index as usize) else {
                 return;
             };
-            group.first_ns = group.first_ns.min(sight.aligned_ns);
-            group.last_ns = group.last_ns.max(sight.aligned_ns);
+            group.first_ns = group.first_ns.min(observation.aligned_ns);
+            group.last_ns = group.last_ns.max(observation.aligned_ns);
             group.n += 1;
             let tail = std::mem::replace(&mut group.tail, place);
             if let Some(tail) = self.held.get_mut(tail as usize) {
                 tail.next = place;
             }
         } else {
-            let index = self.begin(sight, place);
-            self.schedule(index, sight.aligned_ns);
+            let index = self.begin(observation, place);
+            self.schedule(index, observation.aligned_ns);
         }
     }
 
-    fn hold(&mut self, sight: &Sight) -> u32 {
+    fn hold(&mut self, observation: &Observation) -> u32 {
         let held = Held {
-            sight: *sight,
+            observation: *observation,
             next: NONE,
         };
         if let Some(free) = self.held.get_mut(self.free_held as usize) {
@@ -90,14 +90,14 @@ impl Window {
         u32::try_from(self.held.len() - 1).unwrap_or(NONE)
     }
 
-    fn begin(&mut self, sight: &Sight, place: u32) -> u32 {
+    fn begin(&mut self, observation: &Observation, place: u32) -> u32 {
         let group = Group {
-            key: sight.key,
+            key: observation.key,
             head: place,
             tail: place,
             n: 1,
-            first_ns: sight.aligned_ns,
-            last_ns: sight.aligned_ns,
+            first_ns: observation.aligned_ns,
+            last_ns: observation.aligned_ns,
         };
         let free = self.free_groups.pop();
         let index = free.unwrap_or_else(|| u32::try_from(self.groups.len()).unwrap_or(NONE));
@@ -106,7 +106,7 @@ impl Window {
         } else {
             self.groups.push(group);
         }
-        self.of_key.insert(sight.key, index);
+        self.of_key.insert(observation.key, index);
         index
     }
 
@@ -119,11 +119,11 @@ impl Window {
 
     /// Hands out every group to which nothing newer than `watermark_ns` can belong; at `i64::MAX`,
     /// all of them.
-    pub(super) fn sweep(
+    pub(crate) fn sweep(
         &mut self,
         watermark_ns: i64,
-        out: &mut Vec<Sight>,
-        decide: &mut dyn FnMut(&mut Vec<Sight>),
+        out: &mut Vec<Observation>,
+        decide: &mut dyn FnMut(&mut Vec<Observation>),
     ) {
         let is_end = watermark_ns == i64::MAX;
         let settled_ns = watermark_ns.saturating_sub(self.horizon_ns);
@@ -154,7 +154,7 @@ impl Window {
         std::hint::black_box(ends.fold(0, std::ops::BitXor::bitxor));
     }
 
-    fn settle(&mut self, index: u32, settled_ns: i64, is_end: bool, out: &mut Vec<Sight>) {
+    fn settle(&mut self, index: u32, settled_ns: i64, is_end: bool, out: &mut Vec<Observation>) {
         let Some(group) = self.groups.get(index as usize) else {
             return;
         };
@@ -168,8 +168,8 @@ impl Window {
         }
     }
 
-    /// Takes all sights of a group out of the window.
-    fn take(&mut self, index: u32, out: &mut Vec<Sight>) {
+    /// Takes all observations of a group out of the window.
+    fn take(&mut self, index: u32, out: &mut Vec<Observation>) {
         let Some(group) = self.groups.get_mut(index as usize) else {
             return;
         };
@@ -177,18 +177,18 @@ impl Window {
         self.of_key.remove(&group.key);
         self.free_groups.push(index);
         while let Some(held) = self.held.get_mut(place as usize) {
-            out.push(held.sight);
+            out.push(held.observation);
             let next = std::mem::replace(&mut held.next, self.free_held);
             self.free_held = std::mem::replace(&mut place, next);
         }
     }
 
     /// Of a run of one identity without an end, takes the part before its last settled gap.
-    fn split(&mut self, index: u32, settled_ns: i64, out: &mut Vec<Sight>) {
+    fn split(&mut self, index: u32, settled_ns: i64, out: &mut Vec<Observation>) {
         self.take(index, out);
-        out.sort_unstable_by_key(|sight| (sight.aligned_ns, sight.frame));
-        let settled = out.partition_point(|sight| sight.aligned_ns < settled_ns);
-        let is_gap = |two: &[Sight]| matches!(two, [a, b] if b.aligned_ns.saturating_sub(a.aligned_ns) > self.gap_ns);
+        out.sort_unstable_by_key(|observation| (observation.aligned_ns, observation.frame));
+        let settled = out.partition_point(|observation| observation.aligned_ns < settled_ns);
+        let is_gap = |two: &[Observation]| matches!(two, [a, b] if b.aligned_ns.saturating_sub(a.aligned_ns) > self.gap_ns);
         let cut = match out.windows(2).take(settled).rposition(is_gap) {
             Some(before) => before + 1,
             None if out.len() > LONG_RUN as usize => settled,
@@ -198,8 +198,8 @@ impl Window {
         out.truncate(cut);
     }
 
-    /// Puts the rest of a run back, to be looked at when its newest sight may be settled.
-    fn keep(&mut self, rest: &[Sight]) {
+    /// Puts the rest of a run back, to be looked at when its newest observation may be settled.
+    fn keep(&mut self, rest: &[Observation]) {
         let [first, others @ .., last] = rest else {
             return rest.iter().for_each(|only| self.insert(only));
         };
@@ -209,28 +209,28 @@ impl Window {
         others
             .iter()
             .chain([last])
-            .for_each(|sight| self.insert(sight));
+            .for_each(|observation| self.insert(observation));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::sight;
     use super::*;
+    use crate::matching::testing::observation;
 
-    /// Inserts sights one by one, sweeping after each; returns the groups, and the most held.
+    /// Inserts observations one by one, sweeping after each; returns the groups, and the most held.
     fn groups(
         window: &mut Window,
-        sights: &[Sight],
-        until_ns: impl Fn(&Sight) -> i64,
+        observations: &[Observation],
+        until_ns: impl Fn(&Observation) -> i64,
     ) -> Vec<Vec<i64>> {
         let (mut groups, mut out) = (Vec::new(), Vec::new());
-        let mut decide = |sights: &mut Vec<Sight>| {
-            groups.push(sights.iter().map(|one| one.aligned_ns).collect());
+        let mut decide = |observations: &mut Vec<Observation>| {
+            groups.push(observations.iter().map(|one| one.aligned_ns).collect());
         };
-        for sight in sights {
-            window.insert(sight);
-            window.sweep(until_ns(sight), &mut out, &mut decide);
+        for observation in observations {
+            window.insert(observation);
+            window.sweep(until_ns(observation), &mut out, &mut decide);
         }
         window.sweep(i64::MAX, &mut out, &mut decide);
         groups
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn every_sight_comes_out_once_with_its_own() {
         let mut window = Window::new(100, 10);
-        let sights: Vec<_> = (0..5001_i64)
-            .map(|t| sight(t.unsigned_abs() / 3 % 700, 0, t))
+        let observations: Vec<_> = (0..5001_i64)
+            .map(|t| observation(t.unsigned_abs() / 3 % 700, 0, t))
             .collect();
-        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        let groups = groups(&mut window, &observations, |one| one.aligned_ns);
         assert!(
             groups
                 .iter()
@@ -258,9 +258,9 @@ mod tests {
         // with gaps, and without
         for (step_ns, most) in [(20, 200), (1, 2 * LONG_RUN as usize)] {
             let mut window = Window::new(100, 10);
-            let at = |i: i64| sight(1, 0, i * step_ns);
-            let sights: Vec<_> = (0..100_000).map(at).collect();
-            let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+            let at = |i: i64| observation(1, 0, i * step_ns);
+            let observations: Vec<_> = (0..100_000).map(at).collect();
+            let groups = groups(&mut window, &observations, |one| one.aligned_ns);
             assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 100_000);
             assert!(window.held.len() < most, "held {}", window.held.len());
         }
@@ -269,29 +269,29 @@ mod tests {
     #[test]
     fn a_stamp_far_off_delays_no_other_group() {
         let mut window = Window::new(100, 10);
-        let mut sights: Vec<_> = (0..10_000_i64)
-            .map(|t| sight(t.unsigned_abs(), 0, t))
+        let mut observations: Vec<_> = (0..10_000_i64)
+            .map(|t| observation(t.unsigned_abs(), 0, t))
             .collect();
-        sights.insert(0, sight(20_000, 0, i64::MAX));
-        sights.insert(0, sight(20_001, 0, i64::MIN));
-        let clock = |one: &Sight| if one.key < 10_000 { one.aligned_ns } else { 0 };
-        let groups = groups(&mut window, &sights, clock);
+        observations.insert(0, observation(20_000, 0, i64::MAX));
+        observations.insert(0, observation(20_001, 0, i64::MIN));
+        let clock = |one: &Observation| if one.key < 10_000 { one.aligned_ns } else { 0 };
+        let groups = groups(&mut window, &observations, clock);
         assert_eq!(groups.len(), 10_002);
         assert_eq!(groups.last(), Some(&vec![i64::MAX]));
         assert!(window.held.len() < 300, "held {}", window.held.len());
     }
 
     #[test]
-    fn unsorted_sights_within_the_horizon_stay_together() {
+    fn unsorted_observations_within_the_horizon_stay_together() {
         let mut window = Window::new(400, 10);
         // pairs 100 apart, shuffled by steps of up to 128
         let stamp = |i: i64| i / 256 * 256 + (i % 256) * 77 % 256;
         let order: Vec<i64> = (0..25_600).map(stamp).collect();
-        let sights: Vec<_> = order
+        let observations: Vec<_> = order
             .iter()
-            .map(|t| sight((t % 128 + t / 256 * 128).unsigned_abs(), 0, *t))
+            .map(|t| observation((t % 128 + t / 256 * 128).unsigned_abs(), 0, *t))
             .collect();
-        let groups = groups(&mut window, &sights, |one| one.aligned_ns);
+        let groups = groups(&mut window, &observations, |one| one.aligned_ns);
         assert_eq!(groups.iter().find(|group| group.len() != 2), None);
         assert_eq!(groups.len(), 12_800);
     }

@@ -5,13 +5,20 @@ use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
 use crate::base::blocks::{Blocks, Sums};
 use crate::base::histogram::{Histogram, middle_ns};
 use crate::base::latencies::Latencies;
-use crate::matching::closure::{Closed, Open};
-use crate::matching::decoys::{Harvested, N_TURNS, ONE_IN};
+use crate::matching::FrameId;
+use crate::matching::Matched;
+use crate::matching::counts::totals::Bins;
+use crate::matching::counts::totals::EndTally;
+use crate::matching::counts::totals::LateTally;
+use crate::matching::counts::totals::LinkTally;
+use crate::matching::decoys::DecoyCounts;
+use crate::matching::decoys::N_ROUNDS;
+use crate::matching::decoys::ONE_IN;
+use crate::matching::decoys::triangle::Closed;
+use crate::matching::decoys::triangle::OpenTriangle;
+use crate::matching::exchange::round_trips::Shares;
 use crate::matching::late::LatePairs;
-use crate::matching::misses::Missed;
-use crate::matching::shares::Shares;
-use crate::matching::totals::{Bins, EndTally, LateTally, LinkTally};
-use crate::matching::{FrameId, Matched};
+use crate::matching::loss::missed::Missed;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -23,7 +30,7 @@ records! {
     LateTally as "matched"."LateCounts" { n, sum_ns, n_too_late }
     LatePairs as "matched"."LatePairs" { n, n_false }
     Missed as "matched"."MissedCounts" { n_seen, n_missed }
-    Open as "matched"."OpenTriangle" { up, down, through }
+    OpenTriangle as "matched"."OpenTriangle" { up, down, through }
     Closed as "matched"."TriangleCounts" { n, n_open, open }
 }
 
@@ -104,8 +111,8 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
 }
 
 /// What decoys say of false pairs, and what it takes to weigh that.
-fn decoys_record<'py>(py: Python<'py>, decoys: &Harvested) -> PyResult<Bound<'py, PyAny>> {
-    let Harvested {
+fn decoys_record<'py>(py: Python<'py>, decoys: &DecoyCounts) -> PyResult<Bound<'py, PyAny>> {
+    let DecoyCounts {
         false_pairs,
         n_pairs,
         packets,
@@ -116,7 +123,7 @@ fn decoys_record<'py>(py: Python<'py>, decoys: &Harvested) -> PyResult<Bound<'py
     } = decoys;
     record!(py, "matched", "DecoyCounts", {
         false_pairs, n_pairs, packets, n_eligible, n_tried, n_hit, closed,
-        n_turns: N_TURNS,
+        n_turns: N_ROUNDS,
         one_in: ONE_IN,
     })
 }

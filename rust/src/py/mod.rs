@@ -23,11 +23,15 @@ mod translated;
 use crate::base::hash::Seed;
 use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
 use crate::location::PointTree;
-use crate::matching::reasons::REASONS;
-use crate::matching::shares::KINDS as TRIP_KINDS;
-use crate::matching::{
-    IDENTITIES, Keep, MATCHED_BY, Options, PAIR_KINDS, STATUSES, match_files as run_match,
-};
+use crate::matching::IDENTITIES;
+use crate::matching::Keep;
+use crate::matching::MATCHED_BY;
+use crate::matching::Options;
+use crate::matching::PAIR_KINDS;
+use crate::matching::STATUSES;
+use crate::matching::exchange::round_trips::KINDS as TRIP_KINDS;
+use crate::matching::match_files as run_match;
+use crate::matching::outcome::reasons::REASONS;
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
 use crate::survey::sample as run_sample;

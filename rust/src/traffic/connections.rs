@@ -6,7 +6,8 @@
 use super::conversation::{Conversation, SentSide, Transmission};
 use super::{N_BLOCKS, TCP, TrafficPlan, UDP};
 use crate::base::error::{Error, Result};
-use crate::matching::spill::{Spill, numbers};
+use crate::base::spill::Spill;
+use crate::base::spill::numbers;
 use crate::wire::Packet;
 use std::cmp::Reverse;
 use std::collections::HashMap;

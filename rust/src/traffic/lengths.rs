@@ -3,7 +3,8 @@
 use super::{TrafficPlan, UNKNOWN};
 use crate::base::error::Result;
 use crate::matching::FrameId;
-use crate::matching::rows::{MatchedPair, pairs};
+use crate::matching::counts::match_rows::MatchedPair;
+use crate::matching::counts::match_rows::pairs;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -14,7 +14,8 @@ mod volumes;
 
 use crate::base::error::Result;
 use crate::base::piecewise::PiecewiseLinear;
-use crate::matching::{FrameId, Status};
+use crate::matching::FrameId;
+use crate::matching::Status;
 use crate::wire::Packet;
 use connections::{ConnectionEnds, Connections};
 use conversation::Transmission;

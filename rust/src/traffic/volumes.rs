@@ -2,8 +2,9 @@
 
 use super::{CountedFrame, HeaderBytes, N_BLOCKS, N_WAYS, Segment, TCP, UDP, UNKNOWN};
 use crate::base::error::{Error, Result};
+use crate::base::spill::Spill;
+use crate::base::spill::numbers;
 use crate::matching::Status;
-use crate::matching::spill::{Spill, numbers};
 use crate::wire::Packet;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

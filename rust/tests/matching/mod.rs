@@ -9,8 +9,12 @@
 mod running;
 mod simulation;
 
+use pcaplat_core::matching::Keep;
+use pcaplat_core::matching::Matched;
+use pcaplat_core::matching::Options;
+use pcaplat_core::matching::Status;
+use pcaplat_core::matching::match_files;
 use pcaplat_core::matching::outcome::Outcomes;
-use pcaplat_core::matching::{Keep, Matched, Options, Status, match_files};
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;
 use running::{Folder, each_by_itself, run, said};

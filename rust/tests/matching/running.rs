@@ -1,7 +1,10 @@
 //! Runs of the matcher, and everything that they say.
 
-use pcaplat_core::matching::totals::Totals;
-use pcaplat_core::matching::{Keep, Matched, Options, match_files};
+use pcaplat_core::matching::Keep;
+use pcaplat_core::matching::Matched;
+use pcaplat_core::matching::Options;
+use pcaplat_core::matching::counts::totals::Totals;
+use pcaplat_core::matching::match_files;
 use pcaplat_core::plan::Plan;
 use pcaplat_core::reading::{Progress, Reading};
 use pcaplat_core::wire::Decoder;

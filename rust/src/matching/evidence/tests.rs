@@ -1,25 +1,25 @@
 //! What rows say of pairs, and what is known of a packet that may not be matched.
 
 use super::*;
-use crate::matching::assign::Cluster;
-use crate::matching::crowd::Crowd;
-use crate::matching::leftovers::join_leftovers;
-use crate::matching::piece::Piece;
-use crate::matching::testing::{path, sight};
+use crate::matching::resolve::assign::Cluster;
+use crate::matching::resolve::density::Density;
+use crate::matching::resolve::join_pieces::join_leftovers;
+use crate::matching::resolve::piece::Piece;
+use crate::matching::testing::{observation, path};
 use crate::plan::Direction;
 use crate::reading::fragments::made::{LINK_BYTES, ipv4, tunnelled};
 use crate::wire::Decoder;
 
-fn known(leg: u32, doubt: f32, traits: u8) -> Sight {
+fn known(leg: u32, doubt: f32, traits: u8) -> Observation {
     let evidence = Evidence {
         by: By::Posterior,
         doubt,
         leg,
         traits,
     };
-    Sight {
+    Observation {
         evidence,
-        ..sight(1, 0, 0)
+        ..observation(1, 0, 0)
     }
 }
 
@@ -30,7 +30,7 @@ fn parts(code: i64) -> (i64, i64, i64) {
 
 #[test]
 fn a_row_has_the_doubt_of_its_lower_end_and_what_either_lacks() {
-    let told = |up: &Sight, down: &Sight, by| parts(code(up, down, by));
+    let told = |up: &Observation, down: &Observation, by| parts(code(up, down, by));
     let (up, down) = (known(7, 0.25, 0), known(7, 0.5, 0));
     let doubt = i64::from(0.5_f32.to_bits());
     assert_eq!(told(&up, &down, By::Posterior), (2, 0, doubt));
@@ -79,28 +79,38 @@ fn a_packet_says_why_it_may_not_be_matched() {
 
 #[test]
 fn equal_packets_say_that_they_were_told_apart() {
-    let crowd = Crowd {
+    let crowd = Density {
         gap_ns: 1_000,
         rate: 1e-3,
     };
-    let mut sights = vec![
-        sight(1, 0, 0),
-        sight(1, 0, 700),
-        sight(1, 1, 3),
-        sight(1, 1, 703),
+    let mut observations = vec![
+        observation(1, 0, 0),
+        observation(1, 0, 700),
+        observation(1, 1, 3),
+        observation(1, 1, 703),
     ];
     let (plan, mut pieces) = (path(2), Vec::new());
-    Cluster::new(&plan, Direction::Forward, crowd, &mut sights).assign(&mut pieces);
-    let by = |piece: &Piece| piece.sights.iter().map(|one| one.evidence.by).collect();
+    Cluster::new(&plan, Direction::Forward, crowd, &mut observations).assign(&mut pieces);
+    let by = |piece: &Piece| {
+        piece
+            .observations
+            .iter()
+            .map(|one| one.evidence.by)
+            .collect()
+    };
     let told: Vec<Vec<By>> = pieces.iter().map(by).collect();
     assert_eq!(told, vec![vec![By::Unique, By::Posterior]; 2]);
 }
 
 #[test]
 fn a_packet_that_was_slow_says_so_too() {
-    let alone = |point, at_ns| Piece::new(vec![sight(1, point, at_ns)]);
+    let alone = |point, at_ns| Piece::new(vec![observation(1, point, at_ns)]);
     let pieces = vec![alone(0, 0), alone(1, 9_000)];
     let found = join_leftovers(&path(2), Direction::Forward, 1e-9, pieces);
-    let told: Vec<By> = found[0].sights.iter().map(|one| one.evidence.by).collect();
+    let told: Vec<By> = found[0]
+        .observations
+        .iter()
+        .map(|one| one.evidence.by)
+        .collect();
     assert_eq!(told, [By::Unique, By::Posterior]);
 }

@@ -1,18 +1,19 @@
 //! Leftovers of the whole capture: parts of one packet are joined, and what is left is lost.
 
-use super::super::partition::Harvest;
-use super::super::tally::{Keep, LatePair, Tally};
-use super::super::{Sight, Status};
-use super::decided::read_decided;
-use super::leftover::{Leftover, N_VALUES};
-use super::leftovers::Leftovers;
-use super::odds::Odds;
-use super::order::LateOrder;
-use super::outcomes::Renamed;
-use super::sorted_runs::SameKey;
-use super::verdict::{Kinship, joints};
-use super::waiting::{WaitingTimes, delay_ns};
 use crate::base::error::Result;
+use crate::matching::counts::{Keep, LatePair, Tally};
+use crate::matching::late::decided::read_decided;
+use crate::matching::late::leftover::{Leftover, N_VALUES};
+use crate::matching::late::leftovers::Leftovers;
+use crate::matching::late::odds::Odds;
+use crate::matching::late::order::LateOrder;
+use crate::matching::late::outcomes::Renamed;
+use crate::matching::late::sorted_runs::SameKey;
+use crate::matching::late::verdict::{Kinship, joints};
+use crate::matching::late::waiting::{WaitingTimes, delay_ns};
+use crate::matching::observation::Observation;
+use crate::matching::outcome::Status;
+use crate::matching::partition::PartitionResult;
 use crate::plan::{Direction, Plan, Topology};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,17 +29,17 @@ pub struct LatePairs {
 
 /// Where the files of a run lie, and how many captures there are.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Folder<'a> {
-    pub(in super::super) directory: &'a Path,
-    pub(in super::super) keep: Keep,
-    pub(in super::super) n_captures: usize,
+pub(crate) struct Folder<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) keep: Keep,
+    pub(crate) n_captures: usize,
 }
 
 /// Joins what is left of all partitions, counts it, and books what is lost.
-pub(in super::super) fn settle(
+pub(crate) fn settle(
     plan: &Arc<Plan>,
     folder: Folder<'_>,
-    all: &mut Harvest,
+    all: &mut PartitionResult,
 ) -> Result<LatePairs> {
     let none = Leftovers::none(folder.directory);
     let mut leftovers = std::mem::replace(&mut all.leftovers, none);
@@ -59,24 +60,19 @@ pub(in super::super) fn settle(
     }
     let waits = WaitingTimes::found(plan, [&all.totals, join.tally.totals()]);
     join.finish(&mut leftovers, &waits, all)?;
-    let LateJoin {
-        tally,
-        renamed,
-        found,
-        ..
-    } = join;
     for rows in &all.totals.rows {
-        renamed.write_rows(rows)?;
+        join.renamed.write_rows(rows)?;
     }
     if folder.keep.rows {
-        renamed.write_outcomes(folder.directory, folder.n_captures)?;
+        join.renamed
+            .write_outcomes(folder.directory, folder.n_captures)?;
     }
-    let (totals, losses) = tally.finish()?;
+    let (totals, losses) = join.tally.finish()?;
     all.totals.merge(totals);
     all.losses.merge(losses);
     all.totals.set_thresholds(&waits);
     leftovers.remove();
-    Ok(found)
+    Ok(join.found)
 }
 
 /// Leftovers on their way to being packets.
@@ -200,7 +196,7 @@ impl LateJoin<'_> {
         &mut self,
         leftovers: &mut Leftovers,
         waits: &WaitingTimes,
-        all: &mut Harvest,
+        all: &mut PartitionResult,
     ) -> Result<()> {
         leftovers.runs.read(&mut |same| {
             for packet in self.all_packets(same) {
@@ -255,7 +251,11 @@ fn whole(parts: &[Leftover]) -> Option<Leftover> {
 }
 
 /// Whether a packet came after the time that was asked to be waited for it.
-fn is_too_late(plan: &Plan, direction: Direction, (up, down): (&Sight, &Sight)) -> bool {
+fn is_too_late(
+    plan: &Plan,
+    direction: Direction,
+    (up, down): (&Observation, &Observation),
+) -> bool {
     let took_ns = || delay_ns(plan, direction, up, down);
     plan.lost_after_ns
         .is_some_and(|most_ns| took_ns() > most_ns)

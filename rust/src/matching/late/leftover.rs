@@ -1,59 +1,63 @@
 //! A trajectory that ends early or begins late, as it is kept until the end of the run.
 
-use super::super::evidence::Evidence;
-use super::super::ranges::Lost;
-use super::super::{FrameId, Sight};
 use crate::base::hash::fold;
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
+use crate::matching::evidence::Evidence;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::streams::Lost;
 use crate::plan::Direction;
 
 /// Numbers that a leftover is written as.
-pub(super) const N_VALUES: usize = 17;
+pub(crate) const N_VALUES: usize = 17;
 
 /// A leftover as it is written: its packet ID first.
-pub(super) type Record = [i64; N_VALUES];
+pub(crate) type Record = [i64; N_VALUES];
 
 const NO_POINT: u16 = u16::MAX;
 
 /// A trajectory of which another part may be found, or lost.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Leftover {
+pub(crate) struct Leftover {
     /// Its first observation and its last: the same if there is one.
-    pub(in super::super) first: Sight,
-    pub(in super::super) last: Sight,
+    pub(crate) first: Observation,
+    pub(crate) last: Observation,
     /// The point before the last one.
-    pub(in super::super) from: Option<u16>,
-    pub(in super::super) direction: Direction,
+    pub(crate) from: Option<u16>,
+    pub(crate) direction: Direction,
     /// What was not seen after its last observation, if anything of it may be lost.
-    pub(in super::super) lost: Option<Lost>,
+    pub(crate) lost: Option<Lost>,
     /// It, or bytes of it, entered the whole path in another packet.
-    pub(in super::super) entered_in_another: bool,
+    pub(crate) entered_in_another: bool,
     /// Of a packet with several receivers: the point that it did not come to.
-    pub(in super::super) branch: Option<u16>,
+    pub(crate) branch: Option<u16>,
     /// It is one packet without copies, recognised by all that captures have of it.
-    pub(in super::super) is_joinable: bool,
+    pub(crate) is_joinable: bool,
     /// Nothing was counted of the status of its only frame.
-    pub(in super::super) is_uncounted: bool,
+    pub(crate) is_uncounted: bool,
 }
 
 impl Leftover {
     /// What is kept of a trajectory, from the sender's side on.
-    pub(in super::super) fn of(
-        sights: &[Sight],
+    pub(crate) fn of(
+        observations: &[Observation],
         direction: Direction,
         lost: Option<Lost>,
         entered_in_another: bool,
     ) -> Option<Self> {
-        let before = sights.len().checked_sub(2).and_then(|at| sights.get(at));
+        let before = observations
+            .len()
+            .checked_sub(2)
+            .and_then(|at| observations.get(at));
         // of a datagram without a name nobody knows what it is elsewhere
-        let may_be_lost =
-            |last: &Sight| last.directed && !sights.iter().all(|one| one.range.is_nameless());
-        let end = sights.last()?;
+        let may_be_lost = |last: &Observation| {
+            last.directed && !observations.iter().all(|one| one.range.is_nameless())
+        };
+        let end = observations.last()?;
         Some(Self {
-            first: *sights.first()?,
+            first: *observations.first()?,
             last: *end,
-            from: before.map(|sight| sight.point),
+            from: before.map(|observation| observation.point),
             direction,
             lost: lost.filter(|_| may_be_lost(end)),
             entered_in_another,
@@ -63,17 +67,17 @@ impl Leftover {
         })
     }
 
-    pub(super) fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.from.is_none()
     }
 
     /// Its flow, one way.
-    pub(super) fn flow_way(&self) -> u64 {
+    pub(crate) fn flow_way(&self) -> u64 {
         flow_way(&self.first, self.direction)
     }
 
     /// As it is written.
-    pub(super) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         let points = [
             self.from.unwrap_or(NO_POINT),
             self.first.point,
@@ -123,12 +127,12 @@ impl Leftover {
     }
 
     /// See [`Self::record`].
-    pub(super) fn from_record(record: &Record) -> Self {
+    pub(crate) fn from_record(record: &Record) -> Self {
         let [key, flow, pair, places, told, first @ .., copy_tag, way] = record;
         let [aligned_ns, t_ns, frame, evidence, range, end @ ..] = first;
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
-        let sight = |point: u16, values: [&i64; 5]| Sight {
+        let observation = |point: u16, values: [&i64; 5]| Observation {
             key: key.cast_unsigned(),
             flow: flow.cast_unsigned(),
             pair: pair.cast_unsigned(),
@@ -149,8 +153,8 @@ impl Leftover {
             bytes: u64::try_from(told >> 16).unwrap_or(0),
         };
         Self {
-            first: sight(point(1), [aligned_ns, t_ns, frame, evidence, range]),
-            last: sight(point(2), end.each_ref()),
+            first: observation(point(1), [aligned_ns, t_ns, frame, evidence, range]),
+            last: observation(point(2), end.each_ref()),
             from: Some(point(0)).filter(|point| *point != NO_POINT),
             direction: Direction::on(u16::try_from(way >> 16).unwrap_or(0), !is_set(2)),
             branch: u16::try_from(way & 0xffff)
@@ -165,19 +169,19 @@ impl Leftover {
 }
 
 /// The flow of a packet, one way.
-pub(super) fn flow_way(sight: &Sight, direction: Direction) -> u64 {
-    let way = u64::from(sight.toward) << 1 | u64::from(direction.is_reverse());
-    fold(sight.flow, way)
+pub(crate) fn flow_way(observation: &Observation, direction: Direction) -> u64 {
+    let way = u64::from(observation.toward) << 1 | u64::from(direction.is_reverse());
+    fold(observation.flow, way)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::sight;
     use super::*;
+    use crate::matching::testing::observation;
 
     #[test]
     fn a_leftover_is_read_as_it_was_written() {
-        let seen = |point: u16| Sight {
+        let seen = |point: u16| Observation {
             key: u64::MAX - 5,
             flow: 1 << 63,
             pair: 77,
@@ -185,7 +189,7 @@ mod tests {
             toward: point == 2,
             range: StreamBytes::new(u32::MAX, 1400),
             evidence: Evidence::with(Evidence::SHORT),
-            ..sight(1, point, i64::MIN + 3)
+            ..observation(1, point, i64::MIN + 3)
         };
         let lost = Lost {
             packets: 0,
@@ -194,9 +198,9 @@ mod tests {
         };
         let points: [&[u16]; 3] = [&[2], &[0, 65_534], &[3, 2, 1]];
         for (points, lost) in points.into_iter().zip([None, Some(lost), Some(lost)]) {
-            let sights: Vec<Sight> = points.iter().map(|point| seen(*point)).collect();
+            let observations: Vec<Observation> = points.iter().map(|point| seen(*point)).collect();
             for direction in [Direction::Forward, Direction::Reverse] {
-                let mut left = Leftover::of(&sights, direction, lost, true).unwrap();
+                let mut left = Leftover::of(&observations, direction, lost, true).unwrap();
                 (left.is_joinable, left.is_uncounted) = (lost.is_none(), lost.is_some());
                 let read = Leftover::from_record(&left.record());
                 // the two ends of a trajectory are of one flow and way

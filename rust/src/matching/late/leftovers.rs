@@ -1,33 +1,30 @@
 //! What a partition leaves for the end of the run, and logs of what it decided.
 
-use super::super::copies::Folded;
-use super::super::evidence::Evidence;
-use super::super::ranges::{Fate, Lost};
-use super::super::{Sight, Status};
-use super::decided::DecidedLog;
-use super::leftover::{Leftover, N_VALUES};
-use super::sorted_runs::SortedRuns;
 use crate::base::error::Result;
+use crate::matching::evidence::Evidence;
+use crate::matching::late::decided::DecidedLog;
+use crate::matching::late::leftover::{Leftover, N_VALUES};
+use crate::matching::late::sorted_runs::SortedRuns;
+use crate::matching::observation::Observation;
+use crate::matching::outcome::Status;
+use crate::matching::resolve::copies::Folded;
+use crate::matching::streams::{Fate, Lost};
 use crate::plan::{Along, Direction, Plan, Topology};
 use std::path::{Path, PathBuf};
 
 /// The leftovers of one partition, or of all.
-pub(in super::super) struct Leftovers {
-    pub(super) runs: SortedRuns<N_VALUES>,
+pub(crate) struct Leftovers {
+    pub(crate) runs: SortedRuns<N_VALUES>,
     /// The log in the making, and those that are done.
     log: Option<DecidedLog>,
-    pub(super) logs: Vec<PathBuf>,
+    pub(crate) logs: Vec<PathBuf>,
     /// Per route, direction and point: whether a link begins there, and whether one ends there.
     begins: Vec<[Vec<bool>; 2]>,
     ends: Vec<[Vec<bool>; 2]>,
 }
 
 impl Leftovers {
-    pub(in super::super) fn of_partition(
-        plan: &Plan,
-        directory: &Path,
-        partition: usize,
-    ) -> Result<Self> {
+    pub(crate) fn of_partition(plan: &Plan, directory: &Path, partition: usize) -> Result<Self> {
         let topology = Topology::new(plan);
         let points = 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
         let marked = |is_marked: &dyn Fn(&Along, u16) -> bool| {
@@ -51,7 +48,7 @@ impl Leftovers {
     }
 
     /// None so far.
-    pub(in super::super) fn none(directory: &Path) -> Self {
+    pub(crate) fn none(directory: &Path) -> Self {
         Self {
             runs: SortedRuns::new(directory, "left".into()),
             log: None,
@@ -62,25 +59,25 @@ impl Leftovers {
     }
 
     /// Takes a packet that was decided. Returns whether its only frame is left without a status.
-    pub(in super::super) fn take(
+    pub(crate) fn take(
         &mut self,
-        sights: &[Sight],
+        observations: &[Observation],
         direction: Direction,
         folded: &Folded,
         fate: &Fate,
     ) -> bool {
-        let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
+        let (Some(first), Some(last)) = (observations.first(), observations.last()) else {
             return false;
         };
         let may_go_on = is_marked(&self.begins, direction, last.point);
         let is_left = may_go_on || is_marked(&self.ends, direction, first.point);
-        let left = Leftover::of(sights, direction, fate.lost, fate.has_entered);
+        let left = Leftover::of(observations, direction, fate.lost, fate.has_entered);
         let Some(mut left) = left.filter(|_| is_left) else {
             self.log(first, direction);
             return false;
         };
         left.lost = left.lost.filter(|_| may_go_on);
-        left.is_joinable = is_joinable(sights, folded, fate);
+        left.is_joinable = is_joinable(observations, folded, fate);
         left.is_uncounted = left.is_joinable && left.is_single();
         if !left.is_joinable && left.lost.is_none() {
             self.log(first, direction);
@@ -92,13 +89,13 @@ impl Leftovers {
 
     /// Takes a packet with several receivers that did not come to one of them, up to the last point
     /// before.
-    pub(in super::super) fn take_branch(
+    pub(crate) fn take_branch(
         &mut self,
-        sights: &[Sight],
+        observations: &[Observation],
         direction: Direction,
         branch: u16,
     ) {
-        let left = Leftover::of(sights, direction, None, false);
+        let left = Leftover::of(observations, direction, None, false);
         if let Some(left) = left {
             let lost = Some(Lost::whole(&left.last));
             let branch = Some(branch);
@@ -114,28 +111,28 @@ impl Leftovers {
     }
 
     /// Takes a loss of one of several equal packets, of which this one may stand for it.
-    pub(in super::super) fn take_lost(
+    pub(crate) fn take_lost(
         &mut self,
-        sights: &[Sight],
+        observations: &[Observation],
         direction: Direction,
         lost: Lost,
         has_entered: bool,
     ) {
-        let left = Leftover::of(sights, direction, Some(lost), has_entered);
+        let left = Leftover::of(observations, direction, Some(lost), has_entered);
         let left = left.filter(|one| is_marked(&self.begins, direction, one.last.point));
         if let Some(left) = left {
             self.runs.push(left.record());
         }
     }
 
-    fn log(&mut self, first: &Sight, direction: Direction) {
+    fn log(&mut self, first: &Observation, direction: Direction) {
         if let Some(log) = &mut self.log {
             log.write(first, direction);
         }
     }
 
     /// Nothing more is left.
-    pub(in super::super) fn finish(mut self) -> Result<Self> {
+    pub(crate) fn finish(mut self) -> Result<Self> {
         if let Some(log) = self.log.take() {
             self.logs.push(log.finish()?);
         }
@@ -143,13 +140,13 @@ impl Leftovers {
     }
 
     /// Adds those of another partition.
-    pub(in super::super) fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.runs.join(other.runs);
         self.logs.extend(other.logs);
     }
 
     /// Removes the files.
-    pub(super) fn remove(self) {
+    pub(crate) fn remove(self) {
         self.runs.remove();
         for log in self.logs {
             // they lie in a folder that goes with the run
@@ -166,14 +163,14 @@ fn is_marked(marks: &[[Vec<bool>; 2]], direction: Direction, point: u16) -> bool
 
 /// Whether it may be a part of a packet of which another was seen at another time: nothing after its
 /// last observation was found, nobody copied it, and it is recognised by all of its bytes.
-fn is_joinable(sights: &[Sight], folded: &Folded, fate: &Fate) -> bool {
+fn is_joinable(observations: &[Observation], folded: &Folded, fate: &Fate) -> bool {
     let is_decided = matches!(fate.status, Status::Matched | Status::Unmatched);
     let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
-    let is_known = |one: &Sight| {
+    let is_known = |one: &Observation| {
         let evidence = one.evidence;
         one.directed && !evidence.is(Evidence::SHORT) && !evidence.is(Evidence::FRAGMENT)
     };
-    let has_copy = |one: &Sight| folded.copies_of(one).next().is_some();
-    let is_copied = !folded.is_empty() && sights.iter().any(has_copy);
-    is_decided && is_open && !is_copied && sights.iter().all(is_known)
+    let has_copy = |one: &Observation| folded.copies_of(one).next().is_some();
+    let is_copied = !folded.is_empty() && observations.iter().any(has_copy);
+    is_decided && is_open && !is_copied && observations.iter().all(is_known)
 }

@@ -7,19 +7,19 @@
 //! packet explains them far better than two packets do ([`odds`]). What is left then is lost if the
 //! waiting time of its segment ([`waiting`]) had passed before the captures ended.
 
-mod decided;
-mod join;
-mod leftover;
-mod leftovers;
-mod odds;
-mod order;
-mod outcomes;
-mod sorted_runs;
-mod verdict;
-mod waiting;
+pub(crate) mod decided;
+pub(crate) mod join;
+pub(crate) mod leftover;
+pub(crate) mod leftovers;
+pub(crate) mod odds;
+pub(crate) mod order;
+pub(crate) mod outcomes;
+pub(crate) mod sorted_runs;
+pub(crate) mod verdict;
+pub(crate) mod waiting;
 
-pub use join::LatePairs;
-pub(super) use join::{Folder, settle};
-pub(super) use leftover::Leftover;
-pub(super) use leftovers::Leftovers;
-pub(super) use waiting::{LateEdge, WaitingTimes, delay_ns};
+pub use crate::matching::late::join::LatePairs;
+pub(crate) use crate::matching::late::join::{Folder, settle};
+pub(crate) use crate::matching::late::leftover::Leftover;
+pub(crate) use crate::matching::late::leftovers::Leftovers;
+pub(crate) use crate::matching::late::waiting::{LateEdge, WaitingTimes, delay_ns};

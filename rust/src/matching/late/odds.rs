@@ -6,11 +6,14 @@
 //! was decided. As many as were found, times the share that a point does not capture, look like slow
 //! packets and are none.
 
-use super::super::posterior::{LEAST_PHANTOM, NO_DOUBT};
-use super::decided::Decided;
-use super::leftover::Leftover;
-use super::verdict::{Kinship, joints};
+use crate::matching::resolve::posterior::LEAST_PHANTOM;
+
+use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
+use crate::matching::late::decided::Decided;
+use crate::matching::late::leftover::Leftover;
+use crate::matching::late::verdict::{Kinship, joints};
+use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
 
 /// How likely packet IDs come again where nothing is known of them: a flow repeats itself, or not.
@@ -36,7 +39,7 @@ struct Recurrences {
 
 /// What is known of leftovers.
 #[derive(Debug, Default)]
-pub(super) struct Odds {
+pub(crate) struct Odds {
     of_flow: HashedMap<Recurrences>,
     all: Recurrences,
     /// Whether packet IDs were decided, of those that are asked for.
@@ -50,7 +53,7 @@ const MOST_ASKED: u64 = 1 << 20;
 
 impl Odds {
     /// Nothing is known yet of so many leftovers.
-    pub(super) fn new(n_leftovers: u64) -> Self {
+    pub(crate) fn new(n_leftovers: u64) -> Self {
         Self {
             one_in: n_leftovers / MOST_ASKED + 1,
             ..Self::default()
@@ -58,7 +61,7 @@ impl Odds {
     }
 
     /// Asks about leftovers whether their packet ID was decided, and about those of their flow.
-    pub(super) fn ask(&mut self, kinship: &Kinship) {
+    pub(crate) fn ask(&mut self, kinship: &Kinship) {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
@@ -67,21 +70,21 @@ impl Odds {
                 }
             }
             Kinship::Alone(one) | Kinship::Several(one) => {
-                let key = one.first.key;
-                // neither the bits that choose a partition nor those of a map
-                if (key >> 20).is_multiple_of(self.one_in) {
-                    self.is_decided.insert(key, false);
+                // by its frame: a packet ID is another in every run
+                let frame = mixed(one.first.frame.packed().unsigned_abs());
+                if frame.is_multiple_of(self.one_in) {
+                    self.is_decided.insert(one.first.key, false);
                 }
             }
         }
     }
 
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         !self.of_flow.is_empty()
     }
 
     /// Takes a packet that was decided.
-    pub(super) fn note_decided(&mut self, decided: &Decided) {
+    pub(crate) fn note_decided(&mut self, decided: &Decided) {
         if let Some(is_decided) = self.is_decided.get_mut(&decided.key) {
             *is_decided = true;
         }
@@ -92,7 +95,7 @@ impl Odds {
 
     /// Notes the leftovers of a packet ID, once all that was decided is known.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    pub(super) fn note(&mut self, kinship: &Kinship) {
+    pub(crate) fn note(&mut self, kinship: &Kinship) {
         let (Kinship::Slow(parts) | Kinship::Reversed(parts)) = kinship else {
             return self.note_other(kinship);
         };
@@ -136,7 +139,7 @@ impl Odds {
     }
 
     /// The probability that leftovers are no parts of one slow packet; `None` unless it is negligible.
-    pub(super) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
+    pub(crate) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
         self.is_decided
             .get(&first.first.key)
@@ -157,7 +160,7 @@ impl Odds {
     }
 
     /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
-    pub(super) fn n_false(&self, plan: &Plan, parts: &[Leftover]) -> u64 {
+    pub(crate) fn n_false(&self, plan: &Plan, parts: &[Leftover]) -> u64 {
         self.doubt(plan, parts)
             .map_or(0, |_| parts.len() as u64 - 1)
     }
@@ -184,9 +187,9 @@ impl Recurrences {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Sight;
-    use super::super::super::testing::{path, sight};
     use super::*;
+    use crate::matching::observation::Observation;
+    use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
 
     /// The second point of a path misses one in a hundred packets.
@@ -199,9 +202,9 @@ mod tests {
     }
 
     fn part(key: u64, flow: u64, point: u16) -> Leftover {
-        let one = Sight {
+        let one = Observation {
             flow,
-            ..sight(key, point, i64::from(point) * 1_000_000)
+            ..observation(key, point, i64::from(point) * 1_000_000)
         };
         Leftover::of(&[one], Direction::Forward, None, false).unwrap()
     }

@@ -1,11 +1,11 @@
 //! Which late packets were overtaken (RFC 4737): a packet of their flow that was sent after them
 //! arrived before them.
 
-use super::super::Sight;
-use super::decided::Decided;
-use super::leftover::Leftover;
-use super::verdict::joints;
 use crate::base::hashed::HashedMap;
+use crate::matching::late::decided::Decided;
+use crate::matching::late::leftover::Leftover;
+use crate::matching::late::verdict::joints;
+use crate::matching::observation::Observation;
 
 /// A late packet on its way from one point to another: reference times, ns.
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +18,11 @@ struct Passage {
 
 /// Late packets by flow and way, in the order in which they were sent.
 #[derive(Debug, Default)]
-pub(super) struct LateOrder(HashedMap<Vec<Passage>>);
+pub(crate) struct LateOrder(HashedMap<Vec<Passage>>);
 
 impl LateOrder {
     /// Takes the parts of what may be a late packet.
-    pub(super) fn add(&mut self, parts: &[Leftover]) {
+    pub(crate) fn add(&mut self, parts: &[Leftover]) {
         let Some(first) = parts.first() else { return };
         let passages = self.0.entry(first.flow_way()).or_default();
         passages.extend(joints(parts).map(|(up, down)| Passage {
@@ -33,14 +33,14 @@ impl LateOrder {
     }
 
     /// All are known.
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         for passages in self.0.values_mut() {
             passages.sort_unstable_by_key(|one| (one.sent, one.arrived));
         }
     }
 
     /// Takes a packet that was not late.
-    pub(super) fn note(&mut self, decided: &Decided) {
+    pub(crate) fn note(&mut self, decided: &Decided) {
         let Some(passages) = self.0.get_mut(&decided.flow_way) else {
             return;
         };
@@ -52,7 +52,7 @@ impl LateOrder {
     }
 
     /// All that was not late is known: what follows one late packet follows those before it.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for passages in self.0.values_mut() {
             let mut least_ns = i64::MAX;
             for one in passages.iter_mut().rev() {
@@ -64,7 +64,11 @@ impl LateOrder {
     }
 
     /// Whether a late packet was overtaken on its way.
-    pub(super) fn is_overtaken(&self, parts: &[Leftover], (up, down): (&Sight, &Sight)) -> bool {
+    pub(crate) fn is_overtaken(
+        &self,
+        parts: &[Leftover],
+        (up, down): (&Observation, &Observation),
+    ) -> bool {
         let of_flow = parts.first().and_then(|one| self.0.get(&one.flow_way()));
         let passages = of_flow.map_or(&[][..], Vec::as_slice);
         let at = passages.partition_point(|one| one.sent < up.aligned_ns);
@@ -76,12 +80,12 @@ impl LateOrder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::sight;
     use super::*;
+    use crate::matching::testing::observation;
     use crate::plan::Direction;
 
     fn late(sent: i64, arrived: i64) -> Vec<Leftover> {
-        let seen = [sight(1, 0, sent), sight(1, 1, arrived)];
+        let seen = [observation(1, 0, sent), observation(1, 1, arrived)];
         let part = |one| Leftover::of(&[one], Direction::Forward, None, false).unwrap();
         seen.map(part).to_vec()
     }

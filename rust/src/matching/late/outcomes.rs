@@ -1,10 +1,12 @@
 //! What was written of single frames before they were found to be of a late packet, put right.
 
-use super::super::outcome::{RECORD_BYTES, path_in};
-use super::super::rows::{TRAJECTORY, VALUES};
-use super::super::{FrameId, Status};
-use super::leftover::Leftover;
+use crate::matching::outcome::RECORD_BYTES;
+
 use crate::base::error::{Error, Result};
+use crate::matching::counts::match_rows::{TRAJECTORY, VALUES};
+use crate::matching::late::leftover::Leftover;
+use crate::matching::observation::FrameId;
+use crate::matching::outcome::{Status, path_in};
 use std::collections::HashMap;
 use std::fs::{File, rename};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
@@ -12,7 +14,7 @@ use std::path::Path;
 
 /// The trajectories that late packets were written as, and are part of.
 #[derive(Debug, Default)]
-pub(super) struct Renamed {
+pub(crate) struct Renamed {
     /// First frame of a part, and that of the packet.
     of_part: HashMap<i64, i64>,
     /// The same of parts of one frame, which had no trajectory.
@@ -21,7 +23,7 @@ pub(super) struct Renamed {
 
 impl Renamed {
     /// Takes the parts of a late packet, in order.
-    pub(super) fn add(&mut self, parts: &[Leftover]) {
+    pub(crate) fn add(&mut self, parts: &[Leftover]) {
         let Some(first) = parts.first().map(|one| one.first.frame.packed()) else {
             return;
         };
@@ -36,7 +38,7 @@ impl Renamed {
     }
 
     /// Puts the outcomes of the frames of all files right.
-    pub(super) fn write_outcomes(&self, directory: &Path, n_files: usize) -> Result<()> {
+    pub(crate) fn write_outcomes(&self, directory: &Path, n_files: usize) -> Result<()> {
         if self.of_part.is_empty() && self.of_frame.is_empty() {
             return Ok(());
         }
@@ -66,7 +68,7 @@ impl Renamed {
     }
 
     /// Puts the rows of a file right.
-    pub(super) fn write_rows(&self, path: &Path) -> Result<()> {
+    pub(crate) fn write_rows(&self, path: &Path) -> Result<()> {
         if self.of_part.is_empty() {
             return Ok(());
         }

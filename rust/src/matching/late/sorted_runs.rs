@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::super::spill::Spill;
+use crate::base::spill::Spill;
 
 /// Records that are sorted in memory.
 const MOST_IN_MEMORY: usize = 1 << 15;
@@ -15,7 +15,7 @@ const MOST_IN_MEMORY: usize = 1 << 15;
 const MOST_AT_ONCE: usize = 256;
 
 /// Records in order of their first number, then of the others.
-pub(super) struct SortedRuns<const N: usize> {
+pub(crate) struct SortedRuns<const N: usize> {
     directory: PathBuf,
     /// What the files' names begin with.
     name: String,
@@ -27,13 +27,13 @@ pub(super) struct SortedRuns<const N: usize> {
 }
 
 /// Records of one key, and whether these are all.
-pub(super) struct SameKey<'a, const N: usize> {
-    pub(super) records: &'a [[i64; N]],
-    pub(super) are_all: bool,
+pub(crate) struct SameKey<'a, const N: usize> {
+    pub(crate) records: &'a [[i64; N]],
+    pub(crate) are_all: bool,
 }
 
 impl<const N: usize> SortedRuns<N> {
-    pub(super) fn new(directory: &Path, name: String) -> Self {
+    pub(crate) fn new(directory: &Path, name: String) -> Self {
         Self {
             directory: directory.to_owned(),
             name,
@@ -45,11 +45,11 @@ impl<const N: usize> SortedRuns<N> {
         }
     }
 
-    pub(super) fn n_records(&self) -> u64 {
+    pub(crate) fn n_records(&self) -> u64 {
         self.n_records
     }
 
-    pub(super) fn push(&mut self, record: [i64; N]) {
+    pub(crate) fn push(&mut self, record: [i64; N]) {
         self.n_records += 1;
         self.unsorted.push(record);
         if self.unsorted.len() >= MOST_IN_MEMORY {
@@ -71,7 +71,7 @@ impl<const N: usize> SortedRuns<N> {
     }
 
     /// Adds all records of another.
-    pub(super) fn join(&mut self, mut other: Self) {
+    pub(crate) fn join(&mut self, mut other: Self) {
         other.unsorted.sort_unstable();
         self.in_memory.append(&mut other.in_memory);
         self.in_memory.push(other.unsorted);
@@ -81,7 +81,7 @@ impl<const N: usize> SortedRuns<N> {
     }
 
     /// Hands over all records, those of one key together.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         take: &mut dyn FnMut(&SameKey<'_, N>) -> Result<()>,
     ) -> Result<()> {
@@ -112,7 +112,7 @@ impl<const N: usize> SortedRuns<N> {
     }
 
     /// Removes the files.
-    pub(super) fn remove(self) {
+    pub(crate) fn remove(self) {
         for file in self.files {
             // they lie in a folder that goes with the run
             let _ = std::fs::remove_file(file);
@@ -136,7 +136,7 @@ impl<const N: usize> SortedRun<'_, N> {
 }
 
 /// The next record of a file, if there is one.
-pub(super) fn read_record<const N: usize>(
+pub(crate) fn read_record<const N: usize>(
     from: &mut impl Read,
     path: &Path,
 ) -> Result<Option<[i64; N]>> {

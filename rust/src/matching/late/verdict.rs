@@ -1,13 +1,13 @@
 //! What the leftovers of one packet ID are: parts of one slow packet, or of several.
 
-use super::super::Sight;
-use super::leftover::{Leftover, N_VALUES};
-use super::sorted_runs::SameKey;
+use crate::matching::late::leftover::{Leftover, N_VALUES};
+use crate::matching::late::sorted_runs::SameKey;
+use crate::matching::observation::Observation;
 use crate::plan::{Plan, Topology};
 
 /// What leftovers of one packet ID may be.
 #[derive(Debug)]
-pub(super) enum Kinship {
+pub(crate) enum Kinship {
     /// Parts of one packet that was slow, in the order of its path.
     Slow(Vec<Leftover>),
     /// Parts that would be one packet had it arrived before it left: two packets.
@@ -20,7 +20,7 @@ pub(super) enum Kinship {
 
 impl Kinship {
     /// Judges all leftovers of one packet ID.
-    pub(super) fn of(
+    pub(crate) fn of(
         (plan, topology): (&Plan, &Topology),
         same: &SameKey<'_, N_VALUES>,
     ) -> Option<Self> {
@@ -30,20 +30,9 @@ impl Kinship {
         if parts.len() == 1 && same.are_all {
             return Some(Self::Alone(first));
         }
-        let along = topology.along(first.direction);
-        let place = |sight: &Sight| plan.place(first.direction, sight.point);
+        let place = |observation: &Observation| plan.place(first.direction, observation.point);
         parts.sort_by_key(|part| place(&part.first));
-        let follow = |two: &[Leftover]| match two {
-            [up, down] => along.leads(up.last.point, down.first.point),
-            _ => false,
-        };
-        let is_one_path = parts.windows(2).all(follow);
-        let is_one_way = |part: &Leftover| {
-            part.is_joinable
-                && part.direction == first.direction
-                && part.first.toward == first.first.toward
-        };
-        if !same.are_all || !is_one_path || !parts.iter().all(is_one_way) {
+        if !same.are_all || !are_along_one_way(topology, &first, &parts) {
             return Some(Self::Several(first));
         }
         let delays_ns: Vec<i64> = joints(&parts)
@@ -63,8 +52,23 @@ impl Kinship {
     }
 }
 
+/// Whether parts may be of one packet by where they were seen, each behind the one before it.
+fn are_along_one_way(topology: &Topology, first: &Leftover, parts: &[Leftover]) -> bool {
+    let along = topology.along(first.direction);
+    let follow = |two: &[Leftover]| match two {
+        [up, down] => along.leads(up.last.point, down.first.point),
+        _ => false,
+    };
+    let is_one_way = |part: &Leftover| {
+        part.is_joinable
+            && part.direction == first.direction
+            && part.first.toward == first.first.toward
+    };
+    parts.windows(2).all(follow) && parts.iter().all(is_one_way)
+}
+
 /// Where parts of one packet are joined: its last observation before, the first one after.
-pub(super) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Sight, &Sight)> {
+pub(crate) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Observation, &Observation)> {
     let two = parts.windows(2);
     two.filter_map(|two| match two {
         [up, down] => Some((&up.last, &down.first)),
@@ -74,17 +78,20 @@ pub(super) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Sight, &Sight
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::ranges::Lost;
-    use super::super::super::testing::{path, sight};
     use super::*;
+    use crate::matching::streams::Lost;
+    use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
 
     const LATE_NS: i64 = 1_000_000;
 
     fn part(points: &[(u16, i64)]) -> Leftover {
-        let sights: Vec<Sight> = points.iter().map(|(p, ns)| sight(1, *p, *ns)).collect();
-        let lost = sights.last().map(Lost::whole);
-        let left = Leftover::of(&sights, Direction::Forward, lost, false).unwrap();
+        let observations: Vec<Observation> = points
+            .iter()
+            .map(|(p, ns)| observation(1, *p, *ns))
+            .collect();
+        let lost = observations.last().map(Lost::whole);
+        let left = Leftover::of(&observations, Direction::Forward, lost, false).unwrap();
         Leftover {
             is_joinable: true,
             ..left

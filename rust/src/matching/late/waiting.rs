@@ -1,9 +1,9 @@
 //! The waiting time after which a packet is lost (RFC 7679 §3.6, RFC 7680 §2.4): by default the
 //! slowest delay that was found on a segment, so that nothing that was found is called lost.
 
-use super::super::Sight;
-use super::super::totals::Totals;
 use crate::base::blocks::N_BLOCKS;
+use crate::matching::counts::totals::Totals;
+use crate::matching::observation::Observation;
 use crate::plan::{Band, Direction, LinkCrossing, Plan};
 
 /// Times the usual delay that is waited for at least.
@@ -13,11 +13,11 @@ const N_INSTANTS: usize = 15;
 
 /// How long a packet is waited for, per link, forward and reverse.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct WaitingTimes(Vec<[i64; 2]>);
+pub(crate) struct WaitingTimes(Vec<[i64; 2]>);
 
 impl WaitingTimes {
     /// Those of a run: what was asked for, or what the slowest took, twenty times the usual at least.
-    pub(super) fn found(plan: &Plan, counted: [&Totals; 2]) -> Self {
+    pub(crate) fn found(plan: &Plan, counted: [&Totals; 2]) -> Self {
         let slowest_ns = |index: usize, side: usize| {
             let tallies = counted
                 .iter()
@@ -34,7 +34,7 @@ impl WaitingTimes {
     }
 
     /// How long is waited for what crosses a link.
-    pub(in super::super) fn of(&self, LinkCrossing { link, side }: LinkCrossing) -> i64 {
+    pub(crate) fn of(&self, LinkCrossing { link, side }: LinkCrossing) -> i64 {
         let both = self.0.get(link);
         both.and_then(|both| both.get(side)).copied().unwrap_or(0)
     }
@@ -46,7 +46,7 @@ fn direction_of(plan: &Plan, (up, down): (u16, u16)) -> Direction {
     Direction::of(place(up) <= place(down))
 }
 
-/// The slowest that was found is told as [`super::super::totals::LinkTally::slowest_ns`] does.
+/// The slowest that was found is told as [`crate::matching::counts::totals::LinkTally::slowest_ns`] does.
 fn threshold_ns(plan: &Plan, (up, down): (u16, u16), slowest_ns: i64) -> i64 {
     let direction = direction_of(plan, (up, down));
     let usual_ns = usual_ns(plan, direction, up, down);
@@ -59,11 +59,11 @@ fn threshold_ns(plan: &Plan, (up, down): (u16, u16), slowest_ns: i64) -> i64 {
 
 /// How long a packet took from one point to another, as far as their clocks tell: between clocks that
 /// differ, its deviation from the usual delay and what that delay is on average of both directions.
-pub(in super::super) fn delay_ns(
+pub(crate) fn delay_ns(
     plan: &Plan,
     direction: Direction,
-    up: &Sight,
-    down: &Sight,
+    up: &Observation,
+    down: &Observation,
 ) -> i64 {
     if plan.same_clock(up.point, down.point) {
         return down.t_ns.saturating_sub(up.t_ns);
@@ -115,14 +115,14 @@ fn instants_ns(plan: &Plan) -> [i64; N_INSTANTS] {
 
 /// What is late: a delay of so many times the usual, beyond the band.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct LateEdge {
+pub(crate) struct LateEdge {
     delay_ns: i64,
     /// The usual delay, which a deviation does not have in.
     beside_ns: i64,
 }
 
 impl LateEdge {
-    pub(in super::super) fn of(plan: &Plan, (up, down): (u16, u16)) -> Self {
+    pub(crate) fn of(plan: &Plan, (up, down): (u16, u16)) -> Self {
         let direction = direction_of(plan, (up, down));
         let band = plan.band(direction, up, down);
         let Some(band) = band.filter(|band| !band.is_guessed()) else {
@@ -144,7 +144,7 @@ impl LateEdge {
     /// Whether it is passed: between points of one clock by their difference, else by the deviation
     /// from the usual one.
     #[inline]
-    pub(in super::super) fn is_passed(self, is_exact: bool, took_ns: i64) -> bool {
+    pub(crate) fn is_passed(self, is_exact: bool, took_ns: i64) -> bool {
         let beside_ns = if is_exact { 0 } else { self.beside_ns };
         took_ns.saturating_add(beside_ns) > self.delay_ns
     }

@@ -1,24 +1,24 @@
-//! Sights of one identity on a straight path.
+//! Observations of one identity on a straight path.
 
 use super::*;
-use crate::matching::copies::COPIES_WITHIN_NS;
-use crate::matching::testing::{BAND_NS, SEGMENT_NS, Taken, path, sight};
+use crate::matching::resolve::copies::COPIES_WITHIN_NS;
+use crate::matching::testing::{BAND_NS, SEGMENT_NS, Taken, observation, path};
 use crate::plan::Copies;
 
-fn resolve(mut plan: Plan, mut sights: Vec<Sight>) -> Taken {
+fn resolve(mut plan: Plan, mut observations: Vec<Observation>) -> Taken {
     plan.toward_is_forward.insert(0, true);
     let mut taken = Taken::default();
-    Resolver::new(Arc::new(plan), 1000).resolve(&mut sights, &mut taken);
+    Resolver::new(Arc::new(plan), 1000).resolve(&mut observations, &mut taken);
     let n_out = taken.trajectories.iter().map(Vec::len).sum::<usize>();
     assert_eq!(
         n_out + taken.copies.len() + taken.ambiguous.len(),
-        sights.len()
+        observations.len()
     );
     taken
 }
 
 fn points(taken: &Taken) -> Vec<Vec<u16>> {
-    let of = |packet: &Vec<Sight>| packet.iter().map(|one| one.point).collect();
+    let of = |packet: &Vec<Observation>| packet.iter().map(|one| one.point).collect();
     let mut all: Vec<Vec<u16>> = taken.trajectories.iter().map(of).collect();
     all.sort();
     all
@@ -26,7 +26,11 @@ fn points(taken: &Taken) -> Vec<Vec<u16>> {
 
 #[test]
 fn one_packet_goes_from_sender_to_receiver() {
-    let seen = vec![sight(1, 2, 40), sight(1, 0, 90), sight(1, 1, 0)];
+    let seen = vec![
+        observation(1, 2, 40),
+        observation(1, 0, 90),
+        observation(1, 1, 0),
+    ];
     assert_eq!(points(&resolve(path(3), seen)), [[0, 1, 2]]);
 }
 
@@ -34,11 +38,11 @@ fn one_packet_goes_from_sender_to_receiver() {
 fn a_reverse_packet_is_aligned_as_such() {
     let back = |point: u16| {
         let t_ns = i64::from(2 - point) * SEGMENT_NS;
-        Sight {
+        Observation {
             t_ns,
             aligned_ns: t_ns - i64::from(point) * SEGMENT_NS,
             pair: 9,
-            ..sight(1, point, 0)
+            ..observation(1, point, 0)
         }
     };
     let taken = resolve(path(3), vec![back(0), back(1), back(2)]);
@@ -53,16 +57,20 @@ fn a_reverse_packet_is_aligned_as_such() {
 
 #[test]
 fn far_apart_is_not_one_packet() {
-    let beyond_the_window = vec![sight(1, 0, 0), sight(1, 1, 100_001), sight(1, 2, 100_002)];
+    let beyond_the_window = vec![
+        observation(1, 0, 0),
+        observation(1, 1, 100_001),
+        observation(1, 2, 100_002),
+    ];
     assert_eq!(
         points(&resolve(path(3), beyond_the_window)),
         [vec![0], vec![1, 2]]
     );
     let beyond_the_horizon = vec![
-        sight(1, 0, 0),
-        sight(1, 1, 2),
-        sight(1, 0, 900_000),
-        sight(1, 1, 900_001),
+        observation(1, 0, 0),
+        observation(1, 1, 2),
+        observation(1, 0, 900_000),
+        observation(1, 1, 900_001),
     ];
     let taken = resolve(path(3), beyond_the_horizon);
     assert_eq!(points(&taken), [[0, 1], [0, 1]]);
@@ -73,7 +81,7 @@ fn far_apart_is_not_one_packet() {
 fn points_that_share_no_packet_are_never_joined() {
     let mut plan = path(4);
     plan.component = vec![0, 0, 1, 1];
-    let seen = (0..4).map(|point| sight(1, point, 0)).collect();
+    let seen = (0..4).map(|point| observation(1, point, 0)).collect();
     assert_eq!(points(&resolve(plan, seen)), [[0, 1], [2, 3]]);
 }
 
@@ -82,23 +90,23 @@ fn copies_share_their_originals_trajectory() {
     let taken = resolve(
         path(3),
         vec![
-            sight(1, 0, 0),
-            sight(1, 1, 3),
-            sight(1, 1, 500),
-            sight(1, 2, 5),
+            observation(1, 0, 0),
+            observation(1, 1, 3),
+            observation(1, 1, 500),
+            observation(1, 2, 5),
         ],
     );
     assert_eq!(points(&taken), [[0, 1, 2]]);
-    let frame = |t_ns| sight(1, 1, t_ns).frame;
+    let frame = |t_ns| observation(1, 1, t_ns).frame;
     assert_eq!(taken.copies, [(frame(3), frame(500))]);
 }
 
 #[test]
 fn a_copy_that_follows_where_its_original_does_not_is_a_packet() {
     let later_ns = 60_000;
-    let tagged = |point, t_ns| Sight {
+    let tagged = |point, t_ns| Observation {
         copy_tag: 5,
-        ..sight(1, point, t_ns)
+        ..observation(1, point, t_ns)
     };
     let seen = vec![
         tagged(0, 0),
@@ -121,14 +129,14 @@ fn where_all_is_seen_twice_a_copy_is_none_however_slow_its_original_was() {
         hi_ns: gap_ns,
     };
     let seen = vec![
-        sight(1, 0, 0),
-        sight(1, 1, 1),
-        sight(1, 1, 1 + gap_ns),
-        sight(1, 2, 3 + gap_ns),
+        observation(1, 0, 0),
+        observation(1, 1, 1),
+        observation(1, 1, 1 + gap_ns),
+        observation(1, 2, 3 + gap_ns),
     ];
     let taken = resolve(plan, seen);
     assert_eq!(points(&taken), [[0, 1, 2]]);
-    let frame = |t_ns| sight(1, 1, t_ns).frame;
+    let frame = |t_ns| observation(1, 1, t_ns).frame;
     assert_eq!(taken.copies, [(frame(1), frame(1 + gap_ns))]);
 }
 
@@ -138,9 +146,9 @@ fn a_retransmission_is_another_packet_and_no_copy() {
     plan.horizon_ns = 10 * COPIES_WITHIN_NS;
     let again_ns = 2 * COPIES_WITHIN_NS;
     let seen = vec![
-        sight(1, 0, 0),
-        sight(1, 0, again_ns),
-        sight(1, 1, again_ns + 4),
+        observation(1, 0, 0),
+        observation(1, 0, again_ns),
+        observation(1, 1, again_ns + 4),
     ];
     let taken = resolve(plan, seen);
     assert_eq!(points(&taken), [vec![0], vec![0, 1]]);
@@ -149,10 +157,10 @@ fn a_retransmission_is_another_packet_and_no_copy() {
 #[test]
 fn the_same_bytes_in_one_band_are_ambiguous() {
     let seen = vec![
-        sight(1, 0, 0),
-        sight(1, 0, 34),
-        sight(1, 1, 9),
-        sight(1, 1, 41),
+        observation(1, 0, 0),
+        observation(1, 0, 34),
+        observation(1, 1, 9),
+        observation(1, 1, 41),
     ];
     let taken = resolve(path(2), seen);
     assert_eq!(taken.ambiguous.len(), 4);
@@ -162,9 +170,9 @@ fn the_same_bytes_in_one_band_are_ambiguous() {
 #[test]
 fn stamps_at_the_ends_of_time_are_resolved() {
     let seen = vec![
-        sight(1, 0, i64::MIN),
-        sight(1, 1, i64::MAX),
-        sight(1, 0, i64::MAX),
+        observation(1, 0, i64::MIN),
+        observation(1, 1, i64::MAX),
+        observation(1, 0, i64::MAX),
     ];
     assert_eq!(points(&resolve(path(2), seen)), [vec![0], vec![0, 1]]);
 }
@@ -178,14 +186,14 @@ fn equal_packets_of_a_way_that_nobody_charted_are_ambiguous() {
         }
         plan
     };
-    let seen = |points: &[u16]| -> Vec<Sight> {
-        let at = |point: &u16| [0, 3 * BAND_NS].map(|later_ns| sight(1, *point, later_ns));
+    let seen = |points: &[u16]| -> Vec<Observation> {
+        let at = |point: &u16| [0, 3 * BAND_NS].map(|later_ns| observation(1, *point, later_ns));
         points.iter().flat_map(at).collect()
     };
     assert_eq!(resolve(uncharted(2), seen(&[0, 1])).ambiguous.len(), 4);
     assert_eq!(points(&resolve(path(2), seen(&[0, 1]))), [[0, 1], [0, 1]]);
     let of_one_point = resolve(uncharted(2), seen(&[1]));
     assert_eq!(points(&of_one_point), [[1], [1]]);
-    let once = vec![sight(1, 0, 0), sight(1, 1, 50)];
+    let once = vec![observation(1, 0, 0), observation(1, 1, 50)];
     assert_eq!(points(&resolve(uncharted(2), once)), [[0, 1]]);
 }

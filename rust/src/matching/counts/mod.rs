@@ -1,0 +1,372 @@
+//! What a partition counts of the packets it decided.
+
+pub(crate) mod byte_latency;
+pub mod causality;
+pub(crate) mod match_rows;
+pub(crate) mod min_delay;
+pub(crate) mod reordering;
+pub mod segment_rows;
+pub(crate) mod steps;
+pub mod totals;
+
+use crate::base::error::Result;
+use crate::base::spill::Spill;
+use crate::matching::counts::byte_latency::ByteLatencies;
+use crate::matching::counts::causality::Earliest;
+use crate::matching::counts::match_rows::Rows;
+use crate::matching::counts::reordering::Reordering;
+use crate::matching::counts::segment_rows::{SegmentRow, SegmentRows};
+use crate::matching::counts::steps::{missing_branches, steps};
+use crate::matching::counts::totals::Totals;
+use crate::matching::evidence::By;
+use crate::matching::late::{LateEdge, Leftover, Leftovers};
+use crate::matching::loss::{End, Losses};
+use crate::matching::observation::Observation;
+use crate::matching::resolve::copies::Folded;
+use crate::matching::streams::{Cut, PairKind};
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is kept of single packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep {
+    /// Every pair, and every frame's outcome.
+    pub rows: bool,
+    /// What breakdowns are made of.
+    pub crossings: bool,
+}
+
+/// The counts of one partition in the making.
+pub(crate) struct Tally {
+    plan: Arc<Plan>,
+    totals: Totals,
+    losses: Losses,
+    reordering: Vec<[Reordering; 2]>,
+    spills: Vec<[Option<Spill>; 2]>,
+    ends: ByteLatencies,
+    crossings: SegmentRows,
+    pub(crate) rows: Rows,
+    topology: Arc<Topology>,
+    /// Per link and direction.
+    late_edges: Vec<[LateEdge; 2]>,
+}
+
+/// Two parts of a packet, joined after the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LatePair<'a> {
+    pub(crate) up: &'a Observation,
+    pub(crate) down: &'a Observation,
+    pub(crate) direction: Direction,
+    /// The packet's first observation.
+    pub(crate) first: &'a Observation,
+    pub(crate) is_overtaken: bool,
+    /// Other points saw it before the one that it left.
+    pub(crate) was_seen_before: bool,
+    /// Other points saw it behind the one that it reached.
+    pub(crate) is_seen_behind: bool,
+    /// The probability that they are two packets.
+    pub(crate) doubt: f64,
+}
+
+impl Tally {
+    /// Counts in files that are named after a partition.
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        directory: &Path,
+        partition: impl std::fmt::Display + Copy,
+        keep: Keep,
+    ) -> Result<Self> {
+        let mut spills = Vec::new();
+        for (index, (near, far)) in plan.links.iter().enumerate() {
+            let is_apart = !plan.same_clock(*near, *far);
+            let spill = |direction: &str| {
+                let name = format!("raw-{index}-{direction}-{partition}");
+                is_apart
+                    .then(|| Spill::create(directory, &name))
+                    .transpose()
+            };
+            spills.push([spill("forward")?, spill("reverse")?]);
+        }
+        Ok(Self {
+            totals: Totals::of_links(plan.links.len()),
+            losses: Losses::default(),
+            reordering: plan.links.iter().map(|_| Default::default()).collect(),
+            spills,
+            ends: ByteLatencies::new(directory, partition),
+            crossings: SegmentRows::new(directory, partition, keep.crossings)?,
+            rows: Rows::new(directory, partition, keep.rows)?,
+            late_edges: late_edges(&plan),
+            topology: Arc::new(Topology::new(&plan)),
+            plan,
+        })
+    }
+
+    /// What is counted so far.
+    pub(crate) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Counts a decided packet. What has no way was matched, and is in no figure of a segment.
+    pub(crate) fn count(
+        &mut self,
+        observations: &[Observation],
+        direction: Direction,
+        folded: &Folded,
+    ) {
+        let Some(first) = observations.first() else {
+            return;
+        };
+        let has_way = self.has_way(first, observations, direction);
+        let topology = Arc::clone(&self.topology);
+        let mut crossed = 0;
+        for (up, down) in steps(topology.along(direction), observations) {
+            if has_way {
+                crossed |= self.count_pair(up, down, direction, folded);
+            }
+            let with_path = self.plan.between(up.point, down.point);
+            self.rows.keep(up, down, with_path, first);
+        }
+        if let [first, _, .., last] = observations
+            && has_way
+            && observations.len() > 2
+            && self
+                .topology
+                .between(first.point, last.point)
+                .is_some_and(|crossing| self.topology.is_whole(crossing.link))
+        {
+            crossed |= self.count_pair(first, last, direction, folded);
+        }
+        self.losses
+            .note_way(&self.topology, observations, direction, crossed);
+    }
+
+    /// Whether it is known which way a packet went: by its addresses, or because one clock says that
+    /// it was at one point after the other. Frames without an IP packet, which have no flow but their
+    /// addresses, are answered by others than they were sent to.
+    fn has_way(
+        &self,
+        first: &Observation,
+        observations: &[Observation],
+        direction: Direction,
+    ) -> bool {
+        let mut steps = steps(self.topology.along(direction), observations);
+        self.plan.has_way(first.pair, first.directed)
+            || first.flow != first.pair
+                && steps.all(|(up, down)| {
+                    up.t_ns <= down.t_ns && self.plan.same_clock(up.point, down.point)
+                })
+    }
+
+    /// Leaves the branches that a packet did not take though those before it do, and says whether it is
+    /// one that has several receivers.
+    pub(crate) fn note_branches(
+        &self,
+        observations: &[Observation],
+        direction: Direction,
+        leftovers: &mut Leftovers,
+    ) -> bool {
+        let tree = observations
+            .first()
+            .and_then(|one| self.plan.branches.get(&one.pair));
+        let Some(tree) = tree else { return false };
+        let along = self.topology.along(direction);
+        for (n_seen, down) in missing_branches(along, tree, observations) {
+            let seen = observations.get(..n_seen).unwrap_or(observations);
+            leftovers.take_branch(seen, direction, down);
+        }
+        true
+    }
+
+    /// Notes a packet that arrived before it left.
+    pub(crate) fn note_early(
+        &self,
+        observations: &[Observation],
+        direction: Direction,
+        earliest: &mut Earliest,
+    ) {
+        for (up, down) in steps(self.topology.along(direction), observations) {
+            earliest.note(&self.plan, up, down);
+        }
+    }
+
+    /// Counts two parts of a packet as one, each of which was counted before.
+    pub(crate) fn count_late(&mut self, late: &LatePair<'_>) {
+        let mut down = *late.down;
+        down.evidence.doubt_by(By::Late, late.doubt);
+        let with_path = self.plan.between(late.up.point, late.down.point);
+        self.rows.keep(late.up, &down, with_path, late.first);
+        let two = (late.up, late.down);
+        self.count_late_crossing(two, late.is_overtaken);
+        self.losses.misses.note_joint(&self.topology, late);
+    }
+
+    /// Counts the whole path of a packet of several parts, if it was seen at both of its ends.
+    pub(crate) fn count_late_path(
+        &mut self,
+        two: (&Observation, &Observation),
+        is_overtaken: bool,
+    ) {
+        let crossing = self.topology.between(two.0.point, two.1.point);
+        if crossing.is_some_and(|one| self.topology.is_whole(one.link)) {
+            self.count_late_crossing(two, is_overtaken);
+        }
+    }
+
+    fn count_late_crossing(
+        &mut self,
+        (up, down): (&Observation, &Observation),
+        is_overtaken: bool,
+    ) {
+        let Some(crossing) = self.add_pair(up, down, 0) else {
+            return;
+        };
+        let LinkCrossing { link: index, side } = crossing;
+        self.losses
+            .note_crossed(&self.topology, std::slice::from_ref(up), crossing.bit());
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.n_reordered += u64::from(is_overtaken);
+        }
+        if self.crossings.are_kept() {
+            let crossing = SegmentRow::new(up, down, Direction::of(side == 0), 0);
+            self.crossings.cross(&crossing, is_overtaken);
+        }
+    }
+
+    /// Counts a packet that came after the waiting time that was asked for.
+    pub(crate) fn count_too_late(&mut self, up: &Observation, down: &Observation) {
+        if let Some(LinkCrossing { link, side }) = self.topology.between(up.point, down.point)
+            && let Some(tally) = at(&mut self.totals.links, link, side)
+        {
+            tally.late.n_too_late += 1;
+        }
+    }
+
+    /// Keeps where a packet ended, if something of it may be lost.
+    pub(crate) fn keep_end(&mut self, end: Option<&End>, left: &Leftover) {
+        if let Some(end) = end
+            && left.lost.is_some_and(|lost| lost.packets > 0)
+        {
+            self.crossings.end(end, &left.first, &left.last);
+        }
+    }
+
+    /// Counts two packets of a stream that was cut or joined between them.
+    pub(crate) fn count_cut(&mut self, cut: &Cut<'_>) {
+        let Some(crossing) = self.topology.between(cut.up.point, cut.down.point) else {
+            return;
+        };
+        let LinkCrossing { link: index, side } = crossing;
+        self.losses
+            .note_crossed(&self.topology, std::slice::from_ref(cut.up), crossing.bit());
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.matched_bytes += cut.n_bytes;
+        }
+        let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
+        self.ends.count((index, side), cut, is_exact);
+        if let Some(reordering) = at(&mut self.reordering, index, side) {
+            reordering.push(cut.up, cut.down, cut.kind, is_exact, None);
+        }
+    }
+
+    /// Counts one pair of observations and returns the bit of the segment it crossed.
+    fn count_pair(
+        &mut self,
+        up: &Observation,
+        down: &Observation,
+        direction: Direction,
+        folded: &Folded,
+    ) -> u128 {
+        let is_exact = self.plan.same_clock(up.point, down.point);
+        if !is_exact {
+            self.totals.note_least(&self.plan, direction, up, down);
+        }
+        let n_copies = folded.n_made_between(up, down);
+        let Some(crossing) = self.add_pair(up, down, n_copies) else {
+            return 0;
+        };
+        let LinkCrossing { link: index, side } = crossing;
+        if let Some(reordering) = at(&mut self.reordering, index, side) {
+            let with_path = Direction::of(side == 0);
+            let crossing = || SegmentRow::new(up, down, with_path, n_copies);
+            let crossing = self.crossings.are_kept().then(crossing);
+            reordering.push(up, down, PairKind::Packet, is_exact, crossing);
+        }
+        crossing.bit()
+    }
+
+    /// Adds a pair to what is counted of its link, and returns that.
+    fn add_pair(
+        &mut self,
+        up: &Observation,
+        down: &Observation,
+        n_copies: u64,
+    ) -> Option<LinkCrossing> {
+        let crossing = self.topology.between(up.point, down.point)?;
+        let LinkCrossing { link: index, side } = crossing;
+        let raw_ns = down.t_ns.saturating_sub(up.t_ns);
+        let deviation_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+        let is_exact = self.plan.same_clock(up.point, down.point);
+        let took_ns = if is_exact { raw_ns } else { deviation_ns };
+        let edge = self.late_edges.get(index).and_then(|both| both.get(side));
+        let is_late = edge.is_some_and(|edge| edge.is_passed(is_exact, took_ns));
+        if let Some(tally) = at(&mut self.totals.links, index, side) {
+            tally.n += 1;
+            tally.matched_bytes += down.range.length().map_or(0, u64::from);
+            if is_exact {
+                tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
+            }
+            tally.note_delay(took_ns, is_late);
+            tally.n_duplicated += n_copies;
+        }
+        if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
+            spill.write([up.t_ns, raw_ns]);
+        }
+        Some(crossing)
+    }
+
+    /// Puts in order what arrived before `until_ns`.
+    pub(crate) fn settle(&mut self, until_ns: i64) {
+        for one in self.reordering.iter_mut().flatten() {
+            one.settle(until_ns);
+            self.crossings.take(&mut one.kept);
+        }
+    }
+
+    /// The counts but for the losses, which need those of all partitions.
+    pub(crate) fn finish(mut self) -> Result<(Totals, Losses)> {
+        let tallies = self.totals.links.iter_mut().flatten();
+        for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
+            tally.put_in_order(reordering.finish());
+            self.crossings.take(&mut reordering.kept);
+        }
+        for (paths, spills) in self
+            .totals
+            .spills
+            .iter_mut()
+            .flatten()
+            .zip(self.spills.into_iter().flatten())
+        {
+            paths.extend(spills.map(Spill::finish).transpose()?);
+        }
+        self.ends.finish(&mut self.totals.links)?;
+        self.totals.rows.extend(self.rows.finish()?);
+        self.totals.crossings = self.crossings.finish()?;
+        Ok((self.totals, self.losses))
+    }
+}
+
+/// What is late, per link and direction.
+fn late_edges(plan: &Plan) -> Vec<[LateEdge; 2]> {
+    let of_link = |(near, far): &(u16, u16)| {
+        [(*near, *far), (*far, *near)].map(|ends| LateEdge::of(plan, ends))
+    };
+    plan.links.iter().map(of_link).collect()
+}
+
+fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {
+    links.get_mut(index).and_then(|both| both.get_mut(side))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! The steps of a packet from point to point: one after the other on a line, and several from a point
+//! where a packet has several receivers.
+
+use crate::matching::observation::Observation;
+use crate::plan::Along;
+
+/// Upstream and downstream observation of each step; observations are in order of place.
+///
+/// An observation follows the last one before it from which its point is reached: what several receivers
+/// got did not pass from one to the other.
+pub(crate) fn steps<'a>(
+    along: &'a Along,
+    observations: &'a [Observation],
+) -> impl Iterator<Item = (&'a Observation, &'a Observation)> {
+    let downs = observations.iter().enumerate().skip(1);
+    downs.filter_map(move |(at, down)| {
+        let before = observations.get(..at)?;
+        let leads = |up: &&Observation| along.leads(up.point, down.point);
+        // of what one sender sent to one receiver there is one way, whatever is known of the links
+        let nearest = || before.last().filter(|up| up.directed);
+        Some((before.iter().rev().find(leads).or_else(nearest)?, down))
+    })
+}
+
+/// Branches of the tree that a packet with several receivers did not take, though those before it go
+/// there as a rule: how many of its observations there are up to the branch, and where it leads.
+pub(crate) fn missing_branches(
+    along: &Along,
+    tree: &[(u16, u16)],
+    observations: &[Observation],
+) -> Vec<(usize, u16)> {
+    let is_seen = |point: u16| observations.iter().any(|one| one.point == point);
+    let is_passed = |point: u16| observations.iter().any(|one| along.leads(point, one.point));
+    let from = |up: u16| tree.iter().filter(move |(one, _)| *one == up);
+    let mut found = Vec::new();
+    for (at, observation) in observations.iter().enumerate() {
+        let downs = from(observation.point).map(|(_, down)| *down);
+        let missing = downs.filter(|down| !is_seen(*down) && !is_passed(*down));
+        found.extend(missing.map(|down| (at + 1, down)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::{observation, path};
+    use crate::plan::{Direction, Plan, Topology};
+
+    /// Point 0, then 1, then each of 2, 3 and 4.
+    fn tree() -> Plan {
+        Plan {
+            links: vec![(0, 1), (1, 2), (1, 3), (1, 4), (0, 4)],
+            whole: Some(4),
+            ..path(5)
+        }
+    }
+
+    fn seen(points: &[u16]) -> Vec<Observation> {
+        points
+            .iter()
+            .map(|point| observation(1, *point, 0))
+            .collect()
+    }
+
+    fn stepped(plan: &Plan, points: &[u16], directed: bool) -> Vec<(u16, u16)> {
+        let topology = Topology::new(plan);
+        let with = |observation: Observation| Observation {
+            directed,
+            ..observation
+        };
+        let observations: Vec<Observation> = seen(points).into_iter().map(with).collect();
+        let found = steps(topology.along(Direction::Forward), &observations);
+        found.map(|(up, down)| (up.point, down.point)).collect()
+    }
+
+    #[test]
+    fn on_a_line_one_follows_the_other() {
+        for directed in [true, false] {
+            let found = stepped(&path(4), &[0, 1, 3], directed);
+            assert_eq!(found, [(0, 1), (1, 3)]);
+        }
+    }
+
+    #[test]
+    fn receivers_do_not_follow_one_another() {
+        let found = stepped(&tree(), &[0, 1, 2, 3, 4], false);
+        assert_eq!(found, [(0, 1), (1, 2), (1, 3), (1, 4)]);
+        // point 1 missed it
+        assert_eq!(stepped(&tree(), &[0, 2, 4], false), [(0, 2), (0, 4)]);
+        assert_eq!(stepped(&tree(), &[2, 3], false), []);
+        assert_eq!(stepped(&tree(), &[2, 3], true), [(2, 3)]);
+    }
+
+    #[test]
+    fn a_branch_that_was_not_taken_is_missing() {
+        let plan = tree();
+        let topology = Topology::new(&plan);
+        let along = topology.along(Direction::Forward);
+        let branches = [(0, 1), (1, 2), (1, 3), (1, 4)];
+        let missing = |points: &[u16]| missing_branches(along, &branches, &seen(points));
+        assert_eq!(missing(&[0, 1, 2, 3, 4]), []);
+        assert_eq!(missing(&[0, 1, 3, 4]), [(2, 2)]);
+        assert_eq!(missing(&[0]), [(1, 1)]);
+        assert_eq!(missing(&[0, 1]), [(2, 2), (2, 3), (2, 4)]);
+        assert_eq!(
+            missing(&[0, 3]),
+            [],
+            "point 1 missed it, and nobody knows what it sent on"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! Whether three points agree: equal packets are matched again without a point in the middle, and what
+//! then is one packet at its neighbours must have been one through it (docs/stages/match.md).
+
+use crate::base::hash::mixed;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::resolve::Resolver;
+use crate::matching::resolve::copies::Folded;
+use crate::matching::resolve::piece::Sink;
+use crate::plan::Direction;
+use std::collections::BTreeMap;
+
+/// Upstream, middle and downstream point.
+pub type Three = (u16, u16, u16);
+
+/// What was matched without the middle point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Closed {
+    /// Pairs of packets that the middle point saw.
+    pub n: u64,
+    /// Those of them that join other frames than the way through the middle does.
+    pub n_open: u64,
+    /// The first of those.
+    pub open: Option<OpenTriangle>,
+}
+
+/// A pair that was made without the middle point, and the frame at one end that it should have had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenTriangle {
+    /// Its upstream frame.
+    pub up: FrameId,
+    /// Its downstream frame.
+    pub down: FrameId,
+    /// What stands there on the way through the middle point of one of the two.
+    pub through: FrameId,
+}
+
+impl Closed {
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.n += other.n;
+        self.n_open += other.n_open;
+        let firsts = [self.open, other.open].into_iter().flatten();
+        self.open = firsts.min();
+    }
+}
+
+/// A frame's packet, and its place on that packet's way.
+type WayPlace = (FrameId, usize, usize);
+
+/// The check, of one partition.
+#[derive(Debug, Default)]
+pub(crate) struct Triangle {
+    found: BTreeMap<Three, Closed>,
+    /// Ways of the identity that is decided at present.
+    ways: Vec<Vec<(u16, FrameId)>>,
+    /// Their frames, and copies of these; in order once all are known.
+    places: Vec<WayPlace>,
+}
+
+impl Triangle {
+    /// Before the observations of an identity are decided.
+    pub(crate) fn begin(&mut self) {
+        self.ways.clear();
+        self.places.clear();
+    }
+
+    /// What was decided to be one packet.
+    pub(crate) fn note(&mut self, observations: &[Observation], folded: &Folded) {
+        let packet = self.ways.len();
+        for (at, observation) in observations.iter().enumerate() {
+            let copies = folded.copies_of(observation).map(|copy| copy.frame);
+            let frames = std::iter::once(observation.frame).chain(copies);
+            self.places.extend(frames.map(|frame| (frame, packet, at)));
+        }
+        let way = observations
+            .iter()
+            .map(|observation| (observation.point, observation.frame));
+        self.ways.push(way.collect());
+    }
+
+    /// After they are decided: matches them again without one of the points in the middle.
+    pub(crate) fn finish(
+        &mut self,
+        resolver: &mut Resolver,
+        observations: &[Observation],
+        way: Direction,
+    ) {
+        let Some(middle) = self.middle_of(observations) else {
+            return;
+        };
+        self.places.sort_unstable();
+        let without = observations
+            .iter()
+            .filter(|one| one.point != middle)
+            .copied();
+        let mut left: Vec<Observation> = without.collect();
+        let mut again = Again {
+            closure: self,
+            middle,
+        };
+        resolver.match_again(&mut left, way, &mut again);
+    }
+
+    pub(crate) fn harvest(self) -> BTreeMap<Three, Closed> {
+        self.found
+    }
+
+    /// One of the points that packets passed between two others, drawn by their identity.
+    fn middle_of(&self, observations: &[Observation]) -> Option<u16> {
+        let between =
+            |way: &Vec<(u16, FrameId)>| way.get(1..way.len().saturating_sub(1)).map(<[_]>::to_vec);
+        let mut middles: Vec<u16> = self
+            .ways
+            .iter()
+            .filter_map(between)
+            .flatten()
+            .map(|(point, _)| point)
+            .collect();
+        middles.sort_unstable();
+        middles.dedup();
+        let chance = mixed(observations.first()?.key);
+        let at = usize::try_from(chance % (middles.len().max(1) as u64)).ok()?;
+        middles.get(at).copied()
+    }
+
+    fn place_of(&self, frame: FrameId) -> Option<(usize, usize)> {
+        let at = self.places.partition_point(|(one, ..)| *one < frame);
+        let found = self.places.get(at).filter(|(one, ..)| *one == frame);
+        found.map(|(_, packet, at)| (*packet, *at))
+    }
+
+    /// The frame that stands beyond the middle, two steps on from an observation, at a certain point.
+    fn beyond(
+        &self,
+        observation: &Observation,
+        middle: u16,
+        point: u16,
+        is_down: bool,
+    ) -> Option<FrameId> {
+        let (packet, at) = self.place_of(observation.frame)?;
+        let way = self.ways.get(packet)?;
+        let on = |n: usize| {
+            if is_down {
+                at.checked_add(n)
+            } else {
+                at.checked_sub(n)
+            }
+        };
+        let is_through = way.get(on(1)?)?.0 == middle;
+        way.get(on(2)?)
+            .filter(|(other, _)| is_through && *other == point)
+            .map(|(_, frame)| *frame)
+    }
+
+    /// Compares a pair that was made without the middle point with the ways through it.
+    fn compare(&mut self, up: &Observation, middle: u16, down: &Observation) {
+        let ahead = self.beyond(up, middle, down.point, true);
+        let Some(through) = ahead.or_else(|| self.beyond(down, middle, up.point, false)) else {
+            return;
+        };
+        let packet_of =
+            |observation: &Observation| self.place_of(observation.frame).map(|(packet, _)| packet);
+        let is_open = packet_of(up) != packet_of(down);
+        let open = OpenTriangle {
+            up: up.frame,
+            down: down.frame,
+            through,
+        };
+        let closed = Closed {
+            n: 1,
+            n_open: u64::from(is_open),
+            open: is_open.then_some(open),
+        };
+        let ends = (up.point, middle, down.point);
+        self.found.entry(ends).or_default().merge(closed);
+    }
+}
+
+/// Takes what is matched without a point.
+struct Again<'a> {
+    closure: &'a mut Triangle,
+    middle: u16,
+}
+
+impl Sink for Again<'_> {
+    fn trajectory(&mut self, observations: &[Observation], _: Direction, _: &Folded) {
+        for two in observations.windows(2) {
+            if let [up, down] = two {
+                self.closure.compare(up, self.middle, down);
+            }
+        }
+    }
+
+    fn unfinished(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
+        self.trajectory(observations, direction, folded);
+    }
+
+    fn ambiguous(&mut self, _: &Observation, _: Direction, _: &Folded) {}
+}

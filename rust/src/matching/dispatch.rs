@@ -1,0 +1,211 @@
+//! Blocks in the making: what the reader of a sequence of files sees, sorted by partition.
+
+use crate::base::error::{Error, Result};
+use crate::file::Frame;
+use crate::identity::{Identity, Prefixes, copy_tag};
+use crate::matching::evidence::Evidence;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::outcome::reasons::Reason;
+use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
+use crate::matching::streams::Alias;
+use crate::matching::streams::fragment_bytes::Datagrams;
+use crate::plan::{Direction, Plan};
+use crate::reading::ReadOutcome;
+use crate::wire::Packet;
+use std::sync::mpsc::SyncSender;
+
+/// Frames of one block.
+const BLOCK_FRAMES: usize = 1024;
+
+/// Consecutive observations of a sequence of files in one partition.
+#[derive(Default)]
+pub(crate) struct ObservationBlock {
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) aliases: Vec<Alias>,
+    /// Time up to which the files were read: what follows is later, but for their disorder.
+    pub(crate) until_ns: i64,
+}
+
+/// The time of files that are read to their end; a stamp is never this late.
+pub(crate) const AT_THE_END_NS: i64 = i64::MAX;
+
+pub(crate) struct Stage<'a> {
+    file: usize,
+    plan: &'a Plan,
+    to: &'a [SyncSender<ObservationBlock>],
+    outbox: Option<Outbox>,
+    blocks: Vec<(Vec<Observation>, Vec<Alias>)>,
+    datagrams: Datagrams<'a>,
+    n_frames: usize,
+    /// Of the block in the making.
+    least_ns: i64,
+    until_ns: i64,
+    counts: Counts,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        to: &'a [SyncSender<ObservationBlock>],
+        outbox: Option<Outbox>,
+        prefixes: Prefixes,
+    ) -> Self {
+        Self {
+            file: 0,
+            plan,
+            to,
+            outbox,
+            blocks: to.iter().map(|_| Default::default()).collect(),
+            datagrams: Datagrams::new(plan, prefixes),
+            n_frames: 0,
+            least_ns: AT_THE_END_NS,
+            until_ns: i64::MIN,
+            counts: Counts::of_points(plan.n_points()),
+        }
+    }
+
+    /// From here on, frames are of this file.
+    pub(crate) fn begin(&mut self, file: usize) {
+        let tree = self.plan.trees.get(file).and_then(Option::as_ref);
+        let of_file = self.plan.point_of.get(file).filter(|_| tree.is_some());
+        let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
+        self.counts.parts.push((file, parts));
+        self.file = file;
+    }
+
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        seen: &ReadOutcome,
+    ) -> Result<()> {
+        let (part, point) = self.plan.seen_by(self.file, frame, packet);
+        let of_file = self.counts.parts.last_mut();
+        let of_part = of_file.and_then(|(_, parts)| parts.get_mut(part as usize));
+        if let Some([n_frames, n_undecoded]) = of_part {
+            *n_frames += 1;
+            *n_undecoded += u64::from(matches!(seen, ReadOutcome::Undecoded));
+        }
+        match (seen, point) {
+            (ReadOutcome::Packet(identity), Some(point)) => {
+                self.place(frame, point, identity, packet);
+            }
+            (ReadOutcome::Packet(_), None) | (ReadOutcome::Untimed, _) => {
+                self.leave(frame, point, Status::Unmatched, Some(Reason::NoTime));
+            }
+            (ReadOutcome::Undecoded, _) => {
+                let reason = Some(Reason::undecoded(packet.stop));
+                self.leave(frame, point, Status::Undecoded, reason);
+            }
+            (ReadOutcome::Part, _) => {
+                let reason = Some(Reason::PartOfPacket);
+                self.leave(frame, point, Status::Coalesced, reason);
+            }
+            (ReadOutcome::Excluded | ReadOutcome::Unsampled, _) => {
+                self.leave(frame, point, Status::Excluded, None);
+            }
+        }
+        self.n_frames += 1;
+        if self.n_frames < BLOCK_FRAMES {
+            Ok(())
+        } else {
+            self.send()
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity, packet: &Packet) {
+        let t_ns = frame.time_ns();
+        let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, t_ns);
+        self.least_ns = self.least_ns.min(aligned_ns);
+        let (from, to) = self.plan.range;
+        if !(from..=to).contains(&aligned_ns) {
+            return self.leave(frame, Some(point), Status::Excluded, None);
+        }
+        let placed = self.datagrams.place(packet, frame.bytes, identity);
+        let tuple = identity.unaddressed.tuple_hash;
+        let observation = Observation {
+            key: identity.key,
+            flow: identity.flow,
+            pair: identity.pair,
+            aligned_ns,
+            t_ns,
+            frame: FrameId::new(self.file, frame.number),
+            copy_tag: copy_tag(packet, frame.bytes),
+            point,
+            toward: identity.toward,
+            directed: identity.directed,
+            range: placed.range,
+            evidence: Evidence::of(self.plan, packet, tuple, placed.range),
+            message: identity.message,
+        };
+        // the high bits choose: the low ones are the partition's own hash table's
+        let n = self.blocks.len().max(1) as u64;
+        let index = usize::try_from((placed.choice >> 32) % n).unwrap_or(0);
+        if let Some((observations, aliases)) = self.blocks.get_mut(index) {
+            let alias = |name| Alias::new(self.plan, &observation, name);
+            aliases.extend(placed.alias.map(alias));
+            observations.push(observation);
+        }
+    }
+
+    fn leave(
+        &mut self,
+        frame: &Frame<'_>,
+        point: Option<u16>,
+        status: Status,
+        reason: Option<Reason>,
+    ) {
+        if let Some((point, reason)) = point.zip(reason) {
+            self.counts.reasons.add(point, reason);
+        }
+        match point {
+            Some(point) => self.counts.add(point, status),
+            None => self.counts.add_elsewhere(status),
+        }
+        if let Some(outbox) = &mut self.outbox {
+            let frame = FrameId::new(self.file, frame.number);
+            outbox.push(Outcome {
+                frame,
+                status,
+                trajectory: None,
+            });
+        }
+    }
+
+    /// Files are read as far as the earliest stamp of its last block: a stamp that is far too late, as
+    /// after a clock was set, must not make all that follow it late.
+    fn send(&mut self) -> Result<()> {
+        if self.least_ns < AT_THE_END_NS {
+            self.until_ns = self.until_ns.max(self.least_ns);
+        }
+        (self.n_frames, self.least_ns) = (0, AT_THE_END_NS);
+        self.send_until(self.until_ns)
+    }
+
+    fn send_until(&mut self, until_ns: i64) -> Result<()> {
+        if let Some(outbox) = &mut self.outbox {
+            outbox.send();
+        }
+        for (block, to) in self.blocks.iter_mut().zip(self.to) {
+            // the next one is about as long
+            let empty = (Vec::with_capacity(block.0.len() * 5 / 4), Vec::new());
+            let (observations, aliases) = std::mem::replace(block, empty);
+            let block = ObservationBlock {
+                observations,
+                aliases,
+                until_ns,
+            };
+            // a partition hangs up only when it failed, and then says why itself
+            to.send(block).map_err(|_| Error::Interrupted)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the rest and returns the counts of frames that went to no partition.
+    pub(crate) fn finish(mut self) -> Result<Counts> {
+        self.send_until(AT_THE_END_NS)?;
+        Ok(self.counts)
+    }
+}

@@ -1,0 +1,257 @@
+//! Bookings: which segment lost the packets that were not seen again.
+//!
+//! Of what ended at the upstream point u of a segment, a part got lost there, and a part passed its
+//! downstream point v, was missed by that capture, and got lost farther on. Of what v misses it is
+//! known how much (m, see [`crate::matching::loss::missed`]), and of what was seen at u and v it is known how much
+//! got lost farther on (D). Of those that ended at u (E), E − D m / (1 − m) are losses of the
+//! segment; (1 − m) E − m D are as many as v would have witnessed, and n holds what it witnessed.
+
+use crate::matching::loss::missed::Missed;
+use crate::matching::loss::segment_loss::LinkLoss;
+use crate::matching::loss::{End, Losses};
+use crate::matching::streams::Lost;
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
+use std::collections::{BTreeMap, HashMap};
+
+/// What was lost, and what was only missed.
+#[derive(Debug, Default)]
+pub(crate) struct Allocated {
+    /// Per link and direction.
+    pub(crate) links: Vec<[LinkLoss; 2]>,
+    /// Per point and direction.
+    pub(crate) points: Vec<[Missed; 2]>,
+    /// Per point: of what ended while its mirror was losing frames, the share that counts as lost.
+    pub(crate) past_gaps_frac: Vec<f64>,
+}
+
+/// Packets that got lost on one of these, nobody knows on which.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Candidates {
+    /// Segments.
+    Of(Vec<LinkCrossing>),
+    /// The whole path, or another one that ends elsewhere: its direction, and the last points.
+    Whole(LinkCrossing, Direction, Vec<u16>),
+}
+
+/// Allocates all losses. `n_pairs`: what came through, per link and direction.
+pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Allocated {
+    let points = losses.misses.count(plan, &losses.crossed);
+    let books = Allocation::new(plan, n_pairs, &points);
+    let mut gathered: BTreeMap<Candidates, LinkLoss> = BTreeMap::new();
+    let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
+    let mut gaps = Gaps::new(plan);
+    let mut ended: Vec<_> = losses.ended.iter().collect();
+    ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from, end.flow));
+    for (end, all) in ended {
+        let crossed = losses.crossed_of(&books.topology, end);
+        let ways = books.where_lost(end, crossed);
+        let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
+        for either in ways {
+            let total = gathered.entry(either).or_default();
+            total.add(lost, end.block);
+        }
+        if let Some(from) = end.from {
+            let crossing = books.topology.between(from, end.point);
+            let side = crossing.map_or(end.direction.index(), |one| one.side);
+            seen_at_both
+                .entry((from, end.point, side))
+                .or_default()
+                .add(lost);
+        }
+    }
+    let mut links: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];
+    for (either, loss) in gathered {
+        for (LinkCrossing { link, side }, loss) in books.divided(&either, &loss) {
+            if let Some(total) = links.get_mut(link).and_then(|both| both.get_mut(side)) {
+                total.join(&loss);
+            }
+        }
+    }
+    books.take_missed(&mut links, &seen_at_both);
+    Allocated {
+        links,
+        points,
+        past_gaps_frac: gaps.past_frac(),
+    }
+}
+
+/// What mirrors lost by their own numbers: as many packets, whichever they were, are no loss of the
+/// path. Per point.
+struct Gaps {
+    n_left: Vec<u64>,
+    /// Of what ended in them: in all, and what is lost nevertheless.
+    n_ended: Vec<[u64; 2]>,
+}
+
+impl Gaps {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            n_left: plan.mirror_gaps.iter().map(|(_, n)| *n).collect(),
+            n_ended: vec![[0; 2]; plan.mirror_gaps.len()],
+        }
+    }
+
+    /// What counts as lost of packets that ended in a gap of this point's mirror, or in none.
+    fn past(&mut self, mirror: Option<u16>, all: Lost) -> Lost {
+        let Some(point) = mirror.map(usize::from) else {
+            return all;
+        };
+        let left = self.n_left.get_mut(point);
+        let lost = left.map_or(all, |n| all.without(n));
+        if let Some([n, n_lost]) = self.n_ended.get_mut(point) {
+            *n += all.packets;
+            *n_lost += lost.packets;
+        }
+        lost
+    }
+
+    /// The share of them that does.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    fn past_frac(&self) -> Vec<f64> {
+        let share = |[n, n_lost]: &[u64; 2]| *n_lost as f64 / (*n).max(1) as f64;
+        self.n_ended.iter().map(share).collect()
+    }
+}
+
+/// What booking goes by.
+pub(crate) struct Allocation<'a> {
+    plan: &'a Plan,
+    pub(crate) topology: Topology,
+    n_pairs: &'a [[u64; 2]],
+    points: &'a [[Missed; 2]],
+}
+
+impl<'a> Allocation<'a> {
+    pub(crate) fn new(plan: &'a Plan, n_pairs: &'a [[u64; 2]], points: &'a [[Missed; 2]]) -> Self {
+        Self {
+            plan,
+            topology: Topology::new(plan),
+            n_pairs,
+            points,
+        }
+    }
+
+    /// Takes off the segments what was lost farther on. Of the whole path's end nobody knows what it
+    /// missed.
+    fn take_missed(
+        &self,
+        links: &mut [[LinkLoss; 2]],
+        seen_at_both: &HashMap<(u16, u16, usize), Lost>,
+    ) {
+        for (link, both) in links.iter_mut().enumerate() {
+            for (side, loss) in both.iter_mut().enumerate() {
+                let ends = self.topology.ends(LinkCrossing { link, side });
+                let Some((up, down)) = ends.filter(|_| !self.topology.is_whole(link)) else {
+                    continue;
+                };
+                let farther = seen_at_both.get(&(up, down, side));
+                loss.take_missed(
+                    &self.missed(down, side),
+                    farther.copied().unwrap_or_default(),
+                );
+            }
+        }
+    }
+
+    /// On the segments after the last observation that the address pair crosses otherwise, and on the
+    /// whole path, if it crosses that.
+    pub(crate) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Candidates> {
+        let along = self.topology.along(end.direction);
+        let is_torn = |link: usize| end.is_untold && self.plan.torn.get(link) == Some(&true);
+        let goes_on =
+            |crossing: &LinkCrossing| crossed & crossing.bit() != 0 && !is_torn(crossing.link);
+        let next = along.onward(end.point);
+        let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
+        let segments = next.filter_map(|down| self.topology.between(end.point, down));
+        let was_waited_for = |crossing: &LinkCrossing| end.waited_for & crossing.bit() != 0;
+        let segments = segments.filter(goes_on).filter(was_waited_for);
+        let segments: Vec<LinkCrossing> = segments.collect();
+        let mut found = Vec::new();
+        if !segments.is_empty() {
+            found.push(Candidates::Of(segments));
+        }
+        let whole = along.whole.filter(|_| end.had_entered);
+        let whole = whole.and_then(|(up, down)| self.topology.between(up, down));
+        if let Some(whole) = whole.filter(goes_on) {
+            let arrived = along.neighbours.iter().filter(|(up, down)| {
+                let crossing = self.topology.between(*up, *down);
+                crossing.as_ref().is_some_and(goes_on) && along.onward(*down).next().is_none()
+            });
+            let mut last: Vec<u16> = arrived.map(|(_, down)| *down).collect();
+            last.sort_unstable();
+            last.dedup();
+            found.push(Candidates::Whole(whole, end.direction, last));
+        }
+        found
+    }
+
+    /// Divides what was lost on either as what came through them is.
+    fn divided(&self, either: &Candidates, loss: &LinkLoss) -> Vec<(LinkCrossing, LinkLoss)> {
+        let (links, weights) = self.weighed(either);
+        let parts = links.into_iter().zip(loss.divided(&weights));
+        parts
+            .filter_map(|(link, part)| Some((link?, part)))
+            .collect()
+    }
+
+    /// The links on which something was lost, `None` for what is another end of the path, and how
+    /// much of it came through each.
+    pub(crate) fn weighed(&self, either: &Candidates) -> (Vec<Option<LinkCrossing>>, Vec<f64>) {
+        let weighed = match either {
+            Candidates::Of(segments) => segments
+                .iter()
+                .map(|one| (Some(*one), self.n_passed(*one)))
+                .collect(),
+            Candidates::Whole(whole, direction, last) => {
+                let end = self.topology.ends(*whole);
+                let is_end = |point: u16| end.is_some_and(|(_, down)| down == point);
+                let others = last.iter().map(|point| {
+                    (
+                        Some(*whole).filter(|_| is_end(*point)),
+                        self.n_arrived(*point, *direction),
+                    )
+                });
+                if last.iter().any(|point| is_end(*point)) {
+                    others.collect()
+                } else {
+                    vec![(Some(*whole), 1.0)]
+                }
+            }
+        };
+        weighed.into_iter().unzip()
+    }
+
+    /// What came through a segment, and would have been seen to, had its downstream point missed none.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    fn n_passed(&self, crossing: LinkCrossing) -> f64 {
+        let n = self
+            .n_pairs
+            .get(crossing.link)
+            .and_then(|both| both.get(crossing.side))
+            .copied()
+            .unwrap_or(0);
+        let missed = self
+            .topology
+            .ends(crossing)
+            .map(|(_, down)| self.missed(down, crossing.side));
+        n.max(1) as f64 / (1.0 - missed.unwrap_or_default().share())
+    }
+
+    fn n_arrived(&self, point: u16, direction: Direction) -> f64 {
+        let neighbours = self.topology.along(direction).neighbours.iter();
+        let to = neighbours.filter(|(_, down)| *down == point);
+        to.filter_map(|(up, down)| self.topology.between(*up, *down))
+            .map(|crossing| self.n_passed(crossing))
+            .sum()
+    }
+
+    pub(crate) fn missed(&self, point: u16, side: usize) -> Missed {
+        let both = self.points.get(usize::from(point));
+        both.and_then(|both| both.get(side))
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

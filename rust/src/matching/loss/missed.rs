@@ -1,0 +1,242 @@
+//! Misses: packets that passed a point, for they were seen before it and after, and are not in its
+//! capture.
+
+use crate::matching::counts::LatePair;
+use crate::matching::loss::pair_segments::PairSegments;
+use crate::matching::observation::Observation;
+use crate::plan::{Direction, Plan, Topology};
+use std::collections::{BTreeMap, HashMap};
+
+/// Two observations of one packet, one after the other, that are no neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Jump {
+    pair: u64,
+    up: u16,
+    down: u16,
+    direction: Direction,
+}
+
+/// What a point made of packets that others saw before and after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Missed {
+    /// Of those, the ones it saw too.
+    pub n_seen: u64,
+    /// And those it missed: no whole number where they may have been missed by a parallel point.
+    pub n_missed: f64,
+}
+
+impl Missed {
+    /// The share that it missed; 0 where none is known.
+    pub(crate) fn share(&self) -> f64 {
+        if self.n_missed > 0.0 {
+            self.n_missed / self.n_known()
+        } else {
+            0.0
+        }
+    }
+
+    /// How many are known to have passed.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(crate) fn n_known(&self) -> f64 {
+        self.n_missed + self.n_seen as f64
+    }
+}
+
+/// What points saw and missed between two observations of a packet.
+#[derive(Debug, Default)]
+pub(crate) struct Misses {
+    /// Per point and direction.
+    n_seen: Vec<[u64; 2]>,
+    jumped: HashMap<Jump, u64>,
+}
+
+impl Misses {
+    /// Notes the way of a packet, sender to receiver.
+    pub(crate) fn note(
+        &mut self,
+        topology: &Topology,
+        observations: &[Observation],
+        direction: Direction,
+    ) {
+        if let [_, between @ .., _] = observations {
+            for observation in between {
+                self.add_seen(observation.point, direction.index(), 1);
+            }
+        }
+        for two in observations.windows(2) {
+            let [up, down] = two else { continue };
+            self.note_jump(topology, (up, down), direction);
+        }
+    }
+
+    fn note_jump(
+        &mut self,
+        topology: &Topology,
+        (up, down): (&Observation, &Observation),
+        direction: Direction,
+    ) {
+        let crossing = topology.between(up.point, down.point);
+        if crossing.is_none_or(|one| topology.is_whole(one.link)) {
+            let jump = Jump {
+                pair: up.pair,
+                up: up.point,
+                down: down.point,
+                direction,
+            };
+            *self.jumped.entry(jump).or_default() += 1;
+        }
+    }
+
+    /// Notes that two parts of a packet are one, each of which was noted before.
+    pub(crate) fn note_joint(&mut self, topology: &Topology, pair: &LatePair<'_>) {
+        let LatePair {
+            up,
+            down,
+            direction,
+            ..
+        } = *pair;
+        for (observation, is_between) in [(up, pair.was_seen_before), (down, pair.is_seen_behind)] {
+            self.add_seen(observation.point, direction.index(), u64::from(is_between));
+        }
+        self.note_jump(topology, (up, down), direction);
+    }
+
+    fn add_seen(&mut self, point: u16, side: usize, n: u64) {
+        let at = usize::from(point);
+        if self.n_seen.len() <= at {
+            self.n_seen.resize(at + 1, [0; 2]);
+        }
+        if let Some(total) = self.n_seen.get_mut(at).and_then(|both| both.get_mut(side)) {
+            *total += n;
+        }
+    }
+
+    /// Adds what another partition noted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (point, both) in (0..).zip(other.n_seen) {
+            for (side, n) in both.into_iter().enumerate() {
+                self.add_seen(point, side, n);
+            }
+        }
+        for (jump, n) in other.jumped {
+            *self.jumped.entry(jump).or_default() += n;
+        }
+    }
+
+    /// How many jumps are alike: from where to where, of pairs that cross the same segments.
+    fn alike(&self, crossed: &PairSegments) -> BTreeMap<(u16, u16, Direction, u128), u64> {
+        let mut alike = BTreeMap::new();
+        for (jump, n) in &self.jumped {
+            let crossed = crossed.of(jump.pair);
+            let key = (jump.up, jump.down, jump.direction, crossed);
+            *alike.entry(key).or_default() += n;
+        }
+        alike
+    }
+
+    /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
+    /// one of several parallel points missed is divided as what they saw is.
+    pub(crate) fn count(&self, plan: &Plan, crossed: &PairSegments) -> Vec<[Missed; 2]> {
+        let topology = Topology::new(plan);
+        let n_seen = |point: u16, side: usize| {
+            let both = self.n_seen.get(usize::from(point));
+            both.and_then(|both| both.get(side)).copied().unwrap_or(0)
+        };
+        let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
+        let new = |point| {
+            [0, 1].map(|side| Missed {
+                n_seen: n_seen(point, side),
+                n_missed: 0.0,
+            })
+        };
+        let mut found: Vec<[Missed; 2]> = points().map(new).collect();
+        for ((up, down, direction, crossed), n) in self.alike(crossed) {
+            let side = direction.index();
+            let along = topology.along(direction);
+            let is_passed = |point: &u16| {
+                along.passes(up, *point, down) && topology.bits_at(along, *point) & crossed != 0
+            };
+            let passed: Vec<u16> = points().filter(is_passed).collect();
+            for point in &passed {
+                let beside = passed
+                    .iter()
+                    .filter(|other| along.are_beside(*point, **other));
+                let all: Vec<u64> = beside.map(|other| n_seen(*other, side).max(1)).collect();
+                let share = portion(n_seen(*point, side).max(1), all.iter().sum());
+                let missed = found.get_mut(usize::from(*point));
+                if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
+                    missed.n_missed += share * portion(n, 1);
+                }
+            }
+        }
+        found
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+fn portion(n: u64, of: u64) -> f64 {
+    n as f64 / of as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::{fork, observation, path};
+    use crate::plan::LinkCrossing;
+
+    /// Notes forward packets of a pair that were seen at these points.
+    fn note(misses: &mut Misses, plan: &Plan, pair: u64, points: &[u16], n: u64) {
+        let seen = |point: &u16| Observation {
+            pair,
+            ..observation(1, *point, 0)
+        };
+        let observations: Vec<Observation> = points.iter().map(seen).collect();
+        for _ in 0..n {
+            misses.note(&Topology::new(plan), &observations, Direction::Forward);
+        }
+    }
+
+    /// Seen and missed per point, forward, where pair 1 crosses these links, and pair 2 all.
+    fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
+        let bit = |link: usize| LinkCrossing { link, side: 0 }.bit();
+        let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | bit(*at));
+        let all: Vec<usize> = (0..plan.links.len()).collect();
+        let crossed = PairSegments::from_iter([(1, bits(crossed)), (2, bits(&all))]);
+        let found = misses.count(plan, &crossed).into_iter();
+        found.map(|[to, _]| (to.n_seen, to.n_missed)).collect()
+    }
+
+    #[test]
+    fn a_packet_seen_before_and_after_was_missed_between() {
+        let plan = path(4);
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 2, &[0, 1, 2, 3], 5);
+        note(&mut misses, &plan, 2, &[0, 2, 3], 2);
+        note(&mut misses, &plan, 2, &[0, 3], 1);
+        note(&mut misses, &plan, 2, &[0, 1], 9);
+        let found = counted(&misses, &plan, &[]);
+        assert_eq!(found, [(0, 0.0), (5, 3.0), (7, 1.0), (0, 0.0)]);
+    }
+
+    #[test]
+    fn a_pair_that_never_passes_is_not_missed() {
+        let plan = path(3);
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 1, &[0, 2], 4);
+        assert_eq!(counted(&misses, &plan, &[])[1], (0, 0.0));
+        assert_eq!(counted(&misses, &plan, &[1])[1], (0, 4.0));
+    }
+
+    #[test]
+    fn of_parallel_points_the_one_that_the_pair_passes_missed_it() {
+        let plan = fork();
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 2, &[0, 1, 3], 30);
+        note(&mut misses, &plan, 2, &[0, 2, 3], 10);
+        note(&mut misses, &plan, 1, &[0, 3], 4);
+        let found = counted(&misses, &plan, &[0, 2]);
+        assert_eq!(found[1..3], [(30, 4.0), (10, 0.0)]);
+        let found = counted(&misses, &plan, &[0, 1, 2, 3]);
+        assert_eq!(found[1..3], [(30, 3.0), (10, 1.0)]);
+    }
+}

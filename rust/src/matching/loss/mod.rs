@@ -1,0 +1,344 @@
+//! Losses: where packets were last seen, of address pairs that go farther otherwise.
+
+pub(crate) mod allocate;
+pub(crate) mod loss_rows;
+pub mod missed;
+pub(crate) mod pair_segments;
+pub(crate) mod segment_loss;
+pub(crate) mod unmirrored;
+
+use crate::matching::late::{Leftover, WaitingTimes};
+use crate::matching::loss::missed::Misses;
+use crate::matching::loss::pair_segments::PairSegments;
+use crate::matching::loss::unmirrored::unmirrored_at;
+use crate::matching::observation::Observation;
+use crate::matching::streams::Lost;
+use crate::plan::{Direction, LinkCrossing, Plan, Topology};
+use std::collections::HashMap;
+
+/// Where packets of an address pair ended before their path did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct End {
+    pub(crate) pair: u64,
+    /// Where the path forks: their flow, one way. Of several ways it mostly takes one.
+    pub(crate) flow: Option<u64>,
+    /// The point before the last one that saw them.
+    pub(crate) from: Option<u16>,
+    /// The last one.
+    pub(crate) point: u16,
+    pub(crate) direction: Direction,
+    /// They had entered the whole path at its beginning.
+    pub(crate) had_entered: bool,
+    /// Of streams that may be cut and joined, it is not told which bytes they carry.
+    pub(crate) is_untold: bool,
+    /// The point at which all that led on from there ends, if its mirror was losing frames when they
+    /// were to be there.
+    pub(crate) unmirrored: Option<u16>,
+    /// Of a packet with several receivers: the point that it did not come to.
+    pub(crate) branch: Option<u16>,
+    /// The block of time of their last observation.
+    pub(crate) block: usize,
+    /// The segments that lead on from the last point, of those that were waited for long enough, by
+    /// [`crate::plan::LinkCrossing::bit`].
+    pub(crate) waited_for: u128,
+}
+
+impl End {
+    /// Where a packet ended; `None` if nothing leads on from there that was waited for long enough.
+    fn of(
+        (plan, topology): (&Plan, &Topology),
+        left: &Leftover,
+        waits: &WaitingTimes,
+    ) -> Option<Self> {
+        let (last, direction) = (&left.last, left.direction);
+        let along = topology.along(direction);
+        let is_waited_for = |crossing: &LinkCrossing| {
+            let until_ns = last.aligned_ns.saturating_add(waits.of(*crossing));
+            let (start_ns, end_ns) = plan.cover_of(crossing.link);
+            start_ns <= last.aligned_ns && until_ns <= end_ns
+        };
+        let is_branch = |down: &u16| left.branch.is_none_or(|branch| branch == *down);
+        let onward = || along.onward(last.point).filter(is_branch);
+        let onward_links = onward().filter_map(|down| topology.between(last.point, down));
+        let waited_for = onward_links.filter(is_waited_for);
+        let waited_for = waited_for.fold(0, |all, crossing| all | crossing.bit());
+        let had_entered = whole_left(topology, left).is_some_and(|whole| is_waited_for(&whole));
+        // where nothing leads on, it has arrived, at whichever end of the path
+        let may_be_lost = onward().next().is_some() && (waited_for != 0 || had_entered);
+        may_be_lost.then_some(Self {
+            pair: last.pair,
+            flow: flow_of(topology, last),
+            from: left.from,
+            point: last.point,
+            direction,
+            had_entered,
+            is_untold: last.range.has_bytes() && last.range.length().is_none(),
+            unmirrored: unmirrored_at(plan, topology, last, direction),
+            branch: left.branch,
+            block: plan.blocks.block_of(last.aligned_ns),
+            waited_for,
+        })
+    }
+}
+
+/// The whole path, if a packet entered it at its beginning, and did not leave it at its end.
+fn whole_left(topology: &Topology, left: &Leftover) -> Option<LinkCrossing> {
+    let along = topology.along(left.direction);
+    let (up, down) = along.whole?;
+    let goes_to = |branch: u16| branch == down || along.leads(branch, down);
+    let is_on_way = left.branch.is_none_or(goes_to);
+    let has_entered = left.entered_in_another || left.first.point == up;
+    let is_left = has_entered && left.last.point != down && is_on_way;
+    is_left.then(|| topology.between(up, down)).flatten()
+}
+
+/// What became of the packets of each address pair. Pairs may be many, ends are few.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    pub(crate) crossed: PairSegments,
+    /// The same of flows, one way, where the path forks.
+    pub(crate) crossed_by_flow: PairSegments,
+    pub(crate) ended: HashMap<End, Lost>,
+    pub(crate) misses: Misses,
+}
+
+impl Losses {
+    /// Notes the way of a packet, and the segments that it crossed.
+    pub(crate) fn note_way(
+        &mut self,
+        topology: &Topology,
+        observations: &[Observation],
+        direction: Direction,
+        crossed: u128,
+    ) {
+        self.note_crossed(topology, observations, crossed);
+        if observations.last().is_some_and(|last| last.directed) {
+            self.misses.note(topology, observations, direction);
+        }
+    }
+
+    /// Notes the segments that a packet crossed.
+    pub(crate) fn note_crossed(
+        &mut self,
+        topology: &Topology,
+        observations: &[Observation],
+        crossed: u128,
+    ) {
+        if let Some(last) = observations.last() {
+            self.crossed.add(last.pair, crossed);
+            if let Some(flow) = flow_of(topology, last) {
+                self.crossed_by_flow.add(flow, crossed);
+            }
+        }
+    }
+
+    /// The segments that packets like those that ended crossed: where they ended, those of their flow,
+    /// if it crossed any from there.
+    pub(crate) fn crossed_of(&self, topology: &Topology, end: &End) -> u128 {
+        let of_pair = self.crossed.of(end.pair);
+        let of_flow = end.flow.map_or(0, |flow| self.crossed_by_flow.of(flow));
+        let along = topology.along(end.direction);
+        let onward = along.onward(end.point);
+        let onward = onward.filter_map(|down| topology.between(end.point, down));
+        let onward = onward.fold(0, |all, one| all | one.bit());
+        match of_pair & of_flow & onward {
+            0 => of_pair,
+            taken => of_pair & !onward | taken,
+        }
+    }
+
+    /// Notes what was not seen after a packet's last observation. Returns where that was, if it was
+    /// waited for long enough, so that something of it may be lost.
+    pub(crate) fn note_end(
+        &mut self,
+        at: (&Plan, &Topology),
+        left: &Leftover,
+        waits: &WaitingTimes,
+    ) -> Option<End> {
+        let lost = left.lost?;
+        let end = End::of(at, left, waits)?;
+        self.ended.entry(end).or_default().add(lost);
+        Some(end)
+    }
+
+    /// Adds what another partition noted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.crossed.join(other.crossed);
+        self.crossed_by_flow.join(other.crossed_by_flow);
+        for (end, lost) in other.ended {
+            self.ended.entry(end).or_default().add(lost);
+        }
+        self.misses.merge(other.misses);
+    }
+}
+
+/// The flow of a packet, one way, where packets of two addresses may take several ways.
+fn flow_of(topology: &Topology, observation: &Observation) -> Option<u64> {
+    const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
+    let way = if observation.toward { TOWARD_MASK } else { 0 };
+    topology.forks().then_some(observation.flow ^ way)
+}
+
+/// Whether all points of its part of the path were capturing.
+pub(crate) fn is_covered(plan: &Plan, observation: &Observation) -> bool {
+    let component = plan
+        .component
+        .get(usize::from(observation.point))
+        .copied()
+        .unwrap_or(0);
+    let cover = plan.cover.get(usize::from(component));
+    cover.is_some_and(|(start, end)| (*start..=*end).contains(&observation.aligned_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::blocks::N_BLOCKS;
+    use crate::matching::loss::allocate::allocate;
+    use crate::matching::loss::segment_loss::LinkLoss;
+    use crate::matching::testing::{observation, path};
+
+    fn bit(link: usize, side: usize) -> u128 {
+        LinkCrossing { link, side }.bit()
+    }
+
+    /// Notes a forward packet of a pair that was seen at these points.
+    fn note(losses: &mut Losses, plan: &Plan, pair: u64, points: &[u16], at_ns: i64) {
+        let seen: Vec<Observation> = points
+            .iter()
+            .map(|point| Observation {
+                pair,
+                ..observation(1, *point, at_ns)
+            })
+            .collect();
+        let is_crossed = |ends: &(u16, u16)| {
+            seen.windows(2)
+                .any(|two| (two[0].point, two[1].point) == *ends)
+        };
+        let mut crossed = 0;
+        for (index, ends) in plan.links.iter().enumerate() {
+            let is_whole = Some(index) == plan.whole
+                && points.first() == Some(&ends.0)
+                && points.last() == Some(&ends.1);
+            if is_crossed(ends) || is_whole {
+                crossed |= bit(index, 0);
+            }
+        }
+        losses.note_crossed(&Topology::new(plan), &seen, crossed);
+        if let Some(last) = seen.last() {
+            note_end(losses, plan, &seen, Direction::Forward, last);
+        }
+    }
+
+    fn note_end(
+        losses: &mut Losses,
+        plan: &Plan,
+        seen: &[Observation],
+        direction: Direction,
+        last: &Observation,
+    ) {
+        let left = Leftover::of(seen, direction, Some(Lost::whole(last)), false).unwrap();
+        let topology = Topology::new(plan);
+        losses.note_end((plan, &topology), &left, &WaitingTimes::default());
+    }
+
+    fn allocated(losses: &Losses, plan: &Plan) -> Vec<[LinkLoss; 2]> {
+        allocate(plan, losses, &vec![[1; 2]; plan.links.len()]).links
+    }
+
+    fn n_lost(losses: &Losses, plan: &Plan) -> Vec<[u64; 2]> {
+        let all = allocated(losses, plan).into_iter();
+        all.map(|both| both.map(|link| link.lost.packets)).collect()
+    }
+
+    #[test]
+    fn a_loss_is_on_the_segment_after_the_last_observation() {
+        let plan = path(4);
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1, 2, 3], 0);
+        note(&mut losses, &plan, 1, &[0], 0);
+        note(&mut losses, &plan, 1, &[0, 1, 2], 0);
+        note(&mut losses, &plan, 1, &[0, 2], 0);
+        note(&mut losses, &plan, 1, &[1], 0);
+        assert_eq!(n_lost(&losses, &plan), [[1, 0], [1, 0], [2, 0], [3, 0]]);
+    }
+
+    #[test]
+    fn a_pair_that_never_goes_there_loses_nothing_there() {
+        let plan = path(3);
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 0);
+        note(&mut losses, &plan, 2, &[0], 0);
+        note(&mut losses, &plan, 3, &[0, 1, 2], 0);
+        assert_eq!(n_lost(&losses, &plan), [[0, 0]; 3]);
+    }
+
+    #[test]
+    fn what_one_partition_saw_crossing_another_may_have_lost() {
+        let plan = path(3);
+        let (mut one, mut other) = (Losses::default(), Losses::default());
+        note(&mut one, &plan, 1, &[0, 1, 2], 0);
+        note(&mut other, &plan, 1, &[0, 1], 0);
+        one.merge(other);
+        assert_eq!(n_lost(&one, &plan), [[0, 0], [1, 0], [1, 0]]);
+    }
+
+    #[test]
+    fn outside_the_cover_nothing_is_lost() {
+        let mut plan = path(2);
+        plan.cover = vec![(100, 200)];
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 150);
+        for at_ns in [99, 100, 200, 201, i64::MIN, i64::MAX] {
+            note(&mut losses, &plan, 1, &[0], at_ns);
+        }
+        assert_eq!(n_lost(&losses, &plan), [[2, 0]]);
+    }
+
+    #[test]
+    fn losses_are_kept_by_the_time_of_the_last_observation() {
+        let mut plan = path(2);
+        plan.blocks.length_ns = 10;
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1], 0);
+        for at_ns in [5, 25, 29] {
+            note(&mut losses, &plan, 1, &[0], at_ns);
+        }
+        let counted = allocated(&losses, &plan);
+        let [forward, reverse] = &counted[0];
+        assert_eq!(forward.blocks[..4], [1, 0, 2, 0]);
+        assert_eq!(forward.blocks.len(), N_BLOCKS);
+        assert!(reverse.blocks.is_empty());
+    }
+
+    #[test]
+    fn directions_are_apart() {
+        let plan = path(2);
+        let mut losses = Losses::default();
+        let far = [observation(1, 1, 0)];
+        losses.note_crossed(&Topology::new(&plan), &far, bit(0, 1));
+        note_end(&mut losses, &plan, &far, Direction::Reverse, &far[0]);
+        losses.note_crossed(&Topology::new(&plan), &far, bit(0, 0));
+        note_end(&mut losses, &plan, &far, Direction::Forward, &far[0]);
+        let undirected = [Observation {
+            directed: false,
+            ..far[0]
+        }];
+        note_end(
+            &mut losses,
+            &plan,
+            &undirected,
+            Direction::Reverse,
+            &undirected[0],
+        );
+        assert_eq!(n_lost(&losses, &plan), [[0, 1]]);
+    }
+
+    #[test]
+    fn a_pair_whose_packets_arrive_takes_one_entry() {
+        let plan = path(3);
+        let mut losses = Losses::default();
+        (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
+        assert_eq!((losses.crossed.n_pairs(), losses.ended.len()), (1000, 0));
+    }
+}

@@ -1,0 +1,319 @@
+//! What became of each frame, written in the order of the frames so that it can be read beside them.
+//!
+//! Outcomes come in the order of decisions. A frame's place is held until all before it are decided;
+//! the wait is the window's, so memory is bounded by it.
+
+pub mod reasons;
+
+use crate::matching::observation::FrameId;
+
+use crate::base::error::{Error, Result};
+use crate::matching::observation::Observation;
+use crate::plan::Plan;
+use reasons::Reasons;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// What became of a frame; the discriminants are those of the spilled outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Seen at another point too.
+    Matched = 0,
+    /// In pieces, or joined with others.
+    Coalesced = 1,
+    /// A later copy at the same point.
+    Duplicate = 2,
+    /// More than one packet it may be.
+    Ambiguous = 3,
+    /// Seen nowhere else.
+    Unmatched = 4,
+    /// Not decoded to its innermost packet.
+    Undecoded = 5,
+    /// Not asked for.
+    Excluded = 6,
+}
+
+/// Names of the statuses, by discriminant.
+pub const STATUSES: [&str; 7] = [
+    "matched",
+    "coalesced",
+    "duplicate",
+    "ambiguous",
+    "unmatched",
+    "undecoded",
+    "excluded",
+];
+
+/// Frames by status.
+pub(crate) type ByStatus = [u64; STATUSES.len()];
+
+/// Frames per point and status.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    pub(crate) of_point: Vec<ByStatus>,
+    /// Frames of divided files that no point saw.
+    pub(crate) elsewhere: ByStatus,
+    /// Per file: frames by part, and how many of them were not decoded.
+    pub(crate) parts: Vec<(usize, Vec<[u64; 2]>)>,
+    pub(crate) reasons: Reasons,
+}
+
+impl Counts {
+    pub(crate) fn of_points(n: usize) -> Self {
+        Self {
+            of_point: vec![[0; STATUSES.len()]; n],
+            elsewhere: [0; STATUSES.len()],
+            parts: Vec::new(),
+            reasons: Reasons::of_points(n),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, point: u16, status: Status) {
+        let of_point = self.of_point.get_mut(usize::from(point));
+        if let Some(count) = of_point.and_then(|of| of.get_mut(status as usize)) {
+            *count += 1;
+        }
+    }
+
+    /// Counts a frame that was decided, with the reason.
+    pub(crate) fn note(&mut self, plan: &Plan, observation: &Observation, status: Status) {
+        self.add(observation.point, status);
+        self.reasons.note(plan, observation, status);
+    }
+
+    pub(crate) fn add_elsewhere(&mut self, status: Status) {
+        if let Some(count) = self.elsewhere.get_mut(status as usize) {
+            *count += 1;
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        let theirs = other.of_point.iter().chain([&other.elsewhere]);
+        let ours = self.of_point.iter_mut().chain([&mut self.elsewhere]);
+        for (total, n) in ours.flatten().zip(theirs.flatten()) {
+            *total += n;
+        }
+        self.parts.extend(other.parts);
+        self.reasons.merge(other.reasons);
+    }
+}
+
+/// A frame, its status, and its trajectory.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// The frame.
+    pub frame: FrameId,
+    /// What became of it.
+    pub status: Status,
+    /// See `matching`: the id of the trajectory it belongs to.
+    pub trajectory: Option<FrameId>,
+}
+
+/// Where outcomes go, in batches. Full channels make the senders wait: the collector waits for none.
+#[derive(Clone)]
+pub(crate) struct Outbox {
+    to: SyncSender<Vec<Outcome>>,
+    batch: Vec<Outcome>,
+}
+
+impl Outbox {
+    /// An outbox to clone, and its other end.
+    pub(crate) fn new() -> (Self, Receiver<Vec<Outcome>>) {
+        const WAITING_BATCHES: usize = 64;
+        let (to, from) = sync_channel(WAITING_BATCHES);
+        (
+            Self {
+                to,
+                batch: Vec::new(),
+            },
+            from,
+        )
+    }
+
+    pub(crate) fn push(&mut self, outcome: Outcome) {
+        self.batch.push(outcome);
+    }
+
+    pub(crate) fn send(&mut self) {
+        if !self.batch.is_empty() {
+            // the collector hangs up only when writing failed, and then says so itself
+            let _ = self.to.send(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+/// The bytes of one outcome in the file: status, trajectory (-1: none).
+pub const RECORD_BYTES: usize = 9;
+
+struct Pending {
+    first: i64,
+    waiting: VecDeque<Option<[u8; RECORD_BYTES]>>,
+    out: BufWriter<File>,
+    path: PathBuf,
+}
+
+/// The path of the outcomes of one file.
+#[must_use]
+pub fn path_in(directory: &Path, file: usize) -> PathBuf {
+    directory.join(format!("outcomes-{file}"))
+}
+
+/// Writes what comes through the channel until all senders are gone.
+///
+/// # Errors
+/// The files cannot be written.
+pub(crate) fn collect(
+    directory: &Path,
+    n_files: usize,
+    from: &Receiver<Vec<Outcome>>,
+) -> Result<()> {
+    let mut files = (0..n_files)
+        .map(|file| Pending::new(path_in(directory, file)))
+        .collect::<Result<Vec<_>>>()?;
+    while let Ok(batch) = from.recv() {
+        for outcome in &batch {
+            if let Some(file) = files.get_mut(outcome.frame.file()) {
+                file.put(outcome)?;
+            }
+        }
+    }
+    files.iter_mut().try_for_each(Pending::finish)
+}
+
+impl Pending {
+    fn new(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(Self {
+            first: 1,
+            waiting: VecDeque::new(),
+            out: BufWriter::with_capacity(1 << 18, file),
+            path,
+        })
+    }
+
+    fn put(&mut self, outcome: &Outcome) -> Result<()> {
+        let Ok(place) = usize::try_from(outcome.frame.number() - self.first) else {
+            return Ok(());
+        };
+        while self.waiting.len() <= place {
+            self.waiting.push_back(None);
+        }
+        if let Some(slot) = self.waiting.get_mut(place) {
+            *slot = Some(record(outcome));
+        }
+        while let Some(Some(bytes)) = self.waiting.front() {
+            self.out.write_all(bytes).map_err(|source| Error::Io {
+                path: self.path.clone(),
+                source,
+            })?;
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        debug_assert!(
+            self.waiting.is_empty(),
+            "{}: a frame without an outcome",
+            self.path.display()
+        );
+        self.out.flush().map_err(|source| Error::Io {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+fn record(outcome: &Outcome) -> [u8; RECORD_BYTES] {
+    let mut bytes = [0; RECORD_BYTES];
+    let trajectory = outcome.trajectory.map_or(-1, FrameId::packed);
+    let [status, rest @ ..] = &mut bytes;
+    *status = outcome.status as u8;
+    rest.copy_from_slice(&trajectory.to_le_bytes());
+    bytes
+}
+
+/// Reads the outcomes of one file, in the order of its frames.
+pub struct Outcomes {
+    from: BufReader<File>,
+}
+
+impl Outcomes {
+    /// Opens what a run wrote.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn open(directory: &Path, file: usize) -> Result<Self> {
+        let path = path_in(directory, file);
+        let file = File::open(&path).map_err(|source| Error::Io { path, source })?;
+        Ok(Self {
+            from: BufReader::with_capacity(1 << 18, file),
+        })
+    }
+
+    /// Status index and trajectory (-1: none) of the next frame.
+    pub fn next_outcome(&mut self) -> Option<(u8, i64)> {
+        let mut bytes = [0; RECORD_BYTES];
+        self.from.read_exact(&mut bytes).ok()?;
+        let [status, trajectory @ ..] = bytes;
+        Some((status, i64::from_le_bytes(trajectory)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_read_in_the_order_of_frames() {
+        let folder = std::env::temp_dir().join(format!("outcomes-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (mut outbox, outcomes) = Outbox::new();
+        let order = [3, 1, 2, 7, 6, 5, 4, 8].map(|number| (number, number % 2));
+        for (number, file) in order {
+            let frame = FrameId::new(usize::from(file == 1), u64::div_ceil(number, 2));
+            let trajectory = (number > 2).then_some(FrameId::new(0, number));
+            outbox.push(Outcome {
+                frame,
+                status: Status::Matched,
+                trajectory,
+            });
+        }
+        outbox.send();
+        drop(outbox);
+        collect(&folder, 2, &outcomes).unwrap();
+        for (file, expected) in [(0, [-1, 4, 6, 8]), (1, [-1, 3, 5, 7])] {
+            let mut outcomes = Outcomes::open(&folder, file).unwrap();
+            let read: Vec<_> = std::iter::from_fn(|| outcomes.next_outcome()).collect();
+            assert_eq!(
+                read,
+                expected.map(|trajectory| (Status::Matched as u8, trajectory))
+            );
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_told_and_blocks_nobody() {
+        let (mut outbox, outcomes) = Outbox::new();
+        assert!(collect(Path::new("/nowhere/at/all"), 1, &outcomes).is_err());
+        drop(outcomes);
+        for number in 1..1000 {
+            outbox.push(Outcome {
+                frame: FrameId::new(0, number),
+                status: Status::Matched,
+                trajectory: None,
+            });
+            outbox.send();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Which way a packet goes: from the survey, else from what fits better.
+
+use crate::base::hashed::HashedMap;
+use crate::matching::observation::Observation;
+use crate::matching::resolve::density::points_are_distinct;
+use crate::matching::resolve::trellis::MOST_FRAMES;
+use crate::plan::{Band, Direction, Plan};
+
+/// What single packets said about flows whose addresses the survey did not see.
+#[derive(Debug, Default)]
+pub(crate) struct Votes {
+    of_flow: HashedMap<i32>,
+}
+
+impl Votes {
+    /// Direction of the packets of one identity; `None` if they repeat themselves and fit both ways.
+    pub(crate) fn direction(
+        &mut self,
+        plan: &Plan,
+        observations: &[Observation],
+    ) -> Option<Direction> {
+        let first = observations.first()?;
+        if plan.is_one_way {
+            return Some(Direction::Forward);
+        }
+        if let Some(known) = plan.direction_of(first.pair, first.toward) {
+            return Some(known);
+        }
+        if first.directed && !points_are_distinct(observations) {
+            return self.of_repeated(plan, first, observations);
+        }
+        let forward_ns = misfit_ns(plan, observations, Direction::Forward);
+        let reverse_ns = misfit_ns(plan, observations, Direction::Reverse);
+        let is_forward = forward_ns <= reverse_ns;
+        if !first.directed {
+            let is_forward = sent_forward(plan, observations).unwrap_or(is_forward);
+            return Some(Direction::of(is_forward));
+        }
+        let toward_is_forward = self.voted(first.flow).or_else(|| {
+            if forward_ns == reverse_ns {
+                return None;
+            }
+            let toward_is_forward = first.toward == is_forward;
+            *self.of_flow.entry(first.flow).or_default() += if toward_is_forward { 1 } else { -1 };
+            Some(toward_is_forward)
+        });
+        Some(toward_is_forward.map_or(Direction::Forward, |to| Direction::of(first.toward == to)))
+    }
+
+    /// The direction in which observations have others where they usually are: twice as many, or much
+    /// nearer to the usual place.
+    fn of_repeated(
+        &mut self,
+        plan: &Plan,
+        first: &Observation,
+        observations: &[Observation],
+    ) -> Option<Direction> {
+        let forward = Fit::of(plan, observations, Direction::Forward);
+        let reverse = Fit::of(plan, observations, Direction::Reverse);
+        let is_told = forward.is_twice(&reverse) || reverse.is_twice(&forward);
+        if is_told || forward.is_apart_from(&reverse) {
+            let is_forward = forward.sum > reverse.sum;
+            let toward_is_forward = first.toward == is_forward;
+            *self.of_flow.entry(first.flow).or_default() += if toward_is_forward { 1 } else { -1 };
+            return Some(Direction::of(is_forward));
+        }
+        let known = self.voted(first.flow);
+        if forward.n_fitting == 0.0 && reverse.n_fitting == 0.0 && known.is_none() {
+            return Some(Direction::Forward);
+        }
+        known.map(|to| Direction::of(first.toward == to))
+    }
+
+    fn voted(&self, flow: u64) -> Option<bool> {
+        const ENOUGH_VOTES: u32 = 3;
+        let votes = self.of_flow.get(&flow).copied().unwrap_or(0);
+        (votes.unsigned_abs() >= ENOUGH_VOTES).then_some(votes > 0)
+    }
+}
+
+/// How well observations of one identity fit those of the next point that saw any.
+#[derive(Debug, Default)]
+struct Fit {
+    n: f64,
+    n_fitting: f64,
+    /// Of the greatest densities.
+    sum: f64,
+    sum_of_squares: f64,
+}
+
+impl Fit {
+    fn of(plan: &Plan, observations: &[Observation], direction: Direction) -> Self {
+        let at = |observation: &Observation| {
+            plan.aligned_ns(direction, observation.point, observation.t_ns)
+        };
+        let mut all: Vec<(i64, u16, i64)> = observations
+            .iter()
+            .map(|one| (plan.place(direction, one.point), one.point, at(one)))
+            .collect();
+        all.sort_unstable();
+        let points: Vec<&[(i64, u16, i64)]> = all.chunk_by(|a, b| a.1 == b.1).collect();
+        let mut fit = Self::default();
+        for two in points.windows(2) {
+            let &[up, down] = two else { continue };
+            let band = up.first().zip(down.first());
+            let band = band.and_then(|(up, down)| plan.band(direction, up.1, down.1));
+            let Some(band) = band else { continue };
+            for one in up {
+                fit.note(band, one.2, down);
+            }
+        }
+        fit
+    }
+
+    fn note(&mut self, band: &Band, up_ns: i64, down: &[(i64, u16, i64)]) {
+        let from_ns = up_ns.saturating_add(band.lo_ns);
+        let from = down.partition_point(|(_, _, ns)| *ns < from_ns);
+        let later_ns = down.get(from..).unwrap_or(&[]).iter();
+        let residuals_ns = later_ns.map(|(_, _, ns)| ns.saturating_sub(up_ns));
+        let admitted = residuals_ns.take_while(|ns| band.admits(*ns));
+        let densities = admitted.take(MOST_FRAMES).map(|ns| band.density_at(ns));
+        let best = densities.fold(0.0, f64::max);
+        self.n += 1.0;
+        self.n_fitting += if best > 0.0 { 1.0 } else { 0.0 };
+        self.sum += best;
+        self.sum_of_squares += best * best;
+    }
+
+    fn is_twice(&self, other: &Self) -> bool {
+        self.n_fitting >= 2.0 * other.n_fitting.max(1.0)
+    }
+
+    /// Whether the means differ by far more than their errors.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        const ENOUGH: f64 = 16.0;
+        const ERRORS: f64 = 6.0;
+        let mean = |fit: &Self| fit.sum / fit.n.max(1.0);
+        let variance = |fit: &Self| {
+            let spread = fit.sum_of_squares / fit.n.max(1.0) - mean(fit) * mean(fit);
+            spread.max(0.0) / fit.n.max(1.0)
+        };
+        let apart = (mean(self) - mean(other)).abs();
+        self.n.min(other.n) >= ENOUGH && apart > ERRORS * (variance(self) + variance(other)).sqrt()
+    }
+}
+
+/// Whether most points saw a packet later than the one before them on the path, where one clock says.
+fn sent_forward(plan: &Plan, observations: &[Observation]) -> Option<bool> {
+    let first = observations.first()?;
+    if !observations
+        .iter()
+        .all(|one| plan.same_clock(one.point, first.point))
+    {
+        return None;
+    }
+    let mut along: Vec<(i64, i64)> = observations
+        .iter()
+        .map(|one| (plan.place(Direction::Forward, one.point), one.t_ns))
+        .collect();
+    along.sort_unstable();
+    let later = along.windows(2).map(|two| match two {
+        [(_, up_ns), (_, down_ns)] => down_ns.saturating_sub(*up_ns).signum(),
+        _ => 0,
+    });
+    let n_later: i64 = later.sum();
+    (n_later != 0).then_some(n_later > 0)
+}
+
+/// How far the first observations at each point are from where a packet of that direction would be.
+fn misfit_ns(plan: &Plan, observations: &[Observation], direction: Direction) -> u64 {
+    let at =
+        |observation: &Observation| plan.aligned_ns(direction, observation.point, observation.t_ns);
+    let mut firsts: Vec<(u16, i64)> = observations
+        .iter()
+        .map(|one| (one.point, at(one)))
+        .collect();
+    firsts.sort_unstable();
+    firsts.dedup_by_key(|(point, _)| *point);
+    firsts.sort_unstable_by_key(|(point, _)| plan.place(direction, *point));
+    firsts
+        .windows(2)
+        .map(two_apart_ns)
+        .fold(0, u64::saturating_add)
+}
+
+fn two_apart_ns(two: &[(u16, i64)]) -> u64 {
+    match two {
+        [(_, a), (_, b)] => b.abs_diff(*a),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::{SEGMENT_NS, observation, path};
+
+    fn group(first: Observation, raw_ns: [i64; 3]) -> Vec<Observation> {
+        let at = |(point, t_ns)| Observation {
+            point,
+            t_ns,
+            aligned_ns: t_ns,
+            ..first
+        };
+        (0..).zip(raw_ns).map(at).collect()
+    }
+
+    #[test]
+    fn the_survey_knows() {
+        let mut plan = path(3);
+        plan.toward_is_forward.insert(7, false);
+        let away = Observation {
+            pair: 7,
+            toward: false,
+            ..observation(1, 0, 0)
+        };
+        let toward = Observation {
+            toward: true,
+            ..away
+        };
+        let mut votes = Votes::default();
+        assert_eq!(votes.direction(&plan, &[away]), Some(Direction::Forward));
+        assert_eq!(votes.direction(&plan, &[toward]), Some(Direction::Reverse));
+        assert_eq!(votes.direction(&plan, &[]), None);
+        plan.is_one_way = true;
+        assert_eq!(votes.direction(&plan, &[toward]), Some(Direction::Forward));
+    }
+
+    #[test]
+    fn what_fits_decides_and_votes_for_what_does_not_tell() {
+        let plan = path(3);
+        let mut votes = Votes::default();
+        let there = Observation {
+            flow: 5,
+            toward: false,
+            ..observation(1, 0, 0)
+        };
+        let back = Observation {
+            toward: true,
+            ..there
+        };
+        let forward = group(there, [0, SEGMENT_NS, 2 * SEGMENT_NS]);
+        let reverse = group(back, [2 * SEGMENT_NS, SEGMENT_NS, 0]);
+        assert_eq!(
+            votes.direction(&plan, &[back]),
+            Some(Direction::Forward),
+            "nothing is known"
+        );
+        for _ in 0..2 {
+            assert_eq!(votes.direction(&plan, &forward), Some(Direction::Forward));
+            assert_eq!(votes.direction(&plan, &reverse), Some(Direction::Reverse));
+        }
+        assert_eq!(votes.direction(&plan, &[back]), Some(Direction::Reverse));
+        assert_eq!(votes.direction(&plan, &[there]), Some(Direction::Forward));
+        let of_another = Observation { flow: 6, ..back };
+        assert_eq!(
+            votes.direction(&plan, &[of_another]),
+            Some(Direction::Forward)
+        );
+    }
+
+    #[test]
+    fn what_has_no_direction_casts_no_vote() {
+        let plan = path(3);
+        let mut votes = Votes::default();
+        let born_on_the_way = Observation {
+            directed: false,
+            ..observation(1, 0, 0)
+        };
+        for _ in 0..5 {
+            let back = group(born_on_the_way, [2 * SEGMENT_NS, SEGMENT_NS, 0]);
+            assert_eq!(votes.direction(&plan, &back), Some(Direction::Reverse));
+        }
+        assert!(votes.of_flow.is_empty());
+    }
+}

@@ -1,0 +1,180 @@
+//! Equal packets of which it is known how many were lost, and not which: as many as end in doubt,
+//! less those that begin farther on, with or without doubt.
+//!
+//! Whichever of them went on, each that did begins again somewhere. So a packet that was too slow
+//! to be known again is no loss; nor is one that was lost while an earlier point missed another.
+
+use crate::matching::resolve::piece::Piece;
+use crate::plan::{Direction, Plan};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A piece whose end stands for a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LostUntold {
+    pub(crate) piece: usize,
+    /// The packet, whichever it is, had entered the whole path.
+    pub(crate) has_entered: bool,
+}
+
+/// Ends in doubt that nothing can have continued. All pieces of one identity within a window.
+pub(crate) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<LostUntold> {
+    let place = |at: u16| plan.place(direction, at);
+    let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
+    let Some(first) = pieces.iter().filter_map(first_of).min() else {
+        return Vec::new();
+    };
+    if !pieces.iter().any(|piece| piece.has_doubtful_end) {
+        return Vec::new();
+    }
+    let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
+    // what a piece may continue ended at an earlier place, so it is known already
+    along.sort_by_key(|(_, piece)| first_of(piece));
+    let entry = plan.entry(direction);
+    let mut open = OpenEnds::new(plan.wide_ns);
+    for (index, piece) in along {
+        let [head, ..] = piece.observations.as_slice() else {
+            continue;
+        };
+        let at = place(head.point);
+        let mut has_entered = Some(head.point) == entry;
+        if at > first {
+            has_entered = open.take(at, head.aligned_ns).unwrap_or(false);
+        }
+        let is_alone = piece.observations.len() == 1 && piece.has_doubtful_start;
+        if let Some(last) = piece.observations.last()
+            && (piece.has_doubtful_end || is_alone)
+            && !piece.may_be_copy()
+        {
+            open.add(place(last.point), (last.aligned_ns, index, has_entered));
+        }
+    }
+    open.left()
+}
+
+/// When an end is, of which piece, and whether that had entered.
+type PieceEnd = (i64, usize, bool);
+
+/// Ends that nothing continued so far.
+struct OpenEnds {
+    wide_ns: i64,
+    at: BTreeMap<i64, BTreeSet<PieceEnd>>,
+}
+
+impl OpenEnds {
+    fn new(wide_ns: i64) -> Self {
+        Self {
+            wide_ns,
+            at: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, place: i64, end: PieceEnd) {
+        self.at.entry(place).or_default().insert(end);
+    }
+
+    /// Takes an end that what begins here and now may continue: at the nearest place, the latest
+    /// before it, or the next one.
+    fn take(&mut self, place: i64, at_ns: i64) -> Option<bool> {
+        let near = |end: &&PieceEnd| end.0.abs_diff(at_ns) <= self.wide_ns.unsigned_abs();
+        for ends in self.at.range_mut(..place).rev().map(|(_, ends)| ends) {
+            let now = (at_ns, usize::MAX, true);
+            let before = ends.range(..=now).next_back().filter(near);
+            let found = before.or_else(|| ends.range(now..).next().filter(near));
+            if let Some(end) = found.copied() {
+                ends.remove(&end);
+                return Some(end.2);
+            }
+        }
+        None
+    }
+
+    fn left(self) -> Vec<LostUntold> {
+        let ends = self.at.into_values().flatten();
+        ends.map(|(_, piece, has_entered)| LostUntold { piece, has_entered })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::{observation, path};
+
+    const FAR_NS: i64 = 1_000_000;
+
+    /// Seen at these points, and whether it begins and ends in doubt.
+    type Seen<'a> = (&'a [(u16, i64)], bool, bool);
+
+    /// A path whose points copy nothing.
+    fn plain(n: u16) -> Plan {
+        Plan {
+            copies: Vec::new(),
+            ..path(n)
+        }
+    }
+
+    fn lost(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<(usize, bool)> {
+        let piece = |(seen, has_doubtful_start, has_doubtful_end): &Seen<'_>| {
+            let observations = seen
+                .iter()
+                .map(|(point, at_ns)| observation(1, *point, *at_ns));
+            Piece {
+                has_doubtful_start: *has_doubtful_start,
+                has_doubtful_end: *has_doubtful_end,
+                ..Piece::new(observations.collect())
+            }
+        };
+        let pieces: Vec<Piece> = pieces.iter().map(piece).collect();
+        let found = lost_untold(plan, Direction::Forward, &pieces).into_iter();
+        found.map(|one| (one.piece, one.has_entered)).collect()
+    }
+
+    #[test]
+    fn of_three_ends_and_two_beginnings_one_is_lost() {
+        let pieces: [Seen<'_>; 5] = [
+            (&[(0, 0)], true, true),
+            (&[(0, 10)], true, true),
+            (&[(0, 20)], true, true),
+            (&[(1, 5), (2, 5)], true, false),
+            (&[(1, 15), (2, 15)], true, false),
+        ];
+        assert_eq!(lost(&plain(3), &pieces), [(2, true)]);
+    }
+
+    #[test]
+    fn what_is_slow_again_and_again_is_not_lost() {
+        let pieces: [Seen<'_>; 4] = [
+            (&[(0, 0)], true, true),
+            (&[(1, 40), (2, 50)], false, true),
+            (&[(3, 90)], true, true),
+            (&[(4, 130)], true, false),
+        ];
+        // where it arrived nothing leads on
+        assert_eq!(lost(&plain(5), &pieces), [(3, true)]);
+    }
+
+    #[test]
+    fn what_begins_long_after_continues_nothing() {
+        let pieces: [Seen<'_>; 2] = [(&[(0, 0)], true, true), (&[(1, FAR_NS)], true, false)];
+        assert_eq!(lost(&plain(3), &pieces), [(0, true), (1, false)]);
+    }
+
+    #[test]
+    fn without_doubt_nothing_is_told_twice() {
+        let pieces: [Seen<'_>; 2] = [(&[(0, 0)], false, false), (&[(1, 5)], false, false)];
+        assert_eq!(lost(&plain(3), &pieces), []);
+    }
+
+    #[test]
+    fn what_lies_as_a_copy_does_is_not_lost_and_its_original_may_be() {
+        let in_doubt = |at_ns, copied| Piece {
+            has_doubtful_start: true,
+            has_doubtful_end: true,
+            copied,
+            ..Piece::new(vec![observation(1, 0, at_ns)])
+        };
+        let pieces = [in_doubt(0, 0.0), in_doubt(10, 0.01)];
+        let found = lost_untold(&path(2), Direction::Forward, &pieces);
+        assert_eq!(found.iter().map(|one| one.piece).collect::<Vec<_>>(), [0]);
+    }
+}

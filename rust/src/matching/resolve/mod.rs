@@ -1,0 +1,288 @@
+//! From the observations of one identity to trajectories: what is one packet, what are copies of it, and
+//! what cannot be told.
+
+pub(crate) mod assign;
+pub(crate) mod components;
+pub(crate) mod copies;
+pub(crate) mod density;
+pub(crate) mod direction;
+pub(crate) mod join_pieces;
+pub(crate) mod known_losses;
+pub(crate) mod piece;
+pub(crate) mod posterior;
+pub(crate) mod recurrence;
+pub(crate) mod resent;
+pub(crate) mod train_delay;
+pub(crate) mod trellis;
+
+use crate::matching::evidence::{By, Evidence};
+use crate::matching::observation::Observation;
+use crate::matching::resolve::assign::Cluster;
+use crate::matching::resolve::copies::{CopyRules, Folded, NEARLY_ALL};
+use crate::matching::resolve::density::{density_of, points_are_distinct};
+use crate::matching::resolve::direction::Votes;
+use crate::matching::resolve::join_pieces::join_leftovers;
+use crate::matching::resolve::known_losses::lost_untold;
+use crate::matching::resolve::piece::{Piece, Sink};
+use crate::matching::resolve::recurrence::Recurrence;
+use crate::plan::{Band, Direction, Plan};
+use std::sync::Arc;
+
+/// Decides group after group.
+pub(crate) struct Resolver {
+    plan: Arc<Plan>,
+    votes: Votes,
+    /// No band is wider: observations of one packet at neighbours are closer than this.
+    gap_ns: i64,
+    folded: Folded,
+    recurrence: Recurrence,
+    /// How often identities like the present one were known to come again before it.
+    recurring: Option<f64>,
+    /// What is decided is a decoy.
+    is_again: bool,
+}
+
+impl Resolver {
+    pub(crate) fn new(plan: Arc<Plan>, gap_ns: i64) -> Self {
+        Self {
+            plan,
+            votes: Votes::default(),
+            gap_ns,
+            folded: Folded::default(),
+            recurrence: Recurrence::default(),
+            recurring: None,
+            is_again: false,
+        }
+    }
+
+    /// Decides all observations of one identity.
+    pub(crate) fn resolve(&mut self, observations: &mut [Observation], sink: &mut dyn Sink) {
+        let Some(direction) = self.votes.direction(&self.plan, observations) else {
+            self.folded.clear();
+            return observations.iter_mut().for_each(|one| {
+                one.evidence.add(Evidence::NO_WAY);
+                sink.ambiguous(one, Direction::Forward, &self.folded);
+            });
+        };
+        if direction.is_reverse() {
+            for observation in observations.iter_mut() {
+                observation.aligned_ns =
+                    self.plan
+                        .aligned_ns(direction, observation.point, observation.t_ns);
+            }
+        }
+        let first = observations.first();
+        self.recurring = first.and_then(|first| self.recurrence.rate_of(first));
+        self.resolve_directed(observations, direction, sink);
+    }
+
+    /// Decides observations of one identity that were decided before, less some; learns nothing from them.
+    pub(crate) fn match_again(
+        &mut self,
+        observations: &mut [Observation],
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) {
+        self.is_again = true;
+        self.resolve_directed(observations, direction, sink);
+        self.is_again = false;
+    }
+
+    fn resolve_directed(
+        &mut self,
+        observations: &mut [Observation],
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) {
+        observations.sort_unstable_by_key(|one| (self.component(one), one.aligned_ns, one.frame));
+        let mut rest = observations;
+        while !rest.is_empty() {
+            let (run, others) = rest.split_at_mut(self.run_length(rest));
+            self.resolve_run(run, direction, sink);
+            rest = others;
+        }
+    }
+
+    fn component(&self, observation: &Observation) -> Option<u16> {
+        let of_point = self.plan.component.get(usize::from(observation.point));
+        of_point.copied()
+    }
+
+    /// How many of the first observations may be of one packet.
+    fn run_length(&self, observations: &[Observation]) -> usize {
+        let is_near = |two: &&[Observation]| {
+            matches!(two, [a, b] if self.component(a) == self.component(b)
+                && later_ns(a, b) <= self.plan.horizon_ns)
+        };
+        1 + observations.windows(2).take_while(is_near).count()
+    }
+
+    fn resolve_run(&mut self, run: &mut [Observation], direction: Direction, sink: &mut dyn Sink) {
+        self.folded.clear();
+        // of a flow whose packets are equal, one observation a point may still be of two packets
+        let recurring = self.recurring;
+        let is_alone = points_are_distinct(run);
+        if is_alone && recurring.is_none() {
+            return self.join(run, direction, sink);
+        }
+        let mut kept = if is_alone {
+            run.to_vec()
+        } else {
+            self.fold(run, direction, recurring.is_some())
+        };
+        if !self.is_again {
+            self.recurrence.note(&kept, self.plan.horizon_ns);
+        }
+        let is_one = points_are_distinct(&kept);
+        if is_one && recurring.is_none() {
+            return self.join(&mut kept, direction, sink);
+        }
+        if self.is_uncharted(direction, &kept) {
+            let equal = kept.iter();
+            return equal.for_each(|one| sink.ambiguous(one, direction, &self.folded));
+        }
+        let (pieces, rate) = match (is_one, recurring) {
+            (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
+            _ => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
+        };
+        let pieces = join_leftovers(&self.plan, direction, rate, pieces);
+        for piece in &pieces {
+            piece.hand_to(sink, direction, &self.folded);
+        }
+        for lost in lost_untold(&self.plan, direction, &pieces) {
+            if let Some(piece) = pieces.get(lost.piece) {
+                sink.lost_untold(&piece.observations, direction, lost.has_entered);
+            }
+        }
+    }
+
+    /// Whether several points saw it, and no packet that can be told from others says where such
+    /// packets lie between any two of them.
+    fn is_uncharted(&self, direction: Direction, kept: &[Observation]) -> bool {
+        let mut points: Vec<u16> = kept.iter().map(|one| one.point).collect();
+        points.sort_unstable_by_key(|point| self.plan.place(direction, *point));
+        points.dedup();
+        let is_guessed = |up: u16, down: u16| {
+            let band = self.plan.band(direction, up, down);
+            band.is_none_or(Band::is_guessed)
+        };
+        let downs = |at: usize| points.iter().skip(at + 1);
+        let mut ups = points.iter().enumerate();
+        points.len() > 1 && ups.all(|(at, up)| downs(at).all(|down| is_guessed(*up, *down)))
+    }
+
+    /// Of one observation a point: what the bands say is one packet.
+    fn usual(&self, run: &mut [Observation], direction: Direction) -> Vec<Piece> {
+        run.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
+        for observation in run.iter_mut() {
+            observation.evidence.by = By::UsualTime;
+        }
+        let pieces = run.chunk_by(|up, down| self.admits(direction, up, down));
+        pieces
+            .map(|observations| Piece::new(observations.to_vec()))
+            .collect()
+    }
+
+    /// Of several observations a point: what the bands tell, and how densely the identity is seen.
+    fn cluster(
+        &self,
+        kept: &mut [Observation],
+        direction: Direction,
+        least_rate: f64,
+    ) -> (Vec<Piece>, f64) {
+        let mut crowd = density_of(kept, self.gap_ns);
+        crowd.rate = crowd.rate.max(least_rate);
+        let mut pieces = Vec::new();
+        for cluster in kept.chunk_by_mut(|a, b| later_ns(a, b) <= self.gap_ns) {
+            Cluster::new(&self.plan, direction, crowd, cluster).assign(&mut pieces);
+        }
+        (pieces, crowd.rate)
+    }
+
+    /// Takes copies out of a run.
+    fn fold(
+        &mut self,
+        run: &[Observation],
+        direction: Direction,
+        repeats: bool,
+    ) -> Vec<Observation> {
+        let mut folded = std::mem::take(&mut self.folded);
+        let copies_at = |observations: &[Observation]| {
+            let point = observations.first().map(|observation| observation.point);
+            point.map_or_else(Default::default, |point| self.plan.copies_at(point))
+        };
+        let rules = CopyRules {
+            copies: &copies_at,
+            fits: &|one, other| self.fits(direction, one, other),
+            place: &|observation| self.plan.place(direction, observation.point),
+            repeats,
+        };
+        let kept = folded.fold(run, &rules);
+        if self.is_mixed(direction, &kept, &folded) {
+            folded.clear();
+            self.folded = folded;
+            return run.to_vec();
+        }
+        self.folded = folded;
+        kept
+    }
+
+    /// Whether a copy follows where its original does not: then what was folded is two packets, each
+    /// of which some points missed, or a packet and its double, which is timed by itself. Not where
+    /// all packets are seen twice: there it is a packet that was slow, or fast.
+    fn is_mixed(&self, direction: Direction, kept: &[Observation], folded: &Folded) -> bool {
+        if folded.is_empty() || !points_are_distinct(kept) {
+            return false;
+        }
+        let mut along = kept.to_vec();
+        along.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
+        along.windows(2).any(|two| {
+            let [up, down] = two else { return false };
+            let is_copied = |copy: &Observation| self.admits(direction, copy, down);
+            let is_copy = |copy: &Observation| self.admits(direction, up, copy);
+            let mut ups = folded.copies_of(up).filter(|copy| !self.is_sure(up, copy));
+            let mut downs = folded
+                .copies_of(down)
+                .filter(|copy| !self.is_sure(down, copy));
+            !self.admits(direction, up, down) && (ups.any(is_copied) || downs.any(is_copy))
+        })
+    }
+
+    /// Whether a point sees nearly everything twice, so far apart.
+    fn is_sure(&self, original: &Observation, copy: &Observation) -> bool {
+        let copies = self.plan.copies_at(copy.point);
+        let gap_ns = copy.t_ns.saturating_sub(original.t_ns);
+        copies.copied_frac >= NEARLY_ALL && copies.admits(gap_ns)
+    }
+
+    /// One observation a point: one packet, as far as neighbours are close enough.
+    fn join(&self, run: &mut [Observation], direction: Direction, sink: &mut dyn Sink) {
+        run.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
+        let wide_ns = self.plan.wide_ns.unsigned_abs();
+        for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= wide_ns) {
+            sink.trajectory(packet, direction, &self.folded);
+        }
+    }
+
+    /// Whether two observations lie as those of one packet usually do.
+    fn fits(&self, direction: Direction, one: &Observation, other: &Observation) -> bool {
+        let place = |observation: &Observation| self.plan.place(direction, observation.point);
+        if place(one) < place(other) {
+            self.admits(direction, one, other)
+        } else {
+            self.admits(direction, other, one)
+        }
+    }
+
+    fn admits(&self, direction: Direction, up: &Observation, down: &Observation) -> bool {
+        let band = self.plan.band(direction, up.point, down.point);
+        band.is_some_and(|band| band.admits(later_ns(up, down)))
+    }
+}
+
+fn later_ns(one: &Observation, other: &Observation) -> i64 {
+    other.aligned_ns.saturating_sub(one.aligned_ns)
+}
+
+#[cfg(test)]
+mod tests;

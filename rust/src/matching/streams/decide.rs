@@ -1,0 +1,301 @@
+//! The decision about pieces of one stream that were seen about the same time.
+
+use crate::matching::observation::Observation;
+use crate::matching::streams::byte_set::Span;
+use crate::matching::streams::pairs::{ByteEnd, Pair, PairRules, PairVerdict, common, find, judge};
+use crate::matching::streams::segment::StreamSegment;
+use crate::matching::streams::{Cut, PairKind, Said};
+use crate::plan::{Along, Direction, Plan};
+
+/// Pieces of one stream and direction, in order of time.
+pub(crate) struct Batch<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) along: &'a Along,
+    pub(crate) direction: Direction,
+    pub(crate) within_ns: i64,
+    pub(crate) pieces: &'a mut Vec<StreamSegment>,
+    /// Pairs are told whose earlier piece is before this, unless they were told before: those of
+    /// old pieces are, up to the second.
+    pub(crate) told_ns: (i64, i64),
+}
+
+impl Batch<'_> {
+    /// Finds all pairs, and tells them.
+    pub(crate) fn decide(&mut self, to: &mut dyn Said) {
+        self.unwrap();
+        self.split_jumps();
+        for (up, down) in self.along.neighbours.iter().copied() {
+            self.join((up, down), false, to);
+        }
+        for (up, down) in self.along.leaps.iter().copied() {
+            self.join((up, down), true, to);
+        }
+        if let Some(ends) = self.along.whole {
+            self.join_whole(ends, to);
+        }
+    }
+
+    /// Gives the bytes of all pieces numbers that do not wrap, and forgets what was found of them.
+    fn unwrap(&mut self) {
+        self.pieces.sort_by_cached_key(|piece| {
+            let frame = piece.observations.first().map(|first| first.frame);
+            (piece.at_ns(), frame)
+        });
+        let mut near = 0;
+        for piece in self.pieces.iter_mut() {
+            if let Some(bytes) = piece.unwrapped(near) {
+                near = bytes.0;
+                piece.bytes = bytes;
+            }
+            let found = &mut piece.found;
+            found.before.clear();
+            found.after.clear();
+            (found.is_paired, found.is_doubtful) = (false, false);
+            found.has_entered = self.along.whole.is_some_and(|(up, _)| {
+                piece
+                    .observations
+                    .first()
+                    .is_some_and(|one| one.point == up)
+            });
+        }
+    }
+
+    /// A packet that jumps points which saw its bytes in other packets is not one packet.
+    fn split_jumps(&mut self) {
+        let mut order: Vec<usize> = (0..self.pieces.len()).collect();
+        let bytes_of = |piece: usize| self.pieces.get(piece).map_or((0, 0), |one| one.bytes);
+        order.sort_unstable_by_key(|piece| bytes_of(*piece));
+        let mut far = i64::MIN;
+        let reach: Vec<i64> = order
+            .iter()
+            .map(|piece| {
+                far = far.max(bytes_of(*piece).1);
+                far
+            })
+            .collect();
+        let mut cuts = Vec::new();
+        for (index, piece) in self.pieces.iter().enumerate() {
+            if piece.is_done {
+                continue;
+            }
+            let jumps = piece.observations.windows(2).enumerate();
+            for (at, two) in jumps.filter(|(_, two)| self.is_jump(two)) {
+                let n_before = order.partition_point(|other| bytes_of(*other).0 < piece.bytes.1);
+                let before = order.iter().zip(&reach).take(n_before).rev();
+                let mut near = before
+                    .take_while(|(_, reach)| **reach > piece.bytes.0)
+                    .take(MOST_LOOKS)
+                    .filter_map(|(other, _)| self.pieces.get(*other));
+                if near.any(|other| self.is_seen_between(piece, two, other)) {
+                    cuts.push((index, at));
+                }
+            }
+        }
+        // from the last on, so that what is before a cut keeps its index
+        for (index, at) in cuts.into_iter().rev() {
+            let rest = self.pieces.get_mut(index).map(|one| one.split_after(at));
+            self.pieces.extend(rest.flatten());
+        }
+    }
+
+    /// Whether two observations of one packet leave out a point between them.
+    fn is_jump(&self, two: &[Observation]) -> bool {
+        matches!(two, [up, down] if self.along.is_jump(up.point, down.point))
+    }
+
+    /// Whether a point that a piece jumped saw bytes of it in another packet.
+    fn is_seen_between(
+        &self,
+        piece: &StreamSegment,
+        two: &[Observation],
+        other: &StreamSegment,
+    ) -> bool {
+        let [up, down] = two else { return false };
+        let is_near = |one: &Observation, observation: &Observation| {
+            one.aligned_ns.abs_diff(observation.aligned_ns) <= self.within_ns.unsigned_abs()
+        };
+        common(piece.bytes, other.bytes).is_some()
+            && piece.bytes != other.bytes
+            && other.observations.iter().any(|observation| {
+                self.along
+                    .is_between(observation.point, up.point, down.point)
+                    && (is_near(up, observation) || is_near(down, observation))
+            })
+    }
+
+    /// Pairs last observations at one point with first observations at another, for bytes not found yet.
+    fn join(&mut self, (up, down): (u16, u16), is_leap: bool, to: &mut dyn Said) {
+        let may_be = |piece: &StreamSegment| !is_leap || !piece.found.is_doubtful;
+        let ups = self.ends(|piece| {
+            let last = piece.observations.last().filter(|last| last.point == up)?;
+            (may_be(piece) && piece.found.after.n_missing(piece.bytes) > 0).then_some(*last)
+        });
+        let mut downs = self.ends(|piece| {
+            let first = piece
+                .observations
+                .first()
+                .filter(|first| first.point == down)?;
+            (may_be(piece) && piece.found.before.n_missing(piece.bytes) > 0).then_some(*first)
+        });
+        if ups.is_empty() || downs.is_empty() {
+            return;
+        }
+        let rules = PairRules {
+            within_ns: self.within_ns,
+            band: self.plan.band(self.direction, up, down),
+            may_be_equal: is_leap,
+        };
+        let (mut pairs, crowded) = find(&ups, &mut downs, rules);
+        pairs.retain(|pair| !self.open(pair).is_empty());
+        judge(&mut pairs, self.pieces.len(), rules);
+        for piece in crowded {
+            self.doubt(piece);
+        }
+        for pair in &pairs {
+            match pair.verdict {
+                PairVerdict::Right => self.take(pair, to),
+                PairVerdict::Wrong => {}
+                PairVerdict::Doubtful => [pair.up, pair.down]
+                    .into_iter()
+                    .for_each(|piece| self.doubt(piece)),
+            }
+        }
+    }
+
+    fn ends(&self, observation_of: impl Fn(&StreamSegment) -> Option<Observation>) -> Vec<ByteEnd> {
+        let pieces = self.pieces.iter().enumerate();
+        let ends = pieces.filter_map(|(piece, one)| {
+            let observation = observation_of(one)?;
+            Some(ByteEnd {
+                piece,
+                key: observation.key,
+                bytes: one.bytes,
+                aligned_ns: observation.aligned_ns,
+                ending: one.ending,
+            })
+        });
+        ends.collect()
+    }
+
+    /// The bytes of a pair that neither side has found elsewhere.
+    fn open(&self, pair: &Pair) -> Vec<Span> {
+        let (Some(up), Some(down)) = (self.pieces.get(pair.up), self.pieces.get(pair.down)) else {
+            return Vec::new();
+        };
+        let of_up = up.found.after.gaps(pair.bytes);
+        of_up
+            .flat_map(|span| down.found.before.gaps(span).collect::<Vec<_>>())
+            .collect()
+    }
+
+    fn doubt(&mut self, piece: usize) {
+        if let Some(piece) = self.pieces.get_mut(piece) {
+            piece.found.is_doubtful = true;
+        }
+    }
+
+    /// Notes a pair, and tells it.
+    fn take(&mut self, pair: &Pair, to: &mut dyn Said) {
+        let open = self.open(pair);
+        let has_entered = self
+            .pieces
+            .get(pair.up)
+            .is_some_and(|up| up.found.has_entered);
+        if let Some(up) = self.pieces.get_mut(pair.up) {
+            for span in &open {
+                up.found.after.add(*span);
+            }
+            up.found.is_paired = true;
+        }
+        if let Some(down) = self.pieces.get_mut(pair.down) {
+            for span in &open {
+                down.found.before.add(*span);
+            }
+            down.found.is_paired = true;
+            down.found.has_entered |= has_entered;
+        }
+        let n_bytes = open.iter().map(|(lo, hi)| hi.abs_diff(*lo)).sum();
+        if let Some((up, down)) = self.untold(pair)
+            && let (Some(from), Some(at)) = (up.observations.last(), down.observations.first())
+        {
+            let n_copies = n_copies((up, from), (down, at));
+            let kind = kind(up, down);
+            to.pair(&Cut {
+                up: from,
+                down: at,
+                kind,
+                n_bytes,
+                n_copies,
+            });
+        }
+    }
+
+    /// The two pieces of a pair, if it is to be told now.
+    fn untold(&self, pair: &Pair) -> Option<(&StreamSegment, &StreamSegment)> {
+        let (up, down) = (self.pieces.get(pair.up)?, self.pieces.get(pair.down)?);
+        let (now_ns, before_ns) = self.told_ns;
+        let at_ns = up.at_ns().min(down.at_ns());
+        let was_told = up.is_old && down.is_old && at_ns < before_ns;
+        (at_ns < now_ns && !was_told).then_some((up, down))
+    }
+
+    /// The whole path, over bytes seen at both of its ends in different packets.
+    fn join_whole(&mut self, (up, down): (u16, u16), to: &mut dyn Said) {
+        let at = |piece: &StreamSegment, point: u16| {
+            let mut observations = piece.observations.iter();
+            observations
+                .find(|observation| observation.point == point)
+                .copied()
+        };
+        let only = |piece: &StreamSegment, here: u16, there: u16| {
+            at(piece, here).filter(|_| at(piece, there).is_none())
+        };
+        let ups = self.ends(|piece| only(piece, up, down));
+        let mut downs = self.ends(|piece| only(piece, down, up));
+        let rules = PairRules {
+            within_ns: self.within_ns,
+            band: self.plan.band(self.direction, up, down),
+            may_be_equal: true,
+        };
+        let (mut pairs, _) = find(&ups, &mut downs, rules);
+        judge(&mut pairs, self.pieces.len(), rules);
+        let right = pairs
+            .iter()
+            .filter(|pair| pair.verdict == PairVerdict::Right);
+        for pair in right {
+            if let Some((one, other)) = self.untold(pair)
+                && let (Some(from), Some(last)) = (at(one, up), at(other, down))
+            {
+                let n_bytes = pair.bytes.1.abs_diff(pair.bytes.0);
+                let n_copies = n_copies((one, &from), (other, &last));
+                to.whole_path(&Cut {
+                    up: &from,
+                    down: &last,
+                    kind: kind(one, other),
+                    n_bytes,
+                    n_copies,
+                });
+            }
+        }
+    }
+}
+
+/// Copies of the packet that came out, beyond those of the one that went in.
+fn n_copies(up: (&StreamSegment, &Observation), down: (&StreamSegment, &Observation)) -> u64 {
+    let [before, after] =
+        [up, down].map(|(piece, observation)| piece.folded.copies_of(observation).count() as u64);
+    after.saturating_sub(before)
+}
+
+/// Packets of the same stream that are looked at for one that jumped points.
+const MOST_LOOKS: usize = 1024;
+
+fn kind(up: &StreamSegment, down: &StreamSegment) -> PairKind {
+    if up.bytes.0 == down.bytes.0 {
+        PairKind::FirstByte
+    } else if up.bytes.1 == down.bytes.1 {
+        PairKind::LastByte
+    } else {
+        PairKind::Overlap
+    }
+}
