@@ -49,3 +49,4 @@ def test_what_is_no_two_groups_tells_nothing(takes_ns: tuple[int, ...]) -> None:
 
 def test_of_few_packets_nothing_is_told() -> None:
     assert two_groups(shared((5_000, 5_100, -6_000, -6_100), n=3)) is None
+    assert two_groups(shared((5_000, -6_000), n=0)) is None

@@ -36,6 +36,8 @@ def two_groups(both: Shared) -> dict[Way, bool] | None:
     Returns:
         None where the differences are no two groups.
     """
+    if len(both) == 0:
+        return None
     ways, of_way, n = np.unique(
         np.stack((both.pair, both.is_toward)), axis=1, return_inverse=True, return_counts=True
     )
