@@ -234,7 +234,9 @@ def _figures(
     mean_ns = row["mean_ns"] - float(true_ns.mean())
     p50_ns, p99_ns = np.quantile(true_ns, (0.5, 0.99), method="inverted_cdf")
     known_ns = (row["clock_half_width_ns"] or 0.0) + 1
-    of_class, margins_ns = row["class"], (-EDGE_NS, 0, EDGE_NS)
+    # what was seen last less than the waiting time before the end is neither lost nor counted
+    waited_ns = max(EDGE_NS, int(row["loss_threshold_ns"] or 0))
+    of_class, margins_ns = row["class"], (-waited_ns, 0, EDGE_NS)
     bounds = [hop.n_lost(covered_ns, margin_ns, of_class) for margin_ns in margins_ns]
     bytes_lost = [hop.n_lost_bytes(covered_ns, margin_ns) for margin_ns in margins_ns]
     n_truly_duplicated = hop.duplicated[of_class]
