@@ -97,9 +97,9 @@ class InputError(PcaplatError, ValueError):
         )
 
     @classmethod
-    def no_window(cls) -> "InputError":
-        """Refuse a window that nothing fits into."""
-        return cls("--window: must be longer than 0; leave it out to have it found")
+    def no_time(cls, option: str) -> "InputError":
+        """Refuse a duration that nothing fits into."""
+        return cls(f"{option}: must be longer than 0; leave it out to have it found")
 
     @classmethod
     def wrong_range(cls, asked: str, what: str, span: str) -> "InputError":

@@ -83,11 +83,11 @@ def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[st
     return groups
 
 
-def parse_window_ns(_: str, text: str) -> int:
+def parse_window_ns(option: str, text: str) -> int:
     """Read a duration that is not 0."""
     window_ns = parse_duration_ns(text)
     if not window_ns:
-        raise InputError.no_window()
+        raise InputError.no_time(option)
     return window_ns
 
 
