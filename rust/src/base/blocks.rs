@@ -88,7 +88,7 @@ impl Blocks {
 
     /// Puts in order what waits. Packets come roughly by time, so only the end is touched.
     fn settle(&mut self) {
-        self.waiting.sort_unstable();
+        sort(&mut self.waiting);
         let Some(least) = self.waiting.first().copied() else {
             return;
         };
@@ -137,6 +137,38 @@ impl Blocks {
             let bin = i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS;
             ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
         })
+    }
+}
+
+/// Sorts codes digit by digit, the lowest first: each time the order so far is kept among equals.
+fn sort(codes: &mut Vec<u32>) {
+    const DIGIT_BITS: u32 = 11;
+    const N_DIGITS: usize = 1 << DIGIT_BITS;
+    if codes.len() < N_DIGITS {
+        return codes.sort_unstable();
+    }
+    let mut sorted = vec![0; codes.len()];
+    for shift in (0..u32::BITS).step_by(DIGIT_BITS as usize) {
+        let digit = |code: u32| (code >> shift) as usize % N_DIGITS;
+        let mut places = [0_usize; N_DIGITS];
+        for code in codes.iter() {
+            if let Some(n) = places.get_mut(digit(*code)) {
+                *n += 1;
+            }
+        }
+        let mut n_before = 0;
+        for place in &mut places {
+            n_before += std::mem::replace(place, n_before);
+        }
+        for code in codes.iter() {
+            if let Some(place) = places.get_mut(digit(*code))
+                && let Some(slot) = sorted.get_mut(*place)
+            {
+                *slot = *code;
+                *place += 1;
+            }
+        }
+        std::mem::swap(codes, &mut sorted);
     }
 }
 

@@ -64,13 +64,11 @@ impl PiecewiseLinear {
     /// The last knot that is not later.
     #[inline]
     fn last_until<'a>(&'a self, first: &'a Knot, t_ns: i64) -> &'a Knot {
-        let n_before = |slice| self.n_before.get(slice).copied();
         let slice = slice(first, t_ns, self.slice_bits);
-        let from = n_before(slice).unwrap_or(self.knots.len());
-        let to = n_before(slice.saturating_add(1)).unwrap_or(self.knots.len());
-        let within = self.knots.get(from..to).unwrap_or(&[]);
-        let n_until = from + within.partition_point(|knot| knot.t_ns <= t_ns);
-        let last = n_until.checked_sub(1).and_then(|last| self.knots.get(last));
+        let n_before = self.n_before.get(slice).copied();
+        let from = n_before.unwrap_or(self.knots.len()).saturating_sub(1);
+        let from = self.knots.get(from..).unwrap_or(&[]);
+        let last = from.iter().take_while(|knot| knot.t_ns <= t_ns).last();
         last.unwrap_or(first)
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Window {
     of_key: HashedMap<u32>,
     /// Groups by slice of time in which they may be settled; a stamp far off delays no other group.
     due: BTreeMap<i64, Vec<u32>>,
+    /// The slice of the group before, which most often is that of the next.
+    latest: (i64, Vec<u32>),
     spare: Vec<Vec<u32>>,
     slice_bits: u32,
 }
@@ -52,6 +54,7 @@ impl Window {
             free_groups: Vec::new(),
             of_key: HashedMap::default(),
             due: BTreeMap::new(),
+            latest: (i64::MIN, Vec::new()),
             spare: Vec::new(),
             slice_bits: (horizon_ns / SLICES_PER_HORIZON).max(1).ilog2(),
         }
@@ -111,10 +114,21 @@ impl Window {
     }
 
     fn schedule(&mut self, index: u32, at_ns: i64) {
-        let slice = self.due.entry(at_ns >> self.slice_bits);
-        slice
-            .or_insert_with(|| self.spare.pop().unwrap_or_default())
-            .push(index);
+        let slice = at_ns >> self.slice_bits;
+        if slice != self.latest.0 {
+            self.put_back();
+            let groups = self.due.remove(&slice);
+            let groups = groups.unwrap_or_else(|| self.spare.pop().unwrap_or_default());
+            self.latest = (slice, groups);
+        }
+        self.latest.1.push(index);
+    }
+
+    fn put_back(&mut self) {
+        let (slice, groups) = &mut self.latest;
+        if !groups.is_empty() {
+            self.due.insert(*slice, std::mem::take(groups));
+        }
     }
 
     /// Hands out every group to which nothing newer than `watermark_ns` can belong; at `i64::MAX`,
@@ -127,6 +141,8 @@ impl Window {
     ) {
         let is_end = watermark_ns == i64::MAX;
         let settled_ns = watermark_ns.saturating_sub(self.horizon_ns);
+        self.put_back();
+        self.latest.0 = i64::MIN;
         while let Some(slice) = self.due.first_entry()
             && (is_end || *slice.key() < settled_ns >> self.slice_bits)
         {

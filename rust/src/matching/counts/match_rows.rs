@@ -28,6 +28,11 @@ impl Rows {
         Ok(Self(spill.transpose()?))
     }
 
+    #[inline]
+    pub(crate) fn are_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Keeps two observations of one packet, with its trajectory.
     pub(crate) fn keep(
         &mut self,

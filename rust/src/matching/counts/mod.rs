@@ -6,20 +6,21 @@ pub(crate) mod match_rows;
 pub(crate) mod min_delay;
 pub(crate) mod reordering;
 pub mod segment_rows;
+pub(crate) mod segment_way;
 pub(crate) mod steps;
 pub mod totals;
 
 use crate::base::error::Result;
-use crate::base::spill::Spill;
 use crate::matching::counts::byte_latency::ByteLatencies;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::match_rows::Rows;
-use crate::matching::counts::reordering::Reordering;
+use crate::matching::counts::min_delay::LeastDelays;
 use crate::matching::counts::segment_rows::{SegmentRow, SegmentRows};
+use crate::matching::counts::segment_way::SegmentWays;
 use crate::matching::counts::steps::{missing_branches, steps};
 use crate::matching::counts::totals::Totals;
 use crate::matching::evidence::By;
-use crate::matching::late::{LateEdge, Leftover, Leftovers};
+use crate::matching::late::{Leftover, Leftovers};
 use crate::matching::loss::{End, Losses};
 use crate::matching::observation::Observation;
 use crate::matching::resolve::copies::Folded;
@@ -42,14 +43,12 @@ pub(crate) struct Tally {
     plan: Arc<Plan>,
     totals: Totals,
     losses: Losses,
-    reordering: Vec<[Reordering; 2]>,
-    spills: Vec<[Option<Spill>; 2]>,
+    ways: SegmentWays,
+    least: LeastDelays,
     ends: ByteLatencies,
     crossings: SegmentRows,
     pub(crate) rows: Rows,
     topology: Arc<Topology>,
-    /// Per link and direction.
-    late_edges: Vec<[LateEdge; 2]>,
 }
 
 /// Two parts of a packet, joined after the window.
@@ -77,26 +76,14 @@ impl Tally {
         partition: impl std::fmt::Display + Copy,
         keep: Keep,
     ) -> Result<Self> {
-        let mut spills = Vec::new();
-        for (index, (near, far)) in plan.links.iter().enumerate() {
-            let is_apart = !plan.same_clock(*near, *far);
-            let spill = |direction: &str| {
-                let name = format!("raw-{index}-{direction}-{partition}");
-                is_apart
-                    .then(|| Spill::create(directory, &name))
-                    .transpose()
-            };
-            spills.push([spill("forward")?, spill("reverse")?]);
-        }
         Ok(Self {
             totals: Totals::of_links(plan.links.len()),
             losses: Losses::default(),
-            reordering: plan.links.iter().map(|_| Default::default()).collect(),
-            spills,
+            ways: SegmentWays::new(&plan, directory, partition)?,
+            least: LeastDelays::new(&plan),
             ends: ByteLatencies::new(directory, partition),
             crossings: SegmentRows::new(directory, partition, keep.crossings)?,
             rows: Rows::new(directory, partition, keep.rows)?,
-            late_edges: late_edges(&plan),
             topology: Arc::new(Topology::new(&plan)),
             plan,
         })
@@ -119,13 +106,19 @@ impl Tally {
         };
         let has_way = self.has_way(first, observations, direction);
         let topology = Arc::clone(&self.topology);
+        let bounds_clocks = self.least.is_bound_by(&self.plan, first);
         let mut crossed = 0;
         for (up, down) in steps(topology.along(direction), observations) {
             if has_way {
-                crossed |= self.count_pair(up, down, direction, folded);
+                if bounds_clocks {
+                    self.least.note(&self.plan, direction, (up, down));
+                }
+                crossed |= self.count_pair(up, down, folded);
             }
-            let with_path = self.plan.between(up.point, down.point);
-            self.rows.keep(up, down, with_path, first);
+            if self.rows.are_kept() {
+                let with_path = self.plan.between(up.point, down.point);
+                self.rows.keep(up, down, with_path, first);
+            }
         }
         if let [first, _, .., last] = observations
             && has_way
@@ -135,7 +128,10 @@ impl Tally {
                 .between(first.point, last.point)
                 .is_some_and(|crossing| self.topology.is_whole(crossing.link))
         {
-            crossed |= self.count_pair(first, last, direction, folded);
+            if bounds_clocks {
+                self.least.note(&self.plan, direction, (first, last));
+            }
+            crossed |= self.count_pair(first, last, folded);
         }
         self.losses
             .note_way(&self.topology, observations, direction, crossed);
@@ -166,9 +162,11 @@ impl Tally {
         direction: Direction,
         leftovers: &mut Leftovers,
     ) -> bool {
-        let tree = observations
-            .first()
-            .and_then(|one| self.plan.branches.get(&one.pair));
+        // on most paths no packet has several receivers
+        let branches = Some(&self.plan.branches).filter(|all| !all.is_empty());
+        let tree = branches
+            .zip(observations.first())
+            .and_then(|(all, one)| all.get(&one.pair));
         let Some(tree) = tree else { return false };
         let along = self.topology.along(direction);
         for (n_seen, down) in missing_branches(along, tree, observations) {
@@ -185,6 +183,9 @@ impl Tally {
         direction: Direction,
         earliest: &mut Earliest,
     ) {
+        if observations.is_sorted_by_key(|one| one.t_ns) {
+            return;
+        }
         for (up, down) in steps(self.topology.along(direction), observations) {
             earliest.note(&self.plan, up, down);
         }
@@ -264,33 +265,23 @@ impl Tally {
         }
         let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
         self.ends.count((index, side), cut, is_exact);
-        if let Some(reordering) = at(&mut self.reordering, index, side) {
-            reordering.push(cut.up, cut.down, cut.kind, is_exact, None);
+        if let Some(way) = self.ways.of(cut.up, cut.down) {
+            way.reordering.push(cut.up, cut.down, cut.kind, is_exact, None);
         }
     }
 
     /// Counts one pair of observations and returns the bit of the segment it crossed.
-    fn count_pair(
-        &mut self,
-        up: &Observation,
-        down: &Observation,
-        direction: Direction,
-        folded: &Folded,
-    ) -> u128 {
-        let is_exact = self.plan.same_clock(up.point, down.point);
-        if !is_exact {
-            self.totals.note_least(&self.plan, direction, up, down);
-        }
+    fn count_pair(&mut self, up: &Observation, down: &Observation, folded: &Folded) -> u128 {
         let n_copies = folded.n_made_between(up, down);
         let Some(crossing) = self.add_pair(up, down, n_copies) else {
             return 0;
         };
-        let LinkCrossing { link: index, side } = crossing;
-        if let Some(reordering) = at(&mut self.reordering, index, side) {
-            let with_path = Direction::of(side == 0);
-            let crossing = || SegmentRow::new(up, down, with_path, n_copies);
-            let crossing = self.crossings.are_kept().then(crossing);
-            reordering.push(up, down, PairKind::Packet, is_exact, crossing);
+        if let Some(way) = self.ways.of(up, down) {
+            let with_path = Direction::of(crossing.side == 0);
+            let row = || SegmentRow::new(up, down, with_path, n_copies);
+            let row = self.crossings.are_kept().then(row);
+            way.reordering
+                .push(up, down, PairKind::Packet, way.is_exact, row);
         }
         crossing.bit()
     }
@@ -302,66 +293,48 @@ impl Tally {
         down: &Observation,
         n_copies: u64,
     ) -> Option<LinkCrossing> {
-        let crossing = self.topology.between(up.point, down.point)?;
-        let LinkCrossing { link: index, side } = crossing;
+        let way = self.ways.of(up, down)?;
+        let LinkCrossing { link, side } = way.crossing;
+        let tally = at(&mut self.totals.links, link, side)?;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
-        let deviation_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-        let is_exact = self.plan.same_clock(up.point, down.point);
-        let took_ns = if is_exact { raw_ns } else { deviation_ns };
-        let edge = self.late_edges.get(index).and_then(|both| both.get(side));
-        let is_late = edge.is_some_and(|edge| edge.is_passed(is_exact, took_ns));
-        if let Some(tally) = at(&mut self.totals.links, index, side) {
-            tally.n += 1;
-            tally.matched_bytes += down.range.length().map_or(0, u64::from);
-            if is_exact {
-                tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
-            }
-            tally.note_delay(took_ns, is_late);
-            tally.n_duplicated += n_copies;
+        tally.n += 1;
+        tally.matched_bytes += down.range.length().map_or(0, u64::from);
+        tally.n_duplicated += n_copies;
+        let mut took_ns = raw_ns;
+        if way.is_exact {
+            tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
+        } else {
+            took_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+            way.spill([up.t_ns, raw_ns]);
         }
-        if !is_exact && let Some(Some(spill)) = at(&mut self.spills, index, side) {
-            spill.write([up.t_ns, raw_ns]);
-        }
-        Some(crossing)
+        tally.note_delay(took_ns, way.is_late(took_ns));
+        Some(way.crossing)
     }
 
     /// Puts in order what arrived before `until_ns`.
     pub(crate) fn settle(&mut self, until_ns: i64) {
-        for one in self.reordering.iter_mut().flatten() {
-            one.settle(until_ns);
-            self.crossings.take(&mut one.kept);
+        for way in self.ways.all() {
+            way.reordering.settle(until_ns);
+            self.crossings.take(&mut way.reordering.kept);
         }
     }
 
     /// The counts but for the losses, which need those of all partitions.
     pub(crate) fn finish(mut self) -> Result<(Totals, Losses)> {
-        let tallies = self.totals.links.iter_mut().flatten();
-        for (tally, reordering) in tallies.zip(self.reordering.iter_mut().flatten()) {
-            tally.put_in_order(reordering.finish());
-            self.crossings.take(&mut reordering.kept);
+        for way in self.ways.all() {
+            let LinkCrossing { link, side } = way.crossing;
+            if let Some(tally) = at(&mut self.totals.links, link, side) {
+                tally.put_in_order(way.reordering.finish());
+            }
+            self.crossings.take(&mut way.reordering.kept);
         }
-        for (paths, spills) in self
-            .totals
-            .spills
-            .iter_mut()
-            .flatten()
-            .zip(self.spills.into_iter().flatten())
-        {
-            paths.extend(spills.map(Spill::finish).transpose()?);
-        }
+        self.ways.finish(&mut self.totals.spills)?;
+        self.totals.least = self.least.finish();
         self.ends.finish(&mut self.totals.links)?;
         self.totals.rows.extend(self.rows.finish()?);
         self.totals.crossings = self.crossings.finish()?;
         Ok((self.totals, self.losses))
     }
-}
-
-/// What is late, per link and direction.
-fn late_edges(plan: &Plan) -> Vec<[LateEdge; 2]> {
-    let of_link = |(near, far): &(u16, u16)| {
-        [(*near, *far), (*far, *near)].map(|ends| LateEdge::of(plan, ends))
-    };
-    plan.links.iter().map(of_link).collect()
 }
 
 fn at<T>(links: &mut [[T; 2]], index: usize, side: usize) -> Option<&mut T> {

@@ -10,8 +10,7 @@ use crate::matching::late::WaitingTimes;
 use crate::matching::loss::allocate::Allocated;
 use crate::matching::loss::missed::Missed;
 use crate::matching::loss::segment_loss::LinkLoss;
-use crate::matching::observation::Observation;
-use crate::plan::{Direction, LinkCrossing, N_BINS, Plan};
+use crate::plan::{LinkCrossing, N_BINS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -174,39 +173,6 @@ impl Totals {
             spills: vec![Default::default(); n],
             trips: Shares::of_links(n),
             ..Self::default()
-        }
-    }
-
-    /// Notes what a pair between different clocks says about them.
-    pub(crate) fn note_least(
-        &mut self,
-        plan: &Plan,
-        direction: Direction,
-        up: &Observation,
-        down: &Observation,
-    ) {
-        // what is born on the way, and what was only guessed, bounds no clock: neighbour discovery
-        // travels both ways at once
-        if !up.directed || !plan.toward_is_forward.contains_key(&up.pair) {
-            return;
-        }
-        let (start_ns, width_ns) = plan.bins;
-        let bin = up.aligned_ns.saturating_sub(start_ns) / width_ns.max(1);
-        let Ok(bin) = usize::try_from(bin) else {
-            return;
-        };
-        let key = (up.point, down.point, direction.index());
-        let bins = self.least.entry(key).or_insert_with(|| vec![None; N_BINS]);
-        if let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) {
-            let least = MinDelay {
-                residual_ns: down.aligned_ns.saturating_sub(up.aligned_ns),
-                aligned_ns: up.aligned_ns,
-                up_ns: up.t_ns,
-                raw_ns: down.t_ns.saturating_sub(up.t_ns),
-                frames: [up.frame, down.frame],
-                n: 1,
-            };
-            least.join(slot);
         }
     }
 

@@ -71,8 +71,8 @@ impl Leftovers {
         };
         let may_go_on = is_marked(&self.begins, direction, last.point);
         let is_left = may_go_on || is_marked(&self.ends, direction, first.point);
-        let left = Leftover::of(observations, direction, fate.lost, fate.has_entered);
-        let Some(mut left) = left.filter(|_| is_left) else {
+        let left = || Leftover::of(observations, direction, fate.lost, fate.has_entered);
+        let Some(mut left) = is_left.then(left).flatten() else {
             self.log(first, direction);
             return false;
         };

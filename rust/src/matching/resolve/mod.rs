@@ -73,7 +73,32 @@ impl Resolver {
         }
         let first = observations.first();
         self.recurring = first.and_then(|first| self.recurrence.rate_of(first));
+        if self.recurring.is_none() && self.is_plain(observations) {
+            self.folded.clear();
+            let place = |one: &Observation| self.plan.place(direction, one.point);
+            observations.sort_unstable_by_key(|one| (place(one), one.aligned_ns, one.frame));
+            return sink.trajectory(observations, direction, &self.folded);
+        }
         self.resolve_directed(observations, direction, sink);
+    }
+
+    /// Whether there is nothing to decide: each point saw it once, and all of them within the time of one
+    /// packet. Most packets are so; what the rest of this file would say of them is the same.
+    #[inline]
+    fn is_plain(&self, observations: &[Observation]) -> bool {
+        let Some(first) = observations.first() else {
+            return false;
+        };
+        let component = self.component(first);
+        let (mut from_ns, mut to_ns) = (first.aligned_ns, first.aligned_ns);
+        for one in observations {
+            (from_ns, to_ns) = (from_ns.min(one.aligned_ns), to_ns.max(one.aligned_ns));
+            if self.component(one) != component {
+                return false;
+            }
+        }
+        let most_ns = self.plan.wide_ns.min(self.plan.horizon_ns);
+        to_ns.saturating_sub(from_ns) <= most_ns && points_are_distinct(observations)
     }
 
     /// Decides observations of one identity that were decided before, less some; learns nothing from them.
