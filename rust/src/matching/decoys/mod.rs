@@ -178,9 +178,9 @@ impl Decoys {
         self.found.n_tried += observations.len() as u64;
         self.of_frame.sort_unstable();
         let mut is_hit = false;
-        let key = observations.first().map_or(0, |first| first.key);
+        let drawn = drawn(observations);
         for turn in 0..N_ROUNDS {
-            self.take_out(key, turn);
+            self.take_out(drawn, turn);
             let mut left: Vec<Observation> = observations
                 .iter()
                 .filter(|one| !self.is_out(one))
@@ -204,12 +204,12 @@ impl Decoys {
     }
 
     /// Takes observations out of some packets, as points miss them.
-    fn take_out(&mut self, key: u64, turn: u64) {
+    fn take_out(&mut self, drawn: u64, turn: u64) {
         let Self {
             missing, members, ..
         } = self;
         for (index, member) in (0_u64..).zip(members.iter_mut()) {
-            let chance = mixed(key ^ mixed(turn << 32 ^ index));
+            let chance = mixed(drawn ^ mixed(turn << 32 ^ index));
             member.without = 0;
             if member.is_complete && chance.is_multiple_of(ONE_IN) {
                 member.without = missing.drawn(self.direction, mixed(chance));
@@ -238,6 +238,12 @@ impl Decoys {
             _ => Completeness::Natural,
         }
     }
+}
+
+/// A number that is drawn for an identity, by its first frame: its key is another in every run.
+fn drawn(observations: &[Observation]) -> u64 {
+    let first = observations.iter().map(|one| one.frame.packed()).min();
+    mixed(first.unwrap_or(0).unsigned_abs())
 }
 
 /// The place of a kind of false pair in [`FalsePairs`].

@@ -1,7 +1,7 @@
 //! Whether three points agree: equal packets are matched again without a point in the middle, and what
 //! then is one packet at its neighbours must have been one through it (docs/stages/match.md).
 
-use crate::base::hash::mixed;
+use super::drawn;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::resolve::Resolver;
 use crate::matching::resolve::copies::Folded;
@@ -104,7 +104,7 @@ impl Triangle {
         self.found
     }
 
-    /// One of the points that packets passed between two others, drawn by their identity.
+    /// One of the points that packets passed between two others, drawn by their first frame.
     fn middle_of(&self, observations: &[Observation]) -> Option<u16> {
         let between =
             |way: &Vec<(u16, FrameId)>| way.get(1..way.len().saturating_sub(1)).map(<[_]>::to_vec);
@@ -117,7 +117,7 @@ impl Triangle {
             .collect();
         middles.sort_unstable();
         middles.dedup();
-        let chance = mixed(observations.first()?.key);
+        let chance = drawn(observations);
         let at = usize::try_from(chance % (middles.len().max(1) as u64)).ok()?;
         middles.get(at).copied()
     }
