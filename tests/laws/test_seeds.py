@@ -1,4 +1,5 @@
-"""What packets are recognised by is secret, and nothing else depends on it: not even the order."""
+"""What packets are recognised by is secret, and nothing else depends on it, nor on how many threads match:
+not even the order."""
 
 from __future__ import annotations
 
@@ -11,11 +12,15 @@ import pcaplat
 from pcaplat import _native
 from tests.conftest import ROOT
 from tests.recovery.simulator import run
+from tests.laws.test_more_captures import TWINS
 from tests.recovery.simulator.effects import EFFECTS, base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+RUNS = ((None, 0), (1, 1), (2, 3), (3, 8))
+"""Seeds, and how many threads match."""
 
 NAMES = ("clocks apart", "vxlan", "8 points", "routed")
 
@@ -29,17 +34,23 @@ def written(files: Sequence[str], folder: Path) -> dict[str, bytes]:
 
 def assert_same(files: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     match_files, found = _native.match_files, []
-    for seed in (None, 1, 2):
-        monkeypatch.setattr(_native, "match_files", partial(match_files, seed=seed))
-        found.append(written(files, folder / str(seed)))
-    assert found[0] == found[1] == found[2]
+    for seed, n_partitions in RUNS:
+        kept = partial(match_files, seed=seed, n_partitions=n_partitions)
+        monkeypatch.setattr(_native, "match_files", kept)
+        found.append(written(files, folder / f"{seed}-{n_partitions}"))
+    assert all(one == found[0] for one in found)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_seeds_give_the_same_bytes(
+def test_seeds_and_threads_give_the_same_bytes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [str(path) for path in run(EFFECTS[name](base(1_500, 4))).save(tmp_path)]
+    assert_same(files, tmp_path, monkeypatch)
+
+
+def test_nor_do_packets_that_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [str(path) for path in run(TWINS).save(tmp_path)]
     assert_same(files, tmp_path, monkeypatch)
 
 

@@ -4,7 +4,7 @@ use crate::base::error::Result;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, Tally};
-use crate::matching::decoys::{DecoyCounts, Decoys};
+use crate::matching::decoys::Decoys;
 use crate::matching::exchange::Trips;
 use crate::matching::late::{Leftovers, delay_ns};
 use crate::matching::loss::Losses;
@@ -46,7 +46,7 @@ pub(crate) struct PartitionResult {
     pub(crate) losses: Losses,
     pub(crate) counts: Counts,
     pub(crate) earliest: Earliest,
-    pub(crate) decoys: DecoyCounts,
+    pub(crate) decoys: Decoys,
     pub(crate) leftovers: Leftovers,
 }
 
@@ -57,7 +57,7 @@ impl PartitionResult {
         self.losses.merge(other.losses);
         self.counts.merge(other.counts);
         self.earliest.merge(other.earliest);
-        self.decoys.merge(other.decoys);
+        self.decoys.join(other.decoys);
         self.leftovers.join(other.leftovers);
     }
 }
@@ -70,12 +70,7 @@ impl Partition {
         outbox: Option<Outbox>,
         keep: Keep,
     ) -> Result<Self> {
-        let bands = plan.bands.iter().flatten();
-        let widest_ns = bands
-            .map(Band::near_ns)
-            .map(|(least_ns, most_ns)| most_ns.max(least_ns.saturating_neg()))
-            .max();
-        let gap_ns = widest_ns.unwrap_or(0).clamp(1_000, plan.wide_ns.max(1_000));
+        let gap_ns = gap_ns(plan);
         Ok(Self {
             horizon_ns: plan.horizon_ns,
             window: Window::new(plan.horizon_ns, gap_ns.max(COPIES_WITHIN_NS)),
@@ -147,10 +142,20 @@ impl Partition {
             losses,
             counts: self.recorder.counts,
             earliest: self.recorder.earliest,
-            decoys: self.decoys.harvest(),
+            decoys: self.decoys,
             leftovers: self.recorder.leftovers.finish()?,
         })
     }
+}
+
+/// No observations of one packet at neighbours are farther apart.
+pub(crate) fn gap_ns(plan: &Plan) -> i64 {
+    let bands = plan.bands.iter().flatten();
+    let widest_ns = bands
+        .map(Band::near_ns)
+        .map(|(least_ns, most_ns)| most_ns.max(least_ns.saturating_neg()))
+        .max();
+    widest_ns.unwrap_or(0).clamp(1_000, plan.wide_ns.max(1_000))
 }
 
 /// What whole-packet matching decided: where bytes may be in other packets, they are looked for.

@@ -15,7 +15,7 @@ use crate::base::panics;
 use crate::matching::counts::Keep;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::totals::Totals;
-use crate::matching::decoys::DecoyCounts;
+use crate::matching::decoys::{DecoyCounts, Decoys};
 use crate::matching::dispatch::{AT_THE_END_NS, ObservationBlock, Stage};
 use crate::matching::late::{Folder, LatePairs, Leftovers, settle};
 use crate::matching::loss::Losses;
@@ -24,7 +24,8 @@ use crate::matching::loss::loss_rows::write_lost;
 use crate::matching::outcome;
 use crate::matching::outcome::reasons::ByReason;
 use crate::matching::outcome::{Counts, Outbox};
-use crate::matching::partition::{Partition, PartitionResult};
+use crate::matching::partition::{Partition, PartitionResult, gap_ns};
+use crate::matching::resolve::Resolver;
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
@@ -137,13 +138,13 @@ fn channels(n_sequences: usize, n_partitions: usize) -> (Senders, Receivers) {
     (senders, receivers)
 }
 
-fn harvest(plan: &Plan, directory: &Path, counts: Counts) -> PartitionResult {
+fn harvest(plan: &Arc<Plan>, directory: &Path, counts: Counts) -> PartitionResult {
     PartitionResult {
         totals: Totals::of_links(plan.links.len()),
         losses: Losses::default(),
         counts,
         earliest: Earliest::default(),
-        decoys: DecoyCounts::default(),
+        decoys: Decoys::new(plan),
         leftovers: Leftovers::none(directory),
     }
 }
@@ -192,6 +193,7 @@ fn merge_results(
         write_lost(plan, &all.losses, allocated, options.directory, files)?;
     }
     all.totals.add_losses(allocated);
+    let mut resolver = Resolver::new(Arc::clone(plan), gap_ns(plan));
     Ok(Matched {
         totals: all.totals,
         counts: all.counts.of_point,
@@ -199,7 +201,7 @@ fn merge_results(
         parts: all.counts.parts,
         reasons: all.counts.reasons.finish(&all.losses.crossed),
         earliest: all.earliest,
-        decoys: all.decoys,
+        decoys: all.decoys.settle(&mut resolver),
         late,
     })
 }

@@ -74,9 +74,7 @@ impl LeastDelays {
     /// bounds none: neighbour discovery travels both ways at once.
     #[inline]
     pub(crate) fn is_bound_by(&self, plan: &Plan, first: &Observation) -> bool {
-        self.has_other_clocks
-            && first.directed
-            && plan.toward_is_forward.contains_key(&first.pair)
+        self.has_other_clocks && first.directed && plan.toward_is_forward.contains_key(&first.pair)
     }
 
     /// Notes what a pair between different clocks says about them.

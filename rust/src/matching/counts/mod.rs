@@ -104,37 +104,39 @@ impl Tally {
         let Some(first) = observations.first() else {
             return;
         };
-        let has_way = self.has_way(first, observations, direction);
         let topology = Arc::clone(&self.topology);
-        let bounds_clocks = self.least.is_bound_by(&self.plan, first);
         let mut crossed = 0;
-        for (up, down) in steps(topology.along(direction), observations) {
-            if has_way {
+        if self.has_way(first, observations, direction) {
+            let bounds_clocks = self.least.is_bound_by(&self.plan, first);
+            let whole = self.whole_of(observations);
+            for pair in steps(topology.along(direction), observations).chain(whole) {
                 if bounds_clocks {
-                    self.least.note(&self.plan, direction, (up, down));
+                    self.least.note(&self.plan, direction, pair);
                 }
-                crossed |= self.count_pair(up, down, folded);
+                crossed |= self.count_pair(pair, folded);
             }
-            if self.rows.are_kept() {
+        }
+        if self.rows.are_kept() {
+            for (up, down) in steps(topology.along(direction), observations) {
                 let with_path = self.plan.between(up.point, down.point);
                 self.rows.keep(up, down, with_path, first);
             }
         }
-        if let [first, _, .., last] = observations
-            && has_way
-            && observations.len() > 2
-            && self
-                .topology
-                .between(first.point, last.point)
-                .is_some_and(|crossing| self.topology.is_whole(crossing.link))
-        {
-            if bounds_clocks {
-                self.least.note(&self.plan, direction, (first, last));
-            }
-            crossed |= self.count_pair(first, last, folded);
-        }
         self.losses
             .note_way(&self.topology, observations, direction, crossed);
+    }
+
+    /// Both ends of a packet that was seen between them, if they are those of the whole path.
+    fn whole_of<'o>(
+        &self,
+        observations: &'o [Observation],
+    ) -> Option<(&'o Observation, &'o Observation)> {
+        let [first, _, .., last] = observations else {
+            return None;
+        };
+        let crossing = self.topology.between(first.point, last.point)?;
+        let is_whole = observations.len() > 2 && self.topology.is_whole(crossing.link);
+        is_whole.then_some((first, last))
     }
 
     /// Whether it is known which way a packet went: by its addresses, or because one clock says that
@@ -266,12 +268,13 @@ impl Tally {
         let is_exact = self.plan.same_clock(cut.up.point, cut.down.point);
         self.ends.count((index, side), cut, is_exact);
         if let Some(way) = self.ways.of(cut.up, cut.down) {
-            way.reordering.push(cut.up, cut.down, cut.kind, is_exact, None);
+            way.reordering
+                .push(cut.up, cut.down, cut.kind, is_exact, None);
         }
     }
 
     /// Counts one pair of observations and returns the bit of the segment it crossed.
-    fn count_pair(&mut self, up: &Observation, down: &Observation, folded: &Folded) -> u128 {
+    fn count_pair(&mut self, (up, down): (&Observation, &Observation), folded: &Folded) -> u128 {
         let n_copies = folded.n_made_between(up, down);
         let Some(crossing) = self.add_pair(up, down, n_copies) else {
             return 0;

@@ -1,18 +1,22 @@
 //! How many pairs are false: equal packets are matched again after observations of some were taken out, as
 //! points miss them. What then pairs is known to be two packets (docs/stages/match.md, false matches).
+//!
+//! What is matched again is drawn by frame numbers, when all else is decided: whatever else a run does at
+//! the same time, or with which seed, it is the same.
 
+mod equal_packets;
 pub(crate) mod seen_by;
 pub mod triangle;
 
-use crate::base::hash::mixed;
-use crate::matching::decoys::seen_by::Missing;
+use crate::matching::decoys::equal_packets::{Draw, EqualPackets};
+use crate::matching::decoys::seen_by::{Missing, SeenBy, SeenSample};
 use crate::matching::decoys::triangle::{Closed, Three, Triangle};
-use crate::matching::observation::Observation;
+use crate::matching::observation::{FrameId, Observation};
 use crate::matching::resolve::Resolver;
 use crate::matching::resolve::copies::Folded;
 use crate::matching::resolve::density::points_are_distinct;
 use crate::matching::resolve::piece::Sink;
-use crate::plan::{Direction, Plan};
+use crate::plan::{Direction, Plan, Topology};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,10 +24,8 @@ use std::sync::Arc;
 pub const N_ROUNDS: u64 = 8;
 /// One in so many packets is taken to be incomplete.
 pub const ONE_IN: u64 = 2;
-/// Decoys take at most one in so many of all observations,
-const COST: u64 = 8;
-/// but for so many, which cost nothing.
-const FREE_SIGHTS: u64 = 200_000;
+/// Observations that are matched again: of so many, and of one identity more.
+const MOST: usize = 50_000;
 /// Longer runs of one identity are left out.
 const LONGEST: usize = 4096;
 
@@ -61,75 +63,51 @@ pub struct DecoyCounts {
 }
 
 impl DecoyCounts {
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (ends, pairs) in other.false_pairs {
-            let total = self.false_pairs.entry(ends).or_default();
-            total.iter_mut().zip(pairs).for_each(|(n, more)| *n += more);
-        }
-        for (total, one) in self.packets.iter_mut().zip(other.packets) {
-            (total.0, total.1) = (total.0 + one.0, total.1 + one.1);
-        }
-        self.n_pairs += other.n_pairs;
-        self.n_eligible += other.n_eligible;
-        self.n_tried += other.n_tried;
-        self.n_hit += other.n_hit;
-        for (three, closed) in other.closed {
-            self.closed.entry(three).or_default().merge(closed);
-        }
+    fn n_false(&self) -> u64 {
+        self.false_pairs.values().flatten().sum()
     }
 }
 
-/// A packet among equal ones.
-#[derive(Debug)]
-struct Member {
-    is_complete: bool,
-    /// Points that are taken out in this turn.
-    without: u128,
-}
-
-/// The decoys of one partition.
+/// The decoys of one partition, as far as they are known before the end.
 pub(crate) struct Decoys {
     plan: Arc<Plan>,
-    missing: Missing,
-    found: DecoyCounts,
-    n_all: u64,
-    is_wanted: bool,
-    direction: Direction,
-    members: Vec<Member>,
-    /// Frames of known packets, and which.
-    of_frame: Vec<(i64, usize)>,
-    closure: Triangle,
+    topology: Topology,
+    n_pairs: u64,
+    n_eligible: u64,
+    sample: SeenSample,
+    /// The identities that are drawn first, as many as are matched again.
+    kept: BTreeMap<Draw, EqualPackets>,
+    n_kept: usize,
+    /// The identity that is decided at present, if it may be one of these.
+    present: Option<(Draw, EqualPackets)>,
 }
 
 impl Decoys {
     pub(crate) fn new(plan: &Arc<Plan>) -> Self {
         Self {
+            topology: Topology::new(plan),
             plan: Arc::clone(plan),
-            missing: Missing::new(plan),
-            found: DecoyCounts::default(),
-            n_all: 0,
-            is_wanted: false,
-            direction: Direction::Forward,
-            members: Vec::new(),
-            of_frame: Vec::new(),
-            closure: Triangle::default(),
+            n_pairs: 0,
+            n_eligible: 0,
+            sample: SeenSample::default(),
+            kept: BTreeMap::new(),
+            n_kept: 0,
+            present: None,
         }
     }
 
     /// Before the observations of an identity are decided.
     pub(crate) fn begin(&mut self, observations: &[Observation]) {
-        self.n_all += observations.len() as u64;
-        self.is_wanted = false;
+        self.present = None;
         if points_are_distinct(observations) {
             return;
         }
-        self.found.n_eligible += observations.len() as u64;
-        let n_matched_again = self.found.n_tried * N_ROUNDS;
-        let may_cost = FREE_SIGHTS.max(self.n_all / COST);
-        self.is_wanted = observations.len() <= LONGEST && n_matched_again < may_cost;
-        self.members.clear();
-        self.of_frame.clear();
-        self.closure.begin();
+        self.n_eligible += observations.len() as u64;
+        let draw = Draw::of(observations);
+        let last = self.kept.last_key_value().filter(|_| self.n_kept >= MOST);
+        if observations.len() <= LONGEST && last.is_none_or(|(last, _)| draw < *last) {
+            self.present = Some((draw, EqualPackets::new()));
+        }
     }
 
     /// What was decided, and whether it is told where the packet ended.
@@ -140,110 +118,97 @@ impl Decoys {
         folded: &Folded,
         is_told: bool,
     ) {
-        let is_complete = is_told
-            && self
-                .missing
-                .note(&self.plan, observations, direction, self.is_wanted);
-        self.found.n_pairs += observations.len().saturating_sub(1) as u64;
-        if !self.is_wanted {
+        self.n_pairs += observations.len().saturating_sub(1) as u64;
+        let Some(first) = observations.first() else {
             return;
+        };
+        let (plan, topology) = (&self.plan, &self.topology);
+        let seen = || SeenBy::of(plan, topology, observations, direction);
+        if is_told {
+            self.sample.take(first, seen);
         }
-        self.direction = direction;
-        self.closure.note(observations, folded);
-        for observation in observations {
-            let frames = [observation.frame.packed()].into_iter();
-            let copies = folded
-                .copies_of(observation)
-                .map(|copy| copy.frame.packed());
-            let of_packet = frames
-                .chain(copies)
-                .map(|frame| (frame, self.members.len()));
-            self.of_frame.extend(of_packet);
+        if let Some((_, present)) = &mut self.present {
+            let seen = is_told.then(seen).flatten();
+            present.note(observations, direction, folded, seen);
         }
-        self.members.push(Member {
-            is_complete,
-            without: 0,
-        });
     }
 
-    /// After they are decided: matches them again.
-    pub(crate) fn finish(&mut self, resolver: &mut Resolver, observations: &[Observation]) {
-        if !self.is_wanted {
+    /// After they are decided, as a resolver did.
+    pub(crate) fn finish(&mut self, resolver: &Resolver, observations: &[Observation]) {
+        let Some((draw, mut present)) = self.present.take() else {
             return;
+        };
+        if !present.members.is_empty() {
+            present.observations = observations.to_vec();
+            present.recurring = resolver.recurring();
+            self.keep(draw, present);
         }
-        self.closure.finish(resolver, observations, self.direction);
-        if !self.members.iter().any(|one| one.is_complete) {
-            return;
-        }
-        self.found.n_tried += observations.len() as u64;
-        self.of_frame.sort_unstable();
-        let mut is_hit = false;
-        let drawn = drawn(observations);
-        for turn in 0..N_ROUNDS {
-            self.take_out(drawn, turn);
-            let mut left: Vec<Observation> = observations
-                .iter()
-                .filter(|one| !self.is_out(one))
-                .copied()
-                .collect();
-            let direction = self.direction;
-            let mut taken = Retaken {
-                decoys: self,
-                n_false: 0,
-            };
-            resolver.match_again(&mut left, direction, &mut taken);
-            is_hit |= taken.n_false > 0;
-        }
-        self.found.n_hit += u64::from(is_hit);
     }
 
-    pub(crate) fn harvest(mut self) -> DecoyCounts {
-        self.found.packets = self.missing.n_packets();
-        self.found.closed = self.closure.harvest();
-        self.found
+    fn keep(&mut self, draw: Draw, one: EqualPackets) {
+        self.n_kept += one.observations.len();
+        self.kept.insert(draw, one);
+        while let Some(last) = self.kept.last_entry()
+            && self.n_kept - last.get().observations.len() >= MOST
+        {
+            self.n_kept -= last.remove().observations.len();
+        }
     }
 
-    /// Takes observations out of some packets, as points miss them.
-    fn take_out(&mut self, drawn: u64, turn: u64) {
-        let Self {
-            missing, members, ..
-        } = self;
-        for (index, member) in (0_u64..).zip(members.iter_mut()) {
-            let chance = mixed(drawn ^ mixed(turn << 32 ^ index));
-            member.without = 0;
-            if member.is_complete && chance.is_multiple_of(ONE_IN) {
-                member.without = missing.drawn(self.direction, mixed(chance));
+    /// Adds those of another partition.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.n_pairs += other.n_pairs;
+        self.n_eligible += other.n_eligible;
+        self.sample.join(other.sample);
+        for (draw, one) in other.kept {
+            self.keep(draw, one);
+        }
+    }
+
+    /// Matches them again, and says what was found.
+    pub(crate) fn settle(self, resolver: &mut Resolver) -> DecoyCounts {
+        let seen = self.kept.values().flat_map(EqualPackets::seen);
+        let missing = Missing::of(&self.plan, &self.sample, seen);
+        let mut found = DecoyCounts {
+            n_pairs: self.n_pairs,
+            n_eligible: self.n_eligible,
+            packets: missing.n_packets(),
+            ..DecoyCounts::default()
+        };
+        for (draw, mut one) in self.kept {
+            Triangle::of(&one).check(resolver, draw, &one, &mut found.closed);
+            if one.has_complete(&missing) {
+                found.n_tried += one.observations.len() as u64;
+                let is_hit = match_again(resolver, draw, &mut one, &missing, &mut found);
+                found.n_hit += u64::from(is_hit);
             }
         }
-    }
-
-    fn member_of(&self, observation: &Observation) -> Option<usize> {
-        let frame = observation.frame.packed();
-        let at = self.of_frame.partition_point(|(one, _)| *one < frame);
-        let found = self.of_frame.get(at).filter(|(one, _)| *one == frame);
-        found.map(|(_, member)| *member)
-    }
-
-    fn is_out(&self, observation: &Observation) -> bool {
-        let member = self
-            .member_of(observation)
-            .and_then(|at| self.members.get(at));
-        member.is_some_and(|one| one.without >> (observation.point % 128) & 1 == 1)
-    }
-
-    fn part_of(&self, member: Option<usize>) -> Completeness {
-        match member.and_then(|at| self.members.get(at)) {
-            Some(one) if one.is_complete && one.without != 0 => Completeness::Cut,
-            Some(one) if one.is_complete => Completeness::Whole,
-            _ => Completeness::Natural,
-        }
+        found
     }
 }
 
-/// A number that is drawn for an identity, by its first frame: its key is another in every run.
-fn drawn(observations: &[Observation]) -> u64 {
-    let first = observations.iter().map(|one| one.frame.packed()).min();
-    mixed(first.unwrap_or(0).unsigned_abs())
+/// Matches equal packets again in all rounds; true if there was a false pair.
+fn match_again(
+    resolver: &mut Resolver,
+    draw: Draw,
+    one: &mut EqualPackets,
+    missing: &Missing,
+    found: &mut DecoyCounts,
+) -> bool {
+    let of_frames = one.of_frames();
+    let n_before: u64 = found.n_false();
+    for turn in 0..N_ROUNDS {
+        one.take_out(draw, missing, turn);
+        let mut taken = Retaken {
+            packets: one,
+            of_frames: &of_frames,
+            found,
+        };
+        let left = one.observations.iter().filter(|seen| !taken.is_out(seen));
+        let mut left: Vec<Observation> = left.copied().collect();
+        resolver.match_again(&mut left, (one.direction, one.recurring), &mut taken);
+    }
+    found.n_false() > n_before
 }
 
 /// The place of a kind of false pair in [`FalsePairs`].
@@ -260,26 +225,49 @@ fn kind_of(one: Completeness, other: Completeness) -> Option<usize> {
 
 /// Counts the false pairs of one turn.
 struct Retaken<'a> {
-    decoys: &'a mut Decoys,
-    n_false: u64,
+    packets: &'a EqualPackets,
+    of_frames: &'a [(FrameId, usize, usize)],
+    found: &'a mut DecoyCounts,
+}
+
+impl Retaken<'_> {
+    fn member_of(&self, observation: &Observation) -> Option<usize> {
+        let frame = observation.frame;
+        let at = self.of_frames.partition_point(|(one, ..)| *one < frame);
+        let found = self.of_frames.get(at).filter(|(one, ..)| *one == frame);
+        found.map(|(_, member, _)| *member)
+    }
+
+    fn is_out(&self, observation: &Observation) -> bool {
+        let member = self.member_of(observation);
+        let member = member.and_then(|at| self.packets.members.get(at));
+        member.is_some_and(|one| one.without >> (observation.point % 128) & 1 == 1)
+    }
+
+    fn part_of(&self, member: Option<usize>) -> Completeness {
+        match member.and_then(|at| self.packets.members.get(at)) {
+            Some(one) if one.is_complete && one.without != 0 => Completeness::Cut,
+            Some(one) if one.is_complete => Completeness::Whole,
+            _ => Completeness::Natural,
+        }
+    }
 }
 
 impl Sink for Retaken<'_> {
     fn trajectory(&mut self, observations: &[Observation], direction: Direction, _: &Folded) {
         for two in observations.windows(2) {
             let [up, down] = two else { continue };
-            let members = [up, down].map(|one| self.decoys.member_of(one));
+            let members = [up, down].map(|one| self.member_of(one));
             if members[0] == members[1] {
                 continue;
             }
-            let [one, other] = members.map(|one| self.decoys.part_of(one));
+            let [one, other] = members.map(|one| self.part_of(one));
             let Some(kind) = kind_of(one, other) else {
                 continue;
             };
             let ends = (up.point, down.point, direction.index());
-            let pairs = self.decoys.found.false_pairs.entry(ends).or_default();
+            let pairs = self.found.false_pairs.entry(ends).or_default();
             pairs.iter_mut().skip(kind).take(1).for_each(|n| *n += 1);
-            self.n_false += 1;
         }
     }
 

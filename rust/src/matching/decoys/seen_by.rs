@@ -1,23 +1,91 @@
-//! Which points miss packets: patterns of the points that did not see one.
+//! Which points miss packets: patterns of the points that did not see one, in a sample of all packets.
 
 use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan, Topology};
+use std::collections::BTreeMap;
 
-/// The first packets are counted, then one in so many.
-const FIRST: u64 = 4096;
-const ONE_IN: u64 = 8;
-/// Flows and patterns are kept up to so many.
-const MOST_FLOWS: usize = 1 << 16;
+/// Packets of the sample.
+const MOST_PACKETS: usize = 1 << 14;
+/// Patterns that are drawn from, per direction.
 const MOST_PATTERNS: usize = 1 << 12;
 
-/// Per direction, what was missed of packets.
+/// The points that saw one packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenBy {
+    /// Its flow, one way.
+    way: u64,
+    direction: Direction,
+    /// The places where it was seen first and last.
+    ends: (i64, i64),
+    /// Several points saw it, and each is next to the one before it.
+    is_linked: bool,
+    missed: u128,
+}
+
+impl SeenBy {
+    pub(crate) fn of(
+        plan: &Plan,
+        topology: &Topology,
+        observations: &[Observation],
+        direction: Direction,
+    ) -> Option<Self> {
+        let (first, last) = (observations.first()?, observations.last()?);
+        let is_next = |two: &[Observation]| matches!(two, [up, down] if topology.between(up.point, down.point).is_some());
+        let all = mask(0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX));
+        Some(Self {
+            way: first.flow ^ u64::from(first.toward),
+            direction,
+            ends: (
+                plan.place(direction, first.point),
+                plan.place(direction, last.point),
+            ),
+            is_linked: observations.len() > 1 && observations.windows(2).all(is_next),
+            missed: all & !mask(observations.iter().map(|one| one.point)),
+        })
+    }
+}
+
+/// Packets that are the same ones in every run: those whose first frame has the least hash.
+#[derive(Debug, Default)]
+pub(crate) struct SeenSample(BTreeMap<u64, SeenBy>);
+
+impl SeenSample {
+    /// Takes a packet, if it is one of them; `seen` says what is to be known of it.
+    #[inline]
+    pub(crate) fn take(&mut self, first: &Observation, seen: impl FnOnce() -> Option<SeenBy>) {
+        let rank = mixed(first.frame.packed().unsigned_abs());
+        if self.0.len() < MOST_PACKETS
+            || self
+                .0
+                .last_key_value()
+                .is_some_and(|(last, _)| rank < *last)
+        {
+            self.0.extend(seen().map(|seen| (rank, seen)));
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        while self.0.len() > MOST_PACKETS {
+            self.0.pop_last();
+        }
+    }
+
+    /// Adds those of another partition.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
+        self.trim();
+    }
+}
+
+/// What was missed, by all that is known in the end.
 #[derive(Debug)]
 pub(crate) struct Missing {
-    topology: Topology,
     /// First and last place of the packets of a flow, one way.
     reach: HashedMap<(i64, i64)>,
+    /// Per direction: packets, and those that are incomplete.
     n_packets: [(u64, u64); 2],
     /// Points that did not see an incomplete packet, as often as that was so.
     patterns: [Vec<u128>; 2],
@@ -26,76 +94,49 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self {
-            topology: Topology::new(plan),
+    /// By a sample, and other packets of flows that are asked for.
+    pub(crate) fn of<'a>(
+        plan: &Plan,
+        sample: &'a SeenSample,
+        others: impl Iterator<Item = &'a SeenBy>,
+    ) -> Self {
+        let mut missing = Self {
             reach: HashedMap::default(),
             n_packets: [(0, 0); 2],
             patterns: [Vec::new(), Vec::new()],
             halves: [Direction::Forward, Direction::Reverse].map(|way| halves(plan, way)),
-        }
-    }
-
-    /// Whether every point on its way saw a packet, as far as its flow goes; counts some of them, and
-    /// tells of those and of the ones `asked` for.
-    pub(crate) fn note(
-        &mut self,
-        plan: &Plan,
-        observations: &[Observation],
-        direction: Direction,
-        asked: bool,
-    ) -> bool {
-        let (Some(first), Some(last)) = (observations.first(), observations.last()) else {
-            return false;
         };
-        let n_counted = self.n_packets.get(direction.index()).map_or(0, |(n, _)| *n);
-        let is_counted =
-            n_counted < FIRST || mixed(first.frame.packed().unsigned_abs()).is_multiple_of(ONE_IN);
-        if !is_counted && !asked {
-            return false;
+        for seen in sample.0.values().chain(others) {
+            let reach = missing.reach.entry(seen.way).or_insert(seen.ends);
+            *reach = (reach.0.min(seen.ends.0), reach.1.max(seen.ends.1));
         }
-        let ends = [first, last].map(|one| plan.place(direction, one.point));
-        let way = first.flow ^ u64::from(first.toward);
-        let is_known = self.reach.contains_key(&way) || self.reach.len() < MOST_FLOWS;
-        if !is_known {
-            return false;
+        for seen in sample.0.values() {
+            missing.count(seen);
         }
-        let reach = self.reach.entry(way).or_insert((ends[0], ends[1]));
-        *reach = (reach.0.min(ends[0]), reach.1.max(ends[1]));
-        let is_linked = |two: &[Observation]| matches!(two, [up, down] if self.topology.between(up.point, down.point).is_some());
-        let is_complete = observations.len() > 1
-            && *reach == (ends[0], ends[1])
-            && observations.windows(2).all(is_linked);
-        if is_counted && reach.0 < reach.1 {
-            self.count(plan, observations, direction, is_complete);
-        }
-        is_complete
+        missing
     }
 
-    fn count(
-        &mut self,
-        plan: &Plan,
-        observations: &[Observation],
-        direction: Direction,
-        is_complete: bool,
-    ) {
-        let side = direction.index();
-        let Some(((n, n_incomplete), patterns)) = self
-            .n_packets
-            .get_mut(side)
-            .zip(self.patterns.get_mut(side))
-        else {
+    /// Whether every point on its way saw a packet, as far as its flow goes.
+    pub(crate) fn is_complete(&self, seen: &SeenBy) -> bool {
+        seen.is_linked && self.reach.get(&seen.way) == Some(&seen.ends)
+    }
+
+    fn count(&mut self, seen: &SeenBy) {
+        let is_complete = self.is_complete(seen);
+        let has_way = self
+            .reach
+            .get(&seen.way)
+            .is_some_and(|(from, to)| from < to);
+        let side = seen.direction.index();
+        let counts = self.n_packets.get_mut(side).filter(|_| has_way);
+        let Some(((n, n_incomplete), patterns)) = counts.zip(self.patterns.get_mut(side)) else {
             return;
         };
         *n += 1;
         if !is_complete {
             *n_incomplete += 1;
-            let all = mask(0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX));
-            let pattern = all & !mask(observations.iter().map(|one| one.point));
-            let place = usize::try_from(*n_incomplete).unwrap_or(0) % MOST_PATTERNS;
-            match patterns.get_mut(place) {
-                Some(old) => *old = pattern,
-                None => patterns.push(pattern),
+            if patterns.len() < MOST_PATTERNS {
+                patterns.push(seen.missed);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Whether three points agree: equal packets are matched again without a point in the middle, and what
 //! then is one packet at its neighbours must have been one through it (docs/stages/match.md).
 
-use super::drawn;
+use crate::matching::decoys::equal_packets::{Draw, EqualPackets};
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::resolve::Resolver;
 use crate::matching::resolve::copies::Folded;
@@ -35,7 +35,7 @@ pub struct OpenTriangle {
 }
 
 impl Closed {
-    pub(crate) fn merge(&mut self, other: Self) {
+    fn merge(&mut self, other: Self) {
         self.n += other.n;
         self.n_open += other.n_open;
         let firsts = [self.open, other.open].into_iter().flatten();
@@ -43,82 +43,64 @@ impl Closed {
     }
 }
 
-/// A frame's packet, and its place on that packet's way.
-type WayPlace = (FrameId, usize, usize);
-
-/// The check, of one partition.
-#[derive(Debug, Default)]
-pub(crate) struct Triangle {
-    found: BTreeMap<Three, Closed>,
-    /// Ways of the identity that is decided at present.
-    ways: Vec<Vec<(u16, FrameId)>>,
-    /// Their frames, and copies of these; in order once all are known.
-    places: Vec<WayPlace>,
+/// The check of one identity.
+#[derive(Debug)]
+pub(crate) struct Triangle<'a> {
+    packets: &'a EqualPackets,
+    /// Its frames and copies of these: packet, and place on its way.
+    places: Vec<(FrameId, usize, usize)>,
 }
 
-impl Triangle {
-    /// Before the observations of an identity are decided.
-    pub(crate) fn begin(&mut self) {
-        self.ways.clear();
-        self.places.clear();
-    }
-
-    /// What was decided to be one packet.
-    pub(crate) fn note(&mut self, observations: &[Observation], folded: &Folded) {
-        let packet = self.ways.len();
-        for (at, observation) in observations.iter().enumerate() {
-            let copies = folded.copies_of(observation).map(|copy| copy.frame);
-            let frames = std::iter::once(observation.frame).chain(copies);
-            self.places.extend(frames.map(|frame| (frame, packet, at)));
+impl<'a> Triangle<'a> {
+    pub(crate) fn of(packets: &'a EqualPackets) -> Self {
+        Self {
+            packets,
+            places: packets.of_frames(),
         }
-        let way = observations
-            .iter()
-            .map(|observation| (observation.point, observation.frame));
-        self.ways.push(way.collect());
     }
 
-    /// After they are decided: matches them again without one of the points in the middle.
-    pub(crate) fn finish(
-        &mut self,
+    /// Matches the packets again without one of the points in the middle.
+    pub(crate) fn check(
+        &self,
         resolver: &mut Resolver,
-        observations: &[Observation],
-        way: Direction,
+        draw: Draw,
+        packets: &EqualPackets,
+        found: &mut BTreeMap<Three, Closed>,
     ) {
-        let Some(middle) = self.middle_of(observations) else {
+        let Some(middle) = self.middle(draw) else {
             return;
         };
-        self.places.sort_unstable();
-        let without = observations
+        let without = packets
+            .observations
             .iter()
             .filter(|one| one.point != middle)
             .copied();
         let mut left: Vec<Observation> = without.collect();
         let mut again = Again {
-            closure: self,
+            triangle: self,
             middle,
+            found,
         };
-        resolver.match_again(&mut left, way, &mut again);
+        resolver.match_again(
+            &mut left,
+            (packets.direction, packets.recurring),
+            &mut again,
+        );
     }
 
-    pub(crate) fn harvest(self) -> BTreeMap<Three, Closed> {
-        self.found
-    }
-
-    /// One of the points that packets passed between two others, drawn by their first frame.
-    fn middle_of(&self, observations: &[Observation]) -> Option<u16> {
+    /// One of the points that packets passed between two others.
+    fn middle(&self, draw: Draw) -> Option<u16> {
         let between =
             |way: &Vec<(u16, FrameId)>| way.get(1..way.len().saturating_sub(1)).map(<[_]>::to_vec);
-        let mut middles: Vec<u16> = self
-            .ways
-            .iter()
+        let ways = self.packets.members.iter().map(|member| &member.way);
+        let mut middles: Vec<u16> = ways
             .filter_map(between)
             .flatten()
             .map(|(point, _)| point)
             .collect();
         middles.sort_unstable();
         middles.dedup();
-        let chance = drawn(observations);
-        let at = usize::try_from(chance % (middles.len().max(1) as u64)).ok()?;
+        let at = usize::try_from(draw.0 % (middles.len().max(1) as u64)).ok()?;
         middles.get(at).copied()
     }
 
@@ -137,7 +119,7 @@ impl Triangle {
         is_down: bool,
     ) -> Option<FrameId> {
         let (packet, at) = self.place_of(observation.frame)?;
-        let way = self.ways.get(packet)?;
+        let way = &self.packets.members.get(packet)?.way;
         let on = |n: usize| {
             if is_down {
                 at.checked_add(n)
@@ -152,11 +134,14 @@ impl Triangle {
     }
 
     /// Compares a pair that was made without the middle point with the ways through it.
-    fn compare(&mut self, up: &Observation, middle: u16, down: &Observation) {
+    fn compare(
+        &self,
+        up: &Observation,
+        middle: u16,
+        down: &Observation,
+    ) -> Option<(Three, Closed)> {
         let ahead = self.beyond(up, middle, down.point, true);
-        let Some(through) = ahead.or_else(|| self.beyond(down, middle, up.point, false)) else {
-            return;
-        };
+        let through = ahead.or_else(|| self.beyond(down, middle, up.point, false))?;
         let packet_of =
             |observation: &Observation| self.place_of(observation.frame).map(|(packet, _)| packet);
         let is_open = packet_of(up) != packet_of(down);
@@ -170,22 +155,24 @@ impl Triangle {
             n_open: u64::from(is_open),
             open: is_open.then_some(open),
         };
-        let ends = (up.point, middle, down.point);
-        self.found.entry(ends).or_default().merge(closed);
+        Some(((up.point, middle, down.point), closed))
     }
 }
 
 /// Takes what is matched without a point.
 struct Again<'a> {
-    closure: &'a mut Triangle,
+    triangle: &'a Triangle<'a>,
     middle: u16,
+    found: &'a mut BTreeMap<Three, Closed>,
 }
 
 impl Sink for Again<'_> {
     fn trajectory(&mut self, observations: &[Observation], _: Direction, _: &Folded) {
         for two in observations.windows(2) {
-            if let [up, down] = two {
-                self.closure.compare(up, self.middle, down);
+            if let [up, down] = two
+                && let Some((three, closed)) = self.triangle.compare(up, self.middle, down)
+            {
+                self.found.entry(three).or_default().merge(closed);
             }
         }
     }

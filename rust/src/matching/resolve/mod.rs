@@ -101,13 +101,20 @@ impl Resolver {
         to_ns.saturating_sub(from_ns) <= most_ns && points_are_distinct(observations)
     }
 
-    /// Decides observations of one identity that were decided before, less some; learns nothing from them.
+    /// How often identities like the one that was decided last were known to come again.
+    pub(crate) fn recurring(&self) -> Option<f64> {
+        self.recurring
+    }
+
+    /// Decides observations of one identity that were decided before, less some, by what was known then;
+    /// learns nothing from them.
     pub(crate) fn match_again(
         &mut self,
         observations: &mut [Observation],
-        direction: Direction,
+        (direction, recurring): (Direction, Option<f64>),
         sink: &mut dyn Sink,
     ) {
+        self.recurring = recurring;
         self.is_again = true;
         self.resolve_directed(observations, direction, sink);
         self.is_again = false;
