@@ -18,6 +18,7 @@ __all__ = [
     "PAIR_KINDS",
     "REASONS",
     "STATUSES",
+    "TOLD_BY",
     "TRIP_KINDS",
     "ArrowTable",
     "DecodedFrame",
@@ -49,6 +50,7 @@ STATUSES: tuple[str, ...]
 REASONS: tuple[tuple[str, str], ...]
 PAIR_KINDS: tuple[str, ...]
 MATCHED_BY: tuple[str, ...]
+TOLD_BY: tuple[str, ...]
 IDENTITIES: tuple[str, ...]
 TRIP_KINDS: tuple[str, ...]
 
@@ -188,6 +190,7 @@ def write_merged(
     settings: Settings,
     out: _Path,
     unmatched_in: _Path | None = None,
+    lost: tuple[_Path, Sequence[str]] | None = None,
     tell: _Tell = None,
 ) -> int: ...
 def decode(frame: bytes, link: int) -> DecodedFrame: ...

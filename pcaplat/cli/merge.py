@@ -28,7 +28,7 @@ from pcaplat.cli.options import (
 )
 from pcaplat.errors import OptionError
 from pcaplat.outputs import result_files, write
-from pcaplat.outputs.folder import check_directory, replaced
+from pcaplat.outputs.folder import check_directory, check_file, replaced
 from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
@@ -47,15 +47,19 @@ def command(
     unmatched: Annotated[
         bool, Option("--unmatched", help="With -o: the frames matched nowhere too, as captured.")
     ] = False,
+    lost: Annotated[
+        Path | None,
+        Option("--lost", metavar="FILE.pcapng", help="Write the frames that were lost there."),
+    ] = None,
     engine: EngineName = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Match the packets of several captures of one path, and time every segment."""
-    folder = ResultFolder(output_dir, overwrite, pcapng, unmatched)
+    folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
-    options |= {"keep_rows": output_dir is not None, "keep_crossings": False, "engine": engine}
-    jobs = _jobs(captures, options, output_dir)
+    options |= {"keep_rows": folder.needs_rows, "keep_crossings": False, "engine": engine}
+    jobs = _jobs(captures, options, folder)
     with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
         for name, files, chosen in jobs:
             result = _merge(files, chosen | {"progress": bar})
@@ -75,9 +79,18 @@ class ResultFolder:
     overwrite: bool
     pcapng: bool
     unmatched: bool
+    lost: Path | None
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether what is known of single packets is written."""
+        return self.path is not None or self.lost is not None
 
     def check(self, captures: Sequence[str]) -> None:
         """Refuse what cannot be written, before any work is done."""
+        if self.lost:
+            check_file(self.lost)
+            refuse_replacing([self.lost], captures)
         if self.path:
             check_directory(self.path, overwrite=self.overwrite, files=result_files())
             refuse_replacing(replaced(self.path, result_files()), captures)
@@ -92,10 +105,12 @@ class ResultFolder:
         if self.path:
             kept = {"pcapng": self.pcapng, "unmatched": self.unmatched}
             write(result, self.path / name, overwrite=self.overwrite, **kept)
+        if self.lost:
+            result.write_lost(self.lost)
 
 
 def _jobs(
-    captures: Sequence[str], options: dict[str, Any], output_dir: Path | None
+    captures: Sequence[str], options: dict[str, Any], folder: ResultFolder
 ) -> list[tuple[str, Sequence[str], dict[str, Any]]]:
     """Give what to merge: the captures, or each run of a study file, and its folder's name."""
     if not is_study(captures):
@@ -105,7 +120,9 @@ def _jobs(
     where = captures[0]
     found = runs_at(where, options)
     several = len(found) > 1
-    if several and output_dir is None:
+    if several and folder.lost:
+        raise OptionError(f"{where}: has {len(found)} runs; --lost FILE is of one")
+    if several and folder.path is None:
         raise OptionError(f"{where}: has {len(found)} runs; write them with --output DIR")
     return [
         (f"{name}/{run.name}" if several else "", run.captures, own) for name, run, own in found

@@ -242,7 +242,8 @@ class Matched:
         late: Pairs that were joined over the whole capture.
         rows: Files of all pairs, if rows are kept.
         crossed: Files of the packets that crossed each segment, if they are kept.
-        lost: Files of the packets that were lost on each.
+        lost: Files of what of lost packets was allocated to each, as breakdowns need it.
+        lost_packets: Files of the list of lost packets, if rows are kept.
         trips: Requests and their responses.
     """
 
@@ -259,4 +260,5 @@ class Matched:
     rows: Sequence[str]
     crossed: Sequence[str]
     lost: Sequence[str]
+    lost_packets: Sequence[str]
     trips: TripCounts

@@ -58,13 +58,7 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
     """
     if directory.is_symlink() and not directory.exists():
         raise OutputError.link_to_nowhere(printable(str(directory)))
-    nearest = next(
-        folder for folder in (directory, *directory.absolute().parents) if folder.exists()
-    )
-    if not nearest.is_dir():
-        raise OutputError.not_a_folder(printable(str(nearest)))
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    nearest = _nearest_folder(directory)
     # what no permission tells: file systems of the kernel, names that are too long
     _scratch_folder(directory, nearest).rmdir()
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
@@ -73,6 +67,30 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
     for place in replaced(directory, files):
         if place.is_dir() and not place.is_symlink():
             raise OutputError.not_a_file(printable(str(place)))
+
+
+def check_file(file: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done.
+
+    Raises:
+        OutputError: It is a folder, or lies behind a file.
+        OSError: Nothing can be written there.
+    """
+    if file.is_dir():
+        raise OutputError.not_a_file(printable(str(file)))
+    _nearest_folder(file.parent)
+
+
+def _nearest_folder(directory: Path) -> Path:
+    """Give the folder that exists, this one or that above it, and can be written into."""
+    nearest = next(
+        folder for folder in (directory, *directory.absolute().parents) if folder.exists()
+    )
+    if not nearest.is_dir():
+        raise OutputError.not_a_folder(printable(str(nearest)))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+    return nearest
 
 
 @contextmanager

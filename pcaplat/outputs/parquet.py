@@ -1,4 +1,4 @@
-"""Parquet: packets, matches, blocks, clocks, round trips, traffic, breakdowns."""
+"""Parquet: packets, matches, lost packets, segments, blocks, clocks, round trips, traffic."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,10 +23,11 @@ def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
     from pcaplat.model.blocks import block_rows
 
-    packets, matches, *others = _tables()
+    packets, matches, lost, *others = _tables()
     _write_large(
         (packets, result.packet_batches(), directory / _file(packets)),
         (matches, result.match_batches(), directory / _file(matches)),
+        (lost, result.lost_batches(), directory / _file(lost)),
     )
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
@@ -67,12 +68,12 @@ def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterato
 
 def _tables() -> "tuple[TableSchema, ...]":
     from pcaplat.model.blocks import BLOCKS
-    from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
+    from pcaplat.tables import CLOCKS, LOST, MATCHES, PACKETS, ROUND_TRIPS, SEGMENTS
     from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
     from pcaplat.tables.exchanges import TRIP_TABLES
     from pcaplat.tables.traffic import TRAFFIC_TABLES
 
-    of_all = (PACKETS, MATCHES, BLOCKS, CLOCKS, ROUND_TRIPS)
+    of_all = (PACKETS, MATCHES, LOST, SEGMENTS, BLOCKS, CLOCKS, ROUND_TRIPS)
     return (*of_all, *TRIP_TABLES, *TRAFFIC_TABLES, *BREAKDOWN_TABLES)
 
 

@@ -12,6 +12,7 @@ from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.files.captures import Capture
+from pcaplat.model.matches.lost_table import LostTable
 from pcaplat.model.matches.match_table import MatchTable
 from pcaplat.model.matches.spilled_rows import Rows, rows_in_order
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
@@ -55,6 +56,7 @@ class Run:
     names: Sequence[str]
     rows: Sequence[str]
     crossings: tuple[Sequence[str], Sequence[str]]
+    lost_packets: Sequence[str]
     folder: RunFolder
     n_slowest: int
     links: Sequence[Pair]
@@ -78,6 +80,7 @@ class Run:
             names=scan.names,
             rows=matched.rows,
             crossings=(matched.crossed, matched.lost),
+            lost_packets=matched.lost_packets,
             folder=job.folder,
             n_slowest=job.options.slowest,
             links=course.links,
@@ -203,6 +206,11 @@ class Result:
         """One row per pair of frames that carry the same packet (pcaplat.tables.MATCHES)."""
         return self._scan("matches", self.match_batches())
 
+    @cached_property
+    def lost(self) -> "pl.LazyFrame":
+        """One row per lost packet and segment it may have been lost on (pcaplat.tables.LOST)."""
+        return self._scan("lost", self.lost_batches())
+
     def _scan(self, name: str, batches: "Iterator[pa.RecordBatch]") -> "pl.LazyFrame":
         import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
 
@@ -246,6 +254,16 @@ class Result:
             for start in range(0, len(rows), BATCH_ROWS):
                 columns = table.columns(rows[start : start + BATCH_ROWS])
                 yield pa.RecordBatch.from_pydict(columns, schema=schema)
+
+    def lost_batches(self) -> "Iterator[pa.RecordBatch]":
+        """Give the lost packets batch by batch, in the order of files and frames."""
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+        self._need_rows()
+        table = LostTable(self._run.captures, self._run.findings)
+        schema = tables.LOST.arrow_schema()
+        for columns in table.batches(self._run.lost_packets):
+            yield pa.RecordBatch.from_pydict(columns, schema=schema)
 
     @cached_property
     def traffic(self) -> "pl.DataFrame":
@@ -317,16 +335,33 @@ class Result:
 
     def write_merged(self, path: Path) -> None:
         """Write every frame of every capture, in aligned time order, into one pcapng file."""
-        run = self._run
-        points = []
-        for i, point in enumerate(run.findings.points):
-            points.append((point.name, run.files_of(point.sources), self._knots(i)))
-        order = {name: at for at, name in enumerate(self.document["path"])}
-        points.sort(key=lambda one: order.get(one[0], len(order)))
+        run, points = self._run, self._points()
         captured = {row["point"] for row in self.document["captures"]}
         for name in captured - {point.name for point in run.findings.points}:
             points += [(name, run.rest_of(name), self._knots(i)) for i in run.points_in(name)[:1]]
         _native.write_merged(points, run.settings, path)
+
+    def write_lost(self, path: Path) -> None:
+        """Write the lost packets, in aligned time order, into one pcapng file.
+
+        Each is as the point captured it that saw it last, with a comment that names the segment.
+        """
+        self._need_rows()
+        run = self._run
+        names = [point.name for point in run.findings.points]
+        [listed] = run.lost_packets
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _native.write_merged(self._points(), run.settings, path, lost=(listed, names))
+
+    def _points(self) -> list[tuple[str, list[MergeFile], list[tuple[int, int]]]]:
+        """Give the points in the order of the path, each with its files and its clock."""
+        run = self._run
+        points = [
+            (point.name, run.files_of(point.sources), self._knots(i))
+            for i, point in enumerate(run.findings.points)
+        ]
+        order = {name: at for at, name in enumerate(self.document["path"])}
+        return sorted(points, key=lambda one: order.get(one[0], len(order)))
 
     def write_unmatched(self, name: str, path: Path) -> None:
         """Write the frames of a point that were matched nowhere, as they were captured."""

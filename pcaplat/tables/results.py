@@ -101,6 +101,22 @@ MATCHES = TableSchema(
     ),
 )  # fmt: skip
 
+LOST = TableSchema(
+    "lost",
+    "one row per lost packet and segment that it may have been lost on; of a segment the weights add up to its n_lost, of a packet to 1 at most",
+    (
+        _text("point", "the point that saw it last"),
+        _text("file", "the file there"),
+        ColumnSchema("frame", "Int64", "the frame there; null: one of several equal packets, and nobody knows which", is_nullable=True),
+        ColumnSchema("t_ns", "Int64", "when it was there, by the capture or the stamp in the frame", "ns since 1970"),
+        _text("near", "the segment's end nearer the path's first point"),
+        _text("far", "the segment's end nearer the path's last point"),
+        _text("direction", "forward (as the path is written) or reverse"),
+        ColumnSchema("weight", "Float64", "how much of it counts in the segment's n_lost: less than 1 where it may have been lost elsewhere, or be missing from a capture", "0 to 1"),
+        _text("told_by", "packet (it was not seen again) or equal-packets (fewer of several came through)"),
+    ),
+)  # fmt: skip
+
 CAPTURES = TableSchema(
     "captures",
     "one row per capture file",
@@ -289,6 +305,7 @@ TABLES = (
     PACKETS,
     DETAILS,
     MATCHES,
+    LOST,
     CAPTURES,
     CLOCKS,
     SEGMENTS,

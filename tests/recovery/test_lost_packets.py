@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -16,14 +15,14 @@ import polars as pl
 import pytest
 
 import pcaplat
+from pcaplat.cli import run as run_command
+from pcaplat.tables import SEGMENTS
 from tests.recovery.simulator import Clock, Link, Outcome, Point, Scenario, Traffic, Truth, run
 from tests.support.oracle_decode import read_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LIST = "issue 18: lost packets by segment: lost.parquet and merge --lost FILE.pcapng"
-TODAY = pytest.mark.xfail(strict=True, reason=LIST)
 COLUMNS = {
     "point": pl.String,
     "file": pl.String,
@@ -123,6 +122,20 @@ class Written:
             for at, (point, row) in enumerate(zip(place.points, place.rows, strict=True))
         }
 
+    def weights(self) -> dict[Loss, float]:
+        """Of each packet that is known, and segment that it may have been lost on."""
+        known = self.lost.filter(pl.col("frame").is_not_null())
+        columns = ("near", "far", "direction", "point", "frame", "weight")
+        return {
+            ((near, far, direction), point, frame): weight
+            for near, far, direction, point, frame, weight in known.select(columns).iter_rows()
+        }
+
+    def has_equals(self, point: str, frame: int) -> bool:
+        """Whether a frame is byte for byte another of its capture."""
+        frames = [one.data for one in read_frames(self.folder.parent / f"{point}.pcap")]
+        return frames.count(frames[frame - 1]) > 1
+
     def n_lost(self) -> dict[Segment, int]:
         """Of neighbours."""
         ends = (self.names[0], self.names[-1])
@@ -147,14 +160,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
     return made
 
 
-@TODAY
 @pytest.mark.parametrize("name", CASES)
 def test_its_columns_are_the_contracts(name: str, written: dict[str, Written]) -> None:
     schema = dict(written[name].lost.schema)
     assert {column: schema.get(column) for column in COLUMNS} == COLUMNS
 
 
-@TODAY
 @pytest.mark.parametrize("name", CASES)
 def test_weights_of_a_segment_add_up_to_its_losses(name: str, written: dict[str, Written]) -> None:
     found = written[name]
@@ -169,7 +180,6 @@ def test_weights_of_a_segment_add_up_to_its_losses(name: str, written: dict[str,
     assert {s for s, n in told.items() if abs(sums.get(s, 0.0) - n) > 0.501} == set()
 
 
-@TODAY
 @pytest.mark.parametrize("name", CASES)
 def test_a_packet_is_lost_once(name: str, written: dict[str, Written]) -> None:
     known = written[name].lost.filter(pl.col("frame").is_not_null())
@@ -178,23 +188,28 @@ def test_a_packet_is_lost_once(name: str, written: dict[str, Written]) -> None:
     assert sums.filter(pl.col("weight") > 1 + 1e-9).is_empty()
 
 
-@TODAY
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_was_lost_is_listed_where_it_was(name: str, written: dict[str, Written]) -> None:
-    """Every packet that the point before the loss captured, on the one segment, with all weight."""
+    """Every packet that the point before the loss captured, on the one segment, with all weight.
+
+    Where points miss packets it may have been lost farther on too: there it has most of the weight.
+    """
     found = written[name]
-    columns = ("near", "far", "direction", "point", "frame", "weight")
-    rows = {
-        ((near, far, direction), point, frame): weight
-        for near, far, direction, point, frame, weight in found.lost.select(columns).iter_rows()
-    }
+    rows = found.weights()
     true = dict(found.true_losses())
     sure = {loss for loss, is_sure in true.items() if is_sure}
     assert len(sure) > 20
     # those within the waiting time of the end are not counted
     late = {loss for loss in sure - rows.keys() if came_too_near_the_end(found, loss)}
-    assert sure - rows.keys() - late == set()
-    assert all(math.isclose(rows[loss], 1.0) for loss in sure & rows.keys())
+    missing = sure - rows.keys() - late
+    # of equal packets nobody knows which was lost: as many rows have no frame
+    assert all(found.has_equals(point, frame) for _, point, frame in missing)
+    least = 0.85 if "miss" in name else 1.0
+    unknown = found.lost.filter(pl.col("frame").is_null(), pl.col("weight") > least - 1e-9)
+    unknown = unknown.select("near", "far", "direction", "point")
+    listed = Counter(((*segment,), point) for *segment, point in unknown.iter_rows())
+    assert Counter((segment, point) for segment, point, _ in missing) - listed == Counter()
+    assert all(rows[loss] > least - 1e-9 for loss in sure & rows.keys())
 
 
 def came_too_near_the_end(found: Written, loss: Loss) -> bool:
@@ -213,7 +228,6 @@ def came_too_near_the_end(found: Written, loss: Loss) -> bool:
     return seen_ns > float(end_ns - told["loss_threshold_ns"] - 15_000)
 
 
-@TODAY
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_was_not_lost_is_not_listed(name: str, written: dict[str, Written]) -> None:
     """Where a point missed it, it may have been lost on either side: on one of them it was."""
@@ -225,12 +239,12 @@ def test_what_was_not_lost_is_not_listed(name: str, written: dict[str, Written])
     for near, far, direction, point, frame in found.lost.select(
         "near", "far", "direction", "point", "frame"
     ).iter_rows():
-        listed[point, frame].add((near, far, direction))
+        if frame is not None:
+            listed[point, frame].add((near, far, direction))
     assert listed
     assert {at: s for at, s in listed.items() if not s & true.get(at, set())} == {}
 
 
-@TODAY
 def test_of_packets_that_repeat_only_the_number_is_known(written: dict[str, Written]) -> None:
     found = written["3 points, packets that repeat"]
     true = Counter(segment for (segment, _, _), _ in found.true_losses())
@@ -243,7 +257,6 @@ def test_of_packets_that_repeat_only_the_number_is_known(written: dict[str, Writ
         assert sums[segment] == pytest.approx(n, abs=2 + 0.05 * n)
 
 
-@TODAY
 @pytest.mark.parametrize("n_points", [3, 6])
 def test_the_frames_that_were_lost_are_written(n_points: int, tmp_path: Path) -> None:
     """`--lost FILE.pcapng`: each frame as its last point captured it."""
@@ -265,3 +278,37 @@ def test_the_frames_that_were_lost_are_written(n_points: int, tmp_path: Path) ->
     assert sum(written.values()) > 20
     assert written - wanted == Counter()
     assert sum((wanted - written).values()) <= 2
+
+
+def test_each_is_written_with_the_segment_it_was_lost_on(
+    written: dict[str, Written], tmp_path: Path
+) -> None:
+    found = written["3 points"]
+    files = [str(found.folder.parent / f"p{at}.pcap") for at in range(3)]
+    lost = tmp_path / "new" / "lost.pcapng"
+    assert run_command(["merge", *files, "--lost", str(lost), "--quiet"]) == 0
+    text = lost.read_bytes().decode("latin-1")
+    for near, far, direction, _ in found.lost.select(
+        "near", "far", "direction", "point"
+    ).iter_rows():
+        up, down = (near, far) if direction == "forward" else (far, near)
+        assert f"lost between {up} and {down}, {direction}" in text
+    assert text.count("lost between") == len(found.lost)
+
+
+def test_a_capture_is_not_replaced_by_what_was_lost(
+    written: dict[str, Written], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(written["3 points"].folder.parent / f"p{at}.pcap") for at in range(3)]
+    assert run_command(["merge", *files, "--lost", files[0]]) == 2
+    assert "p0.pcap: is one of the captures" in capsys.readouterr().err
+    assert run_command(["merge", *files, "--lost", str(Path(files[0]).parent)]) == 2
+    assert "is a folder" in capsys.readouterr().err
+
+
+def test_segments_are_those_of_the_summary(written: dict[str, Written]) -> None:
+    found = written["3 points"]
+    table = pl.read_parquet(found.folder / "segments.parquet")
+    SEGMENTS.check(table)
+    rows = found.document["segments"]
+    assert table.to_dicts() == [{name: row.get(name) for name in table.columns} for row in rows]

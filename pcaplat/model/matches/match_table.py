@@ -39,9 +39,6 @@ class MatchTable:
         """Give the columns of some pairs (pcaplat.tables.MATCHES) as Arrow arrays."""
         import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
 
-        def words(known: Sequence[str], index: Ints) -> "pa.Array":
-            return pa.array(known, pa.string()).take(pa.array(index))
-
         names = [point.name for point in self.findings.points]
         files = [capture.name for capture in self.captures]
         number = (1 << NUMBER_BITS) - 1
@@ -101,6 +98,13 @@ class MatchTable:
             _between(knots, edge, t_ns, relation.drift_ppm or 0.0) for edge in relation.step_free
         )
         return (-value, -hi, -lo) if is_reverse else (value, lo, hi)
+
+
+def words(known: Sequence[str], index: Ints) -> "pa.Array":
+    """Give words by their numbers as an Arrow array."""
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+
+    return pa.array(known, pa.string()).take(pa.array(index))
 
 
 def _between(knots: Ints, values: Floats, t_ns: Ints, slope_ppm: float) -> Floats:

@@ -22,6 +22,18 @@ CROSSING = np.dtype(
 lost there, as lost.rs does: of its two frames the one that was not seen is -1."""
 
 
+LOST = np.dtype(
+    [
+        ("frame", "<i8"),
+        ("points", "<i8"),
+        ("told", "<i8"),
+        ("t_ns", "<i8"),
+        ("weight", "<f8"),
+    ]
+)
+"""A lost packet on a segment, as rust/src/matching/loss/lost_packets.rs lists it."""
+
+
 Rows = NDArray[np.void]
 
 
@@ -43,6 +55,10 @@ KINDS = _native.PAIR_KINDS
 
 MATCHED_BY = _native.MATCHED_BY
 """How a pair was found, by its number."""
+
+
+TOLD_BY = _native.TOLD_BY
+"""How it is known that a packet was lost, by its number."""
 
 
 IDENTITIES = _native.IDENTITIES

@@ -56,7 +56,7 @@ impl Spill {
 /// The file cannot be read; it is told row by row from the first one on.
 pub(crate) fn numbers<const N: usize>(
     path: &Path,
-) -> Result<impl Iterator<Item = Result<[i64; N]>>> {
+) -> Result<impl Iterator<Item = Result<[i64; N]>> + use<N>> {
     const BUFFER_BYTES: usize = 1 << 18;
     let failed = |source| Error::Io {
         path: path.to_owned(),

@@ -25,6 +25,7 @@ mod window;
 
 pub use crate::matching::counts::Keep;
 pub use crate::matching::evidence::{IDENTITIES, MATCHED_BY};
+pub use crate::matching::loss::lost_packets::TOLD_BY;
 pub use crate::matching::observation::{FrameId, Observation};
 pub use crate::matching::outcome::{STATUSES, Status};
 pub use crate::matching::pipeline::{Matched, Options, match_files};

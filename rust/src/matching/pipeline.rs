@@ -21,6 +21,7 @@ use crate::matching::late::{Folder, LatePairs, Leftovers, settle};
 use crate::matching::loss::Losses;
 use crate::matching::loss::allocate::allocate;
 use crate::matching::loss::loss_rows::write_lost;
+use crate::matching::loss::lost_packets::list_lost;
 use crate::matching::outcome;
 use crate::matching::outcome::reasons::ByReason;
 use crate::matching::outcome::{Counts, Outbox};
@@ -187,10 +188,12 @@ fn merge_results(
     let late = settle(plan, folder, &mut all)?;
     let n_pairs = all.totals.n_pairs();
     let allocated = allocate(plan, &all.losses, &n_pairs);
+    let (files, booked) = (&mut all.totals.crossings, (n_pairs.as_slice(), &allocated));
     if options.keep.crossings {
-        let files = &mut all.totals.crossings;
-        let allocated = (n_pairs.as_slice(), &allocated);
-        write_lost(plan, &all.losses, allocated, options.directory, files)?;
+        write_lost(plan, &all.losses, booked, options.directory, files)?;
+    }
+    if options.keep.rows {
+        list_lost(plan, &all.losses, booked, options.directory, files)?;
     }
     all.totals.add_losses(allocated);
     let mut resolver = Resolver::new(Arc::clone(plan), gap_ns(plan));

@@ -72,6 +72,7 @@ pub(super) fn matched_record<'py>(
         rows: texts(&totals.rows),
         crossed: texts(&totals.crossings.crossed),
         lost: texts(totals.crossings.lost.as_slice()),
+        lost_packets: texts(totals.crossings.lost_packets.as_slice()),
         trips: trips_record(py, &totals.trips, one_in)?,
     })
 }

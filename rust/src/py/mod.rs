@@ -21,7 +21,7 @@ mod stream;
 mod translated;
 
 use crate::base::hash::Seed;
-use crate::export::merged::{MergeFile, MergePoint, write_merged as run_write_merged};
+use crate::export::merged::{MergeFile, MergePoint, Selection, write_merged as run_write_merged};
 use crate::location::PointTree;
 use crate::matching::IDENTITIES;
 use crate::matching::Keep;
@@ -29,6 +29,7 @@ use crate::matching::MATCHED_BY;
 use crate::matching::Options;
 use crate::matching::PAIR_KINDS;
 use crate::matching::STATUSES;
+use crate::matching::TOLD_BY;
 use crate::matching::exchange::round_trips::KINDS as TRIP_KINDS;
 use crate::matching::match_files as run_match;
 use crate::matching::outcome::reasons::REASONS;
@@ -107,17 +108,19 @@ type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
 fn merge_point(
     reading: &Reading,
     (name, files, clock): MergeValues,
-    unmatched_in: Option<&PathBuf>,
+    only: &dyn Fn(usize) -> Option<Selection>,
 ) -> MergePoint {
     let file = |(place, path, part, tree): FileValues| {
+        let only = only(place);
         // what was matched nowhere is to be as it was captured
-        let stamps = reading.stamps(place).filter(|_| unmatched_in.is_none());
+        let is_as_captured = matches!(only, Some(Selection::Unmatched(..)));
+        let stamps = reading.stamps(place).filter(|_| !is_as_captured);
         MergeFile {
             path,
             part,
             tree: tree.map(Arc::new),
             stamps: stamps.cloned().unwrap_or_default(),
-            unmatched_in: unmatched_in.map(|folder| (folder.clone(), place)),
+            only,
         }
     };
     MergePoint {
@@ -128,21 +131,29 @@ fn merge_point(
 }
 
 /// Writes all frames of some points as one pcapng and returns how many there are; with
-/// `unmatched_in`, where a run spilled its outcomes, those that it matched nowhere.
+/// `unmatched_in`, where a run spilled its outcomes, those that it matched nowhere; with `lost`, its list
+/// of lost packets and the names of all points, those.
 #[pyfunction]
-#[pyo3(signature = (points, settings, out, unmatched_in=None, tell=None))]
+#[pyo3(signature = (points, settings, out, unmatched_in=None, lost=None, tell=None))]
 fn write_merged(
     py: Python<'_>,
     points: Vec<MergeValues>,
     settings: &Settings,
     out: PathBuf,
     unmatched_in: Option<PathBuf>,
+    lost: Option<(PathBuf, Vec<String>)>,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
+    let lost = lost.map(|(list, names)| (list, Arc::from(names)));
+    let only = |place: usize| match (&unmatched_in, &lost) {
+        (Some(folder), _) => Some(Selection::Unmatched(folder.clone(), place)),
+        (_, Some((list, names))) => Some(Selection::Lost(list.clone(), Arc::clone(names), place)),
+        _ => None,
+    };
     let points: Vec<MergePoint> = points
         .into_iter()
-        .map(|point| merge_point(&reading, point, unmatched_in.as_ref()))
+        .map(|point| merge_point(&reading, point, &only))
         .collect();
     let progress = Progress::default();
     let job = || run_write_merged(&points, &reading.decoder, &out, &|| progress.is_cancelled());
@@ -177,6 +188,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("REASONS", PyTuple::new(module.py(), REASONS)?)?;
     module.add("PAIR_KINDS", PyTuple::new(module.py(), PAIR_KINDS)?)?;
     module.add("MATCHED_BY", PyTuple::new(module.py(), MATCHED_BY)?)?;
+    module.add("TOLD_BY", PyTuple::new(module.py(), TOLD_BY)?)?;
     module.add("IDENTITIES", PyTuple::new(module.py(), IDENTITIES)?)?;
     module.add("TRIP_KINDS", PyTuple::new(module.py(), TRIP_KINDS)?)?;
     module.add("IS_DEBUG_BUILD", cfg!(debug_assertions))?;

@@ -3,6 +3,7 @@
 //! Points are merged as they are read; each point is sorted within a bounded number of frames
 //! first, since captures from several queues are not in order. Memory does not grow with the files.
 
+mod selection;
 mod sorter;
 mod source;
 mod writer;
@@ -16,6 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::location::PointTree;
 use crate::stamp::FileStamps;
 use crate::wire::Decoder;
+pub use selection::Selection;
 use source::PointFrames;
 use writer::Writer;
 
@@ -42,8 +44,8 @@ pub struct MergeFile {
     pub tree: Option<Arc<PointTree>>,
     /// What is known of the stamps in it.
     pub stamps: FileStamps,
-    /// Only the frames that a run matched nowhere: where its outcomes are, and the file's index.
-    pub unmatched_in: Option<(PathBuf, usize)>,
+    /// Only these of its frames.
+    pub only: Option<Selection>,
 }
 
 /// So many frames go by between two questions whether to stop.

@@ -15,6 +15,8 @@ pub(super) struct WaitingFrame {
     pub(super) wire_bytes: u32,
     pub(super) fcs_bytes: u8,
     pub(super) bytes: Box<[u8]>,
+    /// What is said of it.
+    pub(super) comment: String,
 }
 
 const MAX_FRAMES: usize = 65_536;
@@ -35,7 +37,7 @@ impl Sorter {
         self.in_order.len() + self.stragglers.len() >= MAX_FRAMES || self.held_bytes >= MAX_BYTES
     }
 
-    pub(super) fn push(&mut self, t_ns: i64, frame: &Frame<'_>) {
+    pub(super) fn push(&mut self, t_ns: i64, frame: &Frame<'_>, comment: String) {
         let waiting = WaitingFrame {
             t_ns,
             sequence: self.n_pushed,
@@ -43,6 +45,7 @@ impl Sorter {
             wire_bytes: frame.wire_bytes,
             fcs_bytes: frame.fcs_bytes,
             bytes: frame.bytes.into(),
+            comment,
         };
         self.n_pushed += 1;
         self.held_bytes += waiting.bytes.len();
@@ -100,7 +103,7 @@ mod tests {
         let mut sorter = Sorter::default();
         let times_ns: Vec<i64> = (0..1000).map(|i| (i * 7919) % 101).collect();
         for (i, t_ns) in times_ns.iter().enumerate() {
-            sorter.push(*t_ns, &frame(&i.to_be_bytes()));
+            sorter.push(*t_ns, &frame(&i.to_be_bytes()), String::new());
         }
         let mut expected: Vec<_> = times_ns.iter().copied().zip(0_usize..).collect();
         expected.sort_unstable();
@@ -119,12 +122,12 @@ mod tests {
     #[test]
     fn it_is_full_by_frames_or_by_bytes() {
         let mut many = Sorter::default();
-        (0..65_535).for_each(|i| many.push(i, &frame(&[])));
+        (0..65_535).for_each(|i| many.push(i, &frame(&[]), String::new()));
         assert!(!many.is_full());
-        many.push(0, &frame(&[]));
+        many.push(0, &frame(&[]), String::new());
         assert!(many.is_full());
         let mut large = Sorter::default();
-        large.push(0, &frame(&vec![0; MAX_BYTES]));
+        large.push(0, &frame(&vec![0; MAX_BYTES]), String::new());
         assert!(large.is_full());
     }
 }

@@ -1,13 +1,12 @@
 //! The frames of one capture point, aligned and in order.
 
+use super::selection::Selected;
 use super::sorter::{Sorter, WaitingFrame};
 use super::{MergeFile, MergePoint};
 use crate::base::error::Result;
 use crate::base::instant;
 use crate::file::{Capture, Frame, NO_LINK};
 use crate::location::part_of;
-use crate::matching::Status;
-use crate::matching::outcome::Outcomes;
 use crate::stamp::Stamper;
 use crate::wire::{Decoder, Packet};
 
@@ -19,7 +18,7 @@ pub(super) struct PointFrames<'a> {
     point: &'a MergePoint,
     decoder: &'a Decoder,
     later_files: std::slice::Iter<'a, MergeFile>,
-    capture: Option<(Capture, &'a MergeFile, Option<Outcomes>)>,
+    capture: Option<(Capture, &'a MergeFile, Option<Selected>)>,
     stamper: Stamper,
     packet: Packet,
     sorter: Sorter,
@@ -68,25 +67,24 @@ impl<'a> PointFrames<'a> {
     /// Reads on until the sorter is full or there is nothing left.
     fn fill(&mut self) -> Result<()> {
         while !self.sorter.is_full() {
-            let Some((capture, file, outcomes)) = &mut self.capture else {
+            let Some((capture, file, selected)) = &mut self.capture else {
                 let Some(file) = self.later_files.next() else {
                     break;
                 };
                 self.stamper = Stamper::new(&file.stamps);
-                let run = file.unmatched_in.as_ref();
-                let outcomes = run.map(|(folder, index)| Outcomes::open(folder, *index));
-                self.capture = Some((Capture::open(&file.path)?, file, outcomes.transpose()?));
+                let selected = file.only.as_ref().map(Selected::open).transpose()?;
+                self.capture = Some((Capture::open(&file.path)?, file, selected));
                 continue;
             };
             let Some(mut frame) = capture.next_frame() else {
                 self.end_file();
                 continue;
             };
-            let told = outcomes.as_mut().map(Outcomes::next_outcome);
-            let is_unmatched = |(status, _)| status == Status::Unmatched as u8;
-            if told.is_some_and(|told| !told.is_some_and(is_unmatched)) {
-                continue;
-            }
+            let comment = match selected {
+                Some(selected) => selected.take(frame.number)?,
+                None => Some(String::new()),
+            };
+            let Some(comment) = comment else { continue };
             if file.tree.is_some() || !self.stamper.is_idle() {
                 self.decoder.decode_frame(&frame, &mut self.packet);
             }
@@ -98,7 +96,7 @@ impl<'a> PointFrames<'a> {
             }
             self.last_ns = aligned_ns(&self.point.clock, &frame).unwrap_or(self.last_ns);
             self.first_link.get_or_insert(frame.link);
-            self.sorter.push(self.last_ns, &frame);
+            self.sorter.push(self.last_ns, &frame, comment);
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ const UNKNOWN_LENGTH: u64 = u64::MAX;
 const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
+const OPT_COMMENT: u16 = 1;
 const EPB_FLAGS: u16 = 2;
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 const NANOSECONDS: u8 = 9;
@@ -76,6 +77,11 @@ impl Writer {
         self.pad();
         if frame.fcs_bytes > 0 {
             self.option(EPB_FLAGS, &(u32::from(frame.fcs_bytes) << 5).to_le_bytes());
+        }
+        if !frame.comment.is_empty() {
+            self.option(OPT_COMMENT, frame.comment.as_bytes());
+        }
+        if frame.fcs_bytes > 0 || !frame.comment.is_empty() {
             self.body.extend(END_OF_OPTIONS);
         }
         self.block(ENHANCED_PACKET)

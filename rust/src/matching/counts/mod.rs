@@ -38,6 +38,13 @@ pub struct Keep {
     pub crossings: bool,
 }
 
+impl Keep {
+    /// Whether every packet that was not seen again is kept.
+    pub(crate) fn ends(self) -> bool {
+        self.rows || self.crossings
+    }
+}
+
 /// The counts of one partition in the making.
 pub(crate) struct Tally {
     plan: Arc<Plan>,
@@ -82,7 +89,7 @@ impl Tally {
             ways: SegmentWays::new(&plan, directory, partition)?,
             least: LeastDelays::new(&plan),
             ends: ByteLatencies::new(directory, partition),
-            crossings: SegmentRows::new(directory, partition, keep.crossings)?,
+            crossings: SegmentRows::new(directory, partition, keep)?,
             rows: Rows::new(directory, partition, keep.rows)?,
             topology: Arc::new(Topology::new(&plan)),
             plan,
@@ -230,7 +237,7 @@ impl Tally {
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n_reordered += u64::from(is_overtaken);
         }
-        if self.crossings.are_kept() {
+        if self.crossings.are_crossings_kept() {
             let crossing = SegmentRow::new(up, down, Direction::of(side == 0), 0);
             self.crossings.cross(&crossing, is_overtaken);
         }
@@ -250,7 +257,7 @@ impl Tally {
         if let Some(end) = end
             && left.lost.is_some_and(|lost| lost.packets > 0)
         {
-            self.crossings.end(end, &left.first, &left.last);
+            self.crossings.end(end, left);
         }
     }
 
@@ -282,7 +289,7 @@ impl Tally {
         if let Some(way) = self.ways.of(up, down) {
             let with_path = Direction::of(crossing.side == 0);
             let row = || SegmentRow::new(up, down, with_path, n_copies);
-            let row = self.crossings.are_kept().then(row);
+            let row = self.crossings.are_crossings_kept().then(row);
             way.reordering
                 .push(up, down, PairKind::Packet, way.is_exact, row);
         }

@@ -1,9 +1,12 @@
-//! What breakdowns are made of: a row for every packet that crossed a segment, or the whole path, and
-//! one for every packet that was not seen again.
+//! What breakdowns are made of: a row for every packet that crossed a segment, or the whole path; and
+//! one for every packet that was not seen again, of which the list of lost packets is made too.
 
 use crate::base::error::{Error, Result};
 use crate::base::spill::Spill;
+use crate::matching::counts::Keep;
+use crate::matching::late::Leftover;
 use crate::matching::loss::End;
+use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::Observation;
 use crate::plan::Direction;
 use std::fs::File;
@@ -118,7 +121,10 @@ impl Waiting {
 }
 
 /// The crossings and ends of a partition, where they are kept.
-pub(crate) struct SegmentRows(Option<[Spill; 2]>);
+pub(crate) struct SegmentRows {
+    crossed: Option<Spill>,
+    ended: Option<Spill>,
+}
 
 /// Where they are now.
 #[derive(Clone, Debug, Default)]
@@ -127,28 +133,34 @@ pub struct SegmentRowFiles {
     pub crossed: Vec<PathBuf>,
     /// What was not seen again, as the partitions noted it.
     pub(crate) ended: Vec<PathBuf>,
-    /// What was lost, and on which segment.
+    /// What of lost packets was allocated to which segment, as breakdowns need it.
     pub lost: Option<PathBuf>,
+    /// The lost packets, see [`crate::matching::loss::lost_packets`].
+    pub lost_packets: Option<PathBuf>,
 }
 
 impl SegmentRows {
     pub(crate) fn new(
         directory: &Path,
         partition: impl std::fmt::Display,
-        are_kept: bool,
+        keep: Keep,
     ) -> Result<Self> {
         let spill = |name: &str| Spill::create(directory, &format!("{name}-{partition}"));
-        let both = are_kept.then(|| Ok([spill("crossed")?, spill("ended")?]));
-        Ok(Self(both.transpose()?))
+        let crossed = keep.crossings.then(|| spill("crossed"));
+        let ended = keep.ends().then(|| spill("ended"));
+        Ok(Self {
+            crossed: crossed.transpose()?,
+            ended: ended.transpose()?,
+        })
     }
 
-    pub(crate) fn are_kept(&self) -> bool {
-        self.0.is_some()
+    pub(crate) fn are_crossings_kept(&self) -> bool {
+        self.crossed.is_some()
     }
 
     /// Writes what has arrived.
     pub(crate) fn take(&mut self, waiting: &mut Waiting) {
-        if let Some([crossed, _]) = &mut self.0 {
+        if let Some(crossed) = &mut self.crossed {
             waiting
                 .arrived()
                 .into_iter()
@@ -158,7 +170,7 @@ impl SegmentRows {
 
     /// Writes a packet that has arrived, and has no neighbour.
     pub(crate) fn cross(&mut self, crossing: &SegmentRow, is_reordered: bool) {
-        if let Some([crossed, _]) = &mut self.0 {
+        if let Some(crossed) = &mut self.crossed {
             crossed.write(crossing.row(Arrived {
                 is_reordered,
                 variation_ns: None,
@@ -167,20 +179,18 @@ impl SegmentRows {
     }
 
     /// Writes a packet that was not seen again.
-    pub(crate) fn end(&mut self, end: &End, first: &Observation, last: &Observation) {
-        if let Some([_, ended]) = &mut self.0 {
-            ended.write(Ended::new(end, first, last).values());
+    pub(crate) fn end(&mut self, end: &End, left: &Leftover) {
+        if let Some(ended) = &mut self.ended {
+            ended.write(Ended::new(end, left).values());
         }
     }
 
     pub(crate) fn finish(self) -> Result<SegmentRowFiles> {
-        let Some([crossed, ended]) = self.0 else {
-            return Ok(SegmentRowFiles::default());
-        };
+        let written = |spill: Option<Spill>| spill.map(Spill::finish).transpose();
         Ok(SegmentRowFiles {
-            crossed: vec![crossed.finish()?],
-            ended: vec![ended.finish()?],
-            lost: None,
+            crossed: written(self.crossed)?.into_iter().collect(),
+            ended: written(self.ended)?.into_iter().collect(),
+            ..SegmentRowFiles::default()
         })
     }
 }
@@ -199,9 +209,10 @@ pub(crate) struct Ended {
     pub(crate) first_point: u16,
     pub(crate) first: (i64, i64),
     pub(crate) last: (i64, i64),
+    pub(crate) told_by: ToldBy,
 }
 
-const ENDED_VALUES: usize = 10;
+const ENDED_VALUES: usize = 11;
 const NO_POINT: u16 = u16::MAX;
 const NO_FLOW: i64 = 0;
 /// Above the first point and the block.
@@ -210,13 +221,14 @@ const ROUTE_BIT: u32 = 47;
 const BRANCH_MASK: i64 = (1 << 12) - 1;
 
 impl Ended {
-    fn new(end: &End, first: &Observation, last: &Observation) -> Self {
+    fn new(end: &End, left: &Leftover) -> Self {
         let place = |observation: &Observation| (observation.frame.packed(), observation.t_ns);
         Self {
             end: *end,
-            first_point: first.point,
-            first: place(first),
-            last: place(last),
+            first_point: left.first.point,
+            first: place(&left.first),
+            last: place(&left.last),
+            told_by: left.told_by,
         }
     }
 
@@ -240,8 +252,9 @@ impl Ended {
         let pair = end.pair.cast_signed();
         let flow = end.flow.map_or(NO_FLOW, u64::cast_signed);
         let [low, high] = halves(end.waited_for);
+        let told_by = self.told_by as i64;
         [
-            pair, flow, where_seen, block, first.0, first.1, last.0, last.1, low, high,
+            pair, flow, where_seen, block, first.0, first.1, last.0, last.1, low, high, told_by,
         ]
     }
 
@@ -257,6 +270,7 @@ impl Ended {
             last_ns,
             low,
             high,
+            told_by,
         ] = values;
         let [low, high] = [low, high].map(|half| u128::from(half.cast_unsigned()));
         let point = |shift: u32| u16::try_from(where_seen >> shift & 0xffff).unwrap_or(NO_POINT);
@@ -282,6 +296,7 @@ impl Ended {
             first_point: u16::try_from(block & 0xffff).unwrap_or(0),
             first: (first, first_ns),
             last: (last, last_ns),
+            told_by: ToldBy::of(told_by),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::base::hash::fold;
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::evidence::Evidence;
+use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::streams::Lost;
 use crate::plan::Direction;
@@ -35,6 +36,8 @@ pub(crate) struct Leftover {
     pub(crate) is_joinable: bool,
     /// Nothing was counted of the status of its only frame.
     pub(crate) is_uncounted: bool,
+    /// How its loss is told.
+    pub(crate) told_by: ToldBy,
 }
 
 impl Leftover {
@@ -64,6 +67,7 @@ impl Leftover {
             branch: None,
             is_joinable: false,
             is_uncounted: false,
+            told_by: ToldBy::Packet,
         })
     }
 
@@ -121,6 +125,7 @@ impl Leftover {
             lost.packets > 0,
             lost.ends[0] > 0,
             lost.ends[1] > 0,
+            self.told_by == ToldBy::EqualPackets,
         ];
         let packed = |flags: i64, flag: &bool| flags << 1 | i64::from(*flag);
         flags.iter().rev().fold(0, packed)
@@ -164,6 +169,7 @@ impl Leftover {
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
             is_uncounted: is_set(5),
+            told_by: ToldBy::of(i64::from(is_set(10))),
         }
     }
 }
@@ -202,6 +208,7 @@ mod tests {
             for direction in [Direction::Forward, Direction::Reverse] {
                 let mut left = Leftover::of(&observations, direction, lost, true).unwrap();
                 (left.is_joinable, left.is_uncounted) = (lost.is_none(), lost.is_some());
+                left.told_by = ToldBy::of(i64::from(lost.is_some()));
                 let read = Leftover::from_record(&left.record());
                 // the two ends of a trajectory are of one flow and way
                 let toward = left.first.toward;

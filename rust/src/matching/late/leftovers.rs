@@ -5,6 +5,7 @@ use crate::matching::evidence::Evidence;
 use crate::matching::late::decided::DecidedLog;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::sorted_runs::SortedRuns;
+use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
 use crate::matching::resolve::copies::Folded;
@@ -120,7 +121,8 @@ impl Leftovers {
     ) {
         let left = Leftover::of(observations, direction, Some(lost), has_entered);
         let left = left.filter(|one| is_marked(&self.begins, direction, one.last.point));
-        if let Some(left) = left {
+        if let Some(mut left) = left {
+            left.told_by = ToldBy::EqualPackets;
             self.runs.push(left.record());
         }
     }

@@ -153,13 +153,17 @@ impl<'a> Allocation<'a> {
         }
     }
 
+    /// Whether packets like those that ended cross a segment otherwise, and it is told that they do.
+    pub(crate) fn goes_on(&self, end: &End, crossed: u128, crossing: LinkCrossing) -> bool {
+        let is_torn = end.is_untold && self.plan.torn.get(crossing.link) == Some(&true);
+        crossed & crossing.bit() != 0 && !is_torn
+    }
+
     /// On the segments after the last observation that the address pair crosses otherwise, and on the
     /// whole path, if it crosses that.
     pub(crate) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Candidates> {
         let along = self.topology.along(end.direction);
-        let is_torn = |link: usize| end.is_untold && self.plan.torn.get(link) == Some(&true);
-        let goes_on =
-            |crossing: &LinkCrossing| crossed & crossing.bit() != 0 && !is_torn(crossing.link);
+        let goes_on = |crossing: &LinkCrossing| self.goes_on(end, crossed, *crossing);
         let next = along.onward(end.point);
         let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
         let segments = next.filter_map(|down| self.topology.between(end.point, down));

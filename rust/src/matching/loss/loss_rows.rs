@@ -14,7 +14,7 @@ use crate::matching::loss::allocate::Allocation;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 
-/// Writes a row for each packet and segment that it may have been lost on.
+/// Writes what of each packet was allocated to which segment.
 pub(crate) fn write_lost(
     plan: &Plan,
     losses: &Losses,
@@ -24,8 +24,8 @@ pub(crate) fn write_lost(
 ) -> Result<()> {
     let books = Allocation::new(plan, n_pairs, &allocated.points);
     let mut to = Spill::create(directory, "lost")?;
-    for path in std::mem::take(&mut files.ended) {
-        Ended::read(&path, &mut |one| {
+    for path in &files.ended {
+        Ended::read(path, &mut |one| {
             let crossed = losses.crossed_of(&books.topology, &one.end);
             for part in parts(plan, &books, &allocated.past_gaps_frac, one, crossed) {
                 to.write(part.row());

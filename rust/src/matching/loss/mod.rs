@@ -2,9 +2,12 @@
 
 pub(crate) mod allocate;
 pub(crate) mod loss_rows;
+pub(crate) mod lost_packets;
 pub mod missed;
 pub(crate) mod pair_segments;
 pub(crate) mod segment_loss;
+#[cfg(test)]
+mod testing;
 pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};

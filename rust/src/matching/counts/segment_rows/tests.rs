@@ -6,6 +6,11 @@ const ALONE: Arrived = Arrived {
     variation_ns: None,
 };
 
+const ROWS: Keep = Keep {
+    rows: true,
+    crossings: false,
+};
+
 fn crossing(up_ns: i64) -> SegmentRow {
     let (up, down) = (observation(1, 2, up_ns), observation(1, 5, up_ns + 70));
     SegmentRow::new(&up, &down, Direction::Reverse, 3)
@@ -67,13 +72,17 @@ fn ends_come_back_from_their_file() {
         block: usize::try_from(number).unwrap(),
         waited_for: u128::from(number) << 60 | 1,
     };
-    let (first, last) = (observation(1, 0, -500), observation(1, 3, 800));
-    let mut crossings = SegmentRows::new(&folder, 0, true).unwrap();
-    (0..100).for_each(|number| crossings.end(&end(number), &first, &last));
+    let seen = [observation(1, 0, -500), observation(1, 3, 800)];
+    let left = |number: u64| Leftover {
+        told_by: ToldBy::of(i64::from(number.is_multiple_of(6))),
+        ..Leftover::of(&seen, Direction::Forward, None, false).unwrap()
+    };
+    let mut crossings = SegmentRows::new(&folder, 0, ROWS).unwrap();
+    (0..100).for_each(|number| crossings.end(&end(number), &left(number)));
     let files = crossings.finish().unwrap();
     let mut read = Vec::new();
     Ended::read(&files.ended[0], &mut |one| read.push(*one)).unwrap();
-    let written = (0..100).map(|number| Ended::new(&end(number), &first, &last));
+    let written = (0..100).map(|number| Ended::new(&end(number), &left(number)));
     assert!(read.into_iter().eq(written));
     assert!(Ended::read(&folder.join("nowhere"), &mut |_| ()).is_err());
     std::fs::remove_dir_all(folder).unwrap();
@@ -81,9 +90,9 @@ fn ends_come_back_from_their_file() {
 
 #[test]
 fn nothing_is_written_where_nothing_is_kept() {
-    let mut crossings = SegmentRows::new(Path::new("/nowhere/at/all"), 0, false).unwrap();
+    let mut crossings = SegmentRows::new(Path::new("/nowhere/at/all"), 0, Keep::default()).unwrap();
     crossings.take(&mut Waiting::default());
     let files = crossings.finish().unwrap();
     assert!(files.crossed.is_empty() && files.ended.is_empty() && files.lost.is_none());
-    assert!(SegmentRows::new(Path::new("/nowhere/at/all"), 0, true).is_err());
+    assert!(SegmentRows::new(Path::new("/nowhere/at/all"), 0, ROWS).is_err());
 }

@@ -1,65 +1,12 @@
 use super::*;
-use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::End;
 use crate::matching::loss::allocate::allocate;
-use crate::matching::observation::{FrameId, Observation};
-use crate::matching::streams::Lost;
-use crate::matching::testing::{fork, observation, path};
-use crate::plan::{LinkCrossing, Topology};
-
-/// What was noted of packets, as the tally does, and what of it is kept.
-struct Noted {
-    plan: Plan,
-    losses: Losses,
-    ended: Vec<Ended>,
-    direction: Direction,
-}
+use crate::matching::loss::lost_packets::ToldBy;
+use crate::matching::loss::testing::Noted;
+use crate::matching::testing::{fork, path};
+use crate::plan::LinkCrossing;
 
 impl Noted {
-    fn new(plan: Plan, direction: Direction) -> Self {
-        Self {
-            plan,
-            losses: Losses::default(),
-            ended: Vec::new(),
-            direction,
-        }
-    }
-
-    /// Packets of a pair, seen at these points; their frames have the pair's number.
-    fn note(&mut self, pair: u64, points: &[u16], n: u64) {
-        let seen = |point: &u16| Observation {
-            pair,
-            frame: FrameId::new(usize::from(*point), pair),
-            ..observation(1, *point, 0)
-        };
-        let observations: Vec<Observation> = points.iter().map(seen).collect();
-        let topology = Topology::new(&self.plan);
-        let (first, last) = (observations[0], observations[observations.len() - 1]);
-        let whole = [[first, last]];
-        let pairs = observations
-            .windows(2)
-            .chain(whole.iter().map(<[Observation; 2]>::as_slice));
-        let crossed = pairs
-            .filter_map(|two| topology.between(two[0].point, two[1].point))
-            .fold(0, |all, one| all | one.bit());
-        for _ in 0..n {
-            let (plan, direction) = (&self.plan, self.direction);
-            self.losses
-                .note_way(&topology, &observations, direction, crossed);
-            let all = Lost::whole(&last);
-            let left = Leftover::of(&observations, direction, Some(all), false).unwrap();
-            let at = (plan, &topology);
-            let end = self.losses.note_end(at, &left, &WaitingTimes::default());
-            let place = |one: Observation| (one.frame.packed(), one.t_ns);
-            self.ended.extend(end.map(|end| Ended {
-                end,
-                first_point: first.point,
-                first: place(first),
-                last: place(last),
-            }));
-        }
-    }
-
     /// Allocated losses per link, and the sum of what the rows of each link and pair weigh.
     fn weigh(&self, n_pairs: &[u64]) -> (Vec<u64>, Vec<Vec<f64>>) {
         let n_pairs: Vec<[u64; 2]> = n_pairs.iter().map(|n| [*n; 2]).collect();
@@ -175,6 +122,7 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
         first_point,
         first: (7, 50_000),
         last: (9, 60_000),
+        told_by: ToldBy::Packet,
     };
     let plan = path(4);
     assert_eq!(entered(&plan, &one(0), Direction::Forward, 0), (7, 50_000));
