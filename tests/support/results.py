@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from pcaplat.model.blocks import Blocks
-from pcaplat.tables import MATCHES, PACKETS, SLOWEST
+from pcaplat.tables import LOST, MATCHES, PACKETS, SLOWEST
 from pcaplat.tables.traffic import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def segment(near: str, far: str, direction: str, p50_ns: float | None) -> dict[s
         "n": 2004,
         "n_lost": 4,
         "lost_frac": 4 / 2008,
+        "matched_bytes": 0,
+        "lost_bytes": 0,
         "n_duplicated": 0,
         "n_reordered": 0,
         **figures,
@@ -219,6 +221,20 @@ class ResultByHand:
             "identity": "whole",
         }
         yield pa.RecordBatch.from_pylist([row], MATCHES.arrow_schema())
+
+    def lost_batches(self) -> Iterator[pa.RecordBatch]:
+        row = {
+            "point": "host1-vm",
+            "file": "a.pcap",
+            "frame": 1,
+            "t_ns": T_NS,
+            "near": "host1-vm",
+            "far": "host1-up",
+            "direction": "forward",
+            "weight": 1.0,
+            "told_by": "packet",
+        }
+        yield pa.RecordBatch.from_pylist([row], LOST.arrow_schema())
 
     def write_unmatched(self, name: str, path: Path) -> None:
         path.write_bytes(name.encode())

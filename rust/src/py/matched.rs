@@ -55,9 +55,8 @@ pub(super) fn matched_record<'py>(
     let links = totals.links.iter().zip(&totals.spills);
     let links = links
         .map(|([to, back], [of_to, of_back])| (LinkRecord(to, of_to), LinkRecord(back, of_back)));
-    let min_delays = totals.least.iter();
-    let min_delays =
-        min_delays.map(|((up, down, _), bins)| min_delays_record(py, (*up, *down), bins));
+    let least = totals.least.iter();
+    let min_delays = least.map(|((up, down, _), bins)| min_delays_record(py, (*up, *down), bins));
     record!(py, "matched", "Matched", {
         counts,
         elsewhere,

@@ -21,7 +21,9 @@ mod stream;
 mod translated;
 
 use crate::base::hash::Seed;
-use crate::export::merged::{MergeFile, MergePoint, Selection, write_merged as run_write_merged};
+use crate::export::merged::{
+    FrameSelection, MergeFile, MergePoint, write_merged as run_write_merged,
+};
 use crate::location::PointTree;
 use crate::matching::IDENTITIES;
 use crate::matching::Keep;
@@ -108,12 +110,12 @@ type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
 fn merge_point(
     reading: &Reading,
     (name, files, clock): MergeValues,
-    only: &dyn Fn(usize) -> Option<Selection>,
+    only: &dyn Fn(usize) -> Option<FrameSelection>,
 ) -> MergePoint {
     let file = |(place, path, part, tree): FileValues| {
         let only = only(place);
         // what was matched nowhere is to be as it was captured
-        let is_as_captured = matches!(only, Some(Selection::Unmatched(..)));
+        let is_as_captured = matches!(only, Some(FrameSelection::Unmatched(..)));
         let stamps = reading.stamps(place).filter(|_| !is_as_captured);
         MergeFile {
             path,
@@ -147,8 +149,10 @@ fn write_merged(
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let lost = lost.map(|(list, names)| (list, Arc::from(names)));
     let only = |place: usize| match (&unmatched_in, &lost) {
-        (Some(folder), _) => Some(Selection::Unmatched(folder.clone(), place)),
-        (_, Some((list, names))) => Some(Selection::Lost(list.clone(), Arc::clone(names), place)),
+        (Some(folder), _) => Some(FrameSelection::Unmatched(folder.clone(), place)),
+        (_, Some((list, names))) => {
+            Some(FrameSelection::Lost(list.clone(), Arc::clone(names), place))
+        }
         _ => None,
     };
     let points: Vec<MergePoint> = points

@@ -14,7 +14,7 @@ import pytest
 from pcaplat.errors import OutputError
 from pcaplat.outputs import JUDGED, output, result_files, write
 from pcaplat.outputs.folder import check_directory
-from pcaplat.tables import CLOCKS, MATCHES, PACKETS, ROUND_TRIPS
+from pcaplat.tables import CLOCKS, LOST, MATCHES, PACKETS, ROUND_TRIPS
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
 from tests.support.results import ResultByHand, as_result, document
 
@@ -41,7 +41,7 @@ def test_a_folder_holds_the_files_of_the_contract(tmp_path: Path) -> None:
 
 def test_the_files_hold_the_tables(tmp_path: Path) -> None:
     write(as_result(ResultByHand(n_packets=5)), tmp_path / "out")
-    for table in (PACKETS, MATCHES, CLOCKS, ROUND_TRIPS):
+    for table in (PACKETS, MATCHES, LOST, CLOCKS, ROUND_TRIPS):
         frame = pl.read_parquet(tmp_path / "out" / f"{table.name}.parquet")
         table.check(frame)
     packets = pl.read_parquet(tmp_path / "out" / "packets.parquet")

@@ -17,7 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::location::PointTree;
 use crate::stamp::FileStamps;
 use crate::wire::Decoder;
-pub use selection::Selection;
+pub use selection::FrameSelection;
 use source::PointFrames;
 use writer::Writer;
 
@@ -45,7 +45,7 @@ pub struct MergeFile {
     /// What is known of the stamps in it.
     pub stamps: FileStamps,
     /// Only these of its frames.
-    pub only: Option<Selection>,
+    pub only: Option<FrameSelection>,
 }
 
 /// So many frames go by between two questions whether to stop.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Which frames of a file are meant, by what a run found; the number is the file's index there.
 #[derive(Clone, Debug)]
-pub enum Selection {
+pub enum FrameSelection {
     /// Those that it matched nowhere: where its outcomes are.
     Unmatched(PathBuf, usize),
     /// Those that were lost: its list of them, and the names of the points.
@@ -18,16 +18,18 @@ pub enum Selection {
 }
 
 /// Frames of a file, selected one after the other.
-pub(super) enum Selected {
+pub(super) enum SelectedFrames {
     Unmatched(Outcomes),
     Lost(LostFrames),
 }
 
-impl Selected {
-    pub(super) fn open(selection: &Selection) -> Result<Self> {
+impl SelectedFrames {
+    pub(super) fn open(selection: &FrameSelection) -> Result<Self> {
         Ok(match selection {
-            Selection::Unmatched(folder, file) => Self::Unmatched(Outcomes::open(folder, *file)?),
-            Selection::Lost(list, names, file) => Self::Lost(LostFrames {
+            FrameSelection::Unmatched(folder, file) => {
+                Self::Unmatched(Outcomes::open(folder, *file)?)
+            }
+            FrameSelection::Lost(list, names, file) => Self::Lost(LostFrames {
                 list: Box::new(read_lost(list)?),
                 names: Arc::clone(names),
                 file: *file,

@@ -1,6 +1,6 @@
 //! The frames of one capture point, aligned and in order.
 
-use super::selection::Selected;
+use super::selection::SelectedFrames;
 use super::sorter::{Sorter, WaitingFrame};
 use super::{MergeFile, MergePoint};
 use crate::base::error::Result;
@@ -18,7 +18,7 @@ pub(super) struct PointFrames<'a> {
     point: &'a MergePoint,
     decoder: &'a Decoder,
     later_files: std::slice::Iter<'a, MergeFile>,
-    capture: Option<(Capture, &'a MergeFile, Option<Selected>)>,
+    capture: Option<(Capture, &'a MergeFile, Option<SelectedFrames>)>,
     stamper: Stamper,
     packet: Packet,
     sorter: Sorter,
@@ -72,7 +72,7 @@ impl<'a> PointFrames<'a> {
                     break;
                 };
                 self.stamper = Stamper::new(&file.stamps);
-                let selected = file.only.as_ref().map(Selected::open).transpose()?;
+                let selected = file.only.as_ref().map(SelectedFrames::open).transpose()?;
                 self.capture = Some((Capture::open(&file.path)?, file, selected));
                 continue;
             };

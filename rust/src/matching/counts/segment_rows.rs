@@ -259,19 +259,8 @@ impl Ended {
     }
 
     fn of(values: [i64; ENDED_VALUES]) -> Self {
-        let [
-            pair,
-            flow,
-            where_seen,
-            block,
-            first,
-            first_ns,
-            last,
-            last_ns,
-            low,
-            high,
-            told_by,
-        ] = values;
+        let [pair, flow, where_seen, block, seen @ .., told_by] = values;
+        let [first, first_ns, last, last_ns, low, high] = seen;
         let [low, high] = [low, high].map(|half| u128::from(half.cast_unsigned()));
         let point = |shift: u32| u16::try_from(where_seen >> shift & 0xffff).unwrap_or(NO_POINT);
         let known = |shift: u32| Some(point(shift)).filter(|point| *point != NO_POINT);
