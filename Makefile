@@ -18,7 +18,7 @@ RUST := $(shell find rust/src -name '*.rs')
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench bench-compare fuzz docs accuracy format lock
+.PHONY: build demo test test-slow check bench bench-compare fuzz docs accuracy format lock vendor
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -82,6 +82,10 @@ format: .venv/installed
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 	$(RUSTFMT)
+
+# needs npm; the scripts that pages carry along
+vendor: build
+	$(BIN)/python docs/vendor.py
 
 # needs uv; everything else needs only what it writes
 lock:

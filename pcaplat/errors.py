@@ -84,6 +84,11 @@ class InputError(PcaplatError, ValueError):
         )
 
     @classmethod
+    def nothing_to_draw(cls, what: str) -> "InputError":
+        """Say that nothing was measured that could be drawn."""
+        return cls(f"{what}: the captures hold nothing that could be drawn of it")
+
+    @classmethod
     def no_standard_input(cls) -> "InputError":
         """Say that nothing can be read from where nothing is."""
         return cls("-: standard input is closed; give a file, or pipe a capture into pcaplat")

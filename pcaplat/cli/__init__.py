@@ -38,6 +38,7 @@ COMMANDS = {
     "lint": "lint",
     "read": "read",
     "points": "points",
+    "report": "report",
 }
 REMEDIES = {
     errno.ENOENT: "check the name",
@@ -120,7 +121,7 @@ def needed(arguments: Sequence[str]) -> Sequence[str]:
 
     Example:
         >>> needed(["merge", "a.pcap", "b.pcap"]), needed(["--version"]), len(needed(["--help"]))
-        (['merge'], [], 8)
+        (['merge'], [], 9)
     """
     first, *_ = [*arguments, ""]
     if first == "--version":

@@ -51,6 +51,10 @@ def command(
         Path | None,
         Option("--lost", metavar="FILE.pcapng", help="Write the frames that were lost there."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        Option("--plot", metavar="FILE", help="Draw the path: FILE.svg, FILE.png or FILE.html."),
+    ] = None,
     engine: EngineName = "local",
     quiet: Quiet = False,
     no_progress: NoProgress = False,
@@ -58,6 +62,7 @@ def command(
     """Match the packets of several captures of one path, and time every segment."""
     folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
+    _check_picture(plot, captures)
     options |= {"keep_rows": folder.needs_rows, "keep_crossings": False, "engine": engine}
     jobs = _jobs(captures, options, folder)
     with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
@@ -67,8 +72,27 @@ def command(
             if name:
                 result.close()
                 note(f"{output_dir}/{name}: written", is_quiet=quiet)
+    if plot:
+        _draw(result, plot)
     if not name and not (output_dir and sys.stdout is None):
         print_found(format_, "merge", result, () if quiet else result.document["warnings"])
+
+
+def _check_picture(plot: Path | None, captures: Sequence[str]) -> None:
+    """Refuse a picture that cannot be drawn, before any work is done."""
+    if plot:
+        from pcaplat.outputs.page.picture import check_picture
+
+        check_picture(plot)
+        refuse_replacing([plot], captures)
+        if is_study(captures):
+            raise OptionError("--plot draws one run; give captures in place of a study file")
+
+
+def _draw(result: "Result", plot: Path) -> None:
+    from pcaplat.outputs.page.picture import write_picture
+
+    write_picture(result.plot.measured, plot)
 
 
 @dataclass(frozen=True)

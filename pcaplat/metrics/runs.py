@@ -121,13 +121,18 @@ def trimmed(run: MeasuredRun, warm_up_ns: int | None) -> MeasuredRun:
     blocks = next(iter(run.blocks.values()), None)
     if blocks is None:
         return run
-    n_blocks, span_ns = len(blocks.n), len(blocks.n) * blocks.length_ns
-    usual_ns = min(max(WARM_UP_NS, WARM_UP_SHARE * span_ns), MOST_WARM_UP_SHARE * span_ns)
-    out_ns = usual_ns if warm_up_ns is None else warm_up_ns
-    n_out = min(int(np.ceil(out_ns / blocks.length_ns)), n_blocks // 2)
+    n_blocks, n_out = len(blocks.n), warm_up_blocks(blocks, warm_up_ns)
     kept = {key: some.part(n_out, n_blocks - n_out) for key, some in run.blocks.items()}
     rates = None if run.rates is None else run.rates.part(n_out, n_blocks - n_out)
     return replace(run, blocks={key: some for key, some in kept.items() if some.n_all}, rates=rates)
+
+
+def warm_up_blocks(blocks: Blocks, warm_up_ns: int | None = None) -> int:
+    """How many blocks are left out at either end of a run: the usual, unless it is given."""
+    n_blocks, span_ns = len(blocks.n), len(blocks.n) * blocks.length_ns
+    usual_ns = min(max(WARM_UP_NS, WARM_UP_SHARE * span_ns), MOST_WARM_UP_SHARE * span_ns)
+    out_ns = usual_ns if warm_up_ns is None else warm_up_ns
+    return min(int(np.ceil(out_ns / blocks.length_ns)), n_blocks // 2)
 
 
 def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:

@@ -95,6 +95,13 @@ class Blocks:
         """The smallest latency, to the width of a bin."""
         return float(self.middles_ns.min())
 
+    def quantile_ns(self, share: float) -> float | None:
+        """Value that `share` of the latencies do not exceed, to the width of a bin."""
+        if not len(self.counts):
+            return None
+        reached = np.cumsum(self.bins.in_all)
+        return float(self.bins.values[np.searchsorted(reached, np.ceil(share * reached[-1]))])
+
     def part(self, first: int, end: int) -> "Blocks":
         """Give the blocks from `first` up to, but not with, `end`."""
         keep = (self.bin_of >= first) & (self.bin_of < end)

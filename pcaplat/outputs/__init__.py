@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OUTPUTS = {
     "table": "console",
     "json": "json",
+    "html": "html",
     "csv": "csv",
     "markdown": "markdown",
     "junit": "junit",

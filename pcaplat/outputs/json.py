@@ -26,13 +26,14 @@ def _write(document: Mapping[str, Any], stream: TextIO) -> None:
 
 def files() -> list[str]:
     """Name what `save` writes."""
-    return ["summary.json"]
+    return ["provenance.json", "summary.json"]
 
 
 def save(result: "Result", directory: Path) -> None:
-    """Write summary.json into a folder."""
-    with (directory / "summary.json").open("w", encoding="ascii") as stream:
-        _write(result.document, stream)
+    """Write summary.json and provenance.json into a folder."""
+    for name, document in zip(files(), (result.provenance, result.document), strict=True):
+        with (directory / name).open("w", encoding="ascii") as stream:
+            _write(document, stream)
 
 
 def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:

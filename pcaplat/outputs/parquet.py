@@ -31,6 +31,7 @@ def save(result: "Result", directory: Path) -> None:
     )
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
+    rows["clock_bands"] = result.clock_bands
     for table in others:
         if table.name in rows:
             write_table(table, _batches(table, rows[table.name]), directory / _file(table))
@@ -68,12 +69,20 @@ def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterato
 
 def _tables() -> "tuple[TableSchema, ...]":
     from pcaplat.model.blocks import BLOCKS
-    from pcaplat.tables import CLOCKS, LOST, MATCHES, PACKETS, ROUND_TRIPS, SEGMENTS
+    from pcaplat.tables import (
+        CLOCK_BANDS,
+        CLOCKS,
+        LOST,
+        MATCHES,
+        PACKETS,
+        ROUND_TRIPS,
+        SEGMENTS,
+    )
     from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
     from pcaplat.tables.exchanges import TRIP_TABLES
     from pcaplat.tables.traffic import TRAFFIC_TABLES
 
-    of_all = (PACKETS, MATCHES, LOST, SEGMENTS, BLOCKS, CLOCKS, ROUND_TRIPS)
+    of_all = (PACKETS, MATCHES, LOST, SEGMENTS, BLOCKS, CLOCKS, CLOCK_BANDS, ROUND_TRIPS)
     return (*of_all, *TRIP_TABLES, *TRAFFIC_TABLES, *BREAKDOWN_TABLES)
 
 

@@ -21,7 +21,9 @@ from pcaplat.model.points import Pair, PointTree
 from pcaplat.records import dataclass
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
+from pcaplat.run.options import MergeOptions
 from pcaplat.stages.read import batches_of
+from pcaplat.stages.summarize import clock_band_rows
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
 from pcaplat.traffic import Traffic, TrafficTables
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from pcaplat.plots import Plots
+    from pcaplat.tables.columns import Row
     from pcaplat.traffic.measuring import TrafficRun
 
 
@@ -58,11 +62,10 @@ class Run:
     crossings: tuple[Sequence[str], Sequence[str]]
     lost_packets: Sequence[str]
     folder: RunFolder
-    n_slowest: int
     links: Sequence[Pair]
     times: BlockTimes
     blocks: Mapping[Key, Blocks]
-    is_resampled: bool
+    options: MergeOptions
 
     @classmethod
     def of(cls, measured: MeasuredPath) -> "Run":
@@ -82,11 +85,10 @@ class Run:
             crossings=(matched.crossed, matched.lost),
             lost_packets=matched.lost_packets,
             folder=job.folder,
-            n_slowest=job.options.slowest,
             links=course.links,
             times=course.times,
             blocks=measured.blocks,
-            is_resampled=job.options.intervals,
+            options=job.options,
         )
 
     def origins(self) -> list[Origin]:
@@ -307,7 +309,27 @@ class Result:
         table = MatchTable(run.captures, run.findings, run.clocks)
         found = Crossings(table, run.links, *run.crossings, run.times)
         batches = partial(self.packet_batches, details=True)
-        return BreakdownRun(found, self.document, run.is_resampled).measure(asked, batches)
+        return BreakdownRun(found, self.document, run.options.intervals).measure(asked, batches)
+
+    @cached_property
+    def clock_bands(self) -> "list[Row]":
+        """Each clock over time (pcaplat.tables.CLOCK_BANDS)."""
+        return clock_band_rows(self._run.findings, self._run.clocks, self._run.reference)
+
+    @cached_property
+    def provenance(self) -> "Row":
+        """How it was made: version, command, and the captures with their digests."""
+        from pcaplat.run.provenance import provenance_of  # noqa: PLC0415 - reads all files again
+
+        return provenance_of(self._run.options, self._run.captures)
+
+    @cached_property
+    def plot(self) -> "Plots":
+        """Charts: `result.plot.path()`, `.ccdf("uplink", "mirror")` and others."""
+        from pcaplat.plots import Plots  # noqa: PLC0415 - seldom needed
+        from pcaplat.plots.figure import Measured  # noqa: PLC0415 - likewise
+
+        return Plots(Measured(self.document, self.blocks, self.clock_bands))
 
     @property
     def blocks(self) -> Mapping[Key, Blocks]:
@@ -327,11 +349,11 @@ class Result:
     @cached_property
     def slowest(self) -> "pl.DataFrame | None":
         """The slowest packets of each segment (pcaplat.tables.SLOWEST); None if not asked for."""
-        if not self._run.n_slowest:
+        if not self._run.options.slowest:
             return None
         from pcaplat.run.slowest import find_slowest  # noqa: PLC0415 - needs polars
 
-        return find_slowest(self.matches, self.packets, self.document, self._run.n_slowest)
+        return find_slowest(self.matches, self.packets, self.document, self._run.options.slowest)
 
     def write_merged(self, path: Path) -> None:
         """Write every frame of every capture, in aligned time order, into one pcapng file."""

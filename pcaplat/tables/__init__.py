@@ -2,6 +2,7 @@
 
 from pcaplat.tables.results import (
     CAPTURES,
+    CLOCK_BANDS,
     CLOCKS,
     DETAILS,
     ERROR_BUDGET,
@@ -19,6 +20,7 @@ from pcaplat.tables.results import (
 __all__ = [
     "CAPTURES",
     "CLOCKS",
+    "CLOCK_BANDS",
     "DETAILS",
     "ERROR_BUDGET",
     "LOST",

@@ -158,6 +158,18 @@ CLOCKS = TableSchema(
     ),
 )  # fmt: skip
 
+CLOCK_BANDS = TableSchema(
+    "clock_bands",
+    "what is known of each clock over the time of the run, clock steps left out; between rows it is linear",
+    (
+        _text("point", "capture point"),
+        ColumnSchema("t_ns", "Int64", "when, by the path's first clock", "ns since 1970"),
+        ColumnSchema("offset_ns", "Int64", "clock − reference: the value that is used", "ns"),
+        ColumnSchema("below_ns", "Float64", "how much less the offset may be", "ns"),
+        ColumnSchema("above_ns", "Float64", "how much more it may be", "ns"),
+    ),
+)  # fmt: skip
+
 SEGMENTS = TableSchema(
     "segments",
     "one row per segment, direction and class; the whole path is one more",
@@ -308,6 +320,7 @@ TABLES = (
     LOST,
     CAPTURES,
     CLOCKS,
+    CLOCK_BANDS,
     SEGMENTS,
     ROUND_TRIPS,
     TRANSLATIONS,

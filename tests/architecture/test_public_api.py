@@ -38,7 +38,7 @@ def test_a_summary_imports_nothing_that_it_does_not_need() -> None:
     """From the command line: data frames are for rows, pydantic for files of claims."""
     code = (
         "import atexit, sys; from pcaplat.__main__ import main;"
-        "unwanted = {'polars', 'pyarrow', 'pydantic'};"
+        "unwanted = {'polars', 'pyarrow', 'pydantic', 'altair', 'vl_convert', 'jinja2'};"
         "atexit.register(lambda: print(sorted(unwanted & set(sys.modules)), file=sys.stderr));"
         "main()"
     )

@@ -21,6 +21,7 @@ from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals
 from pcaplat.stages.summarize.rows import (
+    clock_band_rows,
     clock_rows,
     direction_of,
     matching_row,
@@ -35,6 +36,7 @@ __all__ = [
     "add_intervals",
     "add_round_trips",
     "blocks_of",
+    "clock_band_rows",
     "error_budget",
     "point_rows",
     "sum_check",

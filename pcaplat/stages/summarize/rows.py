@@ -184,6 +184,28 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
     }
 
 
+def clock_band_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
+    """Rows of pcaplat.tables.CLOCK_BANDS: what is known of each clock over time, steps left out."""
+    rows = []
+    for point in findings.along:
+        relation = clocks.relation(reference, point)
+        if not relation.is_known:
+            continue
+        value, lo, hi = relation.step_free
+        columns = (relation.t_ns, relation.step_free_ns, value - lo, hi - value)
+        rows += [
+            {
+                "point": findings.name(point),
+                "t_ns": t,
+                "offset_ns": at,
+                "below_ns": lo,
+                "above_ns": hi,
+            }
+            for t, at, lo, hi in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+    return rows
+
+
 def _on_reference(first: Relation, t_ns: int) -> int:
     """A time of the path's first clock on the reference's, which `first` is about."""
     if not first.is_known:

@@ -1,0 +1,26 @@
+"""`pcaplat report`: report.html of a folder that `merge -o` wrote."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument
+
+from pcaplat.cli import note
+from pcaplat.cli.options import Quiet
+
+
+def command(
+    folder: Annotated[
+        Path,
+        Argument(
+            metavar="DIR",
+            show_default=False,
+            help="A folder that merge -o wrote; verdicts.json and comparison.json in it are shown.",
+        ),
+    ],
+    quiet: Quiet = False,
+) -> None:
+    """Write report.html of a merge -o folder anew: one file, for any browser, without network."""
+    from pcaplat.outputs.page.saved import write_report
+
+    note(f"{write_report(folder)}: written", is_quiet=quiet)

@@ -1,0 +1,20 @@
+"""HTML: report.html, one file that needs neither network nor JavaScript."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pcaplat.run.merge import Result
+
+
+def files() -> list[str]:
+    """Name what `save` writes."""
+    return ["report.html"]
+
+
+def save(result: "Result", directory: Path) -> None:
+    """Write report.html into a folder."""
+    from pcaplat.outputs.page.template import report_page
+
+    page = report_page(result.plot.measured, result.provenance)
+    (directory / "report.html").write_text(page, "utf-8")

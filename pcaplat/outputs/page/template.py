@@ -1,0 +1,161 @@
+"""The page: figures, each as a drawing that needs no JavaScript, and again as one that moves.
+
+Whatever comes from captures is text: the template escapes it, data stands in JSON that holds no
+markup, and the page's policy lets nothing run but its own scripts, and nothing be fetched.
+"""
+
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from pcaplat.outputs.page.answer import answer
+from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
+from pcaplat.plots import render
+from pcaplat.plots.figure import Figure, Measured
+from pcaplat.text import printable
+from pcaplat.units import format_count, format_instant, format_ns
+
+HERE = Path(__file__).parent
+MOST_ROWS, MOST_TEXT = 100, 100
+"""Rows of a table, and characters of a name, that a page shows."""
+MOST_WARNINGS = 50
+NOT_KNOWN: dict[str, Any] = {
+    "answer": (),
+    "subtitle": "",
+    "warnings": (),
+    "n_more_warnings": 0,
+    "provenance": None,
+}
+"""What a page of one figure has not."""
+SVG_NOISE = re.compile(r' (?:pointer-events|aria-[a-z]+|role|stroke-miterlimit)="[^"]*"')
+"""Attributes of drawings that say nothing here: they are hidden from screen readers as a whole."""
+SVG_ID = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+def report_page(
+    measured: Measured,
+    provenance: Mapping[str, Any] | None,
+    verdicts: Mapping[str, Any] | None = None,
+    comparison: Mapping[str, Any] | None = None,
+) -> str:
+    """Make report.html.
+
+    Args:
+        measured: One run.
+        provenance: How it was made, if that is known.
+        verdicts: What `validate` found, if it rests on the run.
+        comparison: What `compare` found, likewise.
+    """
+    document = measured.document
+    sections = [*measured_sections(measured), *judged_sections(verdicts, comparison)]
+    warnings = document["warnings"]
+    return _page(
+        sections,
+        title=f"{document['path'][0]} ⇄ {document['path'][-1]}",
+        answer=answer(measured),
+        subtitle=_subtitle(measured),
+        warnings=warnings[:MOST_WARNINGS],
+        n_more_warnings=max(0, len(warnings) - MOST_WARNINGS),
+        provenance=provenance,
+    )
+
+
+def figure_page(figure: Figure) -> str:
+    """Make a page of one figure."""
+    section = PageSection("figure", figure.title, [figure])
+    return _page([section], title=figure.title)
+
+
+def _subtitle(measured: Measured) -> str:
+    n_frames = format_count(measured.document["matching"]["n_frames"])
+    n_points = len(measured.document["path"])
+    blocks = next(iter(measured.blocks.values()), None)
+    if blocks is None:
+        return f"{n_frames} frames at {n_points} points"
+    since = format_instant(blocks.start_ns).partition(".")[0].replace("T", " ")
+    span = format_ns(len(blocks.n) * blocks.length_ns)
+    return f"{n_frames} frames at {n_points} points, {since} UTC, {span}"
+
+
+def _page(sections: Sequence[PageSection], **more: Any) -> str:  # noqa: ANN401 - the template's
+    figures = [figure for section in sections for figure in section.figures]
+    drawings = [render.vega(_in_page(figure)) for figure in figures if figure.spec]
+    scripts = [(HERE / name).read_text("utf-8") for name in ("vega.js", "page.js")]
+    page: str = _template().render(
+        NOT_KNOWN | more,
+        sections=[*_numbered(sections)],
+        stills=[still(drawing, at) for at, drawing in enumerate(drawings)],
+        style=Markup((HERE / "page.css").read_text("utf-8")),  # noqa: S704 - our own file
+        scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
+        hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
+        specs=packed(drawings),
+        most_rows=MOST_ROWS,
+    )
+    return page
+
+
+def _numbered(
+    sections: Sequence[PageSection],
+) -> Iterator[tuple[PageSection, list[tuple[int | None, Figure]]]]:
+    """Give each drawing a number, which its data has too."""
+    n = 0
+    for section in sections:
+        figures: list[tuple[int | None, Figure]] = []
+        for figure in section.figures:
+            figures.append((n if figure.spec else None, figure))
+            n += bool(figure.spec)
+        yield section, figures
+
+
+def _in_page(figure: Figure) -> dict[str, Any]:
+    """Hide a drawing from screen readers, which the table below it is for."""
+    spec = figure.spec or {}
+    return spec | {"config": spec.get("config", {}) | {"aria": False}}
+
+
+@cache
+def _template() -> Any:  # noqa: ANN401 - jinja2's
+    pages = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters |= {"shown": shown, "plain": printable}
+    return pages.get_template("page.html")
+
+
+def shown(text: str) -> str:
+    """Make a stranger's text harmless and short: what is too long loses its middle."""
+    plain = printable(str(text))
+    return (
+        plain
+        if len(plain) <= MOST_TEXT
+        else f"{plain[: MOST_TEXT // 2]}…{plain[-MOST_TEXT // 2 :]}"
+    )
+
+
+def still(drawing: dict[str, Any], number: int) -> Markup:
+    """Draw as SVG; its names are its own, for several stand in one page."""
+    svg = SVG_NOISE.sub("", render.svg(drawing)).replace("<svg ", '<svg aria-hidden="true" ', 1)
+    return Markup(SVG_ID.sub(rf"\g<1>f{number}-", svg))  # noqa: S704 - the renderer escapes texts
+
+
+def packed(data: object) -> str:
+    """Write data for a script element: deflated, for drawings repeat themselves, in base64."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _digest(script: str) -> str:
+    return b64encode(sha256(script.encode()).digest()).decode()

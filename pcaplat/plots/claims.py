@@ -1,0 +1,100 @@
+"""Claims: the interval that was measured against the range that is claimed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pcaplat.plots.figure import (
+    ALARM,
+    DOT,
+    INTERVAL,
+    NEUTRAL,
+    Figure,
+    Spec,
+    chart,
+    layer,
+    names,
+    number,
+    tooltip,
+)
+from pcaplat.tables.columns import Row
+from pcaplat.units import format_bounds
+
+VERDICTS = {"held": "#2a8a4a", "refuted": ALARM, "undecided": "#b07d00"}
+ROW_HEIGHT = 30
+MOST_DRAWN = 40
+CLAIMED: Spec = {"type": "rule", "strokeWidth": 16, "opacity": 0.4, "color": NEUTRAL}
+
+
+def claim_figures(document: Mapping[str, Any]) -> list[Figure]:
+    """Draw the verdicts of `validate`, one drawing for each unit."""
+    rows: list[Row] = document["verdicts"]
+    units = dict.fromkeys(row["unit"] for row in rows if row["estimate"] is not None)
+    return [
+        _table(rows),
+        *(_drawing([r for r in rows if r["unit"] == unit], unit) for unit in units),
+    ]
+
+
+def _table(rows: Sequence[Row]) -> Figure:
+    words = [row["verdict"] for row in rows]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in VERDICTS if word in words)
+    columns = ["claim", "verdict", "claimed", "measured", "interval", "runs", "because"]
+    return Figure("Verdicts", f"{counts}.", None, columns, [_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> list[str]:
+    unit, known, estimate = row["unit"], None not in (row["lo"], row["hi"]), row["estimate"]
+    return [
+        f"{row['id']}: {row['claim']}",
+        row["verdict"],
+        format_bounds(row["claim_lo"], row["claim_hi"], unit),
+        "–" if estimate is None else format_bounds(estimate, estimate, unit),
+        format_bounds(row["lo"], row["hi"], unit) if known else "–",
+        str(row["n_runs"]),
+        row["reason"],
+    ]
+
+
+def _drawing(rows: Sequence[Row], unit: str) -> Figure:
+    shown = "µs" if unit == "us" else unit
+    drawn = [_drawn(row) for row in rows if row["estimate"] is not None][:MOST_DRAWN]
+    return Figure(
+        f"Claims in {shown}",
+        "Grey: the range that is claimed. Dot and bar: what was measured, and its interval.",
+        _spec(drawn, f"value, {shown}"),
+    )
+
+
+def _drawn(row: Row) -> Row:
+    ends = [row[name] for name in ("lo", "hi", "claim_lo", "claim_hi", "estimate")]
+    known = [end for end in ends if end is not None]
+    reach = max(known) - min(known) or abs(max(known)) or 1.0
+    open_lo, open_hi = min(known) - 0.3 * reach, max(known) + 0.3 * reach
+    return {
+        "claim": row["id"],
+        "verdict": row["verdict"],
+        "estimate": row["estimate"],
+        "lo": row["lo"],
+        "hi": row["hi"],
+        # an open range reaches beyond everything else
+        "claim_lo": open_lo if row["claim_lo"] is None else row["claim_lo"],
+        "claim_hi": open_hi if row["claim_hi"] is None else row["claim_hi"],
+        "claimed": format_bounds(row["claim_lo"], row["claim_hi"], row["unit"]),
+        "measured": format_bounds(row["estimate"], row["estimate"], row["unit"]),
+    }
+
+
+def _spec(rows: Sequence[Row], title: str) -> Spec:
+    x = number("claim_lo", title, scale={"zero": False}, axis={"tickCount": 6})
+    scale = {"domain": [*VERDICTS], "range": [*VERDICTS.values()]}
+    color = {"field": "verdict", "type": "nominal", "scale": scale, "legend": {"title": None}}
+    about = tooltip(claim="claim", verdict="verdict", claimed="claimed", measured="measured")
+    at: Spec = {"y": names("claim", [row["claim"] for row in rows]), "tooltip": about}
+    known = [row for row in rows if None not in (row["lo"], row["hi"])]
+    ends = {"x": x | {"field": "lo"}, "x2": {"field": "hi"}, "color": color}
+    return chart(
+        ROW_HEIGHT * len(rows),
+        layer(rows, CLAIMED, at | {"x": x, "x2": {"field": "claim_hi"}}),
+        layer(known, INTERVAL | {"opacity": 1, "strokeWidth": 4}, at | ends),
+        layer(rows, DOT, at | {"x": x | {"field": "estimate"}, "color": color}),
+    )

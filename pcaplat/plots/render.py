@@ -1,0 +1,40 @@
+"""Drawings without a browser: Vega-Lite becomes SVG or PNG, or Vega for a page."""
+
+import re
+from typing import Any
+
+from pcaplat.plots.figure import Spec
+
+PAPER: Spec = {"background": "white", "padding": 12}
+OUTLINE = re.compile(r' d="[^"]*"')
+LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+"""Digits of outlines that nobody sees."""
+PIXELS = 2.0
+"""Of a PNG, for each of the drawing's."""
+
+
+def svg(drawing: dict[str, Any]) -> str:
+    """Draw Vega as SVG, with the colors of the page that it stands in."""
+    import vl_convert  # noqa: PLC0415 - large, and only needed where something is drawn
+
+    drawn = vl_convert.vega_to_svg(drawing)
+    return OUTLINE.sub(lambda found: LONG_FRACTION.sub(r"\1", found[0]), drawn)
+
+
+def svg_file(spec: Spec) -> bytes:
+    """Draw as an SVG that stands alone, on white."""
+    return svg(vega(spec | PAPER)).encode()
+
+
+def png_file(spec: Spec) -> bytes:
+    """Draw as a PNG, on white."""
+    import vl_convert  # noqa: PLC0415 - large, and only needed where something is drawn
+
+    return bytes(vl_convert.vegalite_to_png(spec | PAPER, scale=PIXELS))
+
+
+def vega(spec: Spec) -> dict[str, Any]:
+    """Translate for the runtime of a page, which knows Vega alone."""
+    import vl_convert  # noqa: PLC0415 - large, and only needed where something is drawn
+
+    return dict(vl_convert.vegalite_to_vega(spec))
