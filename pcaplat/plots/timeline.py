@@ -73,7 +73,7 @@ class Timeline:
         is_known = row["p50_ns"] is not None
         unit = unit_for([row["p99_ns"] if is_known else row["pdv_p99_ns"]])
         base_ns = 0.0 if is_known else blocks.least_ns
-        return cls(row, blocks, n_columns, unit, time_unit(blocks), base_ns)
+        return cls(row, blocks, min(n_columns, len(blocks.n)), unit, time_unit(blocks), base_ns)
 
     def since_start(self, t_ns: float) -> float:
         """Give an instant of the path's first clock as time since the start."""
@@ -81,7 +81,8 @@ class Timeline:
 
     def edges(self, n_parts: int) -> list[float]:
         """Give where parts of the time begin and end, since the start."""
-        span = len(self.blocks.n) * self.blocks.length_ns / NS_PER[self.clock]
+        length_ns = len(self.blocks.n) // n_parts * self.blocks.length_ns
+        span = n_parts * length_ns / NS_PER[self.clock]
         return [float(f"{at * span / n_parts:.5g}") for at in range(n_parts + 1)]
 
     def when(self, n_parts: int) -> list[str]:
@@ -220,9 +221,10 @@ def _steps(measured: Measured, line: Timeline) -> list[Row]:
 
 
 def _cells(line: Timeline) -> list[list[str]]:
-    n = joined(line.blocks.n, len(line.blocks.n) // N_PARTS).astype(int).tolist()
-    p50_ns, p99_ns = (line.quantiles(N_PARTS, share) for share in (0.5, 0.99))
-    lost, starts = line.n_lost(N_PARTS), line.edges(N_PARTS)
+    n_parts = min(N_PARTS, line.n_columns)
+    n = joined(line.blocks.n, len(line.blocks.n) // n_parts).astype(int).tolist()
+    p50_ns, p99_ns = (line.quantiles(n_parts, share) for share in (0.5, 0.99))
+    lost, starts = line.n_lost(n_parts), line.edges(n_parts)
     return [
         [
             f"{starts[at]:g}",
@@ -231,5 +233,5 @@ def _cells(line: Timeline) -> list[list[str]]:
             format_in(p99_ns[at] if n[at] >= LEAST_OF_P99 else None, line.unit),
             format_count(lost[at]),
         ]
-        for at in range(N_PARTS)
+        for at in range(n_parts)
     ]

@@ -159,6 +159,21 @@ def check_xml(data: bytes) -> None:
     assert SEEN_OF_EVIL in "".join(root.itertext())
 
 
+def check_html(path: Path) -> None:
+    """A page without an element, or an attribute, of a stranger's."""
+    text = check_text(path.read_bytes())
+    tags = _Tags()
+    tags.feed(text)
+    names = [tag for tag, _ in tags.found]
+    # its data, and its own two scripts, which its policy knows by their digests
+    assert names.count("script") == 3
+    assert not {"a", "img", "iframe", "object", "link", "base", "form"} & {
+        tag for tag, attributes in tags.found if "href" not in attributes or tag != "a"
+    }
+    assert not [attributes for _, attributes in tags.found if "'on" in attributes]
+    assert SEEN_OF_EVIL in text
+
+
 def check_table(data: bytes) -> None:
     """What a person reads."""
     # narrow columns fold names
@@ -196,9 +211,12 @@ SHOWN: dict[str, Callable[[bytes], None]] = {
     "junit": check_xml,
 }
 """By format: what is asked of a text of it. A new format needs a line here, or its test fails."""
+WITHOUT_NAMES = {"interfaces": {"provenance.json"}}
+"""Files that name no point, by what bears the names."""
 SAVED: dict[str, Callable[[Path], None]] = {
     ".parquet": check_parquet,
     ".pcapng": check_pcapng,
+    ".html": check_html,
     ".json": lambda path: check_json(path.read_bytes()),
     ".xml": lambda path: check_xml(path.read_bytes()),
     ".csv": lambda path: check_csv(path.read_bytes()),

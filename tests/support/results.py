@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from pcaplat import _native
 from pcaplat.model.blocks import Blocks
-from pcaplat.tables import LOST, MATCHES, PACKETS, SLOWEST
+from pcaplat.plots import Plots
+from pcaplat.plots.figure import Measured
+from pcaplat.tables import LOST, MATCHES, PACKETS, SEGMENTS, SLOWEST
 from pcaplat.tables.traffic import TRAFFIC_TABLES
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from pcaplat.traffic import TrafficTables
 
 T_NS = 1_763_640_000_000_000_001
+N_BY_STATUS = [f"n_{status}" for status in _native.STATUSES]
 POINTS = ["host1-vm", "host1-up", "sw-a", "sw-b", "host2-up", "host2-vm"]
 MEDIANS_NS = {
     "forward": [1390.0, 1060.0, 980.0, 870.0, 1650.0],
@@ -193,6 +197,23 @@ class ResultByHand:
     @property
     def blocks(self) -> dict[Key, Blocks]:
         return {(POINTS[0], POINTS[1], "forward"): blocks_of([1390.0, 1410.0, 1400.0])}
+
+    @property
+    def clock_bands(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
+    def plot(self) -> Plots:
+        segments = [dict.fromkeys(SEGMENTS.names) | row for row in self.document["segments"]]
+        points = [dict.fromkeys(N_BY_STATUS, 0) | row for row in self.document["points"]]
+        whole = self.document | {"segments": segments, "points": points}
+        return Plots(Measured(whole, self.blocks))
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        files = [{"file": "a.pcap", "size_bytes": 24, "sha256": "00" * 32}]
+        names = dict.fromkeys(("version", "python", "platform"), "")
+        return names | {"command": "pcaplat merge a.pcap b.pcap", "captures": files}
 
     @property
     def traffic_tables(self) -> TrafficTables:
