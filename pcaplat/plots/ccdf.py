@@ -126,9 +126,10 @@ def _cells(row: Row, unit: str, *, is_known: bool) -> list[str]:
 
 
 def _spec(curves: Sequence[Row], marks: Sequence[Row], title: str) -> Spec:
-    is_log = all((row.get("lo") or row["latency"]) > 0 for row in (*curves, *marks))
+    least = min(row["latency"] for row in curves)
+    is_log = least > 0
     scale = {"type": "log" if is_log else "linear", "zero": False, "nice": False}
-    x = number("latency", title, scale=scale, axis={"tickCount": 6, "labelOverlap": True})
+    x = number("latency", title, scale=scale, axis={"tickCount": 6})
     y = number(
         "percent", "packets that took longer, %", scale={"type": "log"}, axis={"values": PERCENTS}
     )
@@ -136,7 +137,7 @@ def _spec(curves: Sequence[Row], marks: Sequence[Row], title: str) -> Spec:
     line = {"type": "line", "interpolate": "step-before", "strokeWidth": 2, "clip": True}
     about = tooltip(direction="direction", quantile="name", latency="text")
     ends = {"x": x | {"field": "lo"}, "x2": {"field": "hi"}, "y": y, "color": color}
-    known = [row for row in marks if row["lo"] is not None]
+    known = [row | {"lo": max(row["lo"], least)} for row in marks if row["lo"] is not None]
     return chart(
         HEIGHT,
         layer(curves, line, {"x": x, "y": y, "color": color}, OF_DIRECTION)

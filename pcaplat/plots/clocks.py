@@ -21,6 +21,8 @@ from pcaplat.tables.columns import Row
 from pcaplat.units import NS_PER, format_ns, format_offset, format_ppm, unit_for
 
 HEIGHT = 130
+N_ROWS = 8
+"""About so many of them are in the table."""
 FEW = 3
 """Clock steps that the table writes."""
 MOST_KNOTS = 150
@@ -87,10 +89,14 @@ def _figure(row: Row, bands: Sequence[Row]) -> Figure:
     ]
     steps = [_step(one, int(t_ns[0]), clock) for one in row["steps"]]
     return Figure(
-        f"Clock of {row['point']}",
-        f"Offset from {row['reference']}, less a straight line ({format_ppm(row['drift_ppm'])}). "
-        "Band: every offset that the packets allow. Line: the value used. Dashed: clock steps.",
+        f"{row['point']} against {row['reference']}",
+        f"Straight line: {format_ppm(row['drift_ppm'])}.",
         _spec(band, steps, unit, clock),
+        [f"time, {clock}", *(f"{name}, {unit}" for name in ("offset less line", "from", "to"))],
+        [
+            [f"{one[name]:g}" for name in ("t", "value", "lo", "hi")]
+            for one in band[:: max(1, len(band) // N_ROWS)]
+        ],
         is_zoomable=True,
     )
 

@@ -4,6 +4,7 @@ Names of points are data in a specification, never part of an expression: they c
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pcaplat.model.blocks import Blocks, Key
@@ -24,6 +25,8 @@ WIDTH = 640
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 CONFIG: Spec = {
+    "background": "transparent",
+    "padding": {"left": 16, "right": 16, "top": 4, "bottom": 4},
     "font": "system-ui, sans-serif",
     "axis": {
         "labelColor": INK,
@@ -37,6 +40,8 @@ CONFIG: Spec = {
         "domainOpacity": 0.4,
         "tickColor": INK,
         "tickOpacity": 0.4,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
     },
     "legend": {
         "labelColor": INK,
@@ -83,6 +88,12 @@ class Measured:
         rows = (row for row in self.document["segments"] if row["class"] == "packet")
         ends = (near, far, direction)
         return next((r for r in rows if (r["near"], r["far"], r["direction"]) == ends), None)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether every point has one neighbour before it and one behind it."""
+        edges = [(edge["near"], edge["far"]) for edge in self.document["edges"]]
+        return edges == [*pairwise(self.document["path"])]
 
     def blocks_of(self, row: Row) -> Blocks | None:
         """Give the blocks of a row of the segments; None where nothing was timed."""
@@ -152,7 +163,7 @@ def names(field: str, in_order: Sequence[str]) -> Spec:
 def by_direction() -> Spec:
     """Color by direction."""
     scale = {"domain": [*COLORS], "range": [*COLORS.values()]}
-    legend = {"title": None}
+    legend = {"title": None, "symbolOpacity": 1, "symbolType": "square"}
     return {"field": "direction", "type": "nominal", "scale": scale, "legend": legend}
 
 
@@ -167,6 +178,12 @@ def tooltip(**fields: str) -> list[Spec]:
 def scaled(value_ns: float | None, unit: str) -> float | None:
     """Give a duration in a unit, to as many digits as a drawing can show."""
     return None if value_ns is None else float(f"{value_ns / NS_PER[unit]:.6g}")
+
+
+def is_bound(row: Row) -> bool:
+    """Whether clocks leave a median open by as much as itself, so that it is only a bound."""
+    half_ns, p50_ns = row["clock_half_width_ns"], row["p50_ns"]
+    return bool(half_ns and p50_ns is not None and half_ns >= abs(p50_ns))
 
 
 def zoom(*axes: str) -> Spec:

@@ -12,6 +12,7 @@ from pcaplat.plots.figure import (
     Spec,
     by_direction,
     chart,
+    is_bound,
     layer,
     number,
     scaled,
@@ -75,7 +76,7 @@ def _placed(
         for (near, far), rows in links.items():
             if far != point:
                 continue
-            of_other = f"from {near}" if not points or points[-1]["name"] != near else ""
+            of_other = "" if measured.is_chain else f"from {near}"
             for row in rows:
                 bars.append(_bar(row, unit) | {"y": at + BAR_HEIGHT / 2, "of_other": of_other})
                 at, of_other = at + BAR_HEIGHT, ""
@@ -86,7 +87,11 @@ def _placed(
 
 def _bar(row: Row, unit: str) -> Row:
     half_ns, p50_ns = row["clock_half_width_ns"], row["p50_ns"]
-    text = "not known: clocks" if p50_ns is None else f"{format_in(p50_ns, unit)} {unit}"
+    text = f"{format_in(p50_ns, unit)} {unit}"
+    if p50_ns is None:
+        text = "not known: clocks"
+    elif is_bound(row):
+        text = f"≤ {format_in(p50_ns + half_ns, unit)} {unit}"
     is_open = p50_ns is not None and half_ns
     return {
         "direction": row["direction"],
@@ -130,7 +135,7 @@ def _of_links(bars: Sequence[Row], at: Spec) -> list[Spec]:
     bar = at | {"x": x | {"field": "value"}, "x2": {"field": "zero"}, "color": by_direction()}
     is_open = [row for row in bars if row["lo"] is not None]
     from_other = [row for row in bars if row["of_other"]]
-    ends = at | {"x": x | {"field": "lo"}, "x2": {"field": "hi"}}
+    ends = at | {"x": x | {"field": "lo"}, "x2": {"field": "hi"}, "tooltip": about}
     beside = at | {"x": x | {"field": "end"}, "text": {"field": "label"}}
     return [
         layer(bars, BAR, bar | {"tooltip": about}, OF_DIRECTION),
@@ -144,7 +149,7 @@ def _reach(bars: Sequence[Row]) -> Spec:
     """Give the scale of latencies, with room for what is written beside the bars."""
     least = min([0, *(bar["lo"] or bar["value"] or 0 for bar in bars)])
     most = max([1e-9, *(bar["end"] for bar in bars)])
-    return {"domain": [least, 1.3 * most], "nice": False}
+    return {"domain": [least, 1.45 * most], "nice": False}
 
 
 def _cells(row: Row, unit: str) -> list[str]:

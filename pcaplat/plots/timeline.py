@@ -137,7 +137,9 @@ def _spec(line: Timeline, steps: Sequence[Row]) -> Spec:
     is_log = all(cell["lo"] > 0 for cell in cells)
     scale = {"type": "log" if is_log else "linear", "zero": False, "nice": False}
     name = "latency above the least" if line.base_ns else "latency"
-    x = number("start", f"time since the start, {line.clock}", scale={"nice": False})
+    x = number(
+        "start", f"time since the start, {line.clock}", scale={"nice": False}, axis={"tickCount": 8}
+    )
     y = number("lo", f"{name}, {line.unit}", scale=scale, axis={"tickCount": 5})
     across: Spec = {"x": x, "x2": {"field": "end"}}
     heat = across | {"y": y, "y2": {"field": "hi"}, "opacity": OPACITY}

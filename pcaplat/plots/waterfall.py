@@ -31,8 +31,7 @@ VALUE: Spec = {"type": "text", "align": "left", "dx": 6, "fontSize": 11}
 
 def waterfall_figure(measured: Measured) -> Figure | None:
     """Draw what the segments add up to; None where packets went one way, or the path forks."""
-    document = measured.document
-    if [(edge["near"], edge["far"]) for edge in document["edges"]] != [*pairwise(document["path"])]:
+    if not measured.is_chain:
         return None
     kind, parts = _of_transactions(measured)
     if not parts:
@@ -84,7 +83,7 @@ def _spec(parts: Sequence[tuple[str, float, int]], total_ns: float, unit: str) -
     starts = [0.0, *accumulate(ns for _, ns, _ in parts)]
     bars = [_bar(name, starts[at], ns, unit, total_ns) for at, (name, ns, _) in enumerate(parts)]
     rows = [*bars, _bar(TOTAL, 0.0, total_ns, unit, total_ns)]
-    scale = {"nice": False, "domainMax": 1.22 * max(bar["to"] for bar in rows)}
+    scale = {"nice": False, "domainMax": 1.4 * max(bar["to"] for bar in rows)}
     x = number("start", f"mean, {unit}", scale=scale, axis={"tickCount": 6})
     at: Spec = {"x": x, "y": names("name", [bar["name"] for bar in rows])}
     about = tooltip(segment="name", mean="text", share="share")

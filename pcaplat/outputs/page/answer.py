@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from pcaplat.plots.figure import Measured
+from pcaplat.plots.figure import Measured, is_bound
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac, format_ns
 
-MOST_DOUBT = 1.0
-"""A median that clocks leave open by this much of itself is none."""
+LEAST_PARTS = 2
+"""Points of a path that is one segment, which is not the largest of any."""
 
 
 def answer(measured: Measured) -> list[str]:
     """Say how long packets take, where most of the time goes, and what was lost."""
-    return [*_one_way(measured), *_round_trip(measured.document), *_loss(measured.document)]
+    return [*_one_way(measured), *_round_trip(measured), *_loss(measured.document)]
 
 
 def _one_way(measured: Measured) -> Iterator[str]:
@@ -39,23 +39,23 @@ def _median(row: Row | None) -> str:
     if row is None or row["p50_ns"] is None:
         return ""
     p50_ns, half_ns = row["p50_ns"], row["clock_half_width_ns"] or 0.0
-    if half_ns >= MOST_DOUBT * abs(p50_ns):
+    if is_bound(row):
         most, open_ = format_ns(p50_ns + half_ns), format_ns(half_ns)
         return f"at most {most} (the clocks leave ± {open_} open)"
     return format_ns(p50_ns) + (f" (± {format_ns(half_ns)}, clocks)" if half_ns else "")
 
 
-def _round_trip(document: Mapping[str, Any]) -> Iterator[str]:
+def _round_trip(measured: Measured) -> Iterator[str]:
+    document = measured.document
     rows = {(row["near"], row["far"]): row for row in document["round_trips"]}
     whole = rows.get((document["path"][0], document["path"][-1]))
     parts = [rows[ends] for ends in pairwise(document["path"]) if ends in rows]
-    if whole is None or len(parts) + 1 != len(document["path"]):
+    if whole is None:
         return
-    total_ns = sum(row["mean_ns"] for row in parts)
-    most = max(parts, key=lambda row: row["mean_ns"])
     text = f"Both directions together take {format_ns(whole['mean_ns'])} on average"
-    if len(parts) > 1 and total_ns > 0:
-        share = format_frac(round(most["mean_ns"] / total_ns, 2))
+    if measured.is_chain and len(parts) + 1 == len(document["path"]) > LEAST_PARTS:
+        most = max(parts, key=lambda row: row["mean_ns"])
+        share = format_frac(round(most["mean_ns"] / sum(row["mean_ns"] for row in parts), 2))
         where = f"between {most['near']} and {most['far']}"
         text += f", most of it {where}: {format_ns(most['mean_ns'])}, {share}"
     yield f"{text}."
@@ -83,4 +83,5 @@ def _loss(document: Mapping[str, Any]) -> Iterator[str]:
     most = max(lossy, key=lambda row: row["lost_frac"])
     near, far = most["near"], most["far"]
     where = f"from {near} to {far}" if most["direction"] == "forward" else f"from {far} to {near}"
-    yield f"Most packets were lost {where}: {format_frac(most['lost_frac'])}."
+    more = "" if len(lossy) == 1 else ", more than anywhere else"
+    yield f"{format_frac(most['lost_frac'])} of the packets were lost {where}{more}."

@@ -24,6 +24,10 @@ OF_CCDF = (
     "Share of the packets that took longer, against latency. Dots: quantiles; bars through them: "
     "95 % intervals, where the packets suffice for one."
 )
+OF_CLOCKS = (
+    "Bands: every offset that the packets allow, over time, less a straight line. Lines: the values "
+    "used. Dashed: clock steps."
+)
 OF_TIME = (
     "Latency by the time at which packets set out; the darker, the more packets. Line: median. "
     "Grey ends: warm-up, which compare and validate leave out. Red: lost packets. Dashed: clock "
@@ -55,7 +59,9 @@ def measured_sections(measured: Measured) -> Iterator[PageSection]:
     yield PageSection("time", "Over time", _timelines(measured, ends), f"{OF_TIME} {left_out}")
     yield PageSection("loss", "Loss and reordering", [loss_figure(measured)])
     clocks = clock_figures(measured)[:MOST_CLOCKS]
-    yield PageSection("clocks", "Clocks", [*clocks, clock_table(measured)])
+    yield PageSection(
+        "clocks", "Clocks", [clock_table(measured), *clocks], OF_CLOCKS if clocks else ""
+    )
     yield PageSection("matching", "Matching", [matching_figure(measured)])
     flows = flow_figure(measured)
     if flows:

@@ -147,7 +147,7 @@ def shown(text: str) -> str:
 
 def still(drawing: dict[str, Any], number: int) -> Markup:
     """Draw as SVG; its names are its own, for several stand in one page."""
-    svg = SVG_NOISE.sub("", render.svg(drawing)).replace("<svg ", '<svg aria-hidden="true" ', 1)
+    svg = SVG_NOISE.sub("", render.svg(drawing))
     return Markup(SVG_ID.sub(rf"\g<1>f{number}-", svg))  # noqa: S704 - the renderer escapes texts
 
 
