@@ -24,11 +24,11 @@ WIDTHS = 20
 LEAST_WINDOW_NS = 2_000_000
 """And at least this much: the window of a path without jitter."""
 
-MOST_TAIL_NS = 1_000_000_000
-"""Where packets are late by more than this, they are retransmissions as likely."""
-
 ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
+
+MOST_TAIL_NS = 1_000_000_000
+"""Where packets are late by more than this, they are retransmissions as likely."""
 
 INT64_MAX = 2**63 - 1
 UINT64_MAX = 2**64 - 1

@@ -96,6 +96,8 @@ class Translator:
     shift: int = 0
     shift_back: int = 0
     keeps_ident: bool = True
+    keeps_ident_back: bool | None = None
+    """Whether it does so towards the client too; None as towards the server."""
 
     def _leg(self, packet: Packet, ends: tuple[End, End]) -> tuple[End, End]:
         known = [leg for leg in self.legs if leg[1] == ends and leg[0] <= packet.at_ns]
@@ -116,7 +118,9 @@ class Translator:
                 ack=(packet.ack + ack) % 2**32 if packet.ack else 0,
                 sacks=tuple(((a + ack) % 2**32, (b + ack) % 2**32) for a, b in packet.sacks),
             )
-        return changed if self.keeps_ident else replace(changed, ident=packet.ident * 7919 % 65521)
+        is_as_there = forward or self.keeps_ident_back is None
+        is_kept = self.keeps_ident if is_as_there else self.keeps_ident_back
+        return changed if is_kept else replace(changed, ident=packet.ident * 7919 % 65521)
 
 
 @dataclass

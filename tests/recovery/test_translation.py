@@ -101,6 +101,29 @@ def test_between_ip_versions_the_content_tells(tmp_path: Path, protocol: int) ->
     assert found(recorded, merged(recorded, tmp_path)) == (1.0, 0)
 
 
+@pytest.mark.parametrize("has_idents", [True, False], ids=["numbered", "not numbered there"])
+@pytest.mark.parametrize("keeps", [(True, False), (False, True)], ids=["there", "back"])
+@pytest.mark.parametrize("protocol", [TCP, UDP])
+def test_the_identification_may_be_kept_one_way_only(
+    tmp_path: Path,
+    protocol: int,
+    keeps: tuple[bool, bool],
+    has_idents: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Linux numbers what it routes and leaves 0 in what it sends: 0 = 0 is not kept."""
+    packets = [
+        (packet if has_idents or not forward else replace(packet, ident=0), forward)
+        for packet, forward in Traffic(protocol, n_each=9, seed=11).packets()
+    ]
+    translator = Translator(
+        legs_of(packets, ports), keeps_ident=keeps[0], keeps_ident_back=keeps[1]
+    )
+    recorded = record(packets, [None, translator, None], offsets_ns=OFFSETS_NS)
+    result = merged(recorded, tmp_path)
+    assert found(recorded, result) == (1.0, 0)
+    assert {row["n_lost"] for row in result.document["segments"]} == {0}
+
+
 @pytest.mark.parametrize("outside", [ports, lambda _, client, server: (client, server)])
 def test_shifted_sequence_numbers_are_learned(
     tmp_path: Path, outside: Callable[[int, End, End], tuple[End, End]]

@@ -28,8 +28,9 @@ pub struct Leg {
     pub pair: u64,
     /// The smaller address here is at the other end there.
     pub is_turned: bool,
-    /// The IP identification is the same everywhere.
-    pub keeps_ip_id: bool,
+    /// The IP identification is the same everywhere, of packets from the greater address there, and of
+    /// those from the smaller.
+    pub keeps_ip_id: [bool; 2],
     /// How far TCP's sequence numbers are ahead of those that stand for all, of packets from the
     /// greater address there, and of those from the smaller.
     pub ahead: [u32; 2],
@@ -80,7 +81,7 @@ impl Translations {
         let (sent, acked) = leg.ahead_of(toward);
         identity.range = identity.range.behind(sent);
         identity.message = identity.message.behind(acked);
-        if !leg.keeps_ip_id {
+        if !leg.keeps_ip_id_of(toward) {
             identity.range = identity.range.without_ip_id();
         }
         identity.key = fold(same.digest(), identity.flow ^ u64::from(toward));
@@ -102,6 +103,11 @@ impl Translations {
 }
 
 impl Leg {
+    fn keeps_ip_id_of(&self, toward: bool) -> bool {
+        let [away, to] = self.keeps_ip_id;
+        if toward { to } else { away }
+    }
+
     /// How far sequence and acknowledgment numbers are ahead here.
     fn ahead_of(&self, toward: bool) -> (u32, u32) {
         if toward {
@@ -115,7 +121,7 @@ impl Leg {
     fn everywhere(&self, unaddressed: Unaddressed, toward: bool) -> Unaddressed {
         Unaddressed {
             numbers: self.numbers(&unaddressed, toward),
-            ip_id: if self.keeps_ip_id {
+            ip_id: if self.keeps_ip_id_of(toward) {
                 unaddressed.ip_id
             } else {
                 0

@@ -20,7 +20,8 @@ struct FlowEdge {
     is_turned: bool,
     /// See [`Leg::ahead`]: of the other end, by this one's directions.
     ahead: [u32; 2],
-    keeps_ip_id: bool,
+    /// By this one's directions.
+    keeps_ip_id: [bool; 2],
 }
 
 /// How a node is to be read as the root.
@@ -67,22 +68,18 @@ fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
         let [here, there] = session.sides;
         let ahead = session.ahead.map(|ahead| ahead.unwrap_or(0));
         let is_turned = session.is_turned();
-        let turned = |[away, toward]: [u32; 2]| {
-            if is_turned {
-                [toward, away]
-            } else {
-                [away, toward]
-            }
-        };
-        let edge = |node, ahead| FlowEdge {
+        let edge = |node, ahead, keeps_ip_id| FlowEdge {
             node,
             is_turned,
             ahead,
-            keeps_ip_id: session.keeps_ip_id(),
+            keeps_ip_id,
         };
         let at = nodes.len();
-        let back = turned(ahead.map(u32::wrapping_neg));
-        for (side, edge) in [(here, edge(at + 1, ahead)), (there, edge(at, back))] {
+        let keeps = session.keeps_ip_id();
+        let to = edge(at + 1, ahead, keeps);
+        let back = ahead.map(u32::wrapping_neg);
+        let back = edge(at, turned(back, is_turned), turned(keeps, is_turned));
+        for (side, edge) in [(here, to), (there, back)] {
             nodes.push(FlowNode {
                 side,
                 session: index,
@@ -92,6 +89,15 @@ fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
         }
     }
     nodes
+}
+
+/// Values of the two directions of a flow, by the directions of one that may be turned.
+fn turned<T>([away, toward]: [T; 2], is_turned: bool) -> [T; 2] {
+    if is_turned {
+        [toward, away]
+    } else {
+        [away, toward]
+    }
 }
 
 /// The same addresses at the same time are the same flow, at whatever point; but for a firewall that
@@ -143,21 +149,21 @@ fn link(nodes: &mut [FlowNode], from: usize, to: usize) {
             node: to,
             is_turned: false,
             ahead: [0; 2],
-            keeps_ip_id: true,
+            keeps_ip_id: [true; 2],
         });
     }
 }
 
 struct JoinedFlow {
     members: Vec<usize>,
-    keeps_ip_id: bool,
+    keeps_ip_id: [bool; 2],
 }
 
 /// Everything that hangs together with a root, and how it is read as the root.
 fn read_from(root: usize, nodes: &[FlowNode], readings: &mut [Option<AsRoot>]) -> JoinedFlow {
     let mut flow = JoinedFlow {
         members: Vec::new(),
-        keeps_ip_id: true,
+        keeps_ip_id: [true; 2],
     };
     let mut open = vec![(root, AsRoot::itself(root))];
     while let Some((index, reading)) = open.pop() {
@@ -167,7 +173,10 @@ fn read_from(root: usize, nodes: &[FlowNode], readings: &mut [Option<AsRoot>]) -
         *slot = Some(reading);
         flow.members.push(index);
         for edge in &node.to {
-            flow.keeps_ip_id &= edge.keeps_ip_id;
+            let kept = turned(edge.keeps_ip_id, reading.is_turned);
+            for (keeps, kept) in flow.keeps_ip_id.iter_mut().zip(kept) {
+                *keeps &= kept;
+            }
             open.push((edge.node, reading.across(edge)));
         }
     }
@@ -185,12 +194,7 @@ impl AsRoot {
 
     fn across(self, edge: &FlowEdge) -> Self {
         // the edge's directions are this node's, the reading's are the root's
-        let [away, toward] = edge.ahead;
-        let [away, toward] = if self.is_turned {
-            [toward, away]
-        } else {
-            [away, toward]
-        };
+        let [away, toward] = turned(edge.ahead, self.is_turned);
         Self {
             root: self.root,
             is_turned: self.is_turned != edge.is_turned,

@@ -1,7 +1,7 @@
 //! A session: which flow at one point was which flow at another, for how long, on what evidence.
 
 use super::witness::Witness;
-use crate::identity::{TranslationKind, halves};
+use crate::identity::{TCP, TranslationKind, halves};
 use std::net::IpAddr;
 
 /// Distinct packets that make a mapping.
@@ -90,16 +90,17 @@ pub struct Session {
     /// How far the numbers there are ahead, of packets from the greater address here, and of those
     /// from the smaller.
     pub ahead: [Option<u32>; 2],
-    /// Packets that had the same IP identification there.
-    n_same_id: u64,
+    /// Of packets from the greater address here and from the smaller: those that kept an IP
+    /// identification, and those that had another there. No identification (0) on both sides is neither.
+    n_of_id: [(u64, u64); 2],
     /// Of the packet noted last, here.
     numbers: u64,
     keys: [u64; ENOUGH],
     pub(super) n_keys: usize,
     /// Packets whose numbers are equal too, or shifted as before, so that equal content is no chance.
     n_strong: u64,
-    /// Seen from the greater address, and from the smaller one.
-    ways: [bool; 2],
+    /// Packets from the greater address here, and from the smaller one.
+    n_of_way: [u64; 2],
 }
 
 impl Session {
@@ -109,11 +110,11 @@ impl Session {
             n: 0,
             ahead: [None; 2],
             numbers: here.unaddressed.numbers,
-            n_same_id: 0,
+            n_of_id: [(0, 0); 2],
             keys: [0; ENOUGH],
             n_keys: 0,
             n_strong: 0,
-            ways: [false; 2],
+            n_of_way: [0; 2],
         }
     }
 
@@ -123,11 +124,28 @@ impl Session {
         self.sides[0].toward != self.sides[1].toward
     }
 
-    /// The IP identification is the same there. Of equal packets that were lost here and there, one
-    /// may be taken for another, so not every packet has to say so.
+    /// Whether the IP identification of packets from the greater address here, and from the smaller,
+    /// is the same there, as far as any says so. Of equal packets that were lost here and there, one
+    /// may be taken for another, so not every packet has to say it.
     #[must_use]
-    pub(super) fn keeps_ip_id(&self) -> bool {
-        self.n_same_id.saturating_mul(2) > self.n
+    pub(super) fn keeps_ip_id(&self) -> [bool; 2] {
+        self.n_of_id.map(|(n_same, n_other)| n_same >= n_other)
+    }
+
+    /// Packets from the greater address on one side, and from the smaller one.
+    pub(super) fn n_of_way(&self, side: usize) -> [u64; 2] {
+        let [away, toward] = self.n_of_way;
+        if side == 1 && self.is_turned() {
+            [toward, away]
+        } else {
+            [away, toward]
+        }
+    }
+
+    /// Whether equal numbers of 64 bits say that packets are the same ones.
+    pub(super) fn is_numbered(&self) -> bool {
+        let [here, _] = &self.sides;
+        here.addresses.protocol == TCP
     }
 
     pub(super) fn agrees(&self, here: &Witness, there: &Witness) -> bool {
@@ -149,13 +167,17 @@ impl Session {
         for (known, new) in self.ahead.iter_mut().zip(shifts(here, there)) {
             *known = known.or(new);
         }
-        self.n_same_id += u64::from(here.unaddressed.ip_id == there.unaddressed.ip_id);
-        let [away, toward] = &mut self.ways;
-        *(if here.unaddressed.toward {
-            toward
-        } else {
-            away
-        }) = true;
+        let way = usize::from(here.unaddressed.toward);
+        if let (Some(n), Some((n_same, n_other))) =
+            (self.n_of_way.get_mut(way), self.n_of_id.get_mut(way))
+        {
+            *n += 1;
+            match (here.unaddressed.ip_id, there.unaddressed.ip_id) {
+                (0, 0) => {}
+                (one, other) if one == other => *n_same += 1,
+                _ => *n_other += 1,
+            }
+        }
         self.note_key(here.unaddressed.digest());
     }
 
@@ -181,7 +203,7 @@ impl Session {
     /// Whether the evidence is enough: distinct packets that no chance makes equal, or, where the
     /// numbers do not survive, packets both ways.
     pub(super) fn is_evident(&self) -> bool {
-        let both_ways = self.ways == [true, true];
+        let both_ways = self.n_of_way.iter().all(|n| *n > 0);
         let is_strong = self.n_strong.saturating_mul(2) > self.n;
         let enough = if both_ways { THERE_AND_BACK } else { ENOUGH };
         let shifted = self.ahead.iter().flatten().any(|ahead| *ahead != 0);

@@ -8,6 +8,33 @@ use crate::base::hashed::{HashedMap, HashedSet};
 /// Sessions of one flow that are looked through for the one that goes on.
 const RECENT: usize = 8;
 
+/// Flows whose packets are counted, for each session that is kept.
+const FLOWS_A_SESSION: usize = 4;
+
+/// Packets of a flow at a point.
+#[derive(Clone, Copy, Debug)]
+struct FlowSeen {
+    /// From the greater address, and from the smaller one.
+    n_of_way: [u64; 2],
+    first_ns: i64,
+    last_ns: i64,
+}
+
+impl FlowSeen {
+    /// How many of a way were seen in a span of time, if they came evenly.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    fn n_in(&self, way: usize, (from_ns, until_ns): (i64, i64)) -> f64 {
+        let n = self.n_of_way.get(way).copied().unwrap_or(0) as f64;
+        let lasts_ns = self.last_ns.saturating_sub(self.first_ns);
+        let from_ns = from_ns.max(self.first_ns);
+        let within_ns = until_ns.min(self.last_ns).saturating_sub(from_ns).max(0);
+        if lasts_ns == 0 {
+            return n;
+        }
+        n * within_ns as f64 / lasts_ns as f64
+    }
+}
+
 /// What was seen of sessions beyond those that are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftOut {
@@ -28,6 +55,10 @@ pub(super) struct Sessions {
     of_flow: HashedMap<Vec<u32>>,
     /// Flows whose numbers are shifted somewhere though their addresses stay.
     shifted: HashedSet,
+    /// By point and flow, the packets that can be told from others of it.
+    seen: HashedMap<FlowSeen>,
+    /// Per point, when it saw the first and the last of all.
+    covers: HashedMap<(i64, i64)>,
 }
 
 impl Sessions {
@@ -49,6 +80,29 @@ impl Sessions {
     #[must_use]
     pub(super) fn is_shifted(&self, flow: u64) -> bool {
         !self.shifted.is_empty() && self.shifted.contains(&flow)
+    }
+
+    /// A packet that can be told from others of its flow.
+    pub(super) fn note_flow(&mut self, one: &Witness) {
+        let at_ns = one.aligned_ns;
+        let cover = self.covers.entry(u64::from(one.place));
+        let cover = cover.or_insert((at_ns, at_ns));
+        *cover = (cover.0.min(at_ns), cover.1.max(at_ns));
+        let key = fold(u64::from(one.place), one.unaddressed.tuple_hash);
+        let is_full = self.seen.len() >= self.most.saturating_mul(FLOWS_A_SESSION);
+        if is_full && !self.seen.contains_key(&key) {
+            return;
+        }
+        let seen = self.seen.entry(key).or_insert(FlowSeen {
+            n_of_way: [0; 2],
+            first_ns: at_ns,
+            last_ns: at_ns,
+        });
+        seen.first_ns = seen.first_ns.min(at_ns);
+        seen.last_ns = seen.last_ns.max(at_ns);
+        if let Some(n) = seen.n_of_way.get_mut(usize::from(one.unaddressed.toward)) {
+            *n += 1;
+        }
     }
 
     /// One packet was this flow here and that flow there.
@@ -108,26 +162,62 @@ impl Sessions {
 
     /// Those that are evident, and the best at their time for both of their flows.
     pub(super) fn accepted(self) -> Vec<Session> {
-        let is_unbeaten = |session: &Session, side| self.is_beaten(session, side) == Some(false);
         let kept = self.all.iter().filter(|session| {
-            session.is_evident() && is_unbeaten(session, 0) && is_unbeaten(session, 1)
+            session.is_evident()
+                && (0..2).all(|side| !self.is_beaten(session, side))
+                && (session.is_numbered() || (0..2).any(|side| self.is_most_of_flow(session, side)))
         });
         kept.cloned().collect()
     }
 
-    /// Whether another session has the flow of one of its sides at the same time, and as much of it.
-    fn is_beaten(&self, own: &Session, flow_of: usize) -> Option<bool> {
-        let side = own.sides.get(flow_of)?;
+    /// Whether most packets of the flow on one side, of one way, are of this session, or of others at
+    /// another time: what arrives was sent, even if not all that is sent arrives. A few that were equal to packets of
+    /// another flow by chance are no translation.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    fn is_most_of_flow(&self, own: &Session, flow_of: usize) -> bool {
+        let (Some(side), Some(other)) = (own.sides.get(flow_of), own.sides.get(1 - flow_of)) else {
+            return false;
+        };
+        let key = fold(u64::from(side.place), side.tuple_hash);
+        let cover = self.covers.get(&u64::from(other.place));
+        let (Some(seen), Some(cover)) = (self.seen.get(&key), cover) else {
+            return true;
+        };
+        let others = self.of_side(own, flow_of);
+        let others = others.filter(|other| other.is_evident() && !own.overlaps(other, flow_of));
+        let mut of_others = [0; 2];
+        for n_of_way in others.map(|other| other.n_of_way(flow_of)) {
+            for (sum, n) in of_others.iter_mut().zip(n_of_way) {
+                *sum += n;
+            }
+        }
+        let mut ways = own.n_of_way(flow_of).into_iter().zip(of_others).enumerate();
+        ways.any(|(way, (n, n_of_others))| {
+            n > 0 && 2.0 * n as f64 > seen.n_in(way, *cover) - n_of_others as f64
+        })
+    }
+
+    /// The other sessions that have the flow of one of its sides, between the same points.
+    fn of_side<'s>(
+        &'s self,
+        own: &'s Session,
+        flow_of: usize,
+    ) -> impl Iterator<Item = &'s Session> {
         let [a, b] = &own.sides;
         let places = u64::from(a.place) << 16 | u64::from(b.place);
-        let key = fold(fold(places, flow_of as u64), side.tuple_hash);
-        let others = self.of_flow.get(&key)?.iter();
-        let mut others = others.filter_map(|other| self.all.get(*other as usize));
-        Some(others.any(|other| {
-            !std::ptr::eq(own, other)
-                && own.overlaps(other, flow_of)
+        let flow = own.sides.get(flow_of).map_or(0, |side| side.tuple_hash);
+        let key = fold(fold(places, flow_of as u64), flow);
+        let all = self.of_flow.get(&key).into_iter().flatten();
+        let all = all.filter_map(|other| self.all.get(*other as usize));
+        all.filter(move |other| !std::ptr::eq(own, *other))
+    }
+
+    /// Whether another session has the flow of one of its sides at the same time, and as much of it.
+    fn is_beaten(&self, own: &Session, flow_of: usize) -> bool {
+        self.of_side(own, flow_of).any(|other| {
+            own.overlaps(other, flow_of)
                 && other.n.saturating_mul(10) > own.n
                 && !own.is_same(other)
-        }))
+        })
     }
 }

@@ -2,11 +2,13 @@
 
 use super::sessions::Sessions;
 use super::witness::Witness;
+use std::borrow::Borrow;
 
 /// Takes packets of the same content within the window, and notes whose addresses differ: first of
 /// those that are equal in everything else, then without the IP identification, then without their
 /// sequence numbers, then without both.
 pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
+    note_flows(witnesses, sessions);
     if !spans_places(witnesses) {
         return;
     }
@@ -42,6 +44,17 @@ const WEAKER: [Weaker; 3] = [
     ),
 ];
 
+/// Counts the packets of each flow that can be told from its others.
+fn note_flows(witnesses: &mut [Witness], sessions: &mut Sessions) {
+    witnesses.sort_by_key(|one| (one.place, one.unaddressed.tuple_hash, one.aligned_ns));
+    let flow = |one: &Witness| (one.place, one.unaddressed.tuple_hash);
+    for run in witnesses.chunk_by(|one, two| flow(one) == flow(two)) {
+        if let ([one, ..], true) = (run, is_one_a_place(run)) {
+            sessions.note_flow(one);
+        }
+    }
+}
+
 fn is_near(here: &Witness, there: &Witness, window_ns: i64) -> bool {
     here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
 }
@@ -54,9 +67,10 @@ fn has_new_id(here: &Witness, there: &Witness) -> bool {
     here.unaddressed.ip_id != there.unaddressed.ip_id
 }
 
-fn spans_places(witnesses: &[Witness]) -> bool {
-    let first = witnesses.first().map(|one| one.place);
-    witnesses.iter().any(|one| Some(one.place) != first)
+fn spans_places<W: Borrow<Witness>>(witnesses: &[W]) -> bool {
+    let mut places = witnesses.iter().map(|one| one.borrow().place);
+    let first = places.next();
+    places.any(|place| Some(place) != first)
 }
 
 /// Other numbers, and yet the same segment, where time stamps or the IP identification say so.
@@ -66,8 +80,9 @@ fn is_shifted(here: &Witness, there: &Witness) -> bool {
         && (same_id || (here.has_time_stamp && there.has_time_stamp))
 }
 
-/// Hands out each two points of each run of equal `key`, if each point saw one packet of it. All of
-/// them: nobody knows yet which points are neighbours.
+/// Hands out each two points of each run of equal `key`, if each point saw one packet of it: of all of
+/// the run, or else of those from one sender or to one receiver, of which mostly one is translated. All
+/// points: nobody knows yet which are neighbours.
 fn weigh_runs(
     witnesses: &mut [Witness],
     key: impl Fn(&Witness) -> (u64, u32),
@@ -75,24 +90,55 @@ fn weigh_runs(
 ) {
     witnesses.sort_by_key(|one| (key(one), one.place, one.aligned_ns));
     for run in witnesses.chunk_by(|one, two| key(one) == key(two)) {
-        if !is_one_a_place(run) {
-            continue;
+        let run: Vec<&Witness> = run.iter().collect();
+        if is_one_a_place(&run) {
+            each_two_places(&run, &mut each);
+        } else if spans_places(&run) {
+            each_of_one_end(run, &mut each);
         }
-        let firsts = || run.chunk_by(|one, two| one.place == two.place);
-        for (n, here) in firsts().enumerate() {
-            for there in firsts().skip(n + 1) {
-                if let ([here, ..], [there, ..]) = (here, there) {
+    }
+}
+
+/// Of several packets a point, those with one end in common: the sender, else the receiver.
+fn each_of_one_end(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witness)) {
+    let src = |one: &Witness| one.addresses.src;
+    let dst = |one: &Witness| one.addresses.dst;
+    run.sort_by_key(|one| (src(one), one.place, one.aligned_ns));
+    for part in run.chunk_by(|one, two| src(one) == src(two)) {
+        if is_one_a_place(part) {
+            each_two_places(part, each);
+        }
+    }
+    run.sort_by_key(|one| (dst(one), one.place, one.aligned_ns));
+    for part in run.chunk_by(|one, two| dst(one) == dst(two)) {
+        if is_one_a_place(part) {
+            each_two_places(part, &mut |here, there| {
+                if src(here) != src(there) {
                     each(here, there);
                 }
+            });
+        }
+    }
+}
+
+fn each_two_places(run: &[&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
+    let firsts = || run.chunk_by(|one, two| one.place == two.place);
+    for (n, here) in firsts().enumerate() {
+        for there in firsts().skip(n + 1) {
+            if let ([here, ..], [there, ..]) = (here, there) {
+                each(here, there);
             }
         }
     }
 }
 
 /// Each point saw one packet, copies left out.
-fn is_one_a_place(run: &[Witness]) -> bool {
+fn is_one_a_place<W: Borrow<Witness>>(run: &[W]) -> bool {
     run.windows(2).all(|two| match two {
-        [one, two] => one.place != two.place || is_copy(one, two),
+        [one, two] => {
+            let (one, two) = (one.borrow(), two.borrow());
+            one.place != two.place || is_copy(one, two)
+        }
         _ => true,
     })
 }
