@@ -52,8 +52,8 @@ class Line:
     @property
     def blocks(self) -> Blocks:
         """Latencies alone, without their histograms."""
-        n, y = (self.sums[name].astype(np.int64) for name in ("n", "y"))
-        return Blocks.of_moments(n, y, self.sums["yy"])
+        n = self.sums["n"].astype(np.int64)
+        return Blocks.of_moments(n, self.sums["y"], self.sums["yy"])
 
     def measurements(self, coarse_ns: float, clock_ns: float) -> tuple[Measurement, Measurement]:
         """Give slope (ns a byte) and fixed cost (ns), with how sure they are.

@@ -79,6 +79,8 @@ class Relation:
     n: Floats
     steps: Sequence[Step] = ()
     without_steps: tuple[Floats, Floats, Floats] | None = None
+    is_contradicted: bool = False
+    """Packets in both directions, but no clocks that fit them."""
 
     @property
     def is_known(self) -> bool:
@@ -117,7 +119,8 @@ class Clocks:
 
     `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
     `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
-    related to others the point at the root of its group.
+    related to others the point at the root of its group. Packets between clocks that are
+    `contradicted` fit no offset, and what others say of these is not taken for it.
     """
 
     knots_ns: Ints
@@ -129,6 +132,7 @@ class Clocks:
     one_way_ppm: Mapping[Pair, Drift | None]
     related: Mapping[int, int]
     is_raw: frozenset[Pair]
+    contradicted: frozenset[Pair]
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
 
@@ -164,10 +168,12 @@ class Clocks:
         if a == b:
             kind = RelationKind.SAME_CLOCK
             return Relation(kind, 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+        if (a, b) in self.contradicted:
+            return replace(self._one_way(a, b), is_contradicted=True)
         if self.related.get(a) != self.related.get(b) or a not in self.related:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
-        value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, np.maximum(lo, hi))
+        value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, hi)
         drift, width = _drift(self.knots_ns, value, lo, hi)
         steps = self._steps(a, b)
         least, set_ns, most = set_by(steps, self.knots_ns)

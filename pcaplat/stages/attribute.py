@@ -77,7 +77,8 @@ class Segments:
         """Give one segment for each class that was seen, or lost."""
         if counts.n or counts.n_lost:
             distribution, found = self._latencies(counts)
-            blocks = self.times.blocks(found, counts.lost_blocks) if found else None
+            is_exact = distribution is not None and distribution.has_exact_sums
+            blocks = self.times.blocks(found, counts.lost_blocks) if found and is_exact else None
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
             whole = replace(whole, blocks=blocks, variation=variation)

@@ -21,6 +21,9 @@ from pcaplat.model.points import Pair, Point, PointTree
 WIDTHS = 20
 """A unique packet may be this many band widths from where it is expected."""
 
+MOST_WINDOW_NS = 1 << 61
+"""Centuries: sums of windows are still numbers of 64 bits."""
+
 LEAST_WINDOW_NS = 2_000_000
 """And at least this much: the window of a path without jitter."""
 
@@ -143,7 +146,7 @@ def usual_window_ns(findings: Findings) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
     widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
     usual_ns = LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
-    return max(usual_ns, min(2 * findings.tail_ns, MOST_TAIL_NS))
+    return min(max(usual_ns, min(2 * findings.tail_ns, MOST_TAIL_NS)), MOST_WINDOW_NS)
 
 
 def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:
@@ -162,7 +165,8 @@ def _slack_ns(findings: Findings) -> int:
         for to, back in knots
         if len(back.t_ns)
     ]
-    return 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
+    slack_ns = 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
+    return min(slack_ns, MOST_WINDOW_NS)
 
 
 def _matrices(findings: Findings, wide_ns: int) -> tuple[list[Band], list[Band]]:

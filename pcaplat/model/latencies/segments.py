@@ -39,6 +39,11 @@ class Distribution:
         return self.sum_ns / self.n
 
     @property
+    def has_exact_sums(self) -> bool:
+        """Whether no part of them adds up to more than a number of 64 bits holds."""
+        return max(abs(self.min_ns), abs(self.max_ns)) * self.n < 1 << 63
+
+    @property
     def variance(self) -> float:
         """Variance, ns²."""
         return max(self.sum_of_squares / self.n - self.mean_ns**2, 0.0)
@@ -118,6 +123,11 @@ class Segment:
         if all_of is None or self.n_late is None or self.n_late >= all_of.n:
             return None
         return (all_of.sum_ns - self.late_sum_ns) / (all_of.n - self.n_late)
+
+    @property
+    def has_round_trip(self) -> bool:
+        """Whether the clocks cancel in the sum of both directions."""
+        return not self.is_split and not self.relation.is_contradicted
 
     @property
     def is_absolute(self) -> bool:

@@ -81,8 +81,9 @@ class MatchTable:
             )
             exact = rows["raw_ns"][at] - (-relation.base_ns if is_reverse else relation.base_ns)
             latency[at] = exact - np.rint(value)
-            lo[at] = exact - most - self.findings.points[up].cut_ns
-            hi[at] = exact - least + self.findings.points[down].cut_ns
+            # ends are whole nanoseconds as the value is, or rounding would put it beside them
+            lo[at] = exact - np.ceil(most) - self.findings.points[up].cut_ns
+            hi[at] = exact - np.floor(least) + self.findings.points[down].cut_ns
         is_overlap = kinds(rows["points"]) == KINDS.index("overlap")
         for column in (latency, lo, hi):
             column[is_overlap] = np.nan

@@ -18,8 +18,9 @@ from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
+from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks
-from pcaplat.stages.align.interval import bound_all, close
+from pcaplat.stages.align.interval import bound_all
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import steps_of_clocks, with_steps
 from pcaplat.stages.align.value import values_in
@@ -62,9 +63,10 @@ def align(
     bounds = all_bounds(findings, domains, base_ns, min_delays)
     steps, doubtful = steps_of_clocks(bounds, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
-    upper = close(bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful))
+    upper = bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful)
+    upper, contradicted = close_consistent(upper)
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
-    upper, contradictions = add_accuracy(declared, upper, bounds)
+    upper, refuted = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     return Clocks(
         knots_ns=knots_ns,
@@ -76,8 +78,9 @@ def align(
         one_way_ppm=one_way_drifts(bounds),
         related=related,
         is_raw=is_raw,
+        contradicted=frozenset(contradicted),
         steps=steps,
-        warnings=contradictions + check_clocks(findings, domains, upper, is_raw, steps),
+        warnings=refuted + check_clocks(findings, domains, contradicted, is_raw, steps),
     )
 
 

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from pcaplat.model.arrays import Floats
 from pcaplat.model.clocks import Step
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.stages.align.contradictions import Contradictions
 from pcaplat.units import format_ns
 
 SECOND_NS = 1_000_000_000
@@ -25,7 +23,7 @@ NEAR_HOUR_NS = 2 * SECOND_NS
 def check_clocks(
     findings: Findings,
     domains: Sequence[int],
-    upper: Floats,
+    contradicted: Contradictions,
     is_raw: frozenset[Pair],
     steps: Mapping[int, Sequence[Step]],
 ) -> list[Diagnostic]:
@@ -33,7 +31,7 @@ def check_clocks(
     return [
         *_apart(findings, domains),
         *_stepped(findings, domains, steps),
-        *_contradicted(findings, domains, upper),
+        *_contradicted(findings, domains, contradicted),
         *_raw(findings, is_raw),
     ]
 
@@ -95,17 +93,18 @@ def _stepped(
 
 
 def _contradicted(
-    findings: Findings, domains: Sequence[int], upper: Floats
+    findings: Findings, domains: Sequence[int], contradicted: Contradictions
 ) -> Iterator[Diagnostic]:
-    least_ns = np.diagonal(upper, axis1=1, axis2=2).min(axis=0)
-    names = [findings.name(point) for point in findings.along if least_ns[domains[point]] < 0]
+    clocks = {clock for pair in contradicted for clock in pair}
+    names = [findings.name(point) for point in findings.along if domains[point] in clocks]
     if names:
         text = (
-            f"packets at {', '.join(names)} contradict each other: some would arrive before they "
-            f"left, by up to {format_ns(-float(least_ns.min()))}"
+            f"packets at {', '.join(names)} contradict each other: by any clocks, some would "
+            f"arrive before they left, by up to {format_ns(max(contradicted.values()))}"
         )
+        consequence = "no latency and no round trip is given between these points"
         remedy = "did a clock step, or is --same-clock or --path wrong?"
-        yield Diagnostic("clock-contradiction", None, text, "", remedy)
+        yield Diagnostic("clock-contradiction", None, text, consequence, remedy)
 
 
 def _raw(findings: Findings, is_raw: frozenset[Pair]) -> Iterator[Diagnostic]:

@@ -139,7 +139,7 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
     requests paired with responses and are null until they are added (`add_round_trips`).
     """
     rows = []
-    packets = [one for one in segments if one.kind == "packet" and not one.is_split]
+    packets = [one for one in segments if one.kind == "packet" and one.has_round_trip]
     forward = {(one.near, one.far): one for one in packets if not one.is_reverse}
     for back in packets:
         to = forward.get((back.near, back.far))
