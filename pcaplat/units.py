@@ -24,6 +24,8 @@ CALENDAR = re.compile(
 DAY_NS = 24 * NS_PER["h"]
 LARGEST_NS = 2**63 - 1
 SMALLEST_PERCENT = 1e-6
+LEAST_SHOWN = 100
+"""The least duration that a unit is for is a hundredth of it."""
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -179,6 +181,52 @@ def unit_for(values_ns: Iterable[float | None]) -> str:
     largest = max((abs(value) for value in values_ns if value is not None), default=0)
     limits = (("ns", 1_000), ("µs", 10_000_000), ("ms", 10_000_000_000))
     return next((unit for unit, limit in limits if largest < limit), "s")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How all durations of a table are written: in one unit, with as many decimals."""
+
+    unit: str
+    n_decimals: int
+
+    @classmethod
+    def of(cls, usual_ns: Iterable[float], longest_ns: float, step_ns: float = 0.0) -> "Scale":
+        """Choose a scale on which the least of the usual durations still shows digits.
+
+        Args:
+            usual_ns: What is looked at first, as medians.
+            longest_ns: What has to be legible too.
+            step_ns: Finer than this nothing was measured.
+
+        Example:
+            >>> Scale.of([1_320.0, 7_250.0], 235_340.0), Scale.of([1_000.0], 2.1e8, 1_000)
+            (Scale(unit='µs', n_decimals=2), Scale(unit='µs', n_decimals=1))
+        """
+        units = [unit_for([longest_ns])]
+        least_ns = min((abs(value) for value in usual_ns if round(abs(value))), default=longest_ns)
+        steps = {"s": "ms", "ms": "µs"}
+        while (unit := units[-1]) in steps and least_ns < NS_PER[unit] / LEAST_SHOWN:
+            units.append(steps[unit])
+        n_decimals = {"ns": 0, "µs": 2}.get(unit, 3)
+        is_coarse = unit == "µs" and (step_ns >= NS_PER["µs"] or least_ns >= NS_PER["ms"])
+        return cls(unit, 1 if is_coarse else n_decimals)
+
+    def text(self, value_ns: float | None) -> str:
+        """Write a duration, to be read under a heading that names the unit.
+
+        Example:
+            >>> Scale("µs", 2).text(209_853_400), Scale("µs", 2).text(None)
+            ('209,853.40', '–')
+        """
+        if value_ns is None:
+            return "–"
+        text = f"{value_ns / NS_PER[self.unit]:,.{self.n_decimals}f}"
+        return text.removeprefix("-") if not text.strip("-0.") else text
+
+    def with_unit(self, value_ns: float | None) -> str:
+        """Write a duration with its unit."""
+        return "–" if value_ns is None else f"{self.text(value_ns)} {self.unit}"
 
 
 def format_in(value_ns: float | None, unit: str) -> str:

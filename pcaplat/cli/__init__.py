@@ -257,11 +257,16 @@ def standard_output() -> Iterator[TextIO]:
 
 
 def print_found(
-    format_: str, command: str, found: object, warnings: Iterable[dict[str, str]] = ()
+    format_: str,
+    command: str,
+    found: object,
+    warnings: Iterable[dict[str, str]] = (),
+    *,
+    is_verbose: bool = False,
 ) -> None:
     """Write what was found to standard output; warnings that rows have no place for, beside it."""
     with standard_output() as stream:
-        show(format_, command, found, stream)
+        show(format_, command, found, stream, is_verbose=is_verbose)
     for warning in warnings if format_ == "csv" else ():
         note(f"{warning['code']}: {warning['text']}", is_quiet=False)
 

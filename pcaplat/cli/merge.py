@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     from pcaplat.run.merge import Result
 
 
+Verbose = Annotated[
+    bool,
+    Option(
+        "--verbose", "-v", help="Add clocks, requests, round trips, and what limits the figures."
+    ),
+]
+
+
 @offering(OF_MERGE)
 def command(
     captures: Captures,
@@ -56,6 +64,7 @@ def command(
         Option("--plot", metavar="FILE", help="Draw the path: FILE.svg, FILE.png or FILE.html."),
     ] = None,
     engine: EngineName = "local",
+    verbose: Verbose = False,
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
@@ -75,7 +84,8 @@ def command(
     if plot:
         _draw(result, plot)
     if not name and not (output_dir and sys.stdout is None):
-        print_found(format_, "merge", result, () if quiet else result.document["warnings"])
+        warnings = () if quiet else result.document["warnings"]
+        print_found(format_, "merge", result, warnings, is_verbose=verbose)
 
 
 def _check_picture(plot: Path | None, captures: Sequence[str]) -> None:

@@ -8,6 +8,7 @@
 `--format` asks every module what it offers, so imports that take their time stand in functions.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -62,13 +63,16 @@ def formats(command: str) -> list[str]:
     return outputs_with("show", f"show_{command}")
 
 
-def show(name: str, command: str, found: object, stream: TextIO) -> None:
+def show(
+    name: str, command: str, found: object, stream: TextIO, *, is_verbose: bool = False
+) -> None:
     """Write what a command found, a result or a document, in the format of that name."""
     module = output(name)
     if own := getattr(module, f"show_{command}", None):
         own(found, stream)
     else:
-        module.show(reporting(command).report(found), stream)
+        report = reporting(command).report(found)
+        module.show(replace(report, is_verbose=is_verbose), stream)
 
 
 def save(

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from pcaplat.records import dataclass
 
-Medium = Literal["screen", "paper"]
-"""What is read once, as wide as the terminal is; and what is kept, with every figure."""
+Medium = Literal["screen", "brief", "verbose", "paper"]
+"""What is read once, as wide as the terminal is; there without --verbose alone, or with it alone;
+and what is kept, with every figure."""
 
 KEPT = 0
 
@@ -36,6 +37,7 @@ class Paragraph(Section):
 
     text: str
     is_indented: bool = False
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Field:
     cells: Sequence[str]
     rank: int = KEPT
     is_left: bool = False
+    is_foldable: bool = False
+    """Rather folded than that another field is dropped."""
     is_once: bool = False
     """What stands in several rows below each other is read once."""
     only: Medium | None = None
@@ -92,6 +96,7 @@ class Entries(Section):
 
     entries: Sequence[Entry]
     layout: Literal["below", "apart", "behind"] = "below"
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,10 +107,11 @@ class Report:
     columns: Sequence[str]
     rows: Iterable[Mapping[str, Any]]
     sections: Iterable[Section]
+    is_verbose: bool = False
 
-    def on(self, medium: Medium) -> Iterator[Section]:
-        """Give the sections that this medium has."""
-        return (section for section in self.sections if section.only in {None, medium})
+    def on(self, *media: Medium) -> Iterator[Section]:
+        """Give the sections that one of these media has."""
+        return (section for section in self.sections if section.only in {None, *media})
 
 
 def fields_of(rows: Sequence[Mapping[str, str]], left: Collection[str] = ()) -> list[Field]:

@@ -268,6 +268,10 @@ WARNINGS = TableSchema(
         _text("code", "its name, for scripts"),
         _text("point", "capture point; null: none in particular", is_nullable=True),
         _text("text", "what, where, the evidence, the remedy"),
+        _text("severity", "error: a figure is missing or wrong; warning: wider, or doubtful; note"),
+        _text("evidence", "what was found"),
+        _text("consequence", "which figure it touches; may be empty"),
+        _text("remedy", "what to do about it; may be empty"),
     ),
 )
 

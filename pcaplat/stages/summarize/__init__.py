@@ -10,6 +10,7 @@ in which every clock cancels (RFC 2681 §2.7.1).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pcaplat.diagnostics.catalogue import BY_CODE
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
@@ -98,5 +99,16 @@ def blocks_of(findings: Findings, segments: Sequence[Segment]) -> dict[Key, Bloc
 
 
 def warning_rows(warnings: Sequence[Diagnostic]) -> list[dict[str, str | None]]:
-    """Each warning once, in the order given."""
-    return [{"code": w.code, "point": w.point, "text": w.text} for w in dict.fromkeys(warnings)]
+    """Each warning once, in the order given: in one text, and in its parts."""
+    return [
+        {
+            "code": one.code,
+            "point": one.point,
+            "text": one.text,
+            "severity": BY_CODE[one.code].severity,
+            "evidence": one.evidence,
+            "consequence": one.consequence,
+            "remedy": one.remedy,
+        }
+        for one in dict.fromkeys(warnings)
+    ]

@@ -17,7 +17,7 @@ TOLD = "--traffic names netperf's mode"
 
 
 def said(path: Dialogues, folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    asked = ["merge", *path.save(folder), "--path", "a,b,c", "--no-intervals", *more]
+    asked = ["merge", *path.save(folder), "--path", "a,b,c", "--no-intervals", "--verbose", *more]
     assert command(asked) == 0
     return " ".join(capsys.readouterr().out.split())
 

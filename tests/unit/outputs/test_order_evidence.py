@@ -18,10 +18,10 @@ def row(near: str, far: str, rests_on: str, n: int = 0, n_agreeing: int = 0) -> 
 
 
 ALL_AGREE = "or more of each segment, and all agree"
-SURE_OF_ALL = f"{DISTANCE}: 1,200 changes of direction {ALL_AGREE}"
-AGREE = "90 % of 800 changes of direction agree"
+SURE_OF_ALL = f"{DISTANCE}: 1,200 direction changes {ALL_AGREE}"
+AGREE = "90 % of 800 direction changes agree"
 SURE, UNSURE = row("a", "b", DISTANCE, 1200, 1200), row("b", "c", DISTANCE, 800, 720)
-ONE = "1 change of direction"
+ONE = "1 direction change"
 GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
 
 

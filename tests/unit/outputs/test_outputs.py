@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+from typing import Any
 
 import polars as pl
 import pytest
 
 from pcaplat.outputs import formats, output, show
+from pcaplat.outputs.reports.merge.lines import LatencyView
 from pcaplat.outputs.reports.merge.path import draw_path
 from pcaplat.tables import SEGMENTS
 from pcaplat.text import printable
@@ -16,10 +18,14 @@ from tests.support.results import POINTS, ResultByHand, as_result, document, slo
 HOSTILE = "=1+\x1b[31mred\x07\n|<b>"
 
 
-def shown(name: str, result: ResultByHand) -> str:
+def shown(name: str, result: ResultByHand, *, is_verbose: bool = False) -> str:
     stream = io.StringIO()
-    show(name, "merge", as_result(result), stream)
+    show(name, "merge", as_result(result), stream, is_verbose=is_verbose)
     return stream.getvalue()
+
+
+def drawn(changed: dict[str, Any], width: int = 80) -> list[str]:
+    return draw_path(changed, LatencyView.of(changed), width)
 
 
 @pytest.fixture
@@ -81,20 +87,126 @@ def test_the_path_is_one_line_there_and_one_back() -> None:
     changed = document()
     changed["path"] = POINTS[:3]
     changed["edges"] = changed["edges"][:2]
-    assert draw_path(changed, "µs", 80) == [
+    assert drawn(changed) == [
         "host1-vm ─1.39→ host1-up ─1.06→ sw-a",
         "         ←1.63─          ←0.87─",
     ]
 
 
-def test_a_fork_is_drawn_edge_by_edge() -> None:
+def edges(text: str) -> list[dict[str, str]]:
+    return [dict(zip(("near", "far"), ends.split(" > "), strict=True)) for ends in text.split(", ")]
+
+
+def test_a_fork_is_drawn_as_a_tree() -> None:
     changed = document()
-    changed["edges"] = [{"near": "sw-a", "far": "sw-b"}, {"near": "sw-a", "far": "host2-up"}]
-    assert draw_path(changed, "µs", 80) == [
-        "sw-a ─0.98→ sw-b",
-        "     ←0.98─",
-        "sw-a ─→ host2-up",
+    changed["edges"] = edges("host1-up > sw-a, sw-a > sw-b, sw-a > host2-up")
+    assert drawn(changed) == [
+        "host1-up ─1.06→ ←0.87─ sw-a",
+        "  ├─0.98→ ←0.98─ sw-b",
+        "  └─ host2-up",
     ]
+
+
+def test_every_link_of_a_graph_is_drawn_once() -> None:
+    changed = document()
+    changed["edges"] = edges("host1-vm > sw-a, host1-vm > sw-b, sw-a > host2-vm, sw-b > host2-vm")
+    lines = drawn(changed)
+    assert lines == [
+        "host1-vm",
+        "  ├─ sw-a ─ host2-vm",
+        "  └─ sw-b ─ host2-vm",
+    ]
+    changed["edges"] += edges("host2-vm > host2-up")
+    assert sum("host2-up" in line for line in drawn(changed)) == 1
+    assert sum(line.endswith("host2-vm …") for line in drawn(changed)) == 1
+
+
+def opened(changed: dict[str, Any], clock_half_width_ns: float) -> dict[str, Any]:
+    for row in changed["segments"]:
+        row["clock_half_width_ns"] = clock_half_width_ns
+    return changed
+
+
+def test_what_the_clocks_leave_open_is_no_median() -> None:
+    """Both ways together stand in its place, and an upper bound in the table."""
+    text = shown("table", ResultByHand(opened(document(), 2000.0)))
+    assert "⇄─2.50─⇄" in text
+    assert "host1-vm ⇄ host1-up" in text
+    assert "≤ 3.39" in text
+    assert "1.39" not in text.replace("≤ 3.39", "")
+    assert "--same-clock all" in text
+
+
+def test_clocks_that_leave_little_open_leave_medians() -> None:
+    text = shown("table", ResultByHand(opened(document(), 100.0)))
+    assert "≤" not in text
+    assert "⇄" not in text
+    assert "± clock" in text
+
+
+@pytest.mark.parametrize(("n", "wanted"), [(9, []), (10, ["p90"]), (100, ["p90", "p99"])])
+def test_a_quantile_needs_packets_above_it(n: int, wanted: list[str]) -> None:
+    changed = document()
+    for row in changed["segments"]:
+        row["n"] = n
+    text = shown("table", ResultByHand(changed))
+    headings = text[text.index("Latency of each segment") :].splitlines()[1].split()
+    assert [name for name in headings if name in {"p90", "p99", "p99.9"}] == wanted
+
+
+def test_a_row_is_of_one_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways together: quantiles are of pairs, so is the mean; without pairs there is a mean."""
+    monkeypatch.setenv("COLUMNS", "200")
+    changed = opened(document(), 2000.0)
+    first = changed["round_trips"][0]
+    first |= {"mean_ns": 35_600.0, "paired_mean_ns": 2600.0, "p99_ns": 3700.0, "n_paired": 101}
+    lines = shown("table", ResultByHand(changed), is_verbose=True).splitlines()
+    row = next(line for line in lines if line.startswith("  host1-vm ⇄ host1-up")).split()
+    assert row[3] == "101"
+    assert "2.60" in row
+    assert "35.60" not in row
+    first |= {"n_paired": 0, "p50_ns": None, "p90_ns": None, "p99_ns": None}
+    text = shown("table", ResultByHand(changed))
+    assert "⇄─mean 35.60─⇄" in text
+
+
+def test_columns_do_not_vanish_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = " ".join(shown("table", ResultByHand()).split())
+    assert "not shown at 60 columns: min, " in text
+
+
+def test_names_lose_what_all_have_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    long = json.dumps(document())
+    for point in POINTS:
+        long = long.replace(f'"{point}"', f'"site-berlin-{point}-capture"')
+    text = shown("table", ResultByHand(json.loads(long)))
+    assert "host1-vm → host1-up" in text
+    assert "host1-vm is site-berlin-host1-vm-capture" in text
+    assert "site-berlin-sw-b-capture" in shown("markdown", ResultByHand(json.loads(long)))
+
+
+def test_doubts_stand_before_the_table_the_gravest_first() -> None:
+    changed = document()
+    for code, severity in (
+        ("few-turns", "warning"),
+        ("same-capture", "error"),
+        ("encrypted", "note"),
+    ):
+        parts = {
+            "severity": severity,
+            "evidence": f"found {code}",
+            "consequence": "",
+            "remedy": "x",
+        }
+        changed["warnings"].append({"code": code, "point": None, "text": code} | parts)
+    text = shown("table", ResultByHand(changed))
+    places = [text.index(part) for part in ("found same-capture", "found few-turns", "segment  ")]
+    assert places == sorted(places)
+    assert "found encrypted" not in text
+    assert "encrypted" in text
+    assert "found encrypted" in shown("table", ResultByHand(changed), is_verbose=True)
 
 
 def test_the_console_names_the_frames_of_the_slowest() -> None:
@@ -109,16 +221,16 @@ def test_one_clock_is_one_line() -> None:
     changed = document()
     for row in changed["clocks"]:
         row["quality"] = "same-clock"
-    text = shown("table", ResultByHand(changed))
+    text = shown("table", ResultByHand(changed), is_verbose=True)
     assert "all points share one clock" in text
     assert "offset" not in text
 
 
 def test_the_console_says_what_may_mislead_and_how_sure_a_clock_is() -> None:
-    text = " ".join(shown("table", ResultByHand()).split())
+    text = " ".join(shown("table", ResultByHand(), is_verbose=True).split())
     assert "clock-assumed-common at sw-a: 0 lies within the bounds" in text
     assert "+37.0000000 s ± 600 ns" in text
-    assert "24,048, of them 24,000 matched, 8 ambiguous, 40 unmatched" in text
+    assert "24,048, 24,000 matched, 8 ambiguous, 40 unmatched" in text
 
 
 @pytest.mark.parametrize("name", formats("merge"))
@@ -150,7 +262,8 @@ def test_no_cell_is_a_formula(hostile: ResultByHand) -> None:
 
 def test_markdown_tables_stay_tables(hostile: ResultByHand) -> None:
     text = shown("markdown", hostile)
-    table = [line for line in text.splitlines() if line.startswith("|")]
+    segments = text[text.index("### Segments") :]
+    table = [line for line in segments.splitlines() if line.startswith("|")]
     bars = {line.replace("\\|", "").count("|") for line in table[:13]}
     assert len(bars) == 1
     assert "\\<b\\>" in text
@@ -193,9 +306,7 @@ def test_the_console_says_how_many_frames_were_asked_for() -> None:
     n = changed["matching"]["n_frames"]
     changed["captures"][0]["n_frames"] += n
     n_captured = sum(row["n_frames"] for row in changed["captures"])
-    assert f"Frames: {n:,} of {n_captured:,} asked for, of them" in shown(
-        "table", ResultByHand(changed)
-    )
+    assert f"Frames: {n:,} of {n_captured:,} asked for, " in shown("table", ResultByHand(changed))
 
 
 def test_rows_as_csv_are_harmless() -> None:

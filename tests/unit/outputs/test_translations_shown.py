@@ -39,7 +39,7 @@ def test_what_was_learned_is_shown(tmp_path: Path) -> None:
     legs = legs_of(packets, ports)
     recorded = record(packets, [Translator(legs, shift=123_456_789)], offsets_ns=[0, 0])
     result = merged(recorded, tmp_path)
-    show("table", "merge", result, stream := StringIO())
+    show("table", "merge", result, stream := StringIO(), is_verbose=True)
     text = stream.getvalue()
     assert "Translated flows, the first 5 of 7" in text
     assert (

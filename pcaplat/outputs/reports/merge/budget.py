@@ -6,17 +6,19 @@ from pcaplat.outputs.report import Entries, Entry, Field, Grid, Paragraph, Secti
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_in, format_ns, unit_for
 
+FAILED = "No check: "
+
 MOST_APART = 0.01
 """Of the whole path's share: farther apart, the sums are not of the same packets."""
 
 NAMES = {
-    "statistical": "too few independent packets",
-    "resolution": "coarse stamps, or batches of them",
-    "clock": "the clocks",
-    "drift": "the clocks' drift",
-    "mirror_queue": "frames that wait in a mirror",
-    "stamp_convention": "what stamps stand for, first bit or last",
-    "ambiguity": "packets that cannot be told apart",
+    "statistical": "effective sample size too small",
+    "resolution": "low timestamp resolution, or batched timestamps",
+    "clock": "clock uncertainty",
+    "drift": "frequency offset of the clocks",
+    "mirror_queue": "mirror-port queueing",
+    "stamp_convention": "which bit of a frame timestamps mark, first or last",
+    "ambiguity": "identical packets",
 }
 
 
@@ -24,15 +26,19 @@ def budget_sections(document: Row) -> Iterator[Section]:
     """Say what limits the means, and whether the shares add up."""
     lines = list(lines_of_budget(document))
     if lines:
-        yield Grid("Error budget", [Field("what limits the means", lines)], only="paper")
-    yield from map(Paragraph, lines_of_checks(document))
+        yield Grid(
+            "Uncertainty budget", [Field("largest source of uncertainty", lines)], only="paper"
+        )
+    checks = list(lines_of_checks(document))
+    yield from (Paragraph(line, only="paper") for line in checks)
+    yield from (Paragraph(line, only="verbose") for line in checks)
     if lines:
-        yield Entries([Entry("What limits the means", lines)], only="screen")
+        yield Entries([Entry("Largest source of uncertainty", lines)], only="verbose")
 
 
 def lines_of_budget(document: Row) -> Iterator[str]:
     """Say what is uncertain most: of one-way latencies, then of two-way contributions."""
-    for title, is_one_way in (("one-way latency", True), ("two-way contribution", False)):
+    for title, is_one_way in (("one-way latency", True), ("round-trip contribution", False)):
         rows = [
             row
             for row in document.get("error_budget", [])
@@ -50,6 +56,12 @@ def lines_of_budget(document: Row) -> Iterator[str]:
             )
 
 
+def failed_checks(document: Row) -> Iterator[str]:
+    """Say which shares do not add up."""
+    lines = lines_of_checks(document)
+    return (line.removeprefix(FAILED) for line in lines if line.startswith(FAILED))
+
+
 def lines_of_checks(document: Row) -> Iterator[str]:
     """Say whether shares of the round trip add up: to the path's, and to what a client saw."""
     if check := document.get("sum_check"):
@@ -57,7 +69,7 @@ def lines_of_checks(document: Row) -> Iterator[str]:
         text = f"the segments' shares add up to {sum_text}, the whole path's is {whole_text}"
         if abs(check["sum_ns"] - check["whole_ns"]) > MOST_APART * abs(check["whole_ns"]):
             yield (
-                f"No check: {text}; a share is of the packets seen whole at both its ends, and "
+                f"{FAILED}{text}; a share is of the packets seen whole at both its ends, and "
                 "those are not the same everywhere: some were cut or joined on the way, or missed"
             )
         else:

@@ -14,17 +14,17 @@ def clock_sections(rows: Sequence[Row]) -> Iterator[Section]:
     steps = [str(len(row["steps"])) for row in rows]
     quality = Field("quality", [row["quality"] or "" for row in rows], is_left=True)
     if len(rows) > 1 and all(row["quality"] == "same-clock" for row in rows):
-        yield Paragraph("Clocks: all points share one clock", only="screen")
+        yield Paragraph("Clocks: all points share one clock", only="verbose")
     else:
         reference = rows[0]["reference"] if rows else "none"
         fields = [
             points,
             Field("offset from the reference", offsets),
-            Field("drift", [_drift(row) for row in rows], 1),
+            Field("frequency offset", [_drift(row) for row in rows], 1),
             Field("steps", steps, 2),
             quality,
         ]
-        yield Grid(f"Clocks, as seen from {reference}", fields, only="screen")
+        yield Grid(f"Clocks, as seen from {reference}", fields, only="verbose")
     fields = [
         points,
         Field("reference", [row["reference"] or "" for row in rows]),

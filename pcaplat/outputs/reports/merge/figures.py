@@ -60,7 +60,7 @@ def durations(rows: Sequence[Row], name: str, unit: str) -> list[str]:
 
 def half(row: Row, name: str = "mean_{}_ns") -> float | None:
     """Give half of an interval; None where it cannot be told."""
-    lo, hi = row[name.format("lo")], row[name.format("hi")]
+    lo, hi = row.get(name.format("lo")), row.get(name.format("hi"))
     return None if lo is None else (hi - lo) / 2
 
 

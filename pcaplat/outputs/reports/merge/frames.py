@@ -1,11 +1,11 @@
 """Frames: the slowest packets', how many were matched, why others not, and what may mislead."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from pcaplat.model.matches.reasons import MEANINGS
-from pcaplat.outputs.report import Entries, Entry, Field, Grid, Section, fields_of
+from pcaplat.outputs.report import Entries, Entry, Field, Grid, Paragraph, Section, fields_of
 from pcaplat.outputs.reports.merge.figures import one_way
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_ns
@@ -19,6 +19,8 @@ MUCH_FRAC = 0.01
 
 MOST_FALSE_FRAC = 0.1
 """What is only known to be below this is not known."""
+
+FEW = 3
 
 LEFT_OUT = ("unmatched", "ambiguous", "undecoded")
 
@@ -47,18 +49,30 @@ def _place(row: Row) -> str:
 
 def frame_sections(document: Row) -> Iterator[Section]:
     """Count the frames by what became of them."""
+    head, reasons = line_of_frames(document), list(lines_of_reasons(document))
+    more = f"{len(reasons) - FEW} more with --verbose"
+    brief = [*reasons[:FEW], more] if len(reasons) > FEW + 1 else reasons
+    yield Entries([Entry(head, brief, style="")], only="brief")
+    yield Entries([Entry(head, reasons, style="")], only="verbose")
     matching = document["matching"]
-    n_captured = sum(row["n_frames"] for row in document["captures"])
-    counts = [(status, matching[f"n_{status}"]) for status in STATUSES]
-    text = ", ".join(f"{format_count(n)} {status}" for status, n in counts if n)
-    doubt = false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
-    frames = format_count(matching["n_frames"])
-    if matching["n_frames"] < n_captured:
-        frames += f" of {format_count(n_captured)} asked for"
-    head = f"Frames: {frames}, of them {text}{doubt}"
-    yield Entries([Entry(head, list(lines_of_reasons(document)), style="")], only="screen")
     texts = {n.removeprefix("n_"): format_count(matching[n]) for n in matching if n[:2] == "n_"}
     yield Grid("Frames", fields_of([texts]), only="paper")
+    more = "More: --verbose (clocks, requests, round trips, uncertainty); -o DIR (all tables)"
+    yield Paragraph(more, style="dim", only="brief")
+
+
+def line_of_frames(document: Row) -> str:
+    """Say what became of all frames, and how many pairs are false."""
+    matching = document["matching"]
+    n_captured = sum(row["n_frames"] for row in document["captures"])
+    counts = {status: n for status in STATUSES if (n := matching[f"n_{status}"])}
+    doubt = false_matches(matching["false_match_frac"], matching["false_match_upper_frac"])
+    n = format_count(matching["n_frames"])
+    if matching["n_frames"] < n_captured:
+        n += f" of {format_count(n_captured)} asked for"
+    elif [*counts] == ["matched"]:
+        return f"Frames: all {n} matched{doubt}"
+    return f"Frames: {n}, {', '.join(f'{format_count(n)} {s}' for s, n in counts.items())}{doubt}"
 
 
 def lines_of_reasons(document: Row) -> Iterator[str]:
@@ -87,18 +101,3 @@ def false_matches(frac: float | None, upper_frac: float | None) -> str:
         return "; false matches: too few pairs to tell"
     share = format_frac(frac or upper_frac)
     return f"; false matches: {share if frac or '<' in share else f'below {share}'}"
-
-
-def warning_sections(rows: Sequence[Row]) -> Iterator[Section]:
-    """Say what may mislead."""
-    entries = [Entry(_head(row), [row["text"]], "yellow") for row in rows]
-    yield Entries(entries, "behind", only="screen")
-    names = ("code", "point", "text")
-    texts = [{name: row[name] or "" for name in names if name in row} for row in rows]
-    if rows:
-        yield Grid("Warnings", fields_of(texts), only="paper")
-
-
-def _head(warning: Row) -> str:
-    where = f" at {warning['point']}" if warning["point"] else ""
-    return f"{warning['code']}{where}"

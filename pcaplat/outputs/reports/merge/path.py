@@ -1,62 +1,159 @@
-"""The path: its points, medians there and back between them, and what their order rests on."""
+"""The path: its points, the latencies between them, and what their order rests on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
-from rich.cells import cell_len
-
 from pcaplat.outputs.report import Drawing, Paragraph, Section
-from pcaplat.outputs.reports.merge.figures import ARROWS
+from pcaplat.outputs.reports.merge.lines import BOTH_WAYS, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
-from pcaplat.text import printable
-from pcaplat.units import format_count, format_frac, format_in, unit_for
+from pcaplat.text import n_cells, printable
+from pcaplat.units import format_count, format_frac
 
 FEW = 3
+UNKNOWN_LATENCY = "?"
+SURE_FRAC = 0.9
+"""Where fewer direction changes agree, the order is worth a second look."""
+Labels = Mapping[tuple[str, str], Sequence[str]]
+"""Of a link: what stands there and back, or of both ways together."""
 
 
-def path_sections(document: Row) -> Iterator[Section]:
+def path_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     """Draw the path, and say what its order rests on."""
+    yield Paragraph(_caption(document, latencies), only="screen")
+    yield Drawing(partial(draw_path, document, latencies), only="screen")
     how = "found from the captures" if document["path_inferred"] else "as given"
-    medians_ns = [row["p50_ns"] for row in document["segments"] if row["p50_ns"] is not None]
-    unit, n_points = unit_for(medians_ns), len(document["path"])
-    medians = f"medians in {unit}, there and back" if medians_ns else "no latency can be told"
-    yield Paragraph(f"Path of {n_points} points, order {how}; {medians}", only="screen")
-    yield Drawing(partial(draw_path, document, unit), only="screen")
     yield Paragraph(f"Path ({how}): {' → '.join(document['path'])}", only="paper")
     if order := line_of_order(document):
-        yield Paragraph(order)
+        yield Paragraph(order, only="paper")
+        yield Paragraph(order, only="verbose")
 
 
-def draw_path(document: Row, unit: str, width: int) -> list[str]:
-    """Draw points and segment medians: a line there and a line back, folded at `width`."""
-    medians = {
-        (row["near"], row["far"], row["direction"]): format_in(row["p50_ns"], unit)
-        for row in reversed(document["segments"])
-    }
-    path, edges = document["path"], [(edge["near"], edge["far"]) for edge in document["edges"]]
-    chains = [path] if edges == list(pairwise(path)) else edges
-    return [line for chain in chains for line in _draw_chain(chain, medians, width)]
+def _caption(document: Row, latencies: LatencyView) -> str:
+    edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
+    labels = labels_of(edges, latencies)
+    kinds = {len(texts) for texts in labels.values() if {*texts} - {"", UNKNOWN_LATENCY}}
+    what = {
+        frozenset({2}): "median one-way latency there and back",
+        frozenset({1}): "median latency of both ways together (one way is open: no common clock)",
+        frozenset(): "no latency is known",
+    }.get(frozenset(kinds), "median latency: → ← one way, ⇄ both ways where one way is open")
+    n_points = f"Path of {len(document['path'])} points"
+    unit = f", {latencies.scale.unit}" if kinds else ""
+    return f"{n_points}; {what}{unit}"
 
 
-def _draw_chain(
-    chain: Sequence[str], medians: dict[tuple[str, str, str], str], width: int
-) -> list[str]:
-    links = [[medians.get((near, far, way), "") for way in ARROWS] for near, far in pairwise(chain)]
+def labels_of(edges: Sequence[tuple[str, str]], latencies: LatencyView) -> Labels:
+    """Give what stands at each link: one way, or both together where one way is not known."""
+    return {ends: _labels(ends, latencies) for ends in edges}
+
+
+def _labels(ends: tuple[str, str], latencies: LatencyView) -> Sequence[str]:
+    ways = {line.way: line for line in latencies.shown([ends])}
+    if BOTH_WAYS in ways:
+        return [_label(ways[BOTH_WAYS], latencies)]
+    return [_label(ways[way], latencies) if way in ways else "" for way in ("forward", "reverse")]
+
+
+def _label(line: LatencyLine, latencies: LatencyView) -> str:
+    if line.figures["mean"] is None:
+        return UNKNOWN_LATENCY
+    mean = "mean " if line.middle == "mean" else ""
+    return mean + line.text(line.middle, latencies.scale)
+
+
+def draw_path(document: Row, latencies: LatencyView, width: int) -> list[str]:
+    """Draw points and what lies between them: a line there and one back, or a tree."""
+    edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
+    labels = labels_of(edges, latencies)
+    if edges == list(pairwise(document["path"])):
+        return _draw_chain(document["path"], labels, width)
+    return [*_draw_tree(document["path"], edges, labels)]
+
+
+def _draw_chain(chain: Sequence[str], labels: Labels, width: int) -> list[str]:
     names = [printable(point) for point in chain]
-    size = sum(map(cell_len, names)) + sum(max(map(len, link)) + 4 for link in links)
+    links = [labels[ends] for ends in pairwise(chain)]
+    size = sum(map(n_cells, names)) + sum(max(map(n_cells, link)) + 4 for link in links)
     gap = " " if size <= width else ""
-    there, back, lines = names[0], " " * cell_len(names[0]), []
-    for name, (forward, reverse) in zip(names[1:], links, strict=True):
-        size = max(len(forward), len(reverse)) + 1
-        link = f"{gap}{forward.rjust(size, '─')}→{gap}"
-        if cell_len(there + link + name) > width:
+    there, back, lines = names[0], " " * n_cells(names[0]), []
+    for name, link in zip(names[1:], links, strict=True):
+        forward, answer = _arrows(link)
+        if n_cells(there + gap + forward + gap + name) > width:
             lines += [there, back]
             there = back = ""
-        there += link + name
-        answer = f"←{reverse.ljust(size, '─')}" if reverse else " " * (size + 1)
-        back += gap + answer + gap + " " * cell_len(name)
+        there += gap + forward + gap + name
+        back += gap + answer + gap + " " * n_cells(name)
     return [line.rstrip() for line in (*lines, there, back) if line.strip()]
+
+
+def _arrows(link: Sequence[str]) -> tuple[str, str]:
+    """Draw a link there and back, or as one."""
+    if len(link) == 1:
+        line = f"⇄─{link[0]}─⇄" if link[0] else "─"
+        return line, " " * n_cells(line)
+    forward, reverse = link
+    size = max(n_cells(forward), n_cells(reverse)) + 1
+    there = f"{'─' * (size - n_cells(forward))}{forward}→"
+    back = f"←{reverse}{'─' * (size - n_cells(reverse))}" if reverse else " " * (size + 1)
+    return there, back
+
+
+def _draw_tree(
+    path: Sequence[str], edges: Sequence[tuple[str, str]], labels: Labels
+) -> Iterator[str]:
+    """Draw every link once, below the point that it begins at."""
+    beyond: dict[str, list[str]] = {}
+    for near, far in edges:
+        beyond.setdefault(near, []).append(far)
+    behind = {far for _, far in edges}
+    drawn: set[str] = set()
+    for root in path:
+        if root in beyond and root not in behind:
+            yield from _draw_branch(root, "", "", Branches(beyond, labels, drawn))
+
+
+class Branches:
+    """What is drawn of a tree: who comes behind whom, and who was drawn already."""
+
+    def __init__(self, beyond: Mapping[str, list[str]], labels: Labels, drawn: set[str]) -> None:
+        self.beyond, self.labels, self._drawn = beyond, labels, drawn
+
+    def children(self, point: str) -> list[str]:
+        """Give the points behind this one the first time, and none later."""
+        if point in self._drawn:
+            return []
+        self._drawn.add(point)
+        return self.beyond.get(point, [])
+
+    def was_drawn(self, point: str) -> bool:
+        """Whether there are points behind it that are drawn elsewhere."""
+        return point in self._drawn and point in self.beyond
+
+
+def _draw_branch(point: str, first: str, rest: str, branches: Branches) -> Iterator[str]:
+    """Draw a point behind `first`, and what is behind it behind `rest`."""
+    line, children = first + printable(point), [point]
+    if branches.was_drawn(point):
+        yield f"{line} …"
+        return
+    while len(children := branches.children(point)) == 1 and not branches.was_drawn(children[0]):
+        [child] = children
+        line += f" {_link(branches.labels[point, child])} {printable(child)}"
+        point = child
+    yield line
+    for index, child in enumerate(children):
+        is_last = index == len(children) - 1
+        link = _link(branches.labels[point, child])
+        corner, bar = ("└", " ") if is_last else ("├", "│")
+        yield from _draw_branch(child, f"{rest}  {corner}{link} ", f"{rest}  {bar}", branches)
+
+
+def _link(link: Sequence[str]) -> str:
+    if len(link) == 1:
+        return f"⇄─{link[0]}─⇄"
+    forward, reverse = (f"─{link[0]}→" if link[0] else "", f"←{link[1]}─" if link[1] else "")
+    return f"{forward} {reverse}".strip() or "─"
 
 
 def line_of_order(document: Row) -> str | None:
@@ -75,20 +172,27 @@ def line_of_order(document: Row) -> str | None:
     return f"Order by {'; '.join(parts)}"
 
 
+def unsure_edges(document: Row) -> list[Row]:
+    """Give the links whose order many direction changes contradict."""
+    rows = document.get("path_evidence", ()) if document["path_inferred"] else ()
+    return [row for row in rows if row["n"] and row["n_agreeing"] < SURE_FRAC * row["n"]]
+
+
 def _parts(rests_on: str, rows: list[Row], *, is_all: bool) -> str:
     counted = [row for row in rows if row["n"]]
     if counted:
         least = min(counted, key=lambda row: (row["n_agreeing"] / row["n"], row["n"]))
-        n = f"{format_count(least['n'])} change{'' if least['n'] == 1 else 's'} of direction"
+        n = f"{format_count(least['n'])} direction change{'' if least['n'] == 1 else 's'}"
         if least["n_agreeing"] == least["n"]:
             return f"{rests_on}: {n} or more of each segment, and all agree"
         agree = format_frac(least["n_agreeing"] / least["n"])
-        return f"{rests_on}; least sure of {_edge(least)}: {agree} of {n} agree"
+        return f"{rests_on}; least sure of {edge_name(least)}: {agree} of {n} agree"
     if is_all:
         return rests_on
     more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
-    return f"{rests_on}: {', '.join(map(_edge, rows[:FEW]))}{more}"
+    return f"{rests_on}: {', '.join(map(edge_name, rows[:FEW]))}{more}"
 
 
-def _edge(row: Row) -> str:
+def edge_name(row: Row) -> str:
+    """Name a link."""
     return f"{row['near']} → {row['far']}"

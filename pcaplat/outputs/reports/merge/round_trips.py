@@ -1,8 +1,9 @@
 """Shares of the round trip, and the time from request to response."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import cast
 
-from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
+from pcaplat.outputs.report import KEPT, Field, Grid, Medium, Paragraph, Section, optional
 from pcaplat.outputs.reports.merge.figures import (
     ARROWS,
     UNKNOWN,
@@ -10,19 +11,23 @@ from pcaplat.outputs.reports.merge.figures import (
     durations,
     every_figure,
     half,
-    two_way,
-    whole_rows,
+)
+from pcaplat.outputs.reports.merge.lines import (
+    HALF,
+    LatencyLine,
+    LatencyView,
+    figure_fields,
+    kind_line,
 )
 from pcaplat.tables.columns import Row
-from pcaplat.units import format_count, format_in, unit_for
+from pcaplat.units import Scale, format_count, format_in, unit_for
 
-FIGURES = (
-    ("mean", "mean_ns", KEPT),
-    ("±", "mean_half_ns", KEPT),
-    ("p50", "p50_ns", KEPT),
-    ("±", "p50_half_ns", 3),
-    ("p90", "p90_ns", 2),
-    ("p99", "p99_ns", 1),
+HEADINGS = (
+    ("p50", "p50", KEPT),
+    ("p90", "p90", 3),
+    ("p99", "p99", 2),
+    ("mean", "mean", KEPT),
+    ("±", HALF, KEPT),
 )
 
 TURNS = ("tcp-turn", "tcp-syn", "udp-turn")
@@ -33,25 +38,45 @@ MOST_UNLIKE = 3
 """Turns of a benchmark take about as long as each other: nine in ten, so many medians at most."""
 
 
-def round_trip_sections(document: Row) -> Iterator[Section]:
-    """Give each segment's share, and of what kinds of transactions its quantiles are."""
-    halves = {f"{name}_half_ns": f"{name}_{{}}_ns" for name in ("mean", "p50")}
-    rows = [
-        row | {name: half(row, ends) for name, ends in halves.items()}
-        for row in document["round_trips"]
-    ]
-    if not rows:
+def round_trip_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
+    """Give each segment's contribution, and of what kinds of transactions its quantiles are."""
+    lines = latencies.both_ways
+    if not lines:
         return
-    unit = unit_for(row[name] for row in rows for name in ("mean_ns", "p99_ns"))
-    fields = [Field("segment", list(map(two_way, rows))), Field("n", counts(rows))]
-    for heading, name, rank in FIGURES:
-        fields += optional(heading, durations(rows, name, unit), UNKNOWN, rank)
-    fields += optional("pairs", counts(rows, "n_paired"), "0", 4)
-    title = f"Share of the round trip, {unit} (needs no common clock)"
-    above = whole_rows(rows, document["path"])
-    yield Grid(title, fields, rule_above=above, only="screen")
+    scale = latencies.scale
+    title = f"Round-trip contribution of each segment, {scale.unit} (needs no common clock)"
+    above = [at for at, line in enumerate(lines) if latencies.is_whole(line)][:1]
+    yield Grid(title, _fields(lines, scale), rule_above=above, only="verbose")
+    yield from _kinds(document, latencies)
     yield from _transactions(document)
+    rows = [row | {"mean_half_ns": half(row)} for row in document["round_trips"]]
     yield from every_figure("Round trips", rows)
+
+
+def _fields(lines: Sequence[LatencyLine], scale: Scale, *more: Field) -> list[Field]:
+    medians_ns = [half(line.row, "p50_{}_ns") for line in lines]
+    return [
+        Field("segment", [line.label for line in lines]),
+        *more,
+        Field("n", [format_count(line.n) for line in lines]),
+        *figure_fields(HEADINGS[:1], lines, scale),
+        *optional("± p50", [scale.text(value_ns) for value_ns in medians_ns], UNKNOWN, 4),
+        *figure_fields(HEADINGS[1:], lines, scale),
+    ]
+
+
+def _kinds(document: Row, latencies: LatencyView) -> Iterator[Section]:
+    """Give the kinds of requests apart: at once where only mixing them hides an interval."""
+    rows = document.get("round_trips_by_kind", ())
+    lines = [kind_line(row) for row in rows]
+    whole = latencies.together(latencies.ends)
+    mine = [line for line in lines if line.ends == latencies.ends and line.half_ns is not None]
+    is_hidden = whole is not None and whole.half_ns is None
+    for these, only in ((mine if is_hidden else [], "screen"), (lines, "verbose")):
+        if these:
+            kinds = Field("kind", [line.row["kind"] for line in these], is_left=True)
+            title = f"Both ways, by kind of request, {latencies.scale.unit}"
+            yield Grid(title, _fields(these, latencies.scale, kinds), only=cast("Medium", only))
 
 
 def _transactions(document: Row) -> Iterator[Section]:
@@ -77,15 +102,15 @@ def _transactions(document: Row) -> Iterator[Section]:
         Field("p99", durations(near, "p99_ns", unit), 3),
         Field("mean", durations(near, "mean_ns", unit)),
         Field("= path", [format_in(share_ns, unit) for share_ns in shares_ns]),
-        Field("+ beyond", durations(beyond, "mean_ns", unit)),
+        Field("+ behind last point", durations(beyond, "mean_ns", unit)),
     ]
     one_in = rows[0]["one_in"]
     some = "" if one_in == 1 else f"; one in {one_in} of them"
     title = f"Requests and responses, {unit}, as the client's end of the path saw them{some}"
-    yield Grid(title, fields, only="screen")
+    yield Grid(title, fields, only="verbose")
     kinds = [row["kind"] for row in client.values() if row["kind"] in TURNS and _is_regular(row)]
     if kinds and "transactions" not in document:
-        yield Paragraph(_modes(kinds), only="screen")
+        yield Paragraph(_modes(kinds), only="verbose")
 
 
 def _modes(kinds: list[str]) -> str:

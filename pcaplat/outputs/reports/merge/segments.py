@@ -1,88 +1,118 @@
-"""Latency and loss of each segment, and what its intervals are."""
+"""Latency and loss of each segment."""
 
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import (
-    UNKNOWN,
-    counts,
-    durations,
-    every_figure,
-    half,
-    one_way,
-    whole_rows,
+from pcaplat.outputs.reports.merge.figures import UNKNOWN, every_figure
+from pcaplat.outputs.reports.merge.lines import (
+    BOTH_WAYS,
+    HALF,
+    LEAST_N,
+    LatencyLine,
+    LatencyView,
+    figure_fields,
 )
 from pcaplat.tables.columns import Row
-from pcaplat.units import format_frac, format_in, unit_for
+from pcaplat.units import Scale, format_count, format_frac
 
-FIGURES = (
-    ("min", "min_ns", 6),
-    ("mean", "mean_ns", 5),
-    ("±", "mean_half_ns", 5),
-    ("p50", "p50_ns", KEPT),
-    ("p90", "p90_ns", 3),
-    ("p99", "p99_ns", KEPT),
-    ("p99.9", "p999_ns", 2),
-    ("max", "max_ns", 2),
+HEADINGS = (
+    ("min", "min", 7),
+    ("p50", "p50", KEPT),
+    ("p90", "p90", 3),
+    ("p99", "p99", KEPT),
+    ("p99.9", "p999", 4),
+    ("max", "max", 2),
+    ("mean", "mean", 5),
+    ("±", HALF, 6),
 )
 
 
-def segment_sections(document: Row) -> Iterator[Section]:
-    """Give the segments, forward and back."""
-    rows = [row | {"mean_half_ns": half(row)} for row in document["segments"]]
-    if not rows:
-        return
-    told = ("p99_ns", "pdv_p99_ns")
-    unit = unit_for(next((row[n] for n in told if row[n] is not None), None) for row in rows)
-    fields = [
-        Field("segment", list(map(one_way, rows))),
-        *_classes(rows),
-        Field("n", counts(rows)),
-        Field("lost", [format_frac(row["lost_frac"]) for row in rows], 1),
-        *optional("lost bytes", _lost_bytes(rows), UNKNOWN, 1),
-        *optional("dup", counts(rows, "n_duplicated"), "0", 4),
-        *optional("reord", counts(rows, "n_reordered"), "0", 4),
-        *(Field(heading, durations(rows, name, unit), rank) for heading, name, rank in FIGURES),
-        *optional("pdv p99", [_variation(row, unit) for row in rows], UNKNOWN),
-        *optional("± clock", [_half_width(row, unit) for row in rows], "0"),
-    ]
-    above = whole_rows(rows, document["path"])
-    yield Grid(f"Latency of each segment, {unit}", fields, rule_above=above, only="screen")
-    yield from every_figure("Segments", rows)
+def segment_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
+    """Give the segments, forward and back, and both ways together where one way is open."""
+    lines = latencies.in_order()
+    if lines:
+        heading = f"Latency of each segment, {latencies.scale.unit}"
+        above = [at for at, line in enumerate(lines) if latencies.is_whole(line)][:1]
+        yield Grid(heading, _fields(lines, latencies.scale), rule_above=above, only="screen")
+        yield from _legend(lines)
+    yield from every_figure("Segments", document["segments"])
 
 
-def _classes(rows: Sequence[Row]) -> list[Field]:
-    classes = [row["class"] for row in rows]
-    return [Field("class", classes, is_left=True)] if {*classes} != {"packet"} else []
-
-
-def _lost_bytes(rows: Sequence[Row]) -> list[str]:
-    """Loss in bytes, where packets are cut and joined, so that packets lost cannot tell it."""
-    if all(row["class"] == "packet" for row in rows):
-        return [UNKNOWN] * len(rows)
-    totals = [row["matched_bytes"] + row["lost_bytes"] for row in rows]
+def _fields(lines: Sequence[LatencyLine], scale: Scale) -> list[Field]:
+    clocks = [_clock(line, scale) for line in lines]
     return [
-        format_frac(row["lost_bytes"] / total if total else None)
-        for row, total in zip(rows, totals, strict=True)
+        Field("segment", [line.label for line in lines], is_foldable=True),
+        *_classes(lines),
+        Field("n", [format_count(line.n) for line in lines]),
+        Field("lost", [_lost(line) for line in lines]),
+        *optional("lost bytes", _lost_bytes(lines), UNKNOWN, 1),
+        *optional("dup", _counts(lines, "n_duplicated"), "0", 4),
+        *optional("reord", _counts(lines, "n_reordered"), "0", 4),
+        *figure_fields(_headings(lines), lines, scale),
+        *(optional("± clock", clocks, "", 1) if any(line.clock_ns for line in lines) else []),
+        *optional("PDV p99", _variation(lines, scale), UNKNOWN, 2),
     ]
 
 
-def _variation(row: Row, unit: str) -> str:
-    """Stands where the clocks leave no latency."""
-    return UNKNOWN if row["mean_ns"] is not None else format_in(row["pdv_p99_ns"], unit)
+def _headings(lines: Sequence[LatencyLine]) -> list[tuple[str, str, int]]:
+    """Keep the mean where it stands for all of a row."""
+    whole = [line for line in lines if line.row.get("class", "packet") == "packet"]
+    is_kept = any(line.middle == "mean" and line.is_known for line in whole)
+    return [(text, name, KEPT if is_kept and name == "mean" else r) for text, name, r in HEADINGS]
 
 
-def _half_width(row: Row, unit: str) -> str:
-    return format_in(row["clock_half_width_ns"], unit) if row["clock_half_width_ns"] else "0"
+def _classes(lines: Sequence[LatencyLine]) -> list[Field]:
+    classes = [line.row.get("class", "") for line in lines]
+    is_cut = {*classes} - {"packet", ""}
+    return [Field("class", classes, is_left=True)] if is_cut else []
 
 
-def interval_sections(document: Row) -> Iterator[Section]:
-    """Say what ± is, and why some have none."""
-    rows = [row for row in document["round_trips"] or document["segments"] if row["n"]]
-    whys = dict.fromkeys(row["interval_reason"] for row in rows if row["mean_lo_ns"] is None)
-    text = "±: 95 % interval of the mean; between clocks what they leave open is in it"
-    if len(whys) == 1:
-        text += f". {UNKNOWN} where none can be told: {next(iter(whys))}"
-    elif whys:
-        text += f". {UNKNOWN} where none can be told: interval_reason in --format json says why"
-    yield Paragraph(text, only="screen")
+def _lost(line: LatencyLine) -> str:
+    return "" if line.way == BOTH_WAYS else format_frac(line.row["lost_frac"])
+
+
+def _counts(lines: Sequence[LatencyLine], name: str) -> list[str]:
+    return ["0" if line.way == BOTH_WAYS else format_count(line.row[name]) for line in lines]
+
+
+def _lost_bytes(lines: Sequence[LatencyLine]) -> list[str]:
+    """Loss in bytes, where packets are cut and joined, so that packets lost cannot tell it."""
+    ways = [line.row for line in lines if line.way != BOTH_WAYS]
+    if all(row["class"] == "packet" for row in ways):
+        return [UNKNOWN] * len(lines)
+    return [_lost_frac(line.row) if line.way != BOTH_WAYS else "" for line in lines]
+
+
+def _lost_frac(row: Row) -> str:
+    total = row["matched_bytes"] + row["lost_bytes"]
+    return format_frac(row["lost_bytes"] / total if total else None)
+
+
+def _clock(line: LatencyLine, scale: Scale) -> str:
+    return "" if line.way == BOTH_WAYS else scale.text(line.clock_ns)
+
+
+def _variation(lines: Sequence[LatencyLine], scale: Scale) -> list[str]:
+    """Delay variation, which clocks do not touch, where they leave latencies open."""
+    if all(line.is_known for line in lines):
+        return [UNKNOWN] * len(lines)
+    return ["" if line.way == BOTH_WAYS else scale.text(line.variation_ns) for line in lines]
+
+
+def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
+    """Say what signs mean that stand in the table."""
+    ways = [line for line in lines if line.way != BOTH_WAYS]
+    both = [line for line in lines if line.way == BOTH_WAYS]
+    told = []
+    if any(line.is_bound for line in ways):
+        told.append("≤: upper bound, for the clocks leave one way open by ± clock")
+    elif any(line.clock_ns for line in ways):
+        told.append("± clock: how far clocks may shift a whole row, → and ← in opposite ways")
+    if both:
+        told.append("⇄: both ways together, which needs no common clock")
+    if any(line.variation_ns is not None and not line.is_known for line in ways):
+        told.append("PDV: delay variation above the minimum (RFC 5481)")
+    if any(line.figures["mean"] is not None and line.n < LEAST_N["p99"] for line in lines):
+        told.append(f"{UNKNOWN}: too few packets for this quantile")
+    if told:
+        yield Paragraph(". ".join(told), is_indented=True, style="dim", only="screen")

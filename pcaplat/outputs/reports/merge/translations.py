@@ -38,7 +38,7 @@ def translation_sections(rows: Sequence[Row]) -> Iterator[Section]:
         ),
     ]
     above = range(0, 2 * len(few), 2)
-    yield Grid(f"Translated flows{first}", fields, rule_above=above, only="screen")
+    yield Grid(f"Translated flows{first}", fields, rule_above=above, only="verbose")
     yield Entries([Entry("", list(_lines(rows)))], only="screen")
 
 

@@ -1,0 +1,87 @@
+"""The answer in a few lines: how long the path takes, where most of it goes, and what is lost."""
+
+from collections.abc import Iterator, Sequence
+
+from pcaplat.outputs.report import Entries, Entry, Section
+from pcaplat.outputs.reports.merge.lines import BOTH_WAYS, LatencyLine, LatencyView
+from pcaplat.tables.columns import Row
+from pcaplat.units import format_count, format_frac
+
+
+def answer_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
+    """Say it from the figures of the table."""
+    lines = list(answer_lines(document, latencies))
+    yield Entries([Entry("", lines)] if lines else [], only="screen")
+
+
+def answer_lines(document: Row, latencies: LatencyView) -> Iterator[str]:
+    """Give the latency of the path, its largest segment, and loss."""
+    ways = [line for line in latencies.ways(latencies.ends) if line.n]
+    both = latencies.together(latencies.ends)
+    if not ways and len(document["edges"]) == len(document["path"]) - 1:
+        yield f"No packet was seen at both {' and '.join(latencies.ends)}"
+    if both and any(not line.is_known for line in ways):
+        yield _of_line(both, latencies)
+        yield from _bounds(ways, latencies)
+    else:
+        yield from (_of_line(line, latencies) for line in ways)
+    if len(document["path"]) > 2:  # noqa: PLR2004 - one segment is the largest
+        yield from _largest(document, latencies)
+    if ways:
+        yield _loss(ways)
+
+
+def _of_line(line: LatencyLine, latencies: LatencyView) -> str:
+    if line.figures["mean"] is None:
+        return _unknown(line, latencies)
+    figures = [f"{line.middle_name} {line.text(line.middle, latencies.scale)}"]
+    if line.figures["p99"] is not None:
+        figures.append(f"p99 {line.text('p99', latencies.scale)}")
+    unit = latencies.scale.unit
+    return f"{line.label}: {', '.join(f'{text} {unit}' for text in figures)} ({_population(line)})"
+
+
+def _unknown(line: LatencyLine, latencies: LatencyView) -> str:
+    """What is known without a clock: how much latency varies."""
+    why = f"{line.label}: latency not known, for the clocks cannot be related"
+    if line.variation_ns is None:
+        return f"{why} ({_population(line)})"
+    text = latencies.scale.with_unit(line.variation_ns)
+    return f"{why}; it varies by {text} (PDV p99, {_population(line)})"
+
+
+def _population(line: LatencyLine) -> str:
+    what = "round trip" if line.way == BOTH_WAYS and line.is_paired else "packet"
+    return f"{format_count(line.n)} {what}{'' if line.n == 1 else 's'}"
+
+
+def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str]:
+    """Say how much of it is one way at most."""
+    bounds = [line for line in ways if line.is_bound]
+    scale = latencies.scale
+    texts = [f"{line.arrow} {line.text(line.middle, scale)} {scale.unit}" for line in bounds]
+    if texts:
+        yield f"One way: median {', '.join(texts)}, for the clocks leave it open"
+
+
+def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:
+    """Name the segment with the largest median: of both ways together where one way is open."""
+    edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
+    shown = latencies.shown(edges)
+    for way in dict.fromkeys(line.way for line in shown):
+        mine = [line for line in shown if line.way == way and line.figures["p50"] is not None]
+        if len(mine) > 1:
+            largest = max(mine, key=lambda line: line.figures["p50"] or 0.0)
+            text = largest.text("p50", latencies.scale)
+            yield f"Largest segment: {largest.label}, median {text} {latencies.scale.unit}"
+
+
+def _loss(ways: Sequence[LatencyLine]) -> str:
+    """Count what the whole path lost."""
+    texts = [
+        f"{line.arrow} {format_frac(line.row['lost_frac'])} "
+        f"({format_count(line.row['n_lost'])} of {format_count(line.n + line.row['n_lost'])})"
+        for line in ways
+        if line.row["n_lost"]
+    ]
+    return f"Lost packets: {', '.join(texts) or 'none'}"
