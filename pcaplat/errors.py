@@ -32,8 +32,9 @@ class InputError(PcaplatError, ValueError):
     @classmethod
     def unknown_point(cls, option: str, name: str, known: list[str]) -> "InputError":
         """Say which capture points there are."""
-        there_are = ", ".join(known)
-        return cls(f"{option} {name}: there is no such capture point; there are: {there_are}")
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? There are" if near else "there are"
+        return cls(f"{option} {name}: there is no such capture point; {hint}: {', '.join(known)}")
 
     @classmethod
     def too_many_points(cls, n: int, limit: int, file: str, n_of_file: int) -> "InputError":
@@ -216,7 +217,9 @@ class PointError(InputError):
     @classmethod
     def unknown(cls, name: str, known: list[str]) -> "PointError":
         """Say which profiles there are."""
-        return cls(f"{name!r} is no capture-point profile; there are: {', '.join(known)}")
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? There are" if near else "there are"
+        return cls(f"{name!r} is no capture-point profile; {hint}: {', '.join(known)}")
 
     @classmethod
     def wrong_key(cls, where: str, key: str, reason: str) -> "PointError":

@@ -16,11 +16,12 @@ from inspect import signature
 from io import TextIOWrapper
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TextIO, cast, get_args
 
 import typer
 
 from pcaplat.cli.coercion import PlainCommand, PlainGroup
+from pcaplat.cli.help import MEASURE, PROVE
 from pcaplat.errors import OutputError, PcaplatError
 from pcaplat.outputs import formats, show
 from pcaplat.outputs.folder import with_path
@@ -40,6 +41,15 @@ COMMANDS = {
     "points": "points",
     "report": "report",
 }
+PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
+    ("validate", "compare", "rfc2544", "audit"), PROVE
+)
+EXAMPLES = (
+    "pcaplat lint *.pcap                     what in these captures will mislead",
+    "pcaplat merge *.pcap                    where the time went, segment by segment",
+    "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all",
+    "pcaplat points                          where to capture, and the commands for it",
+)
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check its permissions, or run as a user who has them",
@@ -59,7 +69,9 @@ KILLED_BY = 128
 TRACEBACK = "PCAPLAT_TRACEBACK"
 INTERRUPTS: list[int] = []
 """The interrupts so far."""
-Format = Annotated[str, typer.Option("--format", help="What stdout gets.")]
+OUTPUT, RUNNING = "Output", "Running"
+"""Groups of options in the help."""
+Format = Annotated[str, typer.Option("--format", help="What stdout gets.", rich_help_panel=OUTPUT)]
 
 
 def main() -> NoReturn:
@@ -95,6 +107,9 @@ def run(arguments: Sequence[str]) -> int:
             return INTERRUPTED
         if os.environ.get(TRACEBACK):
             raise
+        if not arguments and isinstance(problem, typer.TyperException):
+            print(problem.format_message(), file=sys.stderr)
+            return UNUSABLE
         print(f"pcaplat: {one_line(_message(problem))}", file=sys.stderr)
         return UNUSABLE
     return status if isinstance(status, int) else OK
@@ -136,15 +151,19 @@ def application(names: Sequence[str] = (*COMMANDS,)) -> typer.Typer:
         cls=PlainGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
+        epilog="\n".join(EXAMPLES),
+        add_completion=len(names) == len(COMMANDS),
         pretty_exceptions_enable=False,
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_about)
     for name in names:
         module = importlib.import_module(f"pcaplat.cli.{COMMANDS[name]}")
         command: Callable[..., None] = module.command
-        app.command(name, cls=PlainCommand)(with_formats(name, command))
+        examples = "\n".join(module.EXAMPLES)
+        app.command(name, cls=PlainCommand, epilog=examples, rich_help_panel=PANELS[name])(
+            with_formats(name, command)
+        )
     return app
 
 
@@ -274,46 +293,6 @@ def print_found(
 def _forget_standard_output() -> None:
     """Let the interpreter's last flush, on its way out, go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class ProgressLine:
-    """A bar on standard error: how far the captures are read."""
-
-    def __init__(self) -> None:
-        from rich import progress
-        from rich.console import Console
-
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.DownloadColumn(),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True, markup=False),
-            transient=True,
-        )
-        self._task = self._bar.add_task("starting", total=None)
-
-    def update(self, done_bytes: int, total_bytes: int, stage: str) -> None:
-        """Say how far a stage is."""
-        total = total_bytes or None
-        self._bar.update(self._task, completed=done_bytes, total=total, description=stage)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
-@contextmanager
-def progress_bar(*, is_wanted: bool) -> Iterator[ProgressLine | None]:
-    """Give a progress bar where a person watches, else None."""
-    if not is_wanted or not sys.stderr.isatty():
-        yield None
-        return
-    with ProgressLine() as bar:
-        yield bar
 
 
 def note(text: str, *, is_quiet: bool) -> None:

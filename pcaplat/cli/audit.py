@@ -6,6 +6,8 @@ from typer import Argument, Option
 
 from pcaplat.cli import Format, note, print_found
 
+EXAMPLES = ("pcaplat audit", "pcaplat audit tables.toml")
+
 
 def command(
     tables: Annotated[

@@ -9,6 +9,8 @@ from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from pcaplat.cli.help import command_help, program_help
+
 COERCION = "_runtime_param"
 """Where typer keeps how a parameter coerces; where there is None, it makes its own."""
 
@@ -26,9 +28,17 @@ class _Plain:
 class PlainCommand(_Plain, TyperCommand):
     """A subcommand."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own
+        """Write its page."""
+        formatter.write(command_help(self, ctx))
+
 
 class PlainGroup(_Plain, TyperGroup):
     """The command line that has them."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own
+        """Write the page of all commands."""
+        formatter.write(program_help(self, ctx))
 
 
 class PlainValue:

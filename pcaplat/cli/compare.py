@@ -11,6 +11,12 @@ from pcaplat.outputs import save
 from pcaplat.outputs.folder import check_directory
 from pcaplat.units import parse_duration_ns
 
+EXAMPLES = (
+    "pcaplat compare runs/without runs/with",
+    "pcaplat compare study.toml:baseline study.toml:treatment",
+)
+
+
 WarmUp = Annotated[
     str | None,
     Option(

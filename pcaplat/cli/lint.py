@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pcaplat.cli import Format, note, print_found, progress_bar
+from pcaplat.cli import Format, note, print_found
 from pcaplat.cli.options import OF_LINT, Captures, EngineName, NoProgress, Quiet, is_study, offering
+from pcaplat.cli.progress import progress_line
+
+EXAMPLES = ("pcaplat lint *.pcap",)
 
 
 @offering(OF_LINT)
@@ -22,8 +25,8 @@ def command(
 
     for name, files, chosen in _jobs(captures, options):
         asked = {option: value for option, value in chosen.items() if option in OF_LINT}
-        with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
-            document = lint(files, **asked, engine=engine, progress=bar)
+        with progress_line(is_wanted=not (quiet or no_progress)) as line:
+            document = lint(files, **asked, engine=engine, progress=line)
         if name:
             note(name, is_quiet=quiet)
         print_found(format_, "lint", document)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from pcaplat.cli import (
+    OUTPUT,
     Format,
     need_standard_output,
     note,
     print_found,
-    progress_bar,
     refuse_replacing,
 )
 from pcaplat.cli.options import (
@@ -26,6 +26,7 @@ from pcaplat.cli.options import (
     is_study,
     offering,
 )
+from pcaplat.cli.progress import progress_line
 from pcaplat.errors import OptionError
 from pcaplat.outputs import result_files, write
 from pcaplat.outputs.folder import check_directory, check_file, replaced
@@ -35,10 +36,48 @@ if TYPE_CHECKING:
     from pcaplat.run.merge import Result
 
 
+EXAMPLES = (
+    "pcaplat merge *.pcap",
+    "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all    one clock stamped both",
+    "pcaplat merge *.pcap --filter 'tcp port 443' --slowest 5 --verbose",
+    "pcaplat merge *.pcap -o out                               all tables, as Parquet and JSON",
+)
+Pcapng = Annotated[
+    bool, Option("--pcapng", help="With -o: write merged.pcapng too.", rich_help_panel=OUTPUT)
+]
+Unmatched = Annotated[
+    bool,
+    Option(
+        "--unmatched",
+        help="With -o: write the frames matched nowhere too, as captured.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Lost = Annotated[
+    Path | None,
+    Option(
+        "--lost",
+        metavar="FILE.pcapng",
+        help="Write the frames that were lost there.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the path: FILE.svg, FILE.png or FILE.html.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Verbose = Annotated[
     bool,
     Option(
-        "--verbose", "-v", help="Add clocks, requests, round trips, and what limits the figures."
+        "--verbose",
+        "-v",
+        help="Add clocks, requests, round trips, and what limits the figures.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
@@ -51,18 +90,10 @@ def command(
     format_: Format = "table",
     *,
     options: dict[str, Any],
-    pcapng: Annotated[bool, Option("--pcapng", help="With -o: merged.pcapng too.")] = False,
-    unmatched: Annotated[
-        bool, Option("--unmatched", help="With -o: the frames matched nowhere too, as captured.")
-    ] = False,
-    lost: Annotated[
-        Path | None,
-        Option("--lost", metavar="FILE.pcapng", help="Write the frames that were lost there."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        Option("--plot", metavar="FILE", help="Draw the path: FILE.svg, FILE.png or FILE.html."),
-    ] = None,
+    pcapng: Pcapng = False,
+    unmatched: Unmatched = False,
+    lost: Lost = None,
+    plot: Plot = None,
     engine: EngineName = "local",
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -74,9 +105,11 @@ def command(
     _check_picture(plot, captures)
     options |= {"keep_rows": folder.needs_rows, "keep_crossings": False, "engine": engine}
     jobs = _jobs(captures, options, folder)
-    with progress_bar(is_wanted=not (quiet or no_progress)) as bar:
+    with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
-            result = _merge(files, chosen | {"progress": bar})
+            result = _merge(files, chosen | {"progress": line})
+            if line and output_dir:
+                line.update(0, 0, "writing")
             folder.write(result, name)
             if name:
                 result.close()

@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument
 
+from pcaplat.cli import OUTPUT, RUNNING
 from pcaplat.run.engines import ENGINES
 from pcaplat.run.options import (
     DecodingOptions,
     FilterOptions,
     LintOptions,
+    MatchingOptions,
     MergeOptions,
     Option,
+    PointOptions,
+    ProfileOptions,
+    ReferenceOptions,
     ReportOptions,
+    RunOptions,
     options_of,
 )
 
@@ -33,17 +39,37 @@ Captures = Annotated[
 ]
 OutputDir = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Write the result's files there."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Write all files of the result into DIR.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result in DIR.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace an earlier result in DIR.", rich_help_panel=OUTPUT),
+]
 if TYPE_CHECKING:
     EngineKind = str
 else:
     EngineKind = Literal[tuple(ENGINES)]
-EngineName = Annotated[EngineKind, typer.Option(help=options_of(MergeOptions)["engine"].help)]
-Strict = Annotated[bool, typer.Option("--strict", help=options_of(MergeOptions)["strict"].help)]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
-NoProgress = Annotated[bool, typer.Option("--no-progress", help="No progress bar.")]
+EngineName = Annotated[
+    EngineKind,
+    typer.Option(help=options_of(MergeOptions)["engine"].help, rich_help_panel=RUNNING),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help=options_of(MergeOptions)["strict"].help, rich_help_panel=RUNNING),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", help="Print nothing on stderr but errors.", rich_help_panel=RUNNING),
+]
+NoProgress = Annotated[
+    bool, typer.Option("--no-progress", help="Show no progress.", rich_help_panel=RUNNING)
+]
 
 Options = dict[str, Option]
 """By the argument of `merge` that each becomes."""
@@ -55,6 +81,19 @@ def typed_options(*groups: type) -> Options:
     return {name: option for name, option in every.items() if option.name}
 
 
+POINTS, PACKETS, REPORTED = "Points and clocks", "Which packets", "What is reported"
+PANELS: dict[type, str] = {
+    PointOptions: POINTS,
+    ProfileOptions: POINTS,
+    ReferenceOptions: POINTS,
+    FilterOptions: PACKETS,
+    MatchingOptions: PACKETS,
+    DecodingOptions: "Decoding",
+    ReportOptions: REPORTED,
+    RunOptions: RUNNING,
+}
+PANEL_OF = {name: panel for group, panel in PANELS.items() for name in options_of(group)}
+"""The group in the help that each option stands in."""
 OF_REPORT = typed_options(ReportOptions)
 OF_MEASURING = {
     name: option for name, option in typed_options(MergeOptions).items() if name not in OF_REPORT
@@ -105,6 +144,7 @@ def _parameter(name: str, option: Option) -> Parameter:
         min=kind.least,
         max=kind.most,
         help=option.help,
+        rich_help_panel=PANEL_OF[name],
     )
     unset = {bool: False, int: 0}.get(kind.typed)
     annotation = Annotated[kind.typed, told]  # type: ignore[name-defined] # it is made here

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from pcaplat.points import Profile, ProfilePoint
 
+EXAMPLES = ("pcaplat points", "pcaplat points esxi-nsx-t")
+
+
 WIDTH_OF_A_PIPE = 100
 NARROWEST, WIDE = 60, 110
 LABEL = 10

@@ -13,6 +13,8 @@ from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import output, outputs_with
 from pcaplat.outputs.folder import new_file
 
+EXAMPLES = ("pcaplat read a.pcap | head", "pcaplat read *.pcap -o frames.parquet")
+
 
 @offering(OF_READ)
 def command(

@@ -10,6 +10,9 @@ from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offer
 from pcaplat.errors import OptionError
 from pcaplat.outputs import save
 
+EXAMPLES = ("pcaplat rfc2544 sender=a.pcap receiver=b.pcap",)
+
+
 Trials = Annotated[
     list[str],
     Argument(

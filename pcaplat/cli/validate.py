@@ -12,6 +12,12 @@ from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offer
 from pcaplat.outputs import save
 from pcaplat.study.errors import StudyError
 
+EXAMPLES = (
+    "pcaplat validate claims.toml *.pcap",
+    "pcaplat validate claims.toml baseline=runs/a treatment=runs/b",
+)
+
+
 REFUTED, UNDECIDED = 1, 3
 
 ClaimsFile = Annotated[

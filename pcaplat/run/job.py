@@ -212,6 +212,11 @@ class Job:
         n_bytes = sum(Path(name).stat().st_size for name in self.names)
         return lambda done: progress.update(done, n_bytes, stage)
 
+    def announce(self, stage: str) -> None:
+        """Say that a stage begins that reads nothing."""
+        if self.options.progress:
+            self.options.progress.update(0, 0, stage)
+
     def accuracy_ns(self, points: Sequence[Point]) -> dict[int, int]:
         """How far a point's clock may be off, as declared."""
         return {

@@ -84,6 +84,7 @@ def _merge(job: Job) -> Result:
     segments = _attribute(course, matched, clocks)
     trips = _attribute_trips(course, matched, clocks)
     blocks = blocks_of(course.findings, segments)
+    job.announce("intervals")
     measurement = MeasuredPath(course, matched, clocks, segments, trips, blocks, diagnostics)
     return Result(document_of(measurement), Run.of(measurement))
 

@@ -103,7 +103,7 @@ class PointOptions:
         name="--path",
         kind=NAMES,
         meaning="The points in forward order; found from the captures by default.",
-        help="The points in forward order. Default: found.",
+        help="Points in forward order. Default: found from the packets.",
         metavar="A,B,C",
         key="path",
     )
@@ -112,7 +112,7 @@ class PointOptions:
         name="--same-clock",
         kind=GROUPS,
         meaning='Groups of points that share a clock, or ["all"].',
-        help="Points that share one clock, or: all. Repeatable.",
+        help="Points whose captures share one clock, or all. Repeatable.",
         metavar="A,B",
         key="same_clock",
     )
@@ -121,7 +121,7 @@ class PointOptions:
         name="--clock-accuracy",
         kind=CLOCK_ACCURACIES,
         meaning="(point, ns) that a clock may be off at most; tested against the packets.",
-        help="How far a clock may be off. Repeatable.",
+        help="How far the clock of POINT may be off at most. Repeatable.",
         metavar="POINT=100ns",
         key="clock_accuracy",
     )
@@ -130,7 +130,7 @@ class PointOptions:
         name="--stamped-at",
         kind=STAMPED_AT,
         meaning='(point, "first-bit", "last-bit" or "host") that its stamps stand for.',
-        help="Or last-bit, or host: when it stamps. Repeatable.",
+        help="What timestamps mark: first-bit, last-bit or host. Repeatable.",
         metavar="POINT=first-bit",
         key="stamped_at",
     )
@@ -139,7 +139,7 @@ class PointOptions:
         name="--link-rate",
         kind=LINK_RATES,
         meaning="(point, bit/s); stamps of the last bit are taken back to the first by it.",
-        help="Takes last bits back to first ones. Repeatable.",
+        help="Rate of the link, to move last-bit times to first-bit. Repeatable.",
         metavar="POINT=10Gbit/s",
         key="link_rate",
     )
@@ -154,7 +154,7 @@ class ReferenceOptions:
         name="--reference",
         kind=TEXT,
         meaning="The point whose clock times are given in; the path's first by default.",
-        help="Whose clock times are given in.",
+        help="Point whose clock all times are given in. Default: the first.",
         metavar="POINT",
         key="reference",
     )
@@ -169,7 +169,7 @@ class FilterOptions:
         name="--filter",
         kind=TEXT,
         meaning="Only packets whose innermost packet passes, in libpcap's filter language.",
-        help="Only these packets: on the innermost one.",
+        help="Keep packets whose innermost packet passes the tcpdump filter.",
         metavar="BPF",
         key="filter",
         chooses=True,
@@ -179,7 +179,7 @@ class FilterOptions:
         name="--filter-outer",
         kind=TEXT,
         meaning="Only frames that pass as captured.",
-        help="Likewise, on the frame as captured.",
+        help="Keep frames that pass the tcpdump filter as captured.",
         metavar="BPF",
         key="filter_outer",
         chooses=True,
@@ -196,7 +196,7 @@ class MatchingOptions:
         kind=INSTANT,
         meaning='Only from this time on the reference clock on ("+1.5s", a date, seconds since '
         "1970).",
-        help="From here on, e.g. +1.5s or a date (UTC).",
+        help="Start time: +1.5s after the first frame, or a date (UTC).",
         metavar="T",
         chooses=True,
     )
@@ -205,7 +205,7 @@ class MatchingOptions:
         name="--to",
         kind=INSTANT,
         meaning="Only up to this time.",
-        help="Up to here.",
+        help="End time, written as --from is.",
         metavar="T",
         chooses=True,
     )
@@ -214,7 +214,7 @@ class MatchingOptions:
         name="--sample",
         kind=SHARE,
         meaning="The same one in so many packets at every point.",
-        help="The same N-th of the packets at every point.",
+        help="Use one in N packets, the same at every point.",
         metavar="1/N",
         chooses=True,
     )
@@ -224,7 +224,7 @@ class MatchingOptions:
         kind=DURATION,
         meaning="How wide the first look for a packet is; found by default. It may change the "
         "cost, and never the answer.",
-        help="Width of the first look for a packet; the answer stays the same.",
+        help="Width of the first search for a packet; changes cost, not the answer.",
         metavar="DURATION",
         key="window",
     )
@@ -250,6 +250,7 @@ class DecodingOptions:
         kind=PORTS,
         meaning="UDP ports that carry VXLAN, besides 4789 and 8472.",
         help="A further UDP port of VXLAN. Repeatable.",
+        metavar="PORT",
         key="vxlan_ports",
     )
     decode: Sequence[str] = option(
@@ -258,7 +259,7 @@ class DecodingOptions:
         kind=TEXTS,
         meaning="What is decoded as what, as in `udp.port=8472:vxlan`; goes before what is built "
         "in.",
-        help="What is what, as udp.port=8472:vxlan. Repeatable.",
+        help="Decode a port as a layer, e.g. udp.port=8472:vxlan. Repeatable.",
         metavar="KIND=N:LAYER",
         key="decode",
     )
@@ -273,7 +274,7 @@ class ProfileOptions:
         name="--profile",
         kind=TEXT,
         meaning="A capture-point profile that names the points, or the path of a file.",
-        help="A capture-point profile, or a file: see points.",
+        help="Capture-point profile that names points and clocks (pcaplat points).",
         metavar="NAME",
         key="profile",
     )
@@ -303,7 +304,7 @@ class ReportOptions:
         name="--traffic",
         kind=FLAG,
         meaning="Count rates, transactions and overhead too (`traffic_rows`), into the summary.",
-        help="Rates, transactions and encapsulation overhead too.",
+        help="Add rates, transactions and encapsulation overhead.",
     )
     by: Sequence[str] = option(
         (),
@@ -311,7 +312,7 @@ class ReportOptions:
         kind=BREAKDOWNS,
         meaning="Break figures down by flow, size, dscp, tunnel, first, window=1s, into the "
         "summary.",
-        help="By flow, size, dscp, tunnel, first, window=1s. Repeatable.",
+        help="Break down by flow, size, dscp, tunnel, first or window=1s. Repeatable.",
         metavar="WHAT",
     )
     intervals: bool = option(
@@ -319,7 +320,7 @@ class ReportOptions:
         name="--no-intervals",
         kind=NO_FLAG,
         meaning="Resample blocks of time for the 95 % intervals of every figure.",
-        help="Leave out the 95 % intervals: a little faster.",
+        help="Leave out 95 % intervals; a little faster.",
     )
 
 
@@ -332,9 +333,9 @@ class RunOptions:
         name="--strict",
         kind=FLAG,
         meaning="Damage in a capture is an error.",
-        help="Damage in a capture is an error.",
+        help="Treat damage in a capture as an error.",
     )
-    engine: str = option("local", meaning="Where the work runs.", help="Where it runs.")
+    engine: str = option("local", meaning="Where the work runs.", help="Where the work runs.")
     progress: Progress | None = option(None, meaning="Told how far the reading is.")
 
 

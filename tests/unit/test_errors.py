@@ -63,7 +63,7 @@ def test_missing_evidence_is_no_wrong_input(kind: type[Exception]) -> None:
         ),
         (
             PointError.unknown("esx", ["esxi", "lab"]),
-            "'esx' is no capture-point profile; there are: esxi, lab",
+            "'esx' is no capture-point profile; did you mean esxi? There are: esxi, lab",
         ),
         (
             TableError.wrong_column("packets", "t_ns", "is missing"),

@@ -7,17 +7,20 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from pcaplat.cli import one_line, run
-from tests.conftest import until_it_waits
+from pcaplat.cli import COMMANDS, one_line, run
+from pcaplat.cli.progress import ProgressLine
+from tests.conftest import ROOT, until_it_waits
 from tests.support.results import ResultByHand, document
 
 PCAPLAT = [sys.executable, "-m", "pcaplat"]
+SAMPLE = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 
 
 def pcaplat(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401 - as subprocess
@@ -259,3 +262,72 @@ def test_a_terminal_gets_no_traceback_on_interrupt() -> None:
     os.close(holder)
     assert p.returncode == 130
     assert b"Traceback" not in said
+
+
+# ---- help, and what is misspelt
+
+
+def test_alone_it_prints_a_page_to_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Examples:\n  pcaplat lint" in said.err
+    assert len(said.err.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_one_screen_in_groups_with_examples(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with suppress(SystemExit):
+        run([command, "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert f"  pcaplat {command}" in "\n".join(lines)
+    assert lines.index("Examples:") < lines.index("Options:")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 60
+    assert not any("list[" in line or "<str>" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["megre"], "merge"),
+        (["merge", "x", "--sameclock", "all"], "--same-clock"),
+        (["merge", *SAMPLE, "--path", "host1-vn,sw-a"], "did you mean host1-vm?"),
+        (["merge", *SAMPLE, "--by", "flows"], "did you mean flow?"),
+        (["points", "esxi-nsxt"], "did you mean esxi-nsx-t?"),
+    ],
+)
+def test_what_is_misspelt_gets_a_hint(
+    arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_shells_complete_commands_options_and_values() -> None:
+    def completed(words: str, at: int) -> list[str]:
+        asked = {"COMP_WORDS": words, "COMP_CWORD": str(at), "_PCAPLAT_COMPLETE": "complete_bash"}
+        done = subprocess.run(
+            PCAPLAT, env=os.environ | asked, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    assert completed("pcaplat mer", 1) == ["merge"]
+    assert "--same-clock" in completed("pcaplat merge --sa", 2)
+    assert "markdown" in completed("pcaplat merge --format ", 3)
+
+
+def test_progress_is_one_line_that_leaves_nothing() -> None:
+    stream = io.StringIO()
+    line = ProgressLine(stream)
+    for phase in ("matching", "intervals", "writing"):
+        line.update(1, 2, phase)
+    line.clear()
+    assert "\n" not in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")
+    assert [stream.getvalue().count(phase) for phase in ("matching", "intervals", "writing")] == [
+        1
+    ] * 3

@@ -65,10 +65,13 @@ def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str
 
 
 def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:
-    """Name the segment with the largest median: of both ways together where one way is open."""
+    """Name the segment with the largest median, if all of them are medians of one kind."""
     edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
     shown = latencies.shown(edges)
-    for way in dict.fromkeys(line.way for line in shown):
+    kinds = dict.fromkeys(line.way for line in shown)
+    if BOTH_WAYS in kinds and len(kinds) > 1:
+        return
+    for way in kinds:
         mine = [line for line in shown if line.way == way and line.figures["p50"] is not None]
         if len(mine) > 1:
             largest = max(mine, key=lambda line: line.figures["p50"] or 0.0)
