@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
     from pcaplat.errors import PcaplatError as PcaplatError
+    from pcaplat.errors import PcaplatWarning as PcaplatWarning
     from pcaplat.linting import lint as lint
     from pcaplat.outputs import write as write
     from pcaplat.points import Profile as Profile
@@ -52,6 +53,7 @@ HOMES = {
     "EvidenceError": "pcaplat.errors",
     "InputError": "pcaplat.errors",
     "PcaplatError": "pcaplat.errors",
+    "PcaplatWarning": "pcaplat.errors",
     "Profile": "pcaplat.points",
     "Published": "pcaplat.published",
     "Result": "pcaplat.run.result",
@@ -73,6 +75,7 @@ __all__ = [
     "EvidenceError",
     "InputError",
     "PcaplatError",
+    "PcaplatWarning",
     "Profile",
     "Published",
     "Result",

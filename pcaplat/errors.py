@@ -22,6 +22,33 @@ to do.
 from difflib import get_close_matches
 
 
+class PcaplatWarning(UserWarning):
+    """Something that may mislead in a result: an error or a warning of its `warnings`.
+
+    One category, so that `warnings.filterwarnings("ignore", category=pcaplat.PcaplatWarning)` is
+    for all of them. The attributes are the columns of pcaplat.tables.WARNINGS.
+
+    Example:
+        >>> PcaplatWarning("few-turns", None, "the order rests on 1 direction change")
+        PcaplatWarning('few-turns: the order rests on 1 direction change')
+    """
+
+    def __init__(  # noqa: PLR0913 - a column is an argument
+        self,
+        code: str,
+        point: str | None,
+        text: str,
+        *,
+        severity: str = "warning",
+        evidence: str = "",
+        consequence: str = "",
+        remedy: str = "",
+    ) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code, self.point, self.text, self.severity = code, point, text, severity
+        self.evidence, self.consequence, self.remedy = evidence, consequence, remedy
+
+
 class PcaplatError(Exception):
     """Everything that pcaplat raises on purpose."""
 

@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
@@ -22,7 +23,7 @@ import typer
 
 from pcaplat.cli.coercion import PlainCommand, PlainGroup
 from pcaplat.cli.help import MEASURE, PROVE
-from pcaplat.errors import OutputError, PcaplatError
+from pcaplat.errors import OutputError, PcaplatError, PcaplatWarning
 from pcaplat.outputs import formats, show
 from pcaplat.outputs.folder import with_path
 from pcaplat.text import printable
@@ -91,6 +92,8 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # each command shows them in a place of its own
+    warnings.simplefilter("ignore", PcaplatWarning)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
@@ -32,6 +32,8 @@ from pcaplat.run.engines import engine as engine_named
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import MergeOptions
 from pcaplat.run.values import parse_window_ns
+
+PairsOfInts = Sequence[tuple[str, int]]
 
 if TYPE_CHECKING:
     from pcaplat.points.placing import Placing
@@ -69,7 +71,7 @@ class Job:
     @classmethod
     def of(cls, options: MergeOptions, folder: RunFolder) -> "Job":
         """Read what options name: captures, and a profile, which places them by their names."""
-        captures = parse_captures(options.captures, Path(folder.name))
+        captures = parse_captures(cast("Sequence[str]", options.captures), Path(folder.name))
         job = cls(options, captures, folder, options.path, options.same_clock)
         return job if options.profile is None else job._placed(options.profile)
 
@@ -107,7 +109,9 @@ class Job:
         """What the stamps of each file stand for, and the rate of its link."""
         placing, options = self.placing, self.options
         known = placing.stampings if placing else [Stamping()] * len(self.captures)
-        return stampings(point_names(self.captures), options.stamped_at, options.link_rate, known)
+        moments = cast("Sequence[tuple[str, str]]", options.stamped_at)
+        rates = cast("PairsOfInts", options.link_rate)
+        return stampings(point_names(self.captures), moments, rates, known)
 
     @cached_property
     def lost_after_ns(self) -> int | None:
@@ -221,7 +225,7 @@ class Job:
         """How far a point's clock may be off, as declared."""
         return {
             point_index(points, "--clock-accuracy", name): off_ns
-            for name, off_ns in self.options.clock_accuracy
+            for name, off_ns in cast("PairsOfInts", self.options.clock_accuracy)
         }
 
     @property

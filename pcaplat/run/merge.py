@@ -1,7 +1,9 @@
 """A merge: captures in, the stages in order, a result out."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from pcaplat.diagnostics.files import (
     check_change,
@@ -68,10 +70,14 @@ def merge(options: MergeOptions) -> Result:
         result = _merge(job)
         if job.breakdowns:
             result.document["breakdowns"] = result.breakdowns(job.breakdowns)
-        return result.with_traffic() if options.traffic else result
+        result = result.with_traffic() if options.traffic else result
     except BaseException:
         folder.cleanup()
         raise
+    for warning in result.warnings:
+        # of whoever called `merge` with its options as arguments
+        warnings.warn(warning, stacklevel=3)
+    return result
 
 
 def _merge(job: Job) -> Result:
@@ -112,7 +118,8 @@ def _course_of(scan: Scan) -> Course:
         apart = [warning.evidence for warning in check_common_time(scan.points)]
         raise problem.because([*apart, *(warning.text for warning in scan.warnings)]) from None
     reference = _reference(findings, options.reference)
-    range_ns = asked_range(findings, reference, options.start, options.end)
+    start, end = cast("tuple[str | None, str | None]", (options.start, options.end))
+    range_ns = asked_range(findings, reference, start, end)
     return Course(scan, findings, reference, range_ns)
 
 

@@ -5,8 +5,9 @@ documentation; the command line takes its options and their help from here, stud
 A new option is a field of the group that it belongs to.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
+from datetime import datetime
 from functools import wraps
 from inspect import getdoc, signature
 from os import PathLike
@@ -32,7 +33,15 @@ from pcaplat.run.values import (
     TEXTS,
     WAIT,
     ValueKind,
+    take_captures,
 )
+
+Files = str | PathLike[str] | Sequence[str | PathLike[str]]
+Groups = str | Sequence[Sequence[str] | str]
+NsByPoint = Mapping[str, int | str] | Sequence[tuple[str, int | str]]
+"""Nanoseconds, or a duration as text, by point; bit/s likewise."""
+Moments = Mapping[str, str] | Sequence[tuple[str, str]]
+Instants = str | datetime | None
 
 COLUMNS = 95
 """Of a docstring, without its own indentation."""
@@ -86,12 +95,15 @@ class Progress(Protocol):
 class CaptureOptions:
     """Captures, and options, each checked by its kind."""
 
-    captures: Sequence[str | PathLike[str]]
+    captures: Files
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "captures", take_captures(self.captures))
         for argument, option in options_of(type(self)).items():
             if option.name:
-                option.kind.check(option.name, getattr(self, argument))
+                given = option.kind.take(option.name, getattr(self, argument))
+                option.kind.check(option.name, given)
+                object.__setattr__(self, argument, given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,38 +119,40 @@ class PointOptions:
         metavar="A,B,C",
         key="path",
     )
-    same_clock: Sequence[Sequence[str] | str] = option(
+    same_clock: Groups = option(
         (),
         name="--same-clock",
         kind=GROUPS,
-        meaning='Groups of points that share a clock, or ["all"].',
+        meaning='Groups of points that share a clock ([["a", "b"]]), or "all".',
         help="Points whose captures share one clock, or all. Repeatable.",
         metavar="A,B",
         key="same_clock",
     )
-    clock_accuracy: Sequence[tuple[str, int]] = option(
+    clock_accuracy: NsByPoint = option(
         (),
         name="--clock-accuracy",
         kind=CLOCK_ACCURACIES,
-        meaning="(point, ns) that a clock may be off at most; tested against the packets.",
+        meaning='How far clocks may be off at most, as {"a": "100ns"} or [("a", 100)]; tested '
+        "against the packets.",
         help="How far the clock of POINT may be off at most. Repeatable.",
         metavar="POINT=100ns",
         key="clock_accuracy",
     )
-    stamped_at: Sequence[tuple[str, str]] = option(
+    stamped_at: Moments = option(
         (),
         name="--stamped-at",
         kind=STAMPED_AT,
-        meaning='(point, "first-bit", "last-bit" or "host") that its stamps stand for.',
+        meaning='What stamps stand for: {"a": "first-bit"}, "last-bit" or "host".',
         help="What timestamps mark: first-bit, last-bit or host. Repeatable.",
         metavar="POINT=first-bit",
         key="stamped_at",
     )
-    link_rate: Sequence[tuple[str, int]] = option(
+    link_rate: NsByPoint = option(
         (),
         name="--link-rate",
         kind=LINK_RATES,
-        meaning="(point, bit/s); stamps of the last bit are taken back to the first by it.",
+        meaning='Rates of links, as {"a": "10Gbit/s"} or [("a", 10**10)]; stamps of the last '
+        "bit are taken back to the first by them.",
         help="Rate of the link, to move last-bit times to first-bit. Repeatable.",
         metavar="POINT=10Gbit/s",
         key="link_rate",
@@ -190,17 +204,17 @@ class FilterOptions:
 class MatchingOptions:
     """Which of the packets are matched, and how."""
 
-    start: str | None = option(
+    start: Instants = option(
         None,
         name="--from",
         kind=INSTANT,
-        meaning='Only from this time on the reference clock on ("+1.5s", a date, seconds since '
-        "1970).",
+        meaning='Only from this time on the reference clock on: a datetime, or text ("+1.5s", a '
+        "date, seconds since 1970).",
         help="Start time: +1.5s after the first frame, or a date (UTC).",
         metavar="T",
         chooses=True,
     )
-    end: str | None = option(
+    end: Instants = option(
         None,
         name="--to",
         kind=INSTANT,

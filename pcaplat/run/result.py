@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pcaplat import _native, tables
 from pcaplat.breakdowns import Breakdown, Breakdowns, parse_by
-from pcaplat.errors import InputError
+from pcaplat.errors import InputError, PcaplatWarning
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
@@ -19,6 +19,9 @@ from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
 from pcaplat.records import dataclass
+from pcaplat.run.answer.notebook import html_of
+from pcaplat.run.answer.sentences import answer_lines
+from pcaplat.run.answer.view import LatencyView
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.run.options import MergeOptions
@@ -178,10 +181,43 @@ class Result:
         """Delete the temporary files; the large tables are gone then."""
         self._run.folder.cleanup()
 
+    def __repr__(self) -> str:
+        """Give the path, and the answer in a few lines."""
+        latencies = LatencyView.of(self.document)
+        lines = [" → ".join(self.path), *answer_lines(self.document, latencies)]
+        if n := len(self.warnings):
+            lines.append(f"{n} warning{'' if n == 1 else 's'}: see .warnings")
+        return "\n  ".join(["<pcaplat.Result", *lines]) + ">"
+
+    def _repr_html_(self) -> str:
+        """Give what a notebook shows: the answer, the path, warnings and the table."""
+        return html_of(self.document)
+
+    @property
+    def path(self) -> list[str]:
+        """The points in forward order; a topological order where it forks."""
+        return [*self.document["path"]]
+
     @cached_property
-    def summary(self) -> "pl.DataFrame":
-        """The segments: one row per segment, direction and class (pcaplat.tables.SEGMENTS)."""
+    def segments(self) -> "pl.DataFrame":
+        """One row per segment, direction and class (pcaplat.tables.SEGMENTS)."""
         return tables.SEGMENTS.frame(self.document["segments"])
+
+    @property
+    def summary(self) -> "pl.DataFrame":
+        """The segments, by their older name."""
+        return self.segments
+
+    @property
+    def warnings(self) -> list[PcaplatWarning]:
+        """What may mislead, the gravest first; notes stand in the document alone."""
+        rows = self.document["warnings"]
+        return [
+            PcaplatWarning(**row)
+            for severity in ("error", "warning")
+            for row in rows
+            if row["severity"] == severity
+        ]
 
     @cached_property
     def clocks(self) -> "pl.DataFrame":

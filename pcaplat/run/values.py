@@ -1,7 +1,9 @@
 """Kinds of values that options have: what Python may give is checked, what is typed is read."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from operator import index
+from os import PathLike
 from typing import Any
 
 from pcaplat.breakdowns import parse_all
@@ -33,6 +35,8 @@ class ValueKind:
     parse: Callable[[str, Any], object]
     least: int | None = None
     most: int | None = None
+    take: Callable[[str, Any], Any] = lambda _, given: given
+    """Makes of what reads well in Python what the others are written for."""
 
 
 def check_text(option: str, given: object) -> None:
@@ -81,6 +85,31 @@ def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[st
         if len(set(group)) == 1:
             raise InputError.clock_of_nobody(",".join(group))
     return groups
+
+
+def take_groups(option: str, given: object) -> object:
+    """Take "all", or "A,B" for one group, besides lists.
+
+    Example:
+        >>> take_groups("--same-clock", "all"), take_groups("--same-clock", "a,b")
+        (['all'], [['a', 'b']])
+    """
+    return parse_groups(option, [given]) if isinstance(given, str) else given
+
+
+def take_instant(_: str, given: object) -> object:
+    """Take a datetime; without a zone it is UTC, as text is.
+
+    Example:
+        >>> take_instant("--from", datetime(2026, 11, 20, 12, 0, 0, 250_000))
+        '2026-11-20T12:00:00.250000'
+    """
+    return given.isoformat() if isinstance(given, datetime) else given
+
+
+def take_captures(given: object) -> object:
+    """Take one capture by itself."""
+    return [given] if isinstance(given, str | PathLike) else given
 
 
 def parse_window_ns(option: str, text: str) -> int:
@@ -141,7 +170,24 @@ def _of_points(
             if not _is_pair(one, values):
                 raise OptionError(f"{option} {one!r}: write it like {example}")
 
-    return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)])
+    def take(option: str, given: object) -> object:
+        pairs = given.items() if isinstance(given, Mapping) else given
+        is_list = isinstance(pairs, Collection) and not isinstance(pairs, str)
+        has_text = isinstance(values, int)
+        return [_read_pair(option, parse, one) for one in pairs] if is_list and has_text else pairs
+
+    return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)], take=take)
+
+
+def _read_pair(option: str, parse: Callable[[str], object], one: object) -> object:
+    """Read a value by point that is text, as one of the command line."""
+    match one:
+        case (str(point), str(text)):
+            try:
+                return parse(f"{point}={text}")
+            except OptionError as problem:
+                raise OptionError(f"{option} {point}: {problem}") from None
+    return one
 
 
 def _is_pair(one: object, values: Collection[str] | int) -> bool:
@@ -165,11 +211,11 @@ TEXTS = ValueKind(
     lambda _, texts: tuple(texts),
 )
 NAMES = ValueKind(str | None, TEXTS.check, parse_names)
-GROUPS = ValueKind(list[str] | None, check_list, parse_groups)
+GROUPS = ValueKind(list[str] | None, check_list, parse_groups, take=take_groups)
 CLOCK_ACCURACIES = _of_points(parse_clock_accuracy, 0, '("uplink", 100)')
 STAMPED_AT = _of_points(parse_stamped_at, CONVENTIONS, '("uplink", "last-bit")')
 LINK_RATES = _of_points(parse_link_rate, 1, '("uplink", 10**10)')
-INSTANT = ValueKind(str | None, check_text, _parse_instant)
+INSTANT = ValueKind(str | None, check_text, _parse_instant, take=take_instant)
 SHARE = ValueKind(str | None, _number_from(1), lambda _, text: parse_share(text))
 DURATION = ValueKind(str | None, _number_from(1), parse_window_ns)
 WAIT = ValueKind(str | None, _check_wait, _parse_wait)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from pcaplat.outputs import formats, output, show
-from pcaplat.outputs.reports.merge.lines import LatencyView
 from pcaplat.outputs.reports.merge.path import draw_path
+from pcaplat.run.answer.view import LatencyView
 from pcaplat.tables import SEGMENTS
 from pcaplat.text import printable
 from tests.support.results import POINTS, ResultByHand, as_result, document, slowest

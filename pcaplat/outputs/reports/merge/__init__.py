@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pcaplat.outputs.report import Report, Section
-from pcaplat.outputs.reports.merge.answer import answer_sections
 from pcaplat.outputs.reports.merge.breakdowns import breakdown_sections
 from pcaplat.outputs.reports.merge.budget import budget_sections
 from pcaplat.outputs.reports.merge.clocks import clock_sections
 from pcaplat.outputs.reports.merge.doubts import doubt_sections
 from pcaplat.outputs.reports.merge.frames import frame_sections, slowest_sections
-from pcaplat.outputs.reports.merge.lines import LatencyView
 from pcaplat.outputs.reports.merge.names import name_sections, short_names, with_names
-from pcaplat.outputs.reports.merge.path import path_sections
+from pcaplat.outputs.reports.merge.path import answer_sections, path_sections
 from pcaplat.outputs.reports.merge.round_trips import round_trip_sections
 from pcaplat.outputs.reports.merge.segments import segment_sections
 from pcaplat.outputs.reports.merge.traffic import traffic_sections
 from pcaplat.outputs.reports.merge.translations import translation_sections
+from pcaplat.run.answer.view import LatencyView
 from pcaplat.tables import SEGMENTS
 from pcaplat.tables.columns import Row
 

@@ -4,14 +4,8 @@ from collections.abc import Iterator
 from heapq import nlargest
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import (
-    counts,
-    durations,
-    every_figure,
-    half,
-    one_way,
-    two_way,
-)
+from pcaplat.outputs.reports.merge.figures import counts, durations, every_figure
+from pcaplat.run.answer.view import half, one_way, two_way
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_in, format_ns, format_number, unit_for
 

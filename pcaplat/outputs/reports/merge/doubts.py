@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import Entries, Entry, Grid, Paragraph, Section, fields_of
 from pcaplat.outputs.reports.merge.budget import failed_checks
-from pcaplat.outputs.reports.merge.lines import LatencyView
 from pcaplat.outputs.reports.merge.path import edge_name, unsure_edges
+from pcaplat.run.answer.view import LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from pcaplat.outputs.report import Grid, fields_of
+from pcaplat.outputs.report import Field, Grid, fields_of
+from pcaplat.run.answer.view import BOTH_WAYS, HALF, PAIRED, UNKNOWN, LatencyLine
 from pcaplat.tables.columns import Row
-from pcaplat.units import format_count, format_frac, format_in, unit_for
+from pcaplat.units import Scale, format_count, format_frac, format_in, unit_for
 
-ARROWS = {"forward": "→", "reverse": "←"}
-UNKNOWN = "–"
 TEXTS = ("near", "far", "direction", "class", "key")
 DURATIONS = {
     "min_ns": "min",
@@ -38,16 +37,6 @@ def every_figure(title: str, rows: Sequence[Row]) -> Iterable[Grid]:
     return [Grid(f"{title}, {unit}", fields_of(texts), only="paper")] if rows else []
 
 
-def one_way(row: Row) -> str:
-    """Name a segment and a direction of it."""
-    return f"{row['near']} {ARROWS.get(row['direction'], '?')} {row['far']}"
-
-
-def two_way(row: Row) -> str:
-    """Name a segment."""
-    return f"{row['near']} ⇄ {row['far']}"
-
-
 def counts(rows: Sequence[Row], name: str = "n") -> list[str]:
     """Write a count of each row."""
     return [format_count(row[name]) for row in rows]
@@ -58,15 +47,28 @@ def durations(rows: Sequence[Row], name: str, unit: str) -> list[str]:
     return [format_in(row[name], unit) for row in rows]
 
 
-def half(row: Row, name: str = "mean_{}_ns") -> float | None:
-    """Give half of an interval; None where it cannot be told."""
-    lo, hi = row.get(name.format("lo")), row.get(name.format("hi"))
-    return None if lo is None else (hi - lo) / 2
-
-
 def whole_rows(rows: Sequence[Row], path: Sequence[str]) -> list[int]:
     """Give the first row of the whole path, if it is a row of its own."""
     if len(path) <= 2:  # noqa: PLR2004 - two points are one segment
         return []
     ends = (path[0], path[-1])
     return [at for at, row in enumerate(rows) if (row["near"], row["far"]) == ends][:1]
+
+
+def figure_fields(
+    headings: Iterable[tuple[str, str, int]], lines: Sequence[LatencyLine], scale: Scale
+) -> list[Field]:
+    """Give a field for each figure that one of the lines has."""
+    found = []
+    for heading, name, rank in headings:
+        cells = [_cell(line, name, scale) for line in lines]
+        if not {*cells} <= {"", UNKNOWN}:
+            found.append(Field(heading, cells, rank))
+    return found
+
+
+def _cell(line: LatencyLine, name: str, scale: Scale) -> str:
+    """Write a figure, or half the interval of the mean; nothing where there is no such figure."""
+    if name == HALF:
+        return scale.text(line.half_ns)
+    return "" if line.way == BOTH_WAYS and name not in PAIRED else line.text(name, scale)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pcaplat.model.matches.reasons import MEANINGS
 from pcaplat.outputs.report import Entries, Entry, Field, Grid, Paragraph, Section, fields_of
-from pcaplat.outputs.reports.merge.figures import one_way
+from pcaplat.run.answer.view import one_way
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_ns
 

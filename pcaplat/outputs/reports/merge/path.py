@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
-from pcaplat.outputs.report import Drawing, Paragraph, Section
-from pcaplat.outputs.reports.merge.lines import BOTH_WAYS, LatencyLine, LatencyView
+from pcaplat.outputs.report import Drawing, Entries, Entry, Paragraph, Section
+from pcaplat.run.answer.sentences import answer_lines
+from pcaplat.run.answer.view import BOTH_WAYS, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.text import n_cells, printable
 from pcaplat.units import format_count, format_frac
@@ -27,6 +28,12 @@ def path_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     if order := line_of_order(document):
         yield Paragraph(order, only="paper")
         yield Paragraph(order, only="verbose")
+
+
+def answer_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
+    """Say in a few lines what the figures of the table come to."""
+    lines = list(answer_lines(document, latencies))
+    yield Entries([Entry("", lines)] if lines else [], only="screen")
 
 
 def _caption(document: Row, latencies: LatencyView) -> str:

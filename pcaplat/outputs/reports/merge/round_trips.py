@@ -4,21 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Medium, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import (
-    ARROWS,
-    UNKNOWN,
-    counts,
-    durations,
-    every_figure,
-    half,
-)
-from pcaplat.outputs.reports.merge.lines import (
-    HALF,
-    LatencyLine,
-    LatencyView,
-    figure_fields,
-    kind_line,
-)
+from pcaplat.outputs.reports.merge.figures import counts, durations, every_figure, figure_fields
+from pcaplat.run.answer.view import ARROWS, HALF, UNKNOWN, LatencyLine, LatencyView, half, kind_line
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_in, unit_for
 

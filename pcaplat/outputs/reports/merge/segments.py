@@ -3,15 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import UNKNOWN, every_figure
-from pcaplat.outputs.reports.merge.lines import (
-    BOTH_WAYS,
-    HALF,
-    LEAST_N,
-    LatencyLine,
-    LatencyView,
-    figure_fields,
-)
+from pcaplat.outputs.reports.merge.figures import every_figure, figure_fields
+from pcaplat.run.answer.view import BOTH_WAYS, HALF, LEAST_N, UNKNOWN, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_frac
 

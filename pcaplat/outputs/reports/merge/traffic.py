@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Section, optional
-from pcaplat.outputs.reports.merge.figures import ARROWS, UNKNOWN, counts, one_way
+from pcaplat.outputs.reports.merge.figures import counts
+from pcaplat.run.answer.view import ARROWS, UNKNOWN, one_way
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_count, format_frac, format_ns, format_number
 

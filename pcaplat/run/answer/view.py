@@ -6,12 +6,12 @@ can contradict another.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pcaplat.outputs.report import Field
-from pcaplat.outputs.reports.merge.figures import ARROWS, UNKNOWN, half, one_way, two_way
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale
 
+ARROWS = {"forward": "→", "reverse": "←"}
+UNKNOWN = "–"
 BOTH_WAYS = "both"
 LEAST_N = {"p50": 2, "p90": 10, "p99": 100, "p999": 1_000, "pdv_p99": 100}
 """So many packets make a quantile more than the extreme: one above it is expected."""
@@ -202,20 +202,17 @@ def scale_of(lines: Sequence[LatencyLine], step_ns: float) -> Scale:
     return Scale.of(usual_ns, max(longest_ns or variation_ns, default=0.0), step_ns)
 
 
-def figure_fields(
-    headings: Iterable[tuple[str, str, int]], lines: Sequence[LatencyLine], scale: Scale
-) -> list[Field]:
-    """Give a field for each figure that one of the lines has."""
-    found = []
-    for heading, name, rank in headings:
-        cells = [_cell(line, name, scale) for line in lines]
-        if not {*cells} <= {"", UNKNOWN}:
-            found.append(Field(heading, cells, rank))
-    return found
+def one_way(row: Row) -> str:
+    """Name a segment and a direction of it."""
+    return f"{row['near']} {ARROWS.get(row['direction'], '?')} {row['far']}"
 
 
-def _cell(line: LatencyLine, name: str, scale: Scale) -> str:
-    """Write a figure, or half the interval of the mean; nothing where there is no such figure."""
-    if name == HALF:
-        return scale.text(line.half_ns)
-    return "" if line.way == BOTH_WAYS and name not in PAIRED else line.text(name, scale)
+def two_way(row: Row) -> str:
+    """Name a segment."""
+    return f"{row['near']} ⇄ {row['far']}"
+
+
+def half(row: Row, name: str = "mean_{}_ns") -> float | None:
+    """Give half of an interval; None where it cannot be told."""
+    lo, hi = row.get(name.format("lo")), row.get(name.format("hi"))
+    return None if lo is None else (hi - lo) / 2

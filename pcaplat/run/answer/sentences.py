@@ -2,16 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from pcaplat.outputs.report import Entries, Entry, Section
-from pcaplat.outputs.reports.merge.lines import BOTH_WAYS, LatencyLine, LatencyView
+from pcaplat.run.answer.view import BOTH_WAYS, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac
-
-
-def answer_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
-    """Say it from the figures of the table."""
-    lines = list(answer_lines(document, latencies))
-    yield Entries([Entry("", lines)] if lines else [], only="screen")
 
 
 def answer_lines(document: Row, latencies: LatencyView) -> Iterator[str]:
