@@ -8,6 +8,8 @@ from typer import Argument
 from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 
+EXAMPLES = ("pcaplat merge *.pcap -o out && pcaplat report out",)
+
 
 def command(
     folder: Annotated[

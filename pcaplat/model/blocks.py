@@ -70,7 +70,7 @@ class Blocks:
     n_lost: Ints | None = None
 
     @classmethod
-    def of_moments(cls, n: Ints, sum_ns: Floats, sum_of_squares: Floats) -> "Blocks":
+    def of_moments(cls, n: Ints, sum_ns: Ints | Floats, sum_of_squares: Floats) -> "Blocks":
         """Give what a mean needs, without times and histograms."""
         no_bins = np.zeros(0, np.int64)
         return cls(0, 1, n, sum_ns, sum_of_squares, no_bins, np.zeros(0), no_bins)

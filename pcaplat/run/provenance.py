@@ -12,6 +12,7 @@ from typing import Any
 
 from pcaplat.model.files.captures import Capture
 from pcaplat.run.options import MergeOptions, Option, options_of
+from pcaplat.run.values import take_captures
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.provenance/1"
@@ -55,7 +56,7 @@ def _file_row(capture: Capture) -> Row:
 
 
 def _paths(options: MergeOptions) -> list[str]:
-    return [os.fspath(one) for one in options.captures]
+    return [os.fspath(one) for one in take_captures(options.captures)]
 
 
 def _typed_options(options: MergeOptions) -> Iterator[str]:

@@ -107,7 +107,7 @@ def take_instant(_: str, given: object) -> object:
     return given.isoformat() if isinstance(given, datetime) else given
 
 
-def take_captures(given: object) -> object:
+def take_captures(given: Any) -> Any:  # noqa: ANN401 - what is no capture is refused by the check
     """Take one capture by itself."""
     return [given] if isinstance(given, str | PathLike) else given
 
@@ -172,9 +172,10 @@ def _of_points(
 
     def take(option: str, given: object) -> object:
         pairs = given.items() if isinstance(given, Mapping) else given
-        is_list = isinstance(pairs, Collection) and not isinstance(pairs, str)
+        if isinstance(pairs, str) or not isinstance(pairs, Collection):
+            return pairs
         has_text = isinstance(values, int)
-        return [_read_pair(option, parse, one) for one in pairs] if is_list and has_text else pairs
+        return [_read_pair(option, parse, one) for one in pairs] if has_text else pairs
 
     return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)], take=take)
 

@@ -55,7 +55,7 @@ def ends(row: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
             yield name, least, row.get(value), row[most]
 
 
-def rows_of(part: Any) -> Iterator[dict[str, Any]]:
+def rows_of(part: object) -> Iterator[dict[str, Any]]:
     """All rows of a document, however deep."""
     if isinstance(part, dict):
         yield part

@@ -1,5 +1,4 @@
-"""What packets are recognised by is secret, and nothing else depends on it, nor on how many threads match:
-not even the order."""
+"""What packets are recognised by is secret: nothing depends on it, nor on the number of threads."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ import pytest
 import pcaplat
 from pcaplat import _native
 from tests.conftest import ROOT
-from tests.recovery.simulator import run
 from tests.laws.test_more_captures import TWINS
+from tests.recovery.simulator import run
 from tests.recovery.simulator.effects import EFFECTS, base
 
 if TYPE_CHECKING:

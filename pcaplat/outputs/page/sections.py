@@ -25,8 +25,8 @@ OF_CCDF = (
     "95 % intervals, where the packets suffice for one."
 )
 OF_CLOCKS = (
-    "Bands: every offset that the packets allow, over time, less a straight line. Lines: the values "
-    "used. Dashed: clock steps."
+    "Bands: every offset that the packets allow, over time, less a straight line. Lines: the "
+    "values used. Dashed: clock steps."
 )
 OF_TIME = (
     "Latency by the time at which packets set out; the darker, the more packets. Line: median. "
