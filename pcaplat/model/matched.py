@@ -239,6 +239,7 @@ class Matched:
         early: By upstream and downstream point of one clock: the frames of the packet that arrived
             earliest before it left.
         decoys: What is known of false pairs.
+        n_plain: Frames of packets that each point saw once, all within the time of one packet.
         late: Pairs that were joined over the whole capture.
         rows: Files of all pairs, if rows are kept.
         crossed: Files of the packets that crossed each segment, if they are kept.
@@ -256,6 +257,7 @@ class Matched:
     min_delays: Sequence[MinDelays]
     early: Mapping[Pair, tuple[FramePlace, FramePlace]]
     decoys: DecoyCounts
+    n_plain: int
     late: LatePairs
     rows: Sequence[str]
     crossed: Sequence[str]

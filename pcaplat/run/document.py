@@ -13,6 +13,7 @@ from pcaplat.stages.summarize import (
     point_rows,
     sum_check,
     summarize,
+    tiers,
     transaction_check,
     translation_rows,
     warning_rows,
@@ -45,6 +46,7 @@ def _of_path(measured: MeasuredPath) -> MergeDocument:
 def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add the points, what is translated between them, and the files that they were seen in."""
     matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
+    document["matching"]["tiers"] = tiers(matched)
     files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, matched.parts)
     document |= {
         "points": point_rows(findings, matched),

@@ -43,7 +43,9 @@ def test_every_command_with_a_format_has_a_report() -> None:
 
 
 def test_every_command_is_in_the_index() -> None:
-    assert modules(PACKAGE / "cli") - {"coercion", "help", "options", "progress"} == set(COMMANDS.values())
+    assert modules(PACKAGE / "cli") - {"coercion", "help", "options", "progress"} == set(
+        COMMANDS.values()
+    )
 
 
 def test_every_metric_is_in_the_index() -> None:

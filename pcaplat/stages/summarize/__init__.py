@@ -30,6 +30,7 @@ from pcaplat.stages.summarize.rows import (
     point_rows,
     round_trip_rows,
     segment_rows,
+    tiers,
 )
 from pcaplat.stages.summarize.translations import translation_rows
 
@@ -42,6 +43,7 @@ __all__ = [
     "point_rows",
     "sum_check",
     "summarize",
+    "tiers",
     "transaction_check",
     "translation_rows",
     "warning_rows",

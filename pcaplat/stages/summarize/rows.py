@@ -230,6 +230,26 @@ def matching_row(n_by_status: Mapping[str, int], false: FalseMatches | None = No
     }
 
 
+def tiers(matched: Matched) -> Row:
+    """Say what it took to match: nothing but looking up, a comparison, the whole capture.
+
+    Frames of packets that each point saw once within the time of one packet; other frames; pairs
+    that were joined over the whole capture.
+    """
+    frames = (n for point in matched.counts for n in point)
+    statuses = (status for _ in matched.counts for status in _native.STATUSES)
+    n_decided = sum(
+        n
+        for n, status in zip(frames, statuses, strict=True)
+        if status not in {"undecoded", "excluded"}
+    )
+    return {
+        "n_plain": matched.n_plain,
+        "n_compared": n_decided - matched.n_plain,
+        "n_pairs_over_capture": matched.late.n,
+    }
+
+
 def point_rows(findings: Findings, matched: Matched) -> list[Row]:
     """Frames by status of each point, in path order; those that were not asked for do not count.
 

@@ -47,6 +47,8 @@ pub(crate) struct PartitionResult {
     pub(crate) counts: Counts,
     pub(crate) earliest: Earliest,
     pub(crate) decoys: Decoys,
+    /// See [`Resolver::n_plain`].
+    pub(crate) n_plain: u64,
     pub(crate) leftovers: Leftovers,
 }
 
@@ -58,6 +60,7 @@ impl PartitionResult {
         self.counts.merge(other.counts);
         self.earliest.merge(other.earliest);
         self.decoys.join(other.decoys);
+        self.n_plain += other.n_plain;
         self.leftovers.join(other.leftovers);
     }
 }
@@ -143,6 +146,7 @@ impl Partition {
             counts: self.recorder.counts,
             earliest: self.recorder.earliest,
             decoys: self.decoys,
+            n_plain: self.resolver.n_plain(),
             leftovers: self.recorder.leftovers.finish()?,
         })
     }

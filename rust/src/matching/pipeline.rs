@@ -73,6 +73,8 @@ pub struct Matched {
     pub earliest: Earliest,
     /// What decoys say of false pairs.
     pub decoys: DecoyCounts,
+    /// Frames of packets that each point saw once, all within the time of one packet.
+    pub n_plain: u64,
     /// What was joined over the whole capture.
     pub late: LatePairs,
 }
@@ -146,6 +148,7 @@ fn harvest(plan: &Arc<Plan>, directory: &Path, counts: Counts) -> PartitionResul
         counts,
         earliest: Earliest::default(),
         decoys: Decoys::new(plan),
+        n_plain: 0,
         leftovers: Leftovers::none(directory),
     }
 }
@@ -205,6 +208,7 @@ fn merge_results(
         reasons: all.counts.reasons.finish(&all.losses.crossed),
         earliest: all.earliest,
         decoys: all.decoys.settle(&mut resolver),
+        n_plain: all.n_plain,
         late,
     })
 }

@@ -40,17 +40,8 @@ pub(super) fn matched_record<'py>(
     matched: &Matched,
     one_in: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Matched {
-        totals,
-        counts,
-        elsewhere,
-        parts,
-        reasons,
-        earliest,
-        decoys,
-        late,
-    } = matched;
-    let early = earliest.all();
+    let (totals, parts) = (&matched.totals, &matched.parts);
+    let early = matched.earliest.all();
     let early = early.map(|(up, down, one)| ((up, down), (one.up, one.down)));
     let links = totals.links.iter().zip(&totals.spills);
     let links = links
@@ -58,16 +49,17 @@ pub(super) fn matched_record<'py>(
     let least = totals.least.iter();
     let min_delays = least.map(|((up, down, _), bins)| min_delays_record(py, (*up, *down), bins));
     record!(py, "matched", "Matched", {
-        counts,
-        elsewhere,
+        counts: &matched.counts,
+        elsewhere: &matched.elsewhere,
         parts: parts.iter().map(|(file, parts)| (*file, parts)).collect::<BTreeMap<_, _>>(),
-        n_by_reason: reasons,
+        n_by_reason: &matched.reasons,
         missed: &totals.missed,
         links: links.collect::<Vec<_>>(),
         min_delays: min_delays.collect::<PyResult<Vec<_>>>()?,
         early: early.collect::<BTreeMap<_, _>>(),
-        decoys: decoys_record(py, decoys)?,
-        late,
+        decoys: decoys_record(py, &matched.decoys)?,
+        n_plain: matched.n_plain,
+        late: &matched.late,
         rows: texts(&totals.rows),
         crossed: texts(&totals.crossings.crossed),
         lost: texts(totals.crossings.lost.as_slice()),

@@ -40,6 +40,8 @@ pub(crate) struct Resolver {
     recurring: Option<f64>,
     /// What is decided is a decoy.
     is_again: bool,
+    /// Observations in which there was nothing to decide.
+    n_plain: u64,
 }
 
 impl Resolver {
@@ -52,6 +54,7 @@ impl Resolver {
             recurrence: Recurrence::default(),
             recurring: None,
             is_again: false,
+            n_plain: 0,
         }
     }
 
@@ -75,6 +78,7 @@ impl Resolver {
         self.recurring = first.and_then(|first| self.recurrence.rate_of(first));
         if self.recurring.is_none() && self.is_plain(observations) {
             self.folded.clear();
+            self.n_plain += observations.len() as u64;
             let place = |one: &Observation| self.plan.place(direction, one.point);
             observations.sort_unstable_by_key(|one| (place(one), one.aligned_ns, one.frame));
             return sink.trajectory(observations, direction, &self.folded);
@@ -99,6 +103,11 @@ impl Resolver {
         }
         let most_ns = self.plan.wide_ns.min(self.plan.horizon_ns);
         to_ns.saturating_sub(from_ns) <= most_ns && points_are_distinct(observations)
+    }
+
+    /// Observations of packets that each point saw once, all within the time of one packet.
+    pub(crate) fn n_plain(&self) -> u64 {
+        self.n_plain
     }
 
     /// How often identities like the one that was decided last were known to come again.
