@@ -75,5 +75,5 @@ def test_a_capture_that_no_point_is_called_by_is_a_warning() -> None:
 
 
 def test_an_unknown_profile_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    with pytest.raises(PointError, match=r"'labb' is no capture-point profile; there are: .*lab"):
+    with pytest.raises(PointError, match=r"'labb' .*; did you mean lab\? There are: .*lab"):
         merge([tmp_path / "missing.pcap", tmp_path / "too.pcap"], profile="labb")

@@ -223,7 +223,7 @@ class TestDoubts:
 
 
 def test_each_warning_is_given_once() -> None:
-    one, other = Diagnostic("a", None, "x"), Diagnostic("a", "p", "x")
+    one, other = (Diagnostic("late-packets", point, "x") for point in (None, "p"))
     assert [row["point"] for row in warning_rows([one, other, one])] == [None, "p"]
 
 
