@@ -197,6 +197,13 @@ class OptionError(InputError):
         """
         return cls(f"{text!r} is no {what}; write it like {examples}")
 
+    @classmethod
+    def unknown_table(cls, option: str, name: str, known: list[str]) -> "OptionError":
+        """Say which tables there are."""
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        return cls(f"{option} {name}: there is no such table; {hint}")
+
 
 class OutputError(InputError):
     """The place to write to cannot be used."""

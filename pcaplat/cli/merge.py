@@ -14,6 +14,7 @@ from pcaplat.cli import (
     note,
     print_found,
     refuse_replacing,
+    standard_output,
 )
 from pcaplat.cli.options import (
     OF_MERGE,
@@ -26,11 +27,12 @@ from pcaplat.cli.options import (
     is_study,
     offering,
 )
-from pcaplat.cli.progress import progress_line
+from pcaplat.cli.progress import ProgressLine, progress_line
 from pcaplat.errors import OptionError
-from pcaplat.outputs import result_files, write
+from pcaplat.outputs import output, result_files, write
 from pcaplat.outputs.folder import check_directory, check_file, replaced
 from pcaplat.records import dataclass
+from pcaplat.tables import TABLES
 
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result
@@ -71,6 +73,18 @@ Plot = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Table = Annotated[
+    str | None,
+    Option(
+        "--table",
+        metavar="NAME",
+        help="With --format csv: print table NAME instead of segments, e.g. matches.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+LARGE = ("packets", "matches", "lost")
+NO_LIST = ("details", "slowest", "clock_bands")
+"""Tables that are no list of summary.json, nor rows of a result."""
 Verbose = Annotated[
     bool,
     Option(
@@ -90,6 +104,7 @@ def command(
     format_: Format = "table",
     *,
     options: dict[str, Any],
+    table: Table = None,
     pcapng: Pcapng = False,
     unmatched: Unmatched = False,
     lost: Lost = None,
@@ -103,22 +118,54 @@ def command(
     folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
     _check_picture(plot, captures)
-    options |= {"keep_rows": folder.needs_rows, "keep_crossings": False, "engine": engine}
+    printed = Printed(format_, table, is_verbose=verbose, is_quiet=quiet)
+    printed.check()
+    has_rows = folder.needs_rows or printed.needs_rows
+    options |= {"keep_rows": has_rows, "keep_crossings": False, "engine": engine}
     jobs = _jobs(captures, options, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
             result = _merge(files, chosen | {"progress": line})
-            if line and output_dir:
-                line.update(0, 0, "writing")
-            folder.write(result, name)
+            folder.write(result, name, line)
             if name:
                 result.close()
                 note(f"{output_dir}/{name}: written", is_quiet=quiet)
     if plot:
         _draw(result, plot)
     if not name and not (output_dir and sys.stdout is None):
-        warnings = () if quiet else result.document["warnings"]
-        print_found(format_, "merge", result, warnings, is_verbose=verbose)
+        printed.show(result)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What standard output gets of a result."""
+
+    format: str
+    table: str | None
+    is_verbose: bool
+    is_quiet: bool
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether what is known of single packets is printed."""
+        return self.table in LARGE
+
+    def check(self) -> None:
+        """Refuse a table that there is not, before any work is done."""
+        known = [table.name for table in TABLES if table.name not in NO_LIST]
+        if self.table and self.table not in known:
+            raise OptionError.unknown_table("--table", self.table, known)
+        if self.table and self.format != "csv":
+            raise OptionError("--table: needs --format csv")
+
+    def show(self, result: "Result") -> None:
+        """Print it, and warnings that rows have no place for beside it."""
+        if self.table:
+            with standard_output() as stream:
+                output(self.format).show_rows(self.table, result, stream)
+            return
+        warnings = () if self.is_quiet else result.document["warnings"]
+        print_found(self.format, "merge", result, warnings, is_verbose=self.is_verbose)
 
 
 def _check_picture(plot: Path | None, captures: Sequence[str]) -> None:
@@ -167,9 +214,11 @@ class ResultFolder:
         else:
             need_standard_output()
 
-    def write(self, result: "Result", name: str) -> None:
+    def write(self, result: "Result", name: str, line: ProgressLine | None = None) -> None:
         """Write a result's files; `name` is its folder's among those of several."""
         if self.path:
+            if line:
+                line.update(0, 0, "writing")
             kept = {"pcapng": self.pcapng, "unmatched": self.unmatched}
             write(result, self.path / name, overwrite=self.overwrite, **kept)
         if self.lost:

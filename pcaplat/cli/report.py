@@ -8,7 +8,7 @@ from typer import Argument
 from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 
-EXAMPLES = ("pcaplat report out                     after pcaplat merge *.pcap -o out",)
+EXAMPLES = ("pcaplat report out    report.html of what pcaplat merge -o out wrote",)
 
 
 def command(

@@ -1,6 +1,6 @@
 """Parquet: packets, matches, lost packets, segments, blocks, clocks, round trips, traffic."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Event
 from typing import IO, TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pcaplat.run.merge import Result
     from pcaplat.tables.columns import TableSchema
 
+MadeBy = Mapping[str, str]
+"""Metadata of a file: version, command and options."""
 N_ROWS_PER_GROUP = 1 << 16
 
 
@@ -23,21 +25,23 @@ def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
     from pcaplat.model.blocks import block_rows
 
+    made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
     _write_large(
-        (packets, result.packet_batches(), directory / _file(packets)),
-        (matches, result.match_batches(), directory / _file(matches)),
-        (lost, result.lost_batches(), directory / _file(lost)),
+        (packets, result.packet_batches(), directory / _file(packets), made_by),
+        (matches, result.match_batches(), directory / _file(matches), made_by),
+        (lost, result.lost_batches(), directory / _file(lost), made_by),
     )
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
     rows["clock_bands"] = result.clock_bands
     for table in others:
         if table.name in rows:
-            write_table(table, _batches(table, rows[table.name]), directory / _file(table))
+            batches = _batches(table, rows[table.name])
+            write_table(table, batches, directory / _file(table), made_by)
 
 
-def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path]") -> None:
+def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]") -> None:
     """Write tables at once."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -51,12 +55,14 @@ def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path]") -> None:
             is_over.set()
 
 
-def _write_ahead(table: "TableSchema", batches: Iterator[Any], path: Path, is_over: Event) -> None:
+def _write_ahead(
+    table: "TableSchema", batches: Iterator[Any], path: Path, made_by: MadeBy, is_over: Event
+) -> None:
     """Write a table while a thread makes its next batch; always the same one, for its memory."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as maker:
-        write_table(table, _ahead(batches, maker, is_over), path)
+        write_table(table, _ahead(batches, maker, is_over), path, made_by)
 
 
 def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterator[Any]:
@@ -97,14 +103,24 @@ def save_rows(batches: Iterable[Any], stream: IO[bytes]) -> None:
     write_table(PACKETS, batches, stream)
 
 
-def write_table(table: "TableSchema", batches: Iterable[Any], path: Path | IO[bytes]) -> None:
-    """Write Arrow batches as one file; columns beyond the table's are kept."""
+def write_table(
+    table: "TableSchema",
+    batches: Iterable[Any],
+    path: Path | IO[bytes],
+    made_by: MadeBy | None = None,
+) -> None:
+    """Write Arrow batches as one file; columns beyond the table's are kept.
+
+    The schema's metadata have what the table is and what made it, a field's its unit and meaning.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     stream = iter(batches)
     first = next(stream, None)
     schema = table.arrow_schema() if first is None else _schema(table, first.schema)
+    about = {"pcaplat.table": table.name, "pcaplat.meaning": table.meaning}
+    schema = schema.with_metadata(about | dict(made_by or {}))
     with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
         for group in _groups(first, stream):
             writer.write_table(pa.Table.from_batches(group).select(schema.names).cast(schema))

@@ -84,6 +84,15 @@ def options_of(group: type) -> dict[str, Option]:
     return {name: option for name, option in every.items() if option}
 
 
+def given_options(group: Any) -> dict[str, object]:  # noqa: ANN401 - of any class of options
+    """Give the options that change what a result says, and are not as they are by default."""
+    asked = {each.name: (getattr(group, each.name), each.default) for each in fields(group)}
+    told = {name for name, option in options_of(type(group)).items() if option.name}
+    return {
+        name: value for name, (value, usual) in asked.items() if name in told and value != usual
+    }
+
+
 class Progress(Protocol):
     """Told how far the reading is."""
 

@@ -36,9 +36,14 @@ def provenance_of(options: MergeOptions, captures: Sequence[Capture]) -> Row:
         "version": version("pcaplat"),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "command": shlex.join(["pcaplat", "merge", *_typed_options(options), *_paths(options)]),
+        "command": command_of(options),
         "captures": files,
     }
+
+
+def command_of(options: MergeOptions) -> str:
+    """Give the command that does the same."""
+    return shlex.join(["pcaplat", "merge", *_typed_options(options), *_paths(options)])
 
 
 def _file_row(capture: Capture) -> Row:

@@ -1,5 +1,6 @@
 """The result of a merge: the summary as it is, the large tables when they are asked for."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
-from pcaplat.run.options import MergeOptions
+from pcaplat.run.options import MergeOptions, given_options
 from pcaplat.stages.read import batches_of
 from pcaplat.stages.summarize import clock_band_rows
 from pcaplat.tables.breakdowns import BY
@@ -218,6 +219,21 @@ class Result:
             for row in rows
             if row["severity"] == severity
         ]
+
+    @property
+    def made_by(self) -> dict[str, str]:
+        """What made it: version and command, and as JSON the options that were given."""
+        from importlib.metadata import version  # noqa: PLC0415 - slow, seldom needed
+
+        from pcaplat.run.provenance import command_of  # noqa: PLC0415 - seldom needed
+
+        options = self._run.options
+        given = json.dumps(given_options(options), ensure_ascii=True, default=str)
+        return {
+            "version": version("pcaplat"),
+            "command": command_of(options),
+            "options": given,
+        }
 
     @cached_property
     def clocks(self) -> "pl.DataFrame":

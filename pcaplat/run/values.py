@@ -107,7 +107,7 @@ def take_instant(_: str, given: object) -> object:
     return given.isoformat() if isinstance(given, datetime) else given
 
 
-def take_captures(given: Any) -> Any:  # noqa: ANN401 - what is no capture is refused by the check
+def take_captures(given: object) -> object:
     """Take one capture by itself."""
     return [given] if isinstance(given, str | PathLike) else given
 
@@ -171,11 +171,10 @@ def _of_points(
                 raise OptionError(f"{option} {one!r}: write it like {example}")
 
     def take(option: str, given: object) -> object:
-        pairs = given.items() if isinstance(given, Mapping) else given
-        if isinstance(pairs, str) or not isinstance(pairs, Collection):
-            return pairs
-        has_text = isinstance(values, int)
-        return [_read_pair(option, parse, one) for one in pairs] if has_text else pairs
+        pairs: Any = [*given.items()] if isinstance(given, Mapping) else given
+        is_list = isinstance(pairs, Collection) and not isinstance(pairs, str)
+        is_read = is_list and pairs and isinstance(values, int)
+        return [_read_pair(option, parse, one) for one in pairs] if is_read else pairs
 
     return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)], take=take)
 

@@ -216,6 +216,10 @@ class ResultByHand:
         return names | {"command": "pcaplat merge a.pcap b.pcap", "captures": files}
 
     @property
+    def made_by(self) -> dict[str, str]:
+        return {"version": "0", "command": "merge", "options": "{}"}
+
+    @property
     def traffic_tables(self) -> TrafficTables:
         return {table.name: [] for table in TRAFFIC_TABLES}
 
@@ -240,6 +244,7 @@ class ResultByHand:
             "matched_by": "posterior",
             "probability": 0.9998,
             "identity": "whole",
+            "up_t_ns": T_NS + 1,
         }
         yield pa.RecordBatch.from_pylist([row], MATCHES.arrow_schema())
 

@@ -64,6 +64,7 @@ class MatchTable:
             "matched_by": words(MATCHED_BY, by),
             "probability": pa.array(posterior, mask=np.isnan(posterior)),
             "identity": words(IDENTITIES, identity),
+            "up_t_ns": pa.array(rows["t_ns"]),
         }
 
     def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
