@@ -18,6 +18,8 @@ from pcaplat.plots.waterfall import waterfall_figure
 if TYPE_CHECKING:
     from altair import LayerChart, VConcatChart
 
+OF_WHOLE = ("$schema", "autosize", "config")
+
 
 class Plots:
     """Charts of a result, as `result.plot`; each is an Altair chart that can be changed further.
@@ -75,7 +77,13 @@ class Plots:
         figures = clock_figures(self.measured)
         if not figures:
             raise InputError.nothing_to_draw("clocks")
-        return alt.vconcat(*(_layered(figure.title, figure) for figure in figures))
+        # what is of a whole chart cannot stand in its parts
+        specs = [dict(figure.spec or {}) for figure in figures]
+        whole = [{name: spec.pop(name) for name in OF_WHOLE} for spec in specs]
+        for part in (layer for spec in specs for layer in spec["layer"]):
+            # all would zoom under one name
+            part.pop("params", None)
+        return alt.vconcat(*map(alt.LayerChart.from_dict, specs), config=whole[0]["config"])
 
     def runs(self, *others: "Plots") -> "LayerChart":
         """Draw the mean round trip of this run and of others, in the order given.

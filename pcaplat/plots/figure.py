@@ -89,6 +89,20 @@ class Measured:
         ends = (near, far, direction)
         return next((r for r in rows if (r["near"], r["far"], r["direction"]) == ends), None)
 
+    def with_names_of(self, n_characters: int) -> "Measured":
+        """Give the same with shorter names of points: without their middle, and numbered."""
+        long = [name for name in self.document["path"] if len(name) > n_characters]
+        if not long:
+            return self
+        half = n_characters // 2 - 2
+        short = {name: f"{name[:half]}…{at}…{name[-half:]}" for at, name in enumerate(long)}
+        blocks = {
+            (short.get(near, near), short.get(far, far), way): some
+            for (near, far, way), some in self.blocks.items()
+        }
+        bands = [row | {"point": short.get(row["point"], row["point"])} for row in self.clock_bands]
+        return Measured(_renamed(self.document, short), blocks, bands)
+
     @property
     def is_chain(self) -> bool:
         """Whether every point has one neighbour before it and one behind it."""
@@ -122,6 +136,17 @@ class Figure:
     rows: Sequence[Sequence[str]] = ()
     direction: str = ""
     is_zoomable: bool = False
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - a document or a part
+    match value:
+        case str():
+            return names.get(value, value)
+        case list():
+            return [_renamed(one, names) for one in value]
+        case dict():
+            return {key: _renamed(one, names) for key, one in value.items()}
+    return value
 
 
 def chart(height: float, *layers: Spec, params: Sequence[Spec] = ()) -> Spec:

@@ -22,6 +22,7 @@ from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac
 
 ROW_HEIGHT = 20
+MOST_DRAWN = 40
 SEEN_NOWHERE = (
     "Share of the packets that entered a segment and were seen nowhere behind it. Bars: 95 % "
     "intervals."
@@ -35,7 +36,7 @@ COLUMNS = (
 def loss_figure(measured: Measured) -> Figure:
     """Draw the loss ratio of each segment that lost packets, with its interval."""
     rows = [row for row in measured.document["segments"] if row["class"] == "packet"]
-    drawn = [_drawn(row) for row in rows if row["n_lost"]]
+    drawn = [_drawn(row) for row in rows if row["n_lost"]][:MOST_DRAWN]
     return Figure(
         "Loss ratio",
         SEEN_NOWHERE if drawn else "No packet was lost.",

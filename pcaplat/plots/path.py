@@ -87,11 +87,11 @@ def _placed(
 
 def _bar(row: Row, unit: str) -> Row:
     half_ns, p50_ns = row["clock_half_width_ns"], row["p50_ns"]
-    text = f"{format_in(p50_ns, unit)} {unit}"
+    text = format_ns(p50_ns)
     if p50_ns is None:
-        text = "not known: clocks"
+        text = "not known: clocks" if row["n"] else "no packet seen at both"
     elif is_bound(row):
-        text = f"≤ {format_in(p50_ns + half_ns, unit)} {unit}"
+        text = f"≤ {format_ns(p50_ns + half_ns)}"
     is_open = p50_ns is not None and half_ns
     return {
         "direction": row["direction"],

@@ -1,14 +1,10 @@
 """Drawings without a browser: Vega-Lite becomes SVG or PNG, or Vega for a page."""
 
-import re
 from typing import Any
 
 from pcaplat.plots.figure import Spec
 
 PAPER: Spec = {"background": "white", "padding": 12}
-OUTLINE = re.compile(r' d="[^"]*"')
-LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
-"""Digits of outlines that nobody sees."""
 PIXELS = 2.0
 """Of a PNG, for each of the drawing's."""
 
@@ -17,8 +13,7 @@ def svg(drawing: dict[str, Any]) -> str:
     """Draw Vega as SVG, with the colors of the page that it stands in."""
     import vl_convert  # noqa: PLC0415 - large, and only needed where something is drawn
 
-    drawn = vl_convert.vega_to_svg(drawing)
-    return OUTLINE.sub(lambda found: LONG_FRACTION.sub(r"\1", found[0]), drawn)
+    return str(vl_convert.vega_to_svg(drawing))
 
 
 def svg_file(spec: Spec) -> bytes:

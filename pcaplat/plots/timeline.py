@@ -30,7 +30,7 @@ from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 from pcaplat.units import NS_PER, format_count, format_in, format_ns, unit_for
 
-N_COLUMNS, N_LEVELS, N_PARTS = 64, 24, 8
+N_COLUMNS, N_LEVELS, N_PARTS = 64, 20, 8
 """Cells along time and latency, and rows of the table; a run has 256 blocks."""
 LEAST_OF_P99 = 100
 """Packets that a 99 % quantile needs."""

@@ -49,15 +49,24 @@ def show(driver: Chrome, page: Path, width: int = 1200, scheme: str = "light") -
     driver.get(page.resolve().as_uri())
     end = time.monotonic() + PATIENCE_S
     while driver.execute_script("return document.body.dataset.drawn") != "true":
-        assert time.monotonic() < end, driver.get_log("browser")
+        assert time.monotonic() < end, complaints(driver)
         time.sleep(0.1)
+
+
+def complaints(driver: Chrome) -> list[Any]:
+    """What the console holds since the last question."""
+    return list(driver.get_log("browser"))  # type: ignore[no-untyped-call]
 
 
 def requests(driver: Chrome) -> set[str]:
     """Addresses that were asked for since the last question."""
-    messages = [json.loads(row["message"])["message"] for row in driver.get_log("performance")]
+    messages = [json.loads(row["message"])["message"] for row in _performance(driver)]
     sent = [one for one in messages if one["method"] == "Network.requestWillBeSent"]
     return {one["params"]["request"]["url"] for one in sent}
+
+
+def _performance(driver: Chrome) -> list[Any]:
+    return list(driver.get_log("performance"))  # type: ignore[no-untyped-call]
 
 
 def screenshot(driver: Chrome, path: Path) -> None:

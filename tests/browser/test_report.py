@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pcaplat
-from tests.browser.browser import CHROMIUM, DRIVER, browser, overlaps, requests, screenshot, show
+from tests.browser.browser import (
+    CHROMIUM,
+    DRIVER,
+    browser,
+    complaints,
+    overlaps,
+    requests,
+    screenshot,
+    show,
+)
 from tests.conftest import ROOT
 from tests.hostile import names as hostile
 
@@ -50,7 +59,7 @@ def driver() -> Iterator[Chrome]:
 def test_every_drawing_is_drawn_in_silence(
     driver: Chrome, page: Path, width: int, scheme: str
 ) -> None:
-    driver.get_log("browser")
+    complaints(driver)
     requests(driver)
     show(driver, page, width, scheme)
     if SHOTS:
@@ -63,7 +72,7 @@ def test_every_drawing_is_drawn_in_silence(
     assert n > 5
     assert len(marks) == n
     assert min(marks) > 5
-    assert driver.get_log("browser") == []
+    assert complaints(driver) == []
     assert requests(driver) == {page.resolve().as_uri()}
     assert overlaps(driver) == []
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
@@ -167,9 +176,9 @@ def test_nobody_is_left_out(driver: Chrome, page: Path, scheme: str) -> None:
 def test_hostile_names_stay_text(driver: Chrome, tmp_path: Path) -> None:
     captures = hostile.captures(tmp_path / "in")
     page = written(tmp_path / "out", captures)
-    driver.get_log("browser")
+    complaints(driver)
     show(driver, page)
-    assert driver.get_log("browser") == []
+    assert complaints(driver) == []
     assert (
         driver.find_elements("css selector", "main script, main img, main a[href^=javascript]")
         == []

@@ -27,6 +27,8 @@ def _one_way(measured: Measured) -> Iterator[str]:
         yield f"From {near} to {far} the median packet takes {there}."
     elif back:
         yield f"From {far} to {near} the median packet takes {back}."
+    elif not any(row and row["n"] for row in (forward, reverse)):
+        yield f"No packet was seen at both {near} and {far}, the ends of the path."
     else:
         yield (
             f"How long packets take one way from {near} to {far} is not known: the clocks of these "

@@ -17,7 +17,7 @@ from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_in, unit_for
 
-MOST_SEGMENTS, MOST_TIMELINES, MOST_CLOCKS = 6, 4, 4
+MOST_SEGMENTS, MOST_TIMELINES, MOST_CLOCKS = 6, 3, 3
 """Segments and clocks that are drawn, so that a page stays small; the others are in tables."""
 
 OF_CCDF = (
@@ -102,7 +102,7 @@ def _ccdfs(measured: Measured, ends: Sequence[tuple[str, str]]) -> list[Figure]:
 
 
 def _timelines(measured: Measured, ends: Sequence[tuple[str, str]]) -> list[Figure]:
-    n_columns = N_COLUMNS if len(ends) <= MOST_TIMELINES // 2 else N_COLUMNS // 2
+    n_columns = N_COLUMNS if len(ends) < MOST_TIMELINES else N_COLUMNS // 2
     each = ((*one, way) for one in ends for way in ARROWS)
     return [one for at in each if (one := timeline_figure(measured, *at, n_columns))]
 

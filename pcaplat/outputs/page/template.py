@@ -5,7 +5,6 @@ markup, and the page's policy lets nothing run but its own scripts, and nothing 
 """
 
 import json
-import re
 import zlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,15 +18,16 @@ from markupsafe import Markup
 
 from pcaplat.outputs.page.answer import answer
 from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
+from pcaplat.outputs.page.still import still
 from pcaplat.plots import render
 from pcaplat.plots.figure import Figure, Measured
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
 HERE = Path(__file__).parent
-MOST_ROWS, MOST_TEXT = 100, 100
-"""Rows of a table, and characters of a name, that a page shows."""
-MOST_WARNINGS = 50
+MOST_ROWS, MOST_TEXT, MOST_NAME = 100, 100, 60
+"""Rows of a table, and characters of a cell and of a point's name, that a page shows."""
+MOST_WARNINGS = 30
 NOT_KNOWN: dict[str, Any] = {
     "answer": (),
     "subtitle": "",
@@ -36,9 +36,6 @@ NOT_KNOWN: dict[str, Any] = {
     "provenance": None,
 }
 """What a page of one figure has not."""
-SVG_NOISE = re.compile(r' (?:pointer-events|aria-[a-z]+|role|stroke-miterlimit)="[^"]*"')
-"""Attributes of drawings that say nothing here: they are hidden from screen readers as a whole."""
-SVG_ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 def report_page(
@@ -55,6 +52,7 @@ def report_page(
         verdicts: What `validate` found, if it rests on the run.
         comparison: What `compare` found, likewise.
     """
+    measured = measured.with_names_of(MOST_NAME)
     document = measured.document
     sections = [*measured_sections(measured), *judged_sections(verdicts, comparison)]
     warnings = document["warnings"]
@@ -143,12 +141,6 @@ def shown(text: str) -> str:
         if len(plain) <= MOST_TEXT
         else f"{plain[: MOST_TEXT // 2]}…{plain[-MOST_TEXT // 2 :]}"
     )
-
-
-def still(drawing: dict[str, Any], number: int) -> Markup:
-    """Draw as SVG; its names are its own, for several stand in one page."""
-    svg = SVG_NOISE.sub("", render.svg(drawing))
-    return Markup(SVG_ID.sub(rf"\g<1>f{number}-", svg))  # noqa: S704 - the renderer escapes texts
 
 
 def packed(data: object) -> str:
