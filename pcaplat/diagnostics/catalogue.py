@@ -71,6 +71,7 @@ CODES = (
     Code("segmentation-offload", "warning", "TCP is cut or joined on the way", "class packet has the small packets left whole; read loss in bytes", "capture with offload off (ethtool -K INTERFACE tso off gso off gro off)"),
     Code("clock-offset", "note", "clocks are apart by TAI − UTC, by whole hours, or by days", "latencies allow for it", "compare no times by eye"),
     Code("clock-step", "warning", "a clock was set while it captured", "packets near the step may be off by as much", "leave that time out with --from or --to"),
+    Code("single-packet-bound", "warning", "a single packet is far quicker than all others", "its bound was left out, so the interval of these clocks is wider", "look at the frames: one of their timestamps may be wrong"),
     Code("clock-contradiction", "error", "packets would arrive before they left, by any clock", "no latency and no round trip is given between these points", "did a clock step, or is --same-clock or --path wrong?"),
     Code("clock-accuracy-contradicted", "warning", "the declared accuracy of clocks is contradicted by the packets", "it was not used, so latencies are wider", "check how these clocks were set"),
     Code("clock-accuracy-alone", "warning", "the accuracy of one clock alone was declared", "it relates no two clocks and was not used", "declare that of another clock too"),

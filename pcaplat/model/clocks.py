@@ -81,6 +81,8 @@ class Relation:
     without_steps: tuple[Floats, Floats, Floats] | None = None
     is_contradicted: bool = False
     """Packets in both directions, but no clocks that fit them."""
+    n_support: int | None = None
+    """Packets that support the end of the interval that fewer support, in the middle."""
 
     @property
     def is_known(self) -> bool:
@@ -120,7 +122,8 @@ class Clocks:
     `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
     `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
     related to others the point at the root of its group. Packets between clocks that are
-    `contradicted` fit no offset, and what others say of these is not taken for it.
+    `contradicted` fit no offset, and what others say of these is not taken for it. `n_support` says
+    how many packets support each bound in the middle, by [of, against].
     """
 
     knots_ns: Ints
@@ -133,14 +136,14 @@ class Clocks:
     related: Mapping[int, int]
     is_raw: frozenset[Pair]
     contradicted: frozenset[Pair]
+    n_support: Ints
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
 
     @property
     def middle(self) -> int:
         """Which knot stands for the middle of the common time, before a step if one is there."""
-        middle_ns = self.knots_ns[0] + (self.knots_ns[-1] - self.knots_ns[0]) // 2
-        return int(np.searchsorted(self.knots_ns, middle_ns, side="right")) - 1
+        return middle_of(self.knots_ns)
 
     def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
         """The same at other times, with steps in other places: between knots it is linear."""
@@ -181,7 +184,8 @@ class Clocks:
         free = (value, lo - (most - least), hi + (most - least))
         base_ns = self.base_ns[b] - self.base_ns[a]
         found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
-        return Relation(RelationKind.BOUNDED, base_ns, self.knots_ns, *found)
+        relation = Relation(RelationKind.BOUNDED, base_ns, self.knots_ns, *found)
+        return replace(relation, n_support=int(min(self.n_support[a, b], self.n_support[b, a])))
 
     def _steps(self, a: int, b: int) -> list[Step]:
         """Steps of the second clock against the first: a step of the first shows negated."""
@@ -197,6 +201,12 @@ class Clocks:
         kind = RelationKind.ONE_WAY if (a, b) in self.one_way_ppm else RelationKind.NONE
         drift, width = self.one_way_ppm.get((a, b)) or (None, None)
         return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
+
+
+def middle_of(knots_ns: Ints) -> int:
+    """Which of the times is in their middle, or the last before it."""
+    middle_ns = knots_ns[0] + (knots_ns[-1] - knots_ns[0]) // 2
+    return int(np.searchsorted(knots_ns, middle_ns, side="right")) - 1
 
 
 def set_by(steps: Sequence[Step], t_ns: Ints) -> tuple[Floats, Floats, Floats]:

@@ -135,6 +135,8 @@ class MinDelays:
         up_ns: Its raw time there.
         raw_ns: Raw difference, downstream minus upstream.
         n: Packets that it is the least of.
+        gap_ns: How much less it is than that of the next of these; very much where there is none.
+            None: not known.
         up_file: Index of the file upstream; None of all four where frames are not known.
         up_frame: Number of the frame in it.
         down_file: Index of the file downstream.
@@ -147,6 +149,7 @@ class MinDelays:
     up_ns: Ints
     raw_ns: Ints
     n: Ints
+    gap_ns: Ints | None = None
     up_file: Ints | None = None
     up_frame: Ints | None = None
     down_file: Ints | None = None

@@ -154,6 +154,7 @@ CLOCKS = TableSchema(
         _duration("half_width_ns", "how far the offset may be off"),
         ColumnSchema("drift_ppm", "Float64", "how fast the offset grows; null where packets do not tell to 10,000 ppm", "ppm", is_nullable=True),
         ColumnSchema("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
+        ColumnSchema("n_support", "Int64", "packets that hold the offset's interval to a tenth of its width, of the end that fewer hold", "1", is_nullable=True),
         _text("quality", "same-clock, bounded, one-way or none"),
         ColumnSchema("steps", "Steps", "when the clock was set, and by how much"),
     ),

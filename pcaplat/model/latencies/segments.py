@@ -130,6 +130,18 @@ class Segment:
         return not self.is_split and not self.relation.is_contradicted
 
     @property
+    def clock_half_width_ns(self) -> float | None:
+        """How far the clocks may shift all latencies; None if they are not known.
+
+        A clock's step may be on the wrong side of a packet, which arrives before it left then: they
+        are as wide as that.
+        """
+        width_ns, found = self.relation.half_width_ns, self.distribution
+        if width_ns is None or found is None or not self.relation.steps:
+            return width_ns
+        return max(width_ns, float(-found.min_ns))
+
+    @property
     def is_absolute(self) -> bool:
         """Whether the distribution is of latencies, not only of their variation."""
         return self.relation.is_known

@@ -12,17 +12,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
+from pcaplat.model.points import Pair
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
 from pcaplat.stages.align.contradictions import close_consistent
-from pcaplat.stages.align.diagnostics import check_clocks
+from pcaplat.stages.align.diagnostics import check_clocks, check_lone
 from pcaplat.stages.align.interval import bound_all
+from pcaplat.stages.align.lone import apart_from_others, without_lone
 from pcaplat.stages.align.one_way import one_way_drifts
-from pcaplat.stages.align.steps import steps_of_clocks, with_steps
+from pcaplat.stages.align.steps import cuts_of_clocks, steps_of_clocks, with_steps
+from pcaplat.stages.align.support import supports
 from pcaplat.stages.align.value import values_in
 
 __all__ = ["OffsetBounds", "align"]
@@ -56,15 +59,17 @@ def align(
 
     Assumes:
         Drift of a clock is bounded over the time between two matched packets; stamps are cut, not
-        rounded, to their resolution.
+        rounded, to their resolution; no two wrong stamps agree.
     """
     knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
-    bounds = all_bounds(findings, domains, base_ns, min_delays)
-    steps, doubtful = steps_of_clocks(bounds, findings, domains)
+    all_of = all_bounds(findings, domains, base_ns, min_delays)
+    apart = apart_from_others(all_of, cuts_of_clocks(findings, domains))
+    steps, doubtful = steps_of_clocks(_without(all_of, apart), findings, domains)
+    bounds, lone = without_lone(all_of, apart, steps, doubtful)
     knots_ns = with_steps(knots_ns, steps)
-    upper = bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful)
-    upper, contradicted = close_consistent(upper)
+    direct = bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful)
+    upper, contradicted = close_consistent(direct)
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
     upper, refuted = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
@@ -79,9 +84,18 @@ def align(
         related=related,
         is_raw=is_raw,
         contradicted=frozenset(contradicted),
+        n_support=supports(bounds, knots_ns, direct, steps, doubtful),
         steps=steps,
-        warnings=refuted + check_clocks(findings, domains, contradicted, is_raw, steps),
+        warnings=refuted
+        + check_lone(findings, domains, lone, files)
+        + check_clocks(findings, domains, contradicted, is_raw, steps),
     )
+
+
+def _without(
+    bounds: Mapping[Pair, OffsetBounds], left_out: Mapping[Pair, Bools]
+) -> dict[Pair, OffsetBounds]:
+    return {ends: one.at(~left_out[ends]) for ends, one in bounds.items()}
 
 
 def _base(findings: Findings, domains: Sequence[int]) -> list[int]:

@@ -5,11 +5,14 @@ from dataclasses import fields
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
+
+MOST_NS = 2**63 - 1
+"""There is no next packet."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class OffsetBounds:
     `t_ns` is on the clock of the path's first point, as well as the survey knew it; `up_ns` and
     `down_ns` are the stamps of the packet, `places` the index of the file and the number of the
     frame upstream, and those downstream; 0 where they are not known. Each bound stands for `n`
-    packets.
+    packets, of which the next one bounds by `gap_ns` less.
     """
 
     t_ns: Ints
@@ -28,14 +31,25 @@ class OffsetBounds:
     up_ns: Ints
     down_ns: Ints
     places: Ints
+    gap_ns: Ints
 
     def within(self, first_ns: int | None, last_ns: int | None) -> "OffsetBounds":
         """Those of a stretch of time, its ends included; None is no limit."""
         is_in = np.ones(len(self.t_ns), dtype=bool)
         is_in &= True if first_ns is None else self.t_ns >= first_ns
         is_in &= True if last_ns is None else self.t_ns <= last_ns
-        columns = (self.t_ns, self.most_ns, self.n, self.up_ns, self.down_ns, self.places)
-        return OffsetBounds(*(column[is_in] for column in columns))
+        return self.at(is_in)
+
+    def at(self, which: Bools | Ints) -> "OffsetBounds":
+        """Some of them, by their numbers or one by one."""
+        names = [one.name for one in fields(self)]
+        return OffsetBounds(*(getattr(self, name)[which] for name in names))
+
+    def without(self, gone: "OffsetBounds") -> "OffsetBounds":
+        """Those that have not the timestamps of others."""
+        left = {*zip(gone.up_ns.tolist(), gone.down_ns.tolist(), strict=True)}
+        mine = zip(self.up_ns.tolist(), self.down_ns.tolist(), strict=True)
+        return self.at(np.array([stamps not in left for stamps in mine], dtype=bool))
 
     @classmethod
     def joined(cls, parts: Sequence["OffsetBounds"]) -> "OffsetBounds":
@@ -66,7 +80,8 @@ def all_bounds(
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         frames = (one.up_file, one.up_frame, one.down_file, one.down_frame)
         places = np.stack([0 * n if column is None else column for column in frames], axis=1)
-        bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places)
+        gap_ns = 0 * n + MOST_NS if one.gap_ns is None else one.gap_ns
+        bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places, gap_ns)
         of_pair.setdefault((a, b), []).append(bounds)
     return {ends: OffsetBounds.joined(parts) for ends, parts in of_pair.items()}
 

@@ -1,12 +1,17 @@
 """What may mislead about the clocks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
 
 from pcaplat.model.clocks import Step
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
+from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.contradictions import Contradictions
+from pcaplat.stages.align.lone import LoneBound
 from pcaplat.units import format_ns
 
 SECOND_NS = 1_000_000_000
@@ -34,6 +39,37 @@ def check_clocks(
         *_contradicted(findings, domains, contradicted),
         *_raw(findings, is_raw),
     ]
+
+
+def check_lone(
+    findings: Findings, domains: Sequence[int], lone: Sequence[LoneBound], files: Sequence[str]
+) -> list[Diagnostic]:
+    """Say which packets were not believed, the farthest of each pair of clocks by its frames."""
+    found = list[Diagnostic]()
+    for clocks in dict.fromkeys(one.clocks for one in lone):
+        of_pair = [one for one in lone if one.clocks == clocks]
+        worst = max(of_pair, key=lambda one: one.gap_ns)
+        up, down = (
+            next(findings.name(p) for p in findings.along if domains[p] == clock)
+            for clock in clocks
+        )
+        others = f", and {len(of_pair) - 1} more packets" if len(of_pair) > 1 else ""
+        text = (
+            f"a single packet from {up} to {down}{_frames(worst.bound, files)} is "
+            f"{format_ns(worst.gap_ns)} quicker than any other{others}: it was left out of the "
+            "interval of these clocks"
+        )
+        consequence = f"the interval is wider by up to {format_ns(worst.gap_ns)}"
+        remedy = "look at these frames: one of their timestamps may be wrong"
+        found.append(Diagnostic("single-packet-bound", down, text, consequence, remedy))
+    return found
+
+
+def _frames(bound: OffsetBounds, files: Sequence[str]) -> str:
+    """Files and frames of the first bound's packet, where they are known."""
+    places = np.reshape(bound.places[0], (2, 2)).tolist()
+    names = [f"{Path(files[file]).name} frame {frame}" for file, frame in places if frame]
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _apart(findings: Findings, domains: Sequence[int]) -> Iterator[Diagnostic]:

@@ -1,6 +1,6 @@
 """The interval in which a clock's offset lies, over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.clocks import Step
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.align.baseline import ClockBaseline, fit_baseline
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.windows import Both, windows_of
@@ -29,11 +30,21 @@ def bound_all(
     upper[:, range(n_domains), range(n_domains)] = 0.0
     for (a, b), forward in bounds.items():
         if a < b and (b, a) in bounds:
-            mirrored = [replace(step, size_ns=-step.size_ns) for step in steps.get(a, ())]
-            both = [*mirrored, *steps.get(b, ()), *doubtful.get((a, b), ())]
+            both = steps_between((a, b), steps, doubtful)
             lo, hi = bound_pair(forward, bounds[b, a], knots_ns, both)
             upper[:, a, b], upper[:, b, a] = hi, -lo
     return upper
+
+
+def steps_between(
+    clocks: Pair,
+    steps: Mapping[int, Sequence[Step]],
+    doubtful: Mapping[Pair, Sequence[Step]],
+) -> list[Step]:
+    """Steps of the second clock against the first, and those that their path may hide."""
+    first, second = clocks
+    mirrored = [replace(step, size_ns=-step.size_ns) for step in steps.get(first, ())]
+    return [*mirrored, *steps.get(second, ()), *doubtful.get(clocks, ())]
 
 
 def _parting(
@@ -77,18 +88,36 @@ def bound_pair(
     Less what steps have set it by. While a step may have been or not, both sides of it hold.
     """
     lo, hi = np.full(len(knots_ns), np.inf), np.full(len(knots_ns), -np.inf)
-    set_before_ns, steps = _parting(forward, reverse, steps)
-    starts = [None, *(step.after_ns for step in steps)]
-    ends = [*(step.before_ns for step in steps), None]
-    may_start = [None, *(step.before_ns for step in steps)]
-    may_end = [*(step.after_ns for step in steps), None]
-    set_ns = np.cumsum([set_before_ns, *(step.size_ns for step in steps)])
-    for start, end, first, last, by in zip(starts, ends, may_start, may_end, set_ns, strict=True):
-        here = _between(knots_ns, first, last)
-        stretch = forward.within(start, end), reverse.within(start, end)
-        least, most = (edge - by for edge in _bound_stretch(*stretch, knots_ns[here]))
+    for one in stretches(forward, reverse, steps):
+        here = _between(knots_ns, one.may_start_ns, one.may_end_ns)
+        least, most = (edge - one.set_ns for edge in _bound_stretch(one, knots_ns[here]))
         lo[here], hi[here] = np.minimum(lo[here], least), np.maximum(hi[here], most)
     return lo, hi
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Bounds between two steps, the times that it may reach to, and what the clock was set by."""
+
+    forward: OffsetBounds
+    reverse: OffsetBounds
+    may_start_ns: int | None
+    may_end_ns: int | None
+    set_ns: int
+
+
+def stretches(
+    forward: OffsetBounds, reverse: OffsetBounds, steps: Sequence[Step]
+) -> Iterator[Stretch]:
+    """Part the bounds of two clocks by their steps."""
+    set_ns, parting = _parting(forward, reverse, steps)
+    starts = [None, *parting]
+    ends = [*parting, None]
+    for start, end in zip(starts, ends, strict=True):
+        set_ns += start.size_ns if start else 0
+        span = start and start.after_ns, end and end.before_ns
+        both = forward.within(*span), reverse.within(*span)
+        yield Stretch(*both, start and start.before_ns, end and end.after_ns, set_ns)
 
 
 def _between(t_ns: Ints, first: int | None, last: int | None) -> Bools:
@@ -99,29 +128,55 @@ def _between(t_ns: Ints, first: int | None, last: int | None) -> Bools:
     return is_inside
 
 
-def _bound_stretch(
-    forward: OffsetBounds, reverse: OffsetBounds, knots_ns: Ints
-) -> tuple[Floats, Floats]:
+def _bound_stretch(stretch: Stretch, knots_ns: Ints) -> tuple[Floats, Floats]:
     """Bound a stretch without steps; they loosen with the distance in time from a baseline."""
+    forward, reverse = stretch.forward, stretch.reverse
     if not (len(forward.t_ns) and len(reverse.t_ns) and len(knots_ns)):
         nothing = np.full(len(knots_ns), np.inf)
         return -nothing, nothing
-    base_ns, t0 = int(forward.most_ns[0]), int(knots_ns[0])
-    x, f = _floats(forward.t_ns - t0), _floats(forward.most_ns - base_ns)
-    y, r = _floats(reverse.t_ns - t0), _floats(-reverse.most_ns - base_ns)
-    knots = _floats(knots_ns - t0)
-    start, end = min(x.min(), y.min(), 0.0), max(x.max(), y.max(), knots[-1])
+    fit = fit_stretch(stretch, knots_ns)
+    baseline, knots = fit.baseline, _floats(knots_ns - fit.t0_ns)
+    while True:
+        hi, lo = _cone(baseline, knots, fit.x, fit.f), -_cone(baseline, knots, fit.y, -fit.r)
+        looser = baseline.looser(knots[hi < lo]) if np.any(hi < lo) else None
+        if looser is None:
+            level = baseline.at(knots) + fit.base_ns
+            return lo + level, hi + level
+        baseline = looser
+
+
+@dataclass(frozen=True)
+class StretchFit:
+    """Bounds beside their baseline: `f` at times `x` from above and `r` at `y` from below.
+
+    Times are since `t0_ns`, and bounds beside `base_ns`.
+    """
+
+    baseline: ClockBaseline
+    x: Floats
+    f: Floats
+    y: Floats
+    r: Floats
+    t0_ns: int
+    base_ns: int
+
+    def lowest(self, times: Floats, x: Floats, f: Floats) -> Floats:
+        """Lowest of the bounds `f` at `x`, loosened until each of the times."""
+        return _cone(self.baseline, times, x, f)
+
+
+def fit_stretch(stretch: Stretch, knots_ns: Ints) -> StretchFit:
+    """Fit a baseline between the bounds of a stretch, and as far as its knots reach."""
+    forward, reverse = stretch.forward, stretch.reverse
+    base_ns, t0_ns = int(forward.most_ns[0]), int(knots_ns[0])
+    x, f = _floats(forward.t_ns - t0_ns), _floats(forward.most_ns - base_ns)
+    y, r = _floats(reverse.t_ns - t0_ns), _floats(-reverse.most_ns - base_ns)
+    end = max(x.max(), y.max(), float(knots_ns[-1] - t0_ns))
+    start = min(x.min(), y.min(), 0.0)
     windows = windows_of(Both(x, f, y, r, forward.n, reverse.n))
     baseline = fit_baseline(x, f, y, r, (start, max(end, start + 1)), windows)
     baseline = baseline.loosened(windows) if windows else baseline
-    f, r = f - baseline.at(x), r - baseline.at(y)
-    while True:
-        hi, lo = _cone(baseline, knots, x, f), -_cone(baseline, knots, y, -r)
-        looser = baseline.looser(knots[hi < lo]) if np.any(hi < lo) else None
-        if looser is None:
-            level = baseline.at(knots) + base_ns
-            return lo + level, hi + level
-        baseline = looser
+    return StretchFit(baseline, x, f - baseline.at(x), y, r - baseline.at(y), t0_ns, base_ns)
 
 
 def _floats(values: Ints) -> Floats:

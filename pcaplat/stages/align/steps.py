@@ -158,15 +158,21 @@ def _best_placed(event: Sequence[Seen], clock: int, size_ns: int) -> Step:
 def _all_jumps(
     bounds: Mapping[Pair, OffsetBounds], findings: Findings, domains: Sequence[int]
 ) -> list[Seen]:
-    cut_ns = dict.fromkeys(domains, 0.0)
-    for point, domain in zip(findings.points, domains, strict=True):
-        cut_ns[domain] = max(cut_ns[domain], point.cut_ns)
+    cut_ns = cuts_of_clocks(findings, domains)
     return [
         ((a, b), jump)
         for (a, b), forward in bounds.items()
         if a < b and (b, a) in bounds
         for jump in find_jumps(forward, bounds[b, a], cut_ns[a] + cut_ns[b])
     ]
+
+
+def cuts_of_clocks(findings: Findings, domains: Sequence[int]) -> dict[int, float]:
+    """How coarse the timestamps of each clock are, ns."""
+    cut_ns = dict.fromkeys(domains, 0.0)
+    for point, domain in zip(findings.points, domains, strict=True):
+        cut_ns[domain] = max(cut_ns[domain], point.cut_ns)
+    return cut_ns
 
 
 def with_steps(knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> Ints:

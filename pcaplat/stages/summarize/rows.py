@@ -121,7 +121,7 @@ def _bytes(one: Segment) -> Row:
 
 def _latencies(one: Segment) -> Row:
     names = ("min_ns", "mean_ns", *QUANTILES, "max_ns", "mean_without_late_ns")
-    row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.relation.half_width_ns}
+    row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.clock_half_width_ns}
     measured = one.distribution
     if measured is None:
         return row
@@ -176,6 +176,7 @@ def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, m
         "half_width_ns": _half_width_ns(relation, middle) if is_known else None,
         "drift_ppm": relation.drift_ppm if is_bounded else None,
         "drift_half_width_ppm": drift_off_ppm if is_bounded else None,
+        "n_support": relation.n_support,
         "quality": relation.kind.value,
         "steps": [
             {"t_ns": _on_reference(first, one.t_ns), "step_ns": one.size_ns}

@@ -155,6 +155,7 @@ fn min_delays_record<'py>(
         up_ns: ints(py, occupied().map(|least| least.up_ns))?,
         raw_ns: ints(py, occupied().map(|least| least.raw_ns))?,
         n: counts(py, occupied().map(|least| least.n))?,
+        gap_ns: ints(py, occupied().map(|least| least.second_ns.saturating_sub(least.residual_ns)))?,
         up_file: ints(py, files(0))?,
         up_frame: ints(py, numbers(0))?,
         down_file: ints(py, files(1))?,

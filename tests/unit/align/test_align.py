@@ -246,7 +246,7 @@ class TestStepsWithoutBounds:
         t_ns = START_NS + np.arange(1_000, 7_000, 100)
         each = np.full(len(t_ns), most_ns)
         return OffsetBounds(
-            t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64)
+            t_ns, each, each * 0 + 1, t_ns, t_ns, np.zeros((len(t_ns), 4), np.int64), each
         )
 
     @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (7_500, 0)])

@@ -40,6 +40,7 @@ from tests.unit.diagnostics.lint_causes import (
     ahead,
     batch,
     broken,
+    early_once,
     elsewhere,
     far,
     given,
@@ -206,6 +207,10 @@ CASES = {
     ),
     "clock-step": Case(
         replace(CLEAN, talk=LONG).having(far=far(clock=set_at(200_000))), replace(CLEAN, talk=LONG)
+    ),
+    "single-packet-bound": Case(
+        replace(CLEAN, talk=LONG).having(far=far(ahead_ns=early_once, jitter=1_013)),
+        replace(CLEAN, talk=LONG).having(far=far(jitter=1_013)),
     ),
     "clock-contradiction": Case(
         replace(THREE, options={"same_clock": [["near", "far"]]}).having(

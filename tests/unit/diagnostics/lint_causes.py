@@ -93,6 +93,11 @@ def set_at(step_ns: int) -> Callable[[int], int]:
     return lambda t_ns: t_ns + step_ns * (t_ns > LONG[len(LONG) // 2].t_ns)
 
 
+def early_once(packet: Packet) -> int:
+    """A clock that is wrong for one packet."""
+    return -40_000 * (packet is LONG[1_501])
+
+
 def stamps(share: int, **changes: Any) -> Place:  # noqa: ANN401 - fields of a place
     """One frame in `share` carries a stamp."""
     return near(

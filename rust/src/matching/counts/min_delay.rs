@@ -20,6 +20,8 @@ pub struct MinDelay {
     pub frames: [FrameId; 2],
     /// Pairs in the bin.
     pub n: u64,
+    /// The residual next to the least, ns: how far that is alone; the greatest number if it is.
+    pub second_ns: i64,
 }
 
 impl MinDelay {
@@ -32,22 +34,34 @@ impl MinDelay {
             raw_ns: down.t_ns.saturating_sub(up.t_ns),
             frames: [up.frame, down.frame],
             n: 1,
+            second_ns: i64::MAX,
         }
     }
 
     /// Keeps the lesser of two in the slot, which counts both.
     pub(crate) fn join(self, slot: &mut Option<Self>) {
         let order = |one: &Self| (one.residual_ns, one.raw_ns, one.aligned_ns, one.frames);
-        match slot {
-            // most are greater than the least so far
-            Some(least) if least.residual_ns < self.residual_ns => least.n += self.n,
-            Some(least) if order(least) <= order(&self) => least.n += self.n,
-            Some(least) => {
-                let n = least.n + self.n;
-                *least = Self { n, ..self };
-            }
-            None => *slot = Some(self),
+        let Some(least) = slot else {
+            *slot = Some(self);
+            return;
+        };
+        let n = least.n + self.n;
+        if least.second_ns < self.residual_ns {
+            // as most are
+            least.n = n;
+            return;
         }
+        let (first, other) = if order(least) <= order(&self) {
+            (*least, self)
+        } else {
+            (self, *least)
+        };
+        let second_ns = first.second_ns.min(other.residual_ns);
+        *least = Self {
+            n,
+            second_ns,
+            ..first
+        };
     }
 }
 
@@ -130,6 +144,7 @@ mod tests {
             raw_ns: residual_ns,
             frames: [FrameId::new(0, 1), FrameId::new(1, 1)],
             n: 1,
+            second_ns: i64::MAX,
         }
     }
 
@@ -141,7 +156,14 @@ mod tests {
             for index in 0..4 {
                 all[(index + turn) % 4].join(&mut slot);
             }
-            assert_eq!(slot, Some(MinDelay { n: 4, ..all[2] }));
+            assert_eq!(
+                slot,
+                Some(MinDelay {
+                    n: 4,
+                    second_ns: 3,
+                    ..all[2]
+                })
+            );
         }
     }
 }

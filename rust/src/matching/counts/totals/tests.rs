@@ -10,6 +10,7 @@ fn least(residual_ns: i64, aligned_ns: i64) -> MinDelay {
         raw_ns: residual_ns,
         frames: [FrameId::new(0, 1); 2],
         n: 1,
+        second_ns: i64::MAX,
     }
 }
 
@@ -63,6 +64,7 @@ fn merged_counts_are_sums() {
         total.least[&key][0],
         Some(MinDelay {
             n: 2,
+            second_ns: 5,
             ..least(4, 0)
         })
     );
