@@ -19,6 +19,7 @@ from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
 from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
+from pcaplat.stages.align.chains import Chains
 from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
 from pcaplat.stages.align.interval import bound_all
@@ -73,6 +74,11 @@ def align(
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
     upper, refuted = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
+    # over clocks of which nobody knows which is wrong no chain leads
+    chains = Chains({} if contradicted else bounds, knots_ns, steps)
+    upper, chained = chains.add_to(upper)
+    value = chains.values(value, upper, list(chained))
+    related |= {new: related[known] for new, known in chained.items()}
     return Clocks(
         knots_ns=knots_ns,
         domain=domains,

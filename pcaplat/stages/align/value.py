@@ -46,14 +46,14 @@ def values_in(
             both = [*steps.get(placed, ()), *steps.get(new, ())]
             is_equal = base_ns[new] == base_ns[placed] and not both
             fits = is_equal and np.all((lo_ns <= 0) & (hi_ns >= 0))
-            step_ns = np.zeros(len(value)) if fits else _middle(knots_ns, lo_ns, hi_ns, both)
+            step_ns = np.zeros(len(value)) if fits else middle(knots_ns, lo_ns, hi_ns, both)
             is_raw |= {(before, point)} if fits else set()
             value[:, new] = value[:, placed] + step_ns
             related[new] = related[placed]
     return value, related, frozenset(is_raw)
 
 
-def _middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats, steps: Sequence[Step]) -> Floats:
+def middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats, steps: Sequence[Step]) -> Floats:
     """The middle, stretch by stretch between steps."""
     stretch = np.searchsorted(np.sort([step.t_ns for step in steps]), knots_ns, side="right")
     value = np.empty(len(knots_ns))
