@@ -16,7 +16,7 @@ The rooms, each of which uses only those before it (docs/contributing.md):
 
     errors, records < units, text < tables < model < points, instruments < statistics < metrics
       < published < diagnostics < stages < breakdowns, traffic < run < linting < study
-      < comparing, validating, benchmarking, auditing < outputs < cli
+      < comparing, validating, benchmarking, auditing, tracing < outputs < cli
 
 Here are the verbs and types that are public; each is imported when it is first asked for, because
 `pcaplat --version` should not wait for polars.
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pcaplat.run.result import Result as Result
     from pcaplat.stages.read import follow as follow
     from pcaplat.stages.read import read as read
+    from pcaplat.tracing import trace as trace
     from pcaplat.validating import validate as validate
 
     __version__: str
@@ -66,6 +67,7 @@ HOMES = {
     "merge": "pcaplat.run.merge",
     "read": "pcaplat.stages.read",
     "rfc2544": "pcaplat.benchmarking",
+    "trace": "pcaplat.tracing",
     "validate": "pcaplat.validating",
     "write": "pcaplat.outputs",
 }
@@ -89,6 +91,7 @@ __all__ = [
     "merge",
     "read",
     "rfc2544",
+    "trace",
     "validate",
     "write",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "TOLD_BY",
     "TRIP_KINDS",
     "ArrowTable",
+    "CapturedFrame",
     "DecodedFrame",
     "Follow",
     "Formats",
@@ -33,6 +34,7 @@ __all__ = [
     "beta_quantile",
     "decode",
     "formats",
+    "frames_at",
     "gamma_quantile",
     "learn",
     "match_files",
@@ -125,6 +127,21 @@ class DecodedFrame:
     def stop(self) -> str | None: ...
 
 @final
+class CapturedFrame:
+    @property
+    def number(self) -> int: ...
+    @property
+    def link(self) -> int: ...
+    @property
+    def wire_bytes(self) -> int: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def layers(self) -> str: ...
+    @property
+    def starts(self) -> list[int]: ...
+
+@final
 class Formats:
     @property
     def files(self) -> list[tuple[str, str, list[str]]]: ...
@@ -183,6 +200,7 @@ def write_merged(
     points: Sequence[
         tuple[
             str,
+            str,
             Sequence[tuple[int, _Path, int | None, PointTree | None]],
             Sequence[tuple[int, int]],
         ]
@@ -191,9 +209,11 @@ def write_merged(
     out: _Path,
     unmatched_in: _Path | None = None,
     lost: tuple[_Path, Sequence[str]] | None = None,
+    found: tuple[_Path, Sequence[_Path]] | None = None,
     tell: _Tell = None,
 ) -> int: ...
 def decode(frame: bytes, link: int) -> DecodedFrame: ...
+def frames_at(path: _Path, numbers: Sequence[int], settings: Settings) -> list[CapturedFrame]: ...
 def formats() -> Formats: ...
 def beta_cdf(a: float, b: float, x: float) -> float: ...
 def beta_quantile(a: float, b: float, chance: float) -> float: ...

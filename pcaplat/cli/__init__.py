@@ -41,6 +41,8 @@ COMMANDS = {
     "read": "read",
     "points": "points",
     "report": "report",
+    "trace": "trace",
+    "wireshark": "wireshark",
 }
 PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
     ("validate", "compare", "rfc2544", "audit"), PROVE
@@ -139,7 +141,7 @@ def needed(arguments: Sequence[str]) -> Sequence[str]:
 
     Example:
         >>> needed(["merge", "a.pcap", "b.pcap"]), needed(["--version"]), len(needed(["--help"]))
-        (['merge'], [], 9)
+        (['merge'], [], 11)
     """
     first, *_ = [*arguments, ""]
     if first == "--version":

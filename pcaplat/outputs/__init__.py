@@ -29,6 +29,7 @@ OUTPUTS = {
     "parquet": "parquet",
     "pcapng": "pcapng",
     "unmatched": "unmatched",
+    "svg": "svg",
 }
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
 """What rests on a result: where a new result comes, it goes."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from pcaplat.outputs.report import (
+    Drawing,
     Entries,
     Grid,
     Paragraph,
@@ -14,6 +15,9 @@ from pcaplat.outputs.report import (
     Title,
 )
 from pcaplat.text import printable
+
+COLUMNS = 120
+"""Of a drawing."""
 
 MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
@@ -41,6 +45,12 @@ def _title(title: Title) -> str:
 
 def _paragraph(paragraph: Paragraph) -> str:
     return f"{text_cell(paragraph.text)}\n"
+
+
+def _drawing(drawing: Drawing) -> str:
+    """Give what only lines up in letters of one width, of which no fence can be a part."""
+    lines = (printable(line).replace("`", "'").rstrip() for line in drawing.draw(COLUMNS))
+    return "\n".join(["```text", *lines, "```\n"])
 
 
 def _grid(grid: Grid) -> str:
@@ -76,6 +86,7 @@ def _sentences(texts: Iterable[str]) -> str:
 LOOKS: dict[type[Section], Callable[..., str]] = {
     Title: _title,
     Paragraph: _paragraph,
+    Drawing: _drawing,
     Grid: _grid,
     Remarks: _remarks,
     Entries: _entries,

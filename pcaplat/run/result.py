@@ -15,7 +15,7 @@ from pcaplat.model.clocks import Clocks, offset_centre
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.lost_table import LostTable
 from pcaplat.model.matches.match_table import MatchTable
-from pcaplat.model.matches.spilled_rows import Rows, rows_in_order
+from pcaplat.model.matches.spilled_rows import Rows, rows_as_spilled, rows_in_order
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
@@ -24,6 +24,8 @@ from pcaplat.run.answer.notebook import html_of
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
 from pcaplat.run.folder import RunFolder, scan_holding
+from pcaplat.run.frame_latencies import write_latencies
+from pcaplat.run.point_description import describe_point
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.run.options import MergeOptions, given_options
 from pcaplat.stages.read import batches_of
@@ -408,12 +410,31 @@ class Result:
         return find_slowest(self.matches, self.packets, self.document, self._run.options.slowest)
 
     def write_merged(self, path: Path) -> None:
-        """Write every frame of every capture, in aligned time order, into one pcapng file."""
+        """Write every frame of every capture, in aligned time order, into one pcapng file.
+
+        With rows kept, a comment says of each frame its status, its trajectory and its latency.
+        """
         run, points = self._run, self._points()
+        places = {name: at for at, (name, *_) in enumerate(points)}
         captured = {row["point"] for row in self.document["captures"]}
-        for name in captured - {point.name for point in run.findings.points}:
-            points += [(name, run.rest_of(name), self._knots(i)) for i in run.points_in(name)[:1]]
-        _native.write_merged(points, run.settings, path)
+        for name in captured - places.keys():
+            points += [
+                (name, describe_point(self.document, name), run.rest_of(name), self._knots(i))
+                for i in run.points_in(name)[:1]
+            ]
+        found = (run.folder.name, self._frame_latencies(places)) if run.rows else None
+        _native.write_merged(points, run.settings, path, found=found)
+
+    def _frame_latencies(self, places: Mapping[str, int]) -> list[Path]:
+        """Write the latency of each frame beside the outcomes of the run."""
+        run = self._run
+        n_frames = dict.fromkeys((capture.name for capture in run.captures), 0)
+        for row in self.document["captures"]:
+            n_frames[row["file"]] += row["n_frames"]
+        table = MatchTable(run.captures, run.findings, run.clocks)
+        order = [places[point.name] for point in run.findings.points]
+        blocks = rows_as_spilled(run.rows)
+        return write_latencies(table, blocks, [*n_frames.values()], order, run.folder.name)
 
     def write_lost(self, path: Path) -> None:
         """Write the lost packets, in aligned time order, into one pcapng file.
@@ -427,11 +448,16 @@ class Result:
         path.parent.mkdir(parents=True, exist_ok=True)
         _native.write_merged(self._points(), run.settings, path, lost=(listed, names))
 
-    def _points(self) -> list[tuple[str, list[MergeFile], list[tuple[int, int]]]]:
-        """Give the points in the order of the path, each with its files and its clock."""
-        run = self._run
+    def _points(self) -> list[tuple[str, str, list[MergeFile], list[tuple[int, int]]]]:
+        """Give the points in the order of the path, each described, with its files and its clock."""
+        run, document = self._run, self.document
         points = [
-            (point.name, run.files_of(point.sources), self._knots(i))
+            (
+                point.name,
+                describe_point(document, point.name),
+                run.files_of(point.sources),
+                self._knots(i),
+            )
             for i, point in enumerate(run.findings.points)
         ]
         order = {name: at for at, name in enumerate(self.document["path"])}
@@ -442,7 +468,7 @@ class Result:
         self._need_rows()
         run = self._run
         point = next(point for point in run.findings.points if point.name == name)
-        one = (name, run.files_of(point.sources), [(0, 0)])
+        one = (name, "", run.files_of(point.sources), [(0, 0)])
         _native.write_merged([one], run.settings, path, unmatched_in=run.folder.name)
 
     def _knots(self, point: int) -> list[tuple[int, int]]:

@@ -7,13 +7,27 @@ What could not be decoded is a value in the row, never an exception. See docs/st
 
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pcaplat import _native
 from pcaplat.text import plain_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+CapturedFrame: TypeAlias = _native.CapturedFrame
+"""A frame's bytes, its layers, and where each of them starts."""
+
+
+def frames_at(path: str | PathLike[str], numbers: Sequence[int]) -> list[CapturedFrame]:
+    """Read the frames of these numbers, as they were captured; the file is read up to the last.
+
+    Raises:
+        InputError: The file is no capture.
+        OSError: It cannot be opened.
+    """
+    return _native.frames_at(path, numbers, _native.Settings())
 
 
 def read(

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use super::input::Input;
-use super::{Damage, Interface};
+use super::{Damage, HostName, Interface};
 
 /// What reading has found so far beside frames.
 #[derive(Default)]
@@ -11,6 +11,7 @@ pub(super) struct Findings {
     pub(super) interfaces: Vec<Interface>,
     pub(super) damage: Vec<Damage>,
     pub(super) is_truncated: bool,
+    pub(super) names: Vec<HostName>,
     n_frames: u64,
 }
 

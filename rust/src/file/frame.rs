@@ -1,6 +1,7 @@
 //! What reading a capture file gives: frames, what is known of their interfaces, and damage.
 
 use std::fmt;
+use std::net::IpAddr;
 
 /// One record of a capture file, borrowed from the reader's buffer.
 #[derive(Clone, Copy, Debug)]
@@ -135,4 +136,13 @@ pub struct Damage {
     pub at_byte: u64,
     /// What was wrong.
     pub text: String,
+}
+
+/// What a capture file calls an address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostName {
+    /// The address.
+    pub address: IpAddr,
+    /// Its name.
+    pub name: String,
 }

@@ -23,7 +23,7 @@ pub use compressed::{CODECS, Codec};
 use counted::CountedRead;
 use findings::Findings;
 pub use frame::{
-    Checksum, Damage, Frame, FrameDirection, Interface, Marks, NO_LINK, PacketVerdict,
+    Checksum, Damage, Frame, FrameDirection, HostName, Interface, Marks, NO_LINK, PacketVerdict,
 };
 use input::Input;
 pub use tail::Successor;
@@ -213,6 +213,12 @@ impl Capture {
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.findings.is_truncated
+    }
+
+    /// Names of addresses that the file gives so far.
+    #[must_use]
+    pub fn names(&self) -> &[HostName] {
+        &self.findings.names
     }
 
     /// The name of the file's format.

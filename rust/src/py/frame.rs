@@ -1,7 +1,49 @@
-//! One frame, for documentation and debugging.
+//! Single frames: of a capture by their numbers, and decoded for documentation and debugging.
 
-use super::{PyResult, Python, pyclass, pyfunction, raise};
+use super::{Progress, PyResult, Python, Settings, interruptible, pyclass, pyfunction, raise};
+use crate::export::frames::{FrameByNumber, frames_at as run_frames_at};
 use crate::wire::{Decoder, Packet, layer_path};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// A frame as it was captured, and where its headers are.
+#[pyclass(frozen, get_all, module = "pcaplat._native")]
+pub(super) struct CapturedFrame {
+    number: u64,
+    link: u16,
+    wire_bytes: u32,
+    data: Cow<'static, [u8]>,
+    layers: String,
+    starts: Vec<usize>,
+}
+
+impl From<FrameByNumber> for CapturedFrame {
+    fn from(frame: FrameByNumber) -> Self {
+        Self {
+            number: frame.number,
+            link: frame.link,
+            wire_bytes: frame.wire_bytes,
+            data: Cow::Owned(frame.bytes),
+            layers: frame.layers,
+            starts: frame.starts,
+        }
+    }
+}
+
+/// The frames of a capture that have these numbers.
+#[pyfunction]
+pub(super) fn frames_at(
+    py: Python<'_>,
+    path: PathBuf,
+    numbers: Vec<u64>,
+    settings: &Settings,
+) -> PyResult<Vec<CapturedFrame>> {
+    let decoder = settings.decoder().map_err(|error| raise(py, error))?;
+    let progress = Progress::default();
+    let job = || run_frames_at(&path, &numbers, &decoder, &|| progress.is_cancelled());
+    let found = interruptible(py, &progress, None, job)?;
+    Ok(found.into_iter().map(CapturedFrame::from).collect())
+}
 
 /// What was decoded of a frame.
 #[pyclass(frozen, get_all, module = "pcaplat._native")]

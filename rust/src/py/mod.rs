@@ -22,7 +22,7 @@ mod translated;
 
 use crate::base::hash::Seed;
 use crate::export::merged::{
-    FrameSelection, MergeFile, MergePoint, write_merged as run_write_merged,
+    FrameSelection, MergeFile, MergePoint, RunFiles, write_merged as run_write_merged,
 };
 use crate::location::PointTree;
 use crate::matching::IDENTITIES;
@@ -104,12 +104,12 @@ fn match_files<'py>(
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
 type FileValues = (usize, PathBuf, Option<u32>, Option<PointTree>);
 
-/// A point of merged.pcapng: name, files, clock knots.
-type MergeValues = (String, Vec<FileValues>, Vec<(i64, i64)>);
+/// A point of merged.pcapng: name, description, files, clock knots.
+type MergeValues = (String, String, Vec<FileValues>, Vec<(i64, i64)>);
 
 fn merge_point(
     reading: &Reading,
-    (name, files, clock): MergeValues,
+    (name, description, files, clock): MergeValues,
     only: &dyn Fn(usize) -> Option<FrameSelection>,
 ) -> MergePoint {
     let file = |(place, path, part, tree): FileValues| {
@@ -127,6 +127,7 @@ fn merge_point(
     };
     MergePoint {
         name,
+        description,
         files: files.into_iter().map(file).collect(),
         clock,
     }
@@ -134,9 +135,11 @@ fn merge_point(
 
 /// Writes all frames of some points as one pcapng and returns how many there are; with
 /// `unmatched_in`, where a run spilled its outcomes, those that it matched nowhere; with `lost`, its list
-/// of lost packets and the names of all points, those.
+/// of lost packets and the names of all points, those. With `found`, where a run spilled its outcomes and
+/// by file the latency of each frame, each has a comment.
 #[pyfunction]
-#[pyo3(signature = (points, settings, out, unmatched_in=None, lost=None, tell=None))]
+#[pyo3(signature = (points, settings, out, unmatched_in=None, lost=None, found=None, tell=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 fn write_merged(
     py: Python<'_>,
     points: Vec<MergeValues>,
@@ -144,14 +147,24 @@ fn write_merged(
     out: PathBuf,
     unmatched_in: Option<PathBuf>,
     lost: Option<(PathBuf, Vec<String>)>,
+    found: Option<(PathBuf, Vec<PathBuf>)>,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let reading = settings.reading().map_err(|error| raise(py, error))?;
     let lost = lost.map(|(list, names)| (list, Arc::from(names)));
-    let only = |place: usize| match (&unmatched_in, &lost) {
-        (Some(folder), _) => Some(FrameSelection::Unmatched(folder.clone(), place)),
-        (_, Some((list, names))) => {
+    let points_of: Arc<[String]> = points.iter().map(|point| point.0.clone()).collect();
+    let only = |place: usize| match (&unmatched_in, &lost, &found) {
+        (Some(folder), ..) => Some(FrameSelection::Unmatched(folder.clone(), place)),
+        (_, Some((list, names)), _) => {
             Some(FrameSelection::Lost(list.clone(), Arc::clone(names), place))
+        }
+        (.., Some((folder, latencies))) => {
+            let run = RunFiles {
+                folder: folder.clone(),
+                file: place,
+                latencies: latencies.get(place).cloned()?,
+            };
+            Some(FrameSelection::All(run, Arc::clone(&points_of)))
         }
         _ => None,
     };
@@ -174,6 +187,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<translated::Learned>()?;
     module.add_class::<Follow>()?;
     module.add_class::<frame::DecodedFrame>()?;
+    module.add_class::<frame::CapturedFrame>()?;
     module.add_class::<formats::Formats>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
@@ -183,6 +197,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(frame::frames_at, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::beta_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;

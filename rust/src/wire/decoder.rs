@@ -87,14 +87,30 @@ impl Decoder {
         fcs_bytes: u8,
         packet: &mut Packet,
     ) {
-        *packet = Packet::EMPTY;
         let bytes = whole(bytes, wire_bytes, fcs_bytes);
+        self.walk(link, bytes, packet, |_| ());
+    }
+
+    /// As [`Decoder::decode_frame`]; returns where each layer of `packet` starts, in their order.
+    pub fn layer_starts(&self, frame: &Frame<'_>, packet: &mut Packet) -> Vec<usize> {
+        let bytes = whole(frame.bytes, frame.wire_bytes, frame.fcs_bytes);
+        let mut starts = Vec::new();
+        self.walk(frame.link, bytes, packet, |at| starts.push(at));
+        // the last one may have been taken back
+        starts.truncate(packet.n_layers);
+        starts
+    }
+
+    #[inline]
+    fn walk(&self, link: u16, bytes: Cursor<'_>, packet: &mut Packet, mut at: impl FnMut(usize)) {
+        *packet = Packet::EMPTY;
         let mut walk = Walk::new(bytes, link, self.tables.session);
         let mut step = Step::certain(self.tables.links.get(link));
         if step.id == NONE {
             packet.stop = Some(stop(StopReason::Unknown, NONE, walk.bytes, 0));
         }
         while step.id != NONE {
+            at(walk.bytes.at());
             step = self.pass(step, &mut walk, packet);
         }
         packet.finish(&walk);

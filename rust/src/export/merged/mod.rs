@@ -3,6 +3,7 @@
 //! Points are merged as they are read; each point is sorted within a bounded number of frames
 //! first, since captures from several queues are not in order. Memory does not grow with the files.
 
+mod findings;
 mod selection;
 mod sorter;
 mod source;
@@ -17,6 +18,7 @@ use crate::base::error::{Error, Result};
 use crate::location::PointTree;
 use crate::stamp::FileStamps;
 use crate::wire::Decoder;
+pub use findings::{LATENCY_BYTES, RunFiles};
 pub use selection::FrameSelection;
 use source::PointFrames;
 use writer::Writer;
@@ -26,6 +28,8 @@ use writer::Writer;
 pub struct MergePoint {
     /// What its interface is called.
     pub name: String,
+    /// What is known of it: its files, its resolution, its clock.
+    pub description: String,
     /// Its capture; several are consecutive files of one.
     pub files: Vec<MergeFile>,
     /// Its clock's offset: knots (raw time, offset to subtract), both ns, in order of time; see
@@ -44,7 +48,7 @@ pub struct MergeFile {
     pub tree: Option<Arc<PointTree>>,
     /// What is known of the stamps in it.
     pub stamps: FileStamps,
-    /// Only these of its frames.
+    /// Only these of its frames, or what a comment says of each.
     pub only: Option<FrameSelection>,
 }
 
@@ -99,11 +103,10 @@ fn write_part(
         .iter()
         .map(|point| PointFrames::open(point, decoder))
         .collect::<Result<Vec<_>>>()?;
-    let mut writer = Writer::new(File::create(part).map_err(failed)?).map_err(failed)?;
+    let file = File::create(part).map_err(failed)?;
+    let mut writer = Writer::new(file, points).map_err(failed)?;
     for (id, source) in sources.iter().enumerate() {
-        writer
-            .describe(id, source.name(), source.first_link())
-            .map_err(failed)?;
+        writer.describe(id, source.first_link()).map_err(failed)?;
     }
     let mut n_frames = 0;
     while let Some((_, id)) = earliest(&sources) {
@@ -114,10 +117,12 @@ fn write_part(
             break;
         };
         if let Some(frame) = source.next_frame()? {
-            writer.write(id, source.name(), &frame).map_err(failed)?;
+            writer.write(id, &frame).map_err(failed)?;
             n_frames += 1;
         }
     }
+    let names = sources.iter_mut().flat_map(PointFrames::take_names);
+    writer.resolve(&names.collect()).map_err(failed)?;
     writer.finish().map_err(failed)?;
     Ok(n_frames)
 }

@@ -1,6 +1,7 @@
-//! Which frames of a file are written, where not all are: those that a run matched nowhere, or that
-//! were lost, each with the segment it was lost on.
+//! Which frames of a file are written: those that a run matched nowhere, or that were lost, each with
+//! the segment it was lost on; or all, each with what was found of it.
 
+use super::findings::{RunFiles, RunReader};
 use crate::base::error::Result;
 use crate::matching::Status;
 use crate::matching::loss::lost_packets::{LostPacket, ToldBy, read_lost};
@@ -15,12 +16,15 @@ pub enum FrameSelection {
     Unmatched(PathBuf, usize),
     /// Those that were lost: its list of them, and the names of the points.
     Lost(PathBuf, Arc<[String]>, usize),
+    /// All of them, each with what was found of it; the names of the points.
+    All(RunFiles, Arc<[String]>),
 }
 
 /// Frames of a file, selected one after the other.
 pub(super) enum SelectedFrames {
     Unmatched(Outcomes),
     Lost(LostFrames),
+    All(RunReader, Arc<[String]>),
 }
 
 impl SelectedFrames {
@@ -35,6 +39,7 @@ impl SelectedFrames {
                 file: *file,
                 next: None,
             }),
+            FrameSelection::All(run, names) => Self::All(RunReader::open(run)?, Arc::clone(names)),
         })
     }
 
@@ -47,6 +52,12 @@ impl SelectedFrames {
                 Ok(is_unmatched.then(String::new))
             }
             Self::Lost(lost) => lost.take(number),
+            Self::All(run, names) => {
+                let found = run.next_frame();
+                Ok(Some(
+                    found.map_or_else(String::new, |found| found.comment(names)),
+                ))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::sorter::{Sorter, WaitingFrame};
 use super::{MergeFile, MergePoint};
 use crate::base::error::Result;
 use crate::base::instant;
-use crate::file::{Capture, Frame, NO_LINK};
+use crate::file::{Capture, Frame, HostName, NO_LINK};
 use crate::location::part_of;
 use crate::stamp::Stamper;
 use crate::wire::{Decoder, Packet};
@@ -24,6 +24,7 @@ pub(super) struct PointFrames<'a> {
     sorter: Sorter,
     last_ns: i64,
     first_link: Option<u16>,
+    names: Vec<HostName>,
 }
 
 impl<'a> PointFrames<'a> {
@@ -38,13 +39,15 @@ impl<'a> PointFrames<'a> {
             sorter: Sorter::default(),
             last_ns: 0,
             first_link: None,
+            names: Vec::new(),
         };
         source.fill()?;
         Ok(source)
     }
 
-    pub(super) fn name(&self) -> &'a str {
-        &self.point.name
+    /// The names of addresses in the files that were read to their end.
+    pub(super) fn take_names(&mut self) -> Vec<HostName> {
+        std::mem::take(&mut self.names)
     }
 
     /// The link type that the point has first of all.
@@ -104,6 +107,7 @@ impl<'a> PointFrames<'a> {
     /// An empty file still knows its link type.
     fn end_file(&mut self) {
         if let Some((capture, file, _)) = self.capture.take() {
+            self.names.extend_from_slice(capture.names());
             let interfaces = capture.interfaces();
             let interface = file.part.filter(|_| file.tree.is_none()).unwrap_or(0);
             let wanted = interfaces.get(interface as usize);

@@ -2,22 +2,30 @@
 //!
 //! Spec: draft-ietf-opsawg-pcapng §4.1 to §4.3.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
+use std::net::IpAddr;
 
+use super::MergePoint;
 use super::sorter::WaitingFrame;
+use crate::file::HostName;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
+const NAME_RESOLUTION: u32 = 4;
 const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
+const IF_DESCRIPTION: u16 = 3;
 const IF_TSRESOL: u16 = 9;
 const OPT_COMMENT: u16 = 1;
 const EPB_FLAGS: u16 = 2;
+const NRB_IPV4: u16 = 1;
+const NRB_IPV6: u16 = 2;
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 const NANOSECONDS: u8 = 9;
 
@@ -26,19 +34,21 @@ const MAX_CAPTURED_BYTES: usize = 262_144;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A pcapng file being written.
-pub(super) struct Writer {
+pub(super) struct Writer<'a> {
     out: BufWriter<File>,
     /// What each interface stands for, in the order of their ids.
     interfaces: Vec<(usize, u16)>,
     body: Vec<u8>,
+    points: &'a [MergePoint],
 }
 
-impl Writer {
-    pub(super) fn new(file: File) -> Result<Self> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(file: File, points: &'a [MergePoint]) -> Result<Self> {
         let mut writer = Self {
             out: BufWriter::with_capacity(BUFFER_BYTES, file),
             interfaces: Vec::new(),
             body: Vec::new(),
+            points,
         };
         writer.body.extend(BYTE_ORDER_MAGIC.to_le_bytes());
         writer.body.extend([1, 0, 0, 0]);
@@ -50,20 +60,25 @@ impl Writer {
     }
 
     /// Announces the interface of a point for frames of one link type.
-    pub(super) fn describe(&mut self, point: usize, name: &str, link: u16) -> Result<()> {
+    pub(super) fn describe(&mut self, point: usize, link: u16) -> Result<()> {
         self.interfaces.push((point, link));
         self.body.extend(link.to_le_bytes());
         self.body.extend([0; 2]);
         self.body.extend([0; 4]);
-        self.option(IF_NAME, name.as_bytes());
+        if let Some(about) = self.points.get(point) {
+            self.option(IF_NAME, about.name.as_bytes());
+            if !about.description.is_empty() {
+                self.option(IF_DESCRIPTION, about.description.as_bytes());
+            }
+        }
         self.option(IF_TSRESOL, &[NANOSECONDS]);
         self.body.extend(END_OF_OPTIONS);
         self.block(INTERFACE_DESCRIPTION)
     }
 
     /// Writes a frame of a point.
-    pub(super) fn write(&mut self, point: usize, name: &str, frame: &WaitingFrame) -> Result<()> {
-        let id = self.interface(point, name, frame.link)?;
+    pub(super) fn write(&mut self, point: usize, frame: &WaitingFrame) -> Result<()> {
+        let id = self.interface(point, frame.link)?;
         let bytes = frame
             .bytes
             .get(..MAX_CAPTURED_BYTES)
@@ -87,8 +102,28 @@ impl Writer {
         self.block(ENHANCED_PACKET)
     }
 
+    /// Writes what addresses are called, in blocks that no reader takes for damage.
+    pub(super) fn resolve(&mut self, names: &BTreeSet<HostName>) -> Result<()> {
+        const NAMES_PER_BLOCK: usize = 1024;
+        let names: Vec<_> = names.iter().collect();
+        for some in names.chunks(NAMES_PER_BLOCK) {
+            for HostName { address, name } in some {
+                let (code, mut value) = match address {
+                    IpAddr::V4(address) => (NRB_IPV4, address.octets().to_vec()),
+                    IpAddr::V6(address) => (NRB_IPV6, address.octets().to_vec()),
+                };
+                value.extend(name.as_bytes());
+                value.push(0);
+                self.option(code, &value);
+            }
+            self.body.extend(END_OF_OPTIONS);
+            self.block(NAME_RESOLUTION)?;
+        }
+        Ok(())
+    }
+
     /// The id of a point's interface, announced if need be.
-    fn interface(&mut self, point: usize, name: &str, link: u16) -> Result<usize> {
+    fn interface(&mut self, point: usize, link: u16) -> Result<usize> {
         let sought = (point, link);
         let known = self
             .interfaces
@@ -96,7 +131,7 @@ impl Writer {
             .position(|interface| *interface == sought);
         let id = known.unwrap_or(self.interfaces.len());
         if known.is_none() {
-            self.describe(point, name, link)?;
+            self.describe(point, link)?;
         }
         Ok(id)
     }

@@ -9,6 +9,7 @@ pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 pub(super) const INTERFACE_DESCRIPTION: u32 = 1;
 pub(super) const PACKET: u32 = 2;
 pub(super) const SIMPLE_PACKET: u32 = 3;
+pub(super) const NAME_RESOLUTION: u32 = 4;
 pub(super) const INTERFACE_STATISTICS: u32 = 5;
 pub(super) const ENHANCED_PACKET: u32 = 6;
 pub(super) const JOURNAL: u32 = 9;

@@ -9,6 +9,7 @@
 
 mod block;
 mod interface;
+mod name_resolution;
 mod packet;
 
 use super::input::Input;
@@ -125,6 +126,10 @@ impl Pcapng {
             }
             block::INTERFACE_DESCRIPTION => self.describe(bytes, findings),
             block::INTERFACE_STATISTICS => self.count(bytes, findings),
+            block::NAME_RESOLUTION => {
+                name_resolution::learn(self.sections.order, bytes, &mut findings.names);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -1,0 +1,192 @@
+"""A result's folder, of whose tables only the row groups are read that may hold the answer."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path, PurePath
+from typing import Any
+
+from pcaplat.errors import InputError
+from pcaplat.records import dataclass
+from pcaplat.tables.columns import Row
+
+MOST_AT_ONCE = 128
+"""Values in one question: the row groups between the least and the greatest are read."""
+
+TEXTS = {
+    *("point", "file", "status", "layers", "src", "dst", "direction", "kind", "matched_by"),
+    *(f"{end}_{of}" for end in ("up", "down") for of in ("point", "file")),
+    *("identity", "near", "far", "told_by"),
+}
+"""Columns of texts, in all tables."""
+
+Expression = Any
+"""A condition of pyarrow, which ships no types."""
+
+
+@dataclass(frozen=True)
+class FrameName:
+    """A frame: its file, as the tables call it, and its number within it."""
+
+    file: str
+    frame: int
+
+
+class StoredResult:
+    """What `merge -o` wrote into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._tables: dict[str, Any] = {}
+        for name in ("summary.json", "packets.parquet", "matches.parquet"):
+            if not (folder / name).is_file():
+                raise InputError(f"{folder}: has no {name}; give a folder that `merge -o` wrote")
+
+    @cached_property
+    def summary(self) -> Row:
+        """The summary."""
+        found: Row = json.loads((self.folder / "summary.json").read_text("utf-8"))
+        return found
+
+    @cached_property
+    def path(self) -> list[str]:
+        """The points in forward order."""
+        return [*self.summary["path"]]
+
+    def behind(self, point: str, direction: str | None) -> list[str]:
+        """Give the points that a packet reaches next behind a point."""
+        near, far = ("far", "near") if direction == "reverse" else ("near", "far")
+        return [edge[far] for edge in self.summary["edges"] if edge[near] == point and direction]
+
+    def between(self, one: str, other: str) -> set[str]:
+        """Give the points on all ways between two points, whichever is nearer the path's first."""
+        ways = self._onward(one) & self._onward(other, "reverse")
+        return ways | (self._onward(other) & self._onward(one, "reverse"))
+
+    def _onward(self, point: str, direction: str = "forward") -> set[str]:
+        found: set[str] = set()
+        ends = {point}
+        while ends:
+            ends = {next_ for end in ends for next_ in self.behind(end, direction)} - found
+            found |= ends
+        return found
+
+    def frame_named(self, text: str) -> FrameName:
+        """Read FILE:FRAME; FILE is a capture's path, its name, its stem, or its point.
+
+        Raises:
+            InputError: No capture is called so, or more than one.
+        """
+        name, _, number = text.rpartition(":")
+        if not name or not number.isdecimal() or int(number) < 1:
+            raise InputError(f"{text!r} is no frame; write it like uplink.pcap:1234")
+        files = {row["file"] for row in self.summary["captures"]}
+        found = {name} & files or {file for file in files if PurePath(file).name == name}
+        found = found or {file for file in files if PurePath(file).name.split(".")[0] == name}
+        found = found or {row["file"] for row in self.summary["captures"] if row["point"] == name}
+        if len(found) != 1:
+            which = "is more than one capture" if found else "is no capture of this result"
+            known = ", ".join(sorted(found or files))
+            raise InputError(f"{name}: {which}; there are: {known}")
+        return FrameName(found.pop(), int(number))
+
+    def packets_at(self, frames: Iterable[FrameName]) -> list[Row]:
+        """Give the rows of packets.parquet of some frames."""
+        return [*self._rows_of("packets", frames, ("file", "frame"))]
+
+    def matches_of(self, trajectories: Iterable[int]) -> list[Row]:
+        """Give the rows of matches.parquet of some trajectories, each from its sender on."""
+        found = (self.rows("matches", one) for one in _among("trajectory_id", trajectories))
+        return [row for rows in found for row in rows]
+
+    def matches_at(self, frames: Iterable[FrameName], end: str) -> list[Row]:
+        """Give the rows without a trajectory whose `end`, up or down, is one of the frames."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - slow to import, seldom needed
+
+        is_cut = pc.field("trajectory_id").is_null()
+        return [*self._rows_of("matches", frames, (f"{end}_file", f"{end}_frame"), is_cut)]
+
+    def copies_of(self, rows: Sequence[Row], within_ns: int) -> list[Row]:
+        """Give the later copies of some packets at the points of their frames."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+        found: list[FrameName] = []
+        for point in dict.fromkeys(row["point"] for row in rows):
+            here = sorted(
+                (row["t_ns"], row["trajectory_id"]) for row in rows if row["point"] == point
+            )
+            is_copy = (pc.field("status") == "duplicate") & (pc.field("point") == point)
+            for start in range(0, len(here), MOST_AT_ONCE):
+                times, wholes = zip(*here[start : start + MOST_AT_ONCE], strict=True)
+                t_ns = pc.field("t_ns")
+                is_near = (t_ns >= times[0] - within_ns) & (t_ns <= times[-1] + within_ns)
+                is_it = is_copy & is_near & pc.field("trajectory_id").isin(wholes)
+                # nearly always there are none, and all columns would be read for nothing
+                names = self.rows("packets", is_it, ["file", "frame"])
+                found += [FrameName(row["file"], row["frame"]) for row in names]
+        return self.packets_at(found)
+
+    @property
+    def knows_losses(self) -> bool:
+        """Whether lost.parquet is there."""
+        return (self.folder / "lost.parquet").is_file()
+
+    def lost_frames(self) -> list[FrameName]:
+        """Give the frames of packets that were lost, in the table's order, each once."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+        rows = self.rows("lost", pc.field("frame").is_valid(), ["file", "frame"])
+        return [*dict.fromkeys(FrameName(row["file"], row["frame"]) for row in rows)]
+
+    def losses_at(self, frames: Iterable[FrameName]) -> list[Row]:
+        """Give the rows of lost.parquet of some frames; none where it is missing."""
+        return [*self._rows_of("lost", frames, ("file", "frame"))] if self.knows_losses else []
+
+    def _rows_of(
+        self,
+        table: str,
+        frames: Iterable[FrameName],
+        names: tuple[str, str],
+        besides: Expression = None,
+    ) -> Iterator[Row]:
+        import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+        of_file: dict[str, set[int]] = {}
+        for one in frames:
+            of_file.setdefault(one.file, set()).add(one.frame)
+        for file, numbers in of_file.items():
+            is_of = pc.field(names[0]) == file
+            for is_it in _among(names[1], numbers):
+                where = is_of & is_it if besides is None else is_of & is_it & besides
+                yield from self.rows(table, where)
+
+    def rows(
+        self, table: str, where: Expression, columns: list[str] | None = None, most: int = 0
+    ) -> list[Row]:
+        """Give the rows of a table that meet a condition; the first `most`, if that is not 0."""
+        found = self._table(table)
+        if most:
+            return found.head(most, filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
+        return found.to_table(filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
+
+    def _table(self, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Open a table once, for its row groups are told only by reading its end."""
+        import pyarrow.dataset as ds  # noqa: PLC0415 - likewise
+
+        if name not in self._tables:
+            # a row group's texts are few and often repeated: only those of the answer are made
+            texts = ds.ParquetFileFormat(dictionary_columns=TEXTS)
+            self._tables[name] = ds.dataset(self.folder / f"{name}.parquet", format=texts)
+        return self._tables[name]
+
+
+def _among(column: str, values: Iterable[int]) -> Iterator[Expression]:
+    """Give conditions that a column has one of some values, each for values near each other."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+    ordered = sorted(values)
+    for start in range(0, len(ordered), MOST_AT_ONCE):
+        some = ordered[start : start + MOST_AT_ONCE]
+        # the range is what row groups are chosen by
+        is_near = (pc.field(column) >= some[0]) & (pc.field(column) <= some[-1])
+        yield is_near if len(some) == 1 else is_near & pc.field(column).isin(some)
