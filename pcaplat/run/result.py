@@ -25,9 +25,9 @@ from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.frame_latencies import write_latencies
-from pcaplat.run.point_description import describe_point
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.run.options import MergeOptions, given_options
+from pcaplat.run.point_description import describe_point
 from pcaplat.stages.read import batches_of
 from pcaplat.stages.summarize import clock_band_rows
 from pcaplat.tables.breakdowns import BY
@@ -449,7 +449,7 @@ class Result:
         _native.write_merged(self._points(), run.settings, path, lost=(listed, names))
 
     def _points(self) -> list[tuple[str, str, list[MergeFile], list[tuple[int, int]]]]:
-        """Give the points in the order of the path, each described, with its files and its clock."""
+        """Give the points in the order of the path, each with its files and its clock."""
         run, document = self._run, self.document
         points = [
             (
