@@ -8,10 +8,16 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from pcaplat.cli import Format, note, print_found, progress_bar, refuse_replacing
+from pcaplat.cli import OUTPUT, Format, note, print_found, refuse_replacing
 from pcaplat.cli.options import OF_MEASURING, NoProgress, Quiet, offering
+from pcaplat.cli.progress import progress_line
 from pcaplat.errors import OptionError
 
+EXAMPLES = (
+    "pcaplat trace out uplink.pcap:1234                 out: a folder that merge -o wrote",
+    "pcaplat trace *.pcap uplink:1234 --flow            its connection too, as a ladder",
+    "pcaplat trace out --lost --plot ladder.svg",
+)
 FRAME = re.compile(r".+:\d+", re.DOTALL)
 SHOWN = 40
 """Packets of a flow, or lost ones, unless another number is given."""
@@ -35,7 +41,13 @@ Most = Annotated[
     int, Option("--most", min=1, metavar="N", help="Packets of a flow, or lost, at most.")
 ]
 Plot = Annotated[
-    Path | None, Option("--plot", metavar="FILE.svg", help="Write the ladder as a picture.")
+    Path | None,
+    Option(
+        "--plot",
+        metavar="FILE.svg",
+        help="Draw the ladder as a picture.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 
@@ -107,8 +119,8 @@ def _result_folder(
     with TemporaryDirectory(prefix="pcaplat-trace-") as scratch:
         folder = Path(scratch) / "result"
         with (
-            progress_bar(is_wanted=not is_quiet) as bar,
-            merge(list(sources), **options, keep_crossings=False, progress=bar) as result,
+            progress_line(is_wanted=not is_quiet) as line,
+            merge(list(sources), **options, keep_crossings=False, progress=line) as result,
         ):
             write(result, folder)
         yield folder

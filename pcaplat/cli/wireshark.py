@@ -14,6 +14,7 @@ from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 from pcaplat.errors import OutputError
 
+EXAMPLES = ("pcaplat wireshark install",)
 FILES = Path(__file__).parents[1] / "wireshark"
 PLUGIN = "pcaplat.lua"
 PROFILE = "pcaplat"

@@ -24,10 +24,10 @@ from pcaplat.run.answer.notebook import html_of
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
 from pcaplat.run.folder import RunFolder, scan_holding
-from pcaplat.run.frame_latencies import write_latencies
 from pcaplat.run.measurement import MeasuredPath
+from pcaplat.run.merged.frame_latencies import write_latencies
+from pcaplat.run.merged.point_description import describe_point
 from pcaplat.run.options import MergeOptions, given_options
-from pcaplat.run.point_description import describe_point
 from pcaplat.stages.read import batches_of
 from pcaplat.stages.summarize import clock_band_rows
 from pcaplat.tables.breakdowns import BY

@@ -54,6 +54,7 @@ def with_loss(folder: Path, tmp_path: Path) -> Path:
         "weight": 1.0,
         "told_by": "alone",
     }
+    (copy / "lost.parquet").unlink()
     pl.DataFrame([lost]).write_parquet(copy / "lost.parquet")
     return copy
 
@@ -86,7 +87,6 @@ def test_captures_give_what_their_folder_gives(
         (["sw-a:999999"], "has no such frame"),
         ([], "name a frame behind"),
         (["sw-a:1", "--slowest", "2"], "not both"),
-        (["--lost"], "has no lost.parquet"),
         (["sw-a:1", "--path", "a,b"], "is measured already"),
         (["sw-a:1", "--plot", "ladder.png"], "ends in .svg"),
     ],
@@ -121,6 +121,14 @@ def test_a_lost_packet_is_followed_to_where_it_was_lost(with_loss: Path) -> None
     assert [(row["near"], row["far"]) for row in packet["lost"]] == [("sw-a", "sw-b")]
     drawn = [row for row in document["flow"]["packets"] if row["lost"]]
     assert [row["trajectory_id"] for row in drawn] == [packet["trajectory_id"]]
+
+
+def test_a_folder_that_does_not_know_its_losses_is_refused(
+    with_loss: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (with_loss / "lost.parquet").unlink()
+    assert run(["trace", str(with_loss), "--lost"]) == 2
+    assert "has no lost.parquet" in capsys.readouterr().err
 
 
 def test_without_losses_known_it_is_said_what_is_known(with_loss: Path) -> None:
