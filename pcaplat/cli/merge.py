@@ -148,7 +148,7 @@ class Printed:
     @property
     def needs_rows(self) -> bool:
         """Whether what is known of single packets is printed."""
-        return self.table in LARGE
+        return self.table in LARGE or getattr(output(self.format), "NEEDS_ROWS", False)
 
     def check(self) -> None:
         """Refuse a table that there is not, before any work is done."""

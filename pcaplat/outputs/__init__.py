@@ -1,7 +1,8 @@
 """Outputs: one module per format, each known by what it offers.
 
 - `show(report, stream)`: whatever a command found, as text; `reports/COMMAND.py` tells it.
-- `show_COMMAND(found, stream)`: what this one command found (a merge's result, else a document).
+- `show_COMMAND(found, stream)`: what this one command found (a merge's result, else a document);
+  with `NEEDS_ROWS` it takes a result that kept its rows.
 - `save(result, directory)` and `files()`: a merge's files in a folder, and their names.
 - `save_rows(batches, stream)`: Arrow batches of packets, for `pcaplat read`.
 
@@ -30,6 +31,9 @@ OUTPUTS = {
     "pcapng": "pcapng",
     "unmatched": "unmatched",
     "svg": "svg",
+    "perfetto": "perfetto",
+    "otlp": "otlp",
+    "openmetrics": "openmetrics",
 }
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
 """What rests on a result: where a new result comes, it goes."""
@@ -57,7 +61,7 @@ def formats(command: str) -> list[str]:
 
     Example:
         >>> formats("merge"), formats("read")
-        (['table', 'json', 'csv', 'markdown'], ['csv', 'json'])
+        (['table', 'json', 'csv', 'markdown', 'perfetto', 'otlp', 'openmetrics'], ['csv', 'json'])
     """
     if command == "read":
         return sorted({*outputs_with("show")} & {*outputs_with("save_rows")})

@@ -155,9 +155,11 @@ fn write_merged(
     let points_of: Arc<[String]> = points.iter().map(|point| point.0.clone()).collect();
     let only = |place: usize| match (&unmatched_in, &lost, &found) {
         (Some(folder), ..) => Some(FrameSelection::Unmatched(folder.clone(), place)),
-        (_, Some((list, names)), _) => {
-            Some(FrameSelection::Lost(list.clone(), Arc::clone(names), place))
-        }
+        (_, Some((packets, names)), _) => Some(FrameSelection::Lost(
+            packets.clone(),
+            Arc::clone(names),
+            place,
+        )),
         (.., Some((folder, latencies))) => {
             let run = RunFiles {
                 folder: folder.clone(),
