@@ -41,7 +41,8 @@ FALSE_SHARE = 0.025
 def alike_and_skewed(chance: np.random.Generator, n: int) -> Floats:
     """Neighbours resemble each other (AR(1), 0.7), and the tail is on the slow side."""
     steps = chance.normal(size=n) * sqrt(1 - 0.7**2)
-    return 3 * (np.exp(0.8 * np.asarray(lfilter([1], [1, -0.7], steps))) - np.exp(0.32))
+    neighbours: Floats = np.asarray(lfilter([1], [1, -0.7], steps), np.float64)
+    return np.asarray(3 * (np.exp(0.8 * neighbours) - np.exp(0.32)))
 
 
 def bimodal(chance: np.random.Generator, n: int) -> Floats:

@@ -1,0 +1,174 @@
+"""Runs that are copies of each other, in whatever dress, are no runs: they are refused by name."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pcaplat.cli import run as run_command
+from tests.support.request_runs import RequestRun, RequestStudy
+from tests.support.verdicts import DIFFERENCE, Validate, claim, sources, write_claims
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+COPIES = pytest.mark.xfail(strict=True, reason="issue 21, number 3: runs that are copies")
+HEAD_BYTES, RECORD_BYTES = 24, 16
+HOUR_S = 3600
+
+
+@pytest.fixture
+def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
+    return Validate(capsys)
+
+
+def records(file: Path) -> list[tuple[int, int, bytes]]:
+    """Seconds, nanoseconds and bytes of each frame."""
+    data, at, found = file.read_bytes(), HEAD_BYTES, []
+    while at < len(data):
+        seconds, ns, size, _ = struct.unpack_from("<IIII", data, at)
+        at += RECORD_BYTES
+        found.append((seconds, ns, data[at : at + size]))
+        at += size
+    return found
+
+
+def rewrite(file: Path, frames: list[tuple[int, int, bytes]]) -> None:
+    head = file.read_bytes()[:HEAD_BYTES]
+    bodies = (struct.pack("<IIII", s, ns, len(b), len(b)) + b for s, ns, b in frames)
+    file.write_bytes(head + b"".join(bodies))
+
+
+def as_they_are(_: Path, __: int) -> None:
+    """Copy, and no more."""
+
+
+def renamed(folder: Path, number: int) -> None:
+    """Nothing but the names of the folders is new; the files are compressed at another level."""
+    for file in sorted(folder.iterdir()):
+        (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), number % 9))
+        file.unlink()
+
+
+def with_another_header(folder: Path, number: int) -> None:
+    """The snap length that the header tells is another."""
+    for file in folder.iterdir():
+        data = bytearray(file.read_bytes())
+        struct.pack_into("<I", data, 16, 65_535 + number)
+        file.write_bytes(data)
+
+
+def trimmed(folder: Path, number: int) -> None:
+    """A few frames at the start and the end are left out."""
+    for file in folder.iterdir():
+        rewrite(file, records(file)[4 * number : -4 * number or None])
+
+
+def an_hour_later(folder: Path, number: int) -> None:
+    """Whole hours are added to every stamp."""
+    for file in folder.iterdir():
+        rewrite(file, [(s + number * HOUR_S, ns, data) for s, ns, data in records(file)])
+
+
+DRESSES = [as_they_are, renamed, with_another_header, trimmed, an_hour_later]
+
+
+def copies(source: Path, target: Path, dress: Callable[[Path, int], None], n: int = 5) -> Path:
+    for number in range(n):
+        shutil.copytree(source, target / f"run{number}")
+        dress(target / f"run{number}", number)
+    return target
+
+
+def refusal(validate: Validate, tmp_path: Path, folders: dict[str, Path]) -> str:
+    """What the command says instead of a verdict."""
+    path = write_claims(tmp_path, claim("interval = [3, 5]", DIFFERENCE))
+    assert validate(path, *sources(folders)) == []
+    assert validate.status == 2
+    return validate.err
+
+
+@COPIES
+@pytest.mark.parametrize("dress", DRESSES)
+def test_five_copies_of_one_run_are_no_five_runs(
+    validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
+) -> None:
+    both = RequestStudy(n_runs=1).save(tmp_path / "s")
+    folders = {
+        name: copies(folder / "run0", tmp_path / name, dress) for name, folder in both.items()
+    }
+    said = refusal(validate, tmp_path, folders)
+    assert "run0" in said
+    assert "run1" in said
+
+
+@COPIES
+@pytest.mark.parametrize("dress", DRESSES)
+def test_one_copy_among_runs_is_found(
+    validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
+) -> None:
+    folders = RequestStudy(n_runs=5).save(tmp_path / "s")
+    shutil.copytree(folders["slow"] / "run2", folders["slow"] / "run7")
+    dress(folders["slow"] / "run7", 3)
+    said = refusal(validate, tmp_path, folders)
+    assert "run2" in said
+    assert "run7" in said
+
+
+@COPIES
+def test_one_scenario_is_not_given_for_another(validate: Validate, tmp_path: Path) -> None:
+    folders = RequestStudy(n_runs=5).save(tmp_path / "s")
+    said = refusal(validate, tmp_path, folders | {"slow": folders["plain"]})
+    assert "plain" in said
+    assert "slow" in said
+    shutil.copytree(folders["plain"], tmp_path / "again")
+    refusal(validate, tmp_path, folders | {"slow": tmp_path / "again"})
+
+
+@COPIES
+def test_a_run_is_of_one_scenario(validate: Validate, tmp_path: Path) -> None:
+    folders = RequestStudy(n_runs=5).save(tmp_path / "s")
+    shutil.copytree(folders["plain"] / "run3", folders["slow"] / "run9")
+    said = refusal(validate, tmp_path, folders)
+    assert "run3" in said
+    assert "run9" in said
+
+
+@COPIES
+def test_what_merge_wrote_twice_is_one_run(validate: Validate, tmp_path: Path) -> None:
+    folders = RequestStudy(n_runs=1).save(tmp_path / "s")
+    for name, folder in folders.items():
+        for number in range(5):
+            files = sorted(map(str, (folder / "run0").iterdir()))
+            target = str(tmp_path / "merged" / name / f"run{number}")
+            assert run_command(["merge", *files, "-o", target, "--quiet"]) == 0
+    validate.capsys.readouterr()
+    refusal(validate, tmp_path, {name: tmp_path / "merged" / name for name in folders})
+
+
+@COPIES
+@pytest.mark.parametrize("dress", DRESSES)
+def test_compare_refuses_copies_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dress: Callable[[Path, int], None]
+) -> None:
+    both = RequestStudy(n_runs=1).save(tmp_path / "s")
+    folders = [str(copies(f / "run0", tmp_path / name, dress)) for name, f in both.items()]
+    assert run_command(["compare", *folders]) == 2
+    assert "run1" in capsys.readouterr().err
+
+
+def test_runs_that_begin_alike_are_no_copies(validate: Validate, tmp_path: Path) -> None:
+    """The same requests at the same times of day: only what the path does is another."""
+    folders = {}
+    for name, effect_ns in (("plain", 0.0), ("slow", 4000.0)):
+        for number in range(5):
+            run = RequestRun(run_ns=effect_ns, start_ns=RequestRun.start_ns, seed=number)
+            run.save(tmp_path / name / f"run{number}")
+        folders[name] = tmp_path / name
+    path = write_claims(tmp_path, claim("interval = [3, 5]", DIFFERENCE))
+    assert validate(path, *sources(folders))

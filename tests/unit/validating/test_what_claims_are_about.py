@@ -1,0 +1,213 @@
+"""A verdict needs what it is about: a scenario that is told, packets that the claim speaks of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pcaplat import validate as validate_in_python
+from tests.support.frames import TCP
+from tests.support.request_runs import RequestRun, RequestStudy
+from tests.support.verdicts import PATH, SURE, Validate, claim, sources, words, write_claims
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOLD = pytest.mark.xfail(strict=True, reason="issue 21, number 1: a scenario is told, not assumed")
+MEANT = pytest.mark.xfail(strict=True, reason="issue 21, number 1: a claim's population is checked")
+OFFERED = pytest.mark.xfail(strict=True, reason="issue 21, number 1: capacity that was not offered")
+ONE_RUN = pytest.mark.xfail(strict=True, reason="issue 21, number 2: one run is one run")
+
+VXLAN = 'scope = { kind = "path", scenario = "vxlan" }'
+THESE_CAPTURES = 'scope = "run"'
+"""The scope of a claim about the captures that are given."""
+HOLDS, FAILS = "interval = [10, 14]", "interval = [30, 40]"
+
+
+@pytest.fixture
+def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
+    return Validate(capsys)
+
+
+@pytest.fixture
+def idle(tmp_path: Path) -> list[Path]:
+    """One run of a ping-pong between two hosts."""
+    return sorted(RequestRun().save(tmp_path / "idle").iterdir())
+
+
+def six_runs(folder: Path, like: RequestRun) -> Path:
+    return RequestStudy(0.0, run_sd_ns=50.0, like=like).save(folder)["plain"]
+
+
+# ---- the scenario
+
+
+@TOLD
+def test_an_idle_ping_pong_refutes_no_capacity_of_eight_pairs(
+    validate: Validate, idle: list[Path]
+) -> None:
+    rows = validate("vds-ipfix", *idle, "--claim", "ipfix-system-packet-rate-uni")
+    assert words(rows) in ([], ["undecided"])
+    assert validate.status in {2, 3}
+    assert "ipfix-8-pairs" in validate.out + validate.err
+
+
+@TOLD
+def test_captures_without_a_scenario_decide_no_claim_about_one(tmp_path: Path) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    for bound in (HOLDS, FAILS):
+        path = write_claims(tmp_path, claim(bound, VXLAN))
+        (row,) = validate_in_python(path, [runs / f"run{at}" for at in range(6)])["verdicts"]
+        assert row["verdict"] == "undecided"
+        assert "vxlan" in row["reason"]
+
+
+@TOLD
+def test_a_scenario_may_be_told_on_the_command_line(validate: Validate, tmp_path: Path) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    path = write_claims(tmp_path, claim(HOLDS, VXLAN))
+    assert words(validate(path, runs, "--scenario", "vxlan")) == ["held"]
+    path = write_claims(tmp_path, claim(FAILS, VXLAN))
+    assert words(validate(path, runs, "--scenario", "vxlan")) == ["refuted"]
+
+
+def test_another_scenario_decides_nothing(validate: Validate, tmp_path: Path) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    path = write_claims(tmp_path, claim(FAILS, VXLAN))
+    rows = validate(path, runs, "--scenario", "l2")
+    assert words(rows) in ([], ["undecided"])
+    assert validate.status in {2, 3}
+
+
+# ---- the population
+
+
+@MEANT
+@pytest.mark.parametrize(
+    ("population", "reason"),
+    [
+        ("frame_bytes = [1500]", "110"),
+        ('filter = "tcp"', "tcp"),
+        ('filter = "host 192.0.2.1"', "192.0.2.1"),
+    ],
+)
+@pytest.mark.parametrize("bound", [HOLDS, FAILS])
+def test_what_captures_contradict_is_undecided_and_says_so(
+    validate: Validate, tmp_path: Path, population: str, reason: str, bound: str
+) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    path = write_claims(tmp_path, claim(f"{bound}\npopulation = {{ {population} }}"))
+    (row,) = validate(path, runs)
+    assert row["verdict"] == "undecided"
+    assert reason in row["reason"]
+
+
+@pytest.mark.parametrize("population", ['filter = "udp port 7"', "frame_bytes = [110]"])
+@pytest.mark.parametrize(("bound", "word"), [(HOLDS, "held"), (FAILS, "refuted")])
+def test_what_captures_bear_out_is_decided(
+    validate: Validate, tmp_path: Path, population: str, bound: str, word: str
+) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    path = write_claims(tmp_path, claim(f"{bound}\npopulation = {{ {population} }}"))
+    assert words(validate(path, runs)) == [word]
+
+
+@MEANT
+@pytest.mark.parametrize(
+    "like",
+    [
+        RequestRun(n_bytes=1024),
+        RequestRun(protocol=TCP, n_bytes=64, gap_ns=10**6),
+    ],
+    ids=["UDP, not TCP", "64 bytes, not 1024"],
+)
+def test_a_claim_of_tcp_rr_of_1024_bytes_is_refuted_by_nothing_else(
+    validate: Validate, tmp_path: Path, like: RequestRun
+) -> None:
+    folders = RequestStudy(300_000.0, like=like).save(tmp_path / "s")
+    given = sources({"l2": folders["plain"], "vxlan": folders["slow"]})
+    (row,) = validate("nsx-vxlan-dlr-latency", *given, "--claim", "nsx-vxlan-rtt")
+    assert row["verdict"] == "undecided"
+
+
+# ---- capacity
+
+
+RATE = "packet-rate"
+
+
+def capacity(bound_kpps: float) -> str:
+    return claim(f'at_least = {bound_kpps}\nunit = "kpps"', PATH, metric=RATE)
+
+
+@OFFERED
+@pytest.mark.parametrize("bound", ["at_least = 20", "about = 20", "interval = [20, 30]"])
+@pytest.mark.parametrize("metric", [RATE, "throughput-l2", "transaction-rate"])
+def test_capacity_is_not_refuted_by_what_was_not_offered(
+    validate: Validate, tmp_path: Path, metric: str, bound: str
+) -> None:
+    """Ten thousand a second were offered, and none was lost."""
+    runs = six_runs(tmp_path / "s", RequestRun())
+    unit = {RATE: "kpps", "throughput-l2": "Mb/s", "transaction-rate": "ktps"}[metric]
+    path = write_claims(tmp_path, claim(f'{bound}\nunit = "{unit}"', PATH, metric=metric))
+    (row,) = validate(path, runs)
+    assert row["verdict"] == "undecided"
+    assert "offered" in row["reason"]
+
+
+def test_loss_at_a_higher_offered_rate_refutes_capacity(validate: Validate, tmp_path: Path) -> None:
+    """Ten thousand a second were offered, and every other one was lost."""
+    runs = six_runs(tmp_path / "s", RequestRun(every_nth_lost=2))
+    assert words(validate(write_claims(tmp_path, capacity(8)), runs)) == ["refuted"]
+
+
+def test_capacity_that_was_offered_and_came_out_is_held(validate: Validate, tmp_path: Path) -> None:
+    runs = six_runs(tmp_path / "s", RequestRun())
+    assert words(validate(write_claims(tmp_path, capacity(8)), runs)) == ["held"]
+
+
+@OFFERED
+def test_no_claim_of_the_edge_is_refuted_by_an_idle_ping_pong(
+    validate: Validate, idle: list[Path]
+) -> None:
+    rows = validate("nsx-bare-metal-edge", *idle, "--scenario", "single-256")
+    assert len(rows) > 10
+    assert SURE.isdisjoint(words(rows))
+
+
+# ---- one run
+
+
+@ONE_RUN
+@pytest.mark.parametrize("bound", [HOLDS, FAILS])
+def test_one_run_decides_nothing_across_runs(
+    validate: Validate, tmp_path: Path, idle: list[Path], bound: str
+) -> None:
+    (row,) = validate(write_claims(tmp_path, claim(bound)), *idle, "--same-clock", "all")
+    assert row["verdict"] == "undecided"
+    assert row["estimate"] == pytest.approx(12, abs=1)
+    assert "within this run" in row["reason"]
+
+
+@ONE_RUN
+@pytest.mark.parametrize(("bound", "word"), [(HOLDS, "held"), (FAILS, "refuted")])
+def test_a_claim_about_these_captures_is_decided_by_them(
+    validate: Validate, tmp_path: Path, idle: list[Path], bound: str, word: str
+) -> None:
+    path = write_claims(tmp_path, claim(bound, THESE_CAPTURES))
+    assert words(validate(path, *idle, "--same-clock", "all")) == [word]
+
+
+@ONE_RUN
+@pytest.mark.parametrize("effect_us", [0, 4, 300])
+def test_one_run_a_scenario_decides_no_difference(
+    validate: Validate, tmp_path: Path, effect_us: int
+) -> None:
+    study = RequestStudy(1000.0 * effect_us, n_runs=1, like=replace(RequestRun(), n=600))
+    given = sources(study.save(tmp_path / "s"))
+    scope = 'scope = { kind = "difference", treatment = "slow", baseline = "plain" }'
+    (row,) = validate(write_claims(tmp_path, claim("interval = [3, 5]", scope)), *given)
+    assert row["verdict"] == "undecided"
+    assert row["n_runs"] == 1
