@@ -1,0 +1,65 @@
+"""The client is who opens, by the whole capture: not who spoke first where all points cover it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pcaplat.run.merge import merge
+from tests.support.frames import TCP, UDP
+from tests.support.request_runs import CLIENT, SERVER, RequestRun, RequestStudy
+from tests.support.verdicts import PATH, Validate, claim, words, write_claims
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPENS = pytest.mark.xfail(strict=True, reason="issue 21, number 7: the client is who opens")
+RUN = RequestRun(n=400, gap_ns=209_000)
+"""A request is answered after 62 µs, and asked again 147 µs later."""
+ANSWERED_NS = 62_000
+
+
+def rows_of(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Transactions as the traffic's table has them, and as the requests' has them; at near."""
+    with merge(sorted(folder.iterdir()), same_clock=["all"]) as result:
+        traffic = result.traffic_rows["transactions"]
+        times = result.document["transaction_times"]
+    return [[dict(row) for row in rows if row["point"] == "near"] for rows in (traffic, times)]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    "n_missed", [pytest.param(0, marks=OPENS), 1, pytest.param(2, marks=OPENS), 3]
+)
+def test_who_sent_the_first_request_is_the_client(tmp_path: Path, n_missed: int) -> None:
+    traffic, times = rows_of(RUN.save(tmp_path / "run", n_missed))
+    ((row,), (time,)) = traffic, times
+    assert (row["client"], row["server"]) == (CLIENT, SERVER)
+    assert row["mean_ns"] == pytest.approx(ANSWERED_NS, rel=0.02)
+    assert time["mean_ns"] == pytest.approx(row["mean_ns"], rel=0.02)
+
+
+@OPENS
+@pytest.mark.parametrize("protocol", [UDP, TCP])
+def test_transactions_and_requests_agree(tmp_path: Path, protocol: int) -> None:
+    run = RequestRun(n=400, gap_ns=209_000, protocol=protocol)
+    traffic, times = rows_of(run.save(tmp_path / "run"))
+    means = {round(row["mean_ns"], -3) for row in [*traffic, *times]}
+    assert len(means) == 1
+
+
+@OPENS
+@pytest.mark.parametrize(
+    ("bound", "word"), [("at_most = 70", "held"), ("at_least = 100", "refuted")]
+)
+def test_a_claim_of_transactions_is_judged_by_the_right_time(
+    validate: Validate, tmp_path: Path, bound: str, word: str
+) -> None:
+    runs = RequestStudy(0.0, n_runs=6, like=RUN).save(tmp_path)["plain"]
+    path = write_claims(tmp_path, claim(bound, PATH, metric="transaction-time"))
+    assert words(validate(path, runs)) == [word]
+
+
+@pytest.fixture
+def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
+    return Validate(capsys)
