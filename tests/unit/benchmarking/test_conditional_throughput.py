@@ -1,0 +1,48 @@
+"""Throughput where losses invert: what a slower rate lost, a faster one cannot have (MLRsearch)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pcaplat.benchmarking import rfc2544
+from tests.unit.benchmarking.trials_by_hand import Planned, write_trials
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONDITIONAL = pytest.mark.xfail(strict=True, reason="issue 21, number 10: conditional throughput")
+
+
+def result_of(folder: Path, *plans: Planned) -> dict[str, Any]:
+    document = rfc2544(write_trials(folder, plans), options={"same_clock": ["all"]})
+    (row,) = document["results"]
+    return dict(row)
+
+
+def rates(row: dict[str, Any], name: str) -> list[float]:
+    """What a result tells as a rate of this name; the conditional one, if it has one by itself."""
+    found = {key: value for key, value in row.items() if name in key and key.endswith("_pps")}
+    return [value for key, value in found.items() if "conditional" in key] or list(found.values())
+
+
+@CONDITIONAL
+@pytest.mark.parametrize("n_lost", [10, 300])
+def test_no_throughput_above_a_rate_that_lost(tmp_path: Path, n_lost: int) -> None:
+    """draft-ietf-bmwg-mlrsearch: of loads, the relevant lower bound lies below the upper one."""
+    row = result_of(
+        tmp_path,
+        Planned(64, 1000),
+        Planned(64, 2000),
+        Planned(64, 4000, n_lost=n_lost),
+        Planned(64, 8000),
+    )
+    assert pytest.approx(2000, rel=0.01) in rates(row, "throughput")
+
+
+@CONDITIONAL
+def test_partial_drop_rates_heed_inversions_too(tmp_path: Path) -> None:
+    """PDR: 20 % at the slower rate, none at the faster."""
+    row = result_of(tmp_path, Planned(64, 1000), Planned(64, 2000, n_lost=200), Planned(64, 4000))
+    assert pytest.approx(1000, rel=0.01) in rates(row, "pdr")
