@@ -347,17 +347,14 @@ impl Conversation {
         }
     }
 
-    /// Whoever sent a SYN is the client; else whoever was seen first.
+    /// Whoever sent a SYN is the client; else whoever spoke first in the whole capture.
     fn is_client(&self, order: [usize; 2]) -> bool {
         let [one, other] = order.map(|at| self.side(at));
         if one.n_syn > 0 || other.n_syn > 0 {
             return one.n_syn > 0;
         }
-        match (one.first_ns, other.first_ns) {
-            (Some(own), Some(others)) => own <= others,
-            (None, Some(_)) => false,
-            _ => true,
-        }
+        self.opened
+            .is_none_or(|(_, is_first)| is_first == (order[0] == 0))
     }
 
     /// Whether messages can be counted: all of one size, each response after its request.

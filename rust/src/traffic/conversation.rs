@@ -133,6 +133,8 @@ pub(super) struct Conversation {
     pub(super) syn_ns: Option<i64>,
     /// Messages before the time that is counted.
     pub(super) n_early: i64,
+    /// When the first message was, counted or not, and whether the first of the ends sent it.
+    pub(super) opened: Option<(i64, bool)>,
     is_of_datagrams: bool,
     /// Who sent the last frame that brought something new, and when.
     was: Option<(bool, i64)>,
@@ -148,6 +150,10 @@ impl Conversation {
 
     /// Counts a frame; of those before the time that is counted only openings.
     pub(super) fn take(&mut self, message: &Transmission) {
+        if message.role != Role::Opening {
+            let spoke = (message.t_ns, message.is_first);
+            self.opened = Some(self.opened.map_or(spoke, |opened| opened.min(spoke)));
+        }
         let [first, second] = &mut self.sides;
         let own = if message.is_first { first } else { second };
         match message.role {
@@ -210,8 +216,10 @@ impl SentSide {
         self.first_ns = Some(least(self.first_ns, message.t_ns));
         self.last_ns = self.last_ns.max(Some(message.t_ns));
         if was.is_none_or(|(who, _)| who != message.is_first) {
+            // what stands before its first turn answers nothing that was counted
+            let gap_ns = was.map_or(0, |(_, was_ns)| message.t_ns - was_ns);
+            self.gap_ns += if self.n_turns > 0 { gap_ns } else { 0 };
             self.n_turns += 1;
-            self.gap_ns += was.map_or(0, |(_, was_ns)| message.t_ns - was_ns);
             self.last_turn_ns = self.last_turn_ns.max(Some(message.t_ns));
         }
     }

@@ -14,7 +14,6 @@ from tests.support.verdicts import PATH, Validate, claim, words, write_claims
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPENS = pytest.mark.xfail(strict=True, reason="issue 21, number 7: the client is who opens")
 RUN = RequestRun(n=400, gap_ns=209_000)
 """A request is answered after 62 µs, and asked again 147 µs later."""
 ANSWERED_NS = 62_000
@@ -28,9 +27,7 @@ def rows_of(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return [[dict(row) for row in rows if row["point"] == "near"] for rows in (traffic, times)]  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(
-    "n_missed", [pytest.param(0, marks=OPENS), 1, pytest.param(2, marks=OPENS), 3]
-)
+@pytest.mark.parametrize("n_missed", [0, 1, 2, 3])
 def test_who_sent_the_first_request_is_the_client(tmp_path: Path, n_missed: int) -> None:
     traffic, times = rows_of(RUN.save(tmp_path / "run", n_missed))
     ((row,), (time,)) = traffic, times
@@ -39,7 +36,6 @@ def test_who_sent_the_first_request_is_the_client(tmp_path: Path, n_missed: int)
     assert time["mean_ns"] == pytest.approx(row["mean_ns"], rel=0.02)
 
 
-@OPENS
 @pytest.mark.parametrize("protocol", [UDP, TCP])
 def test_transactions_and_requests_agree(tmp_path: Path, protocol: int) -> None:
     run = RequestRun(n=400, gap_ns=209_000, protocol=protocol)
@@ -48,7 +44,6 @@ def test_transactions_and_requests_agree(tmp_path: Path, protocol: int) -> None:
     assert len(means) == 1
 
 
-@OPENS
 @pytest.mark.parametrize(
     ("bound", "word"), [("at_most = 70", "held"), ("at_least = 100", "refuted")]
 )
