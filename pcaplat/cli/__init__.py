@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "merge": "merge",
     "validate": "validate",
+    "plan": "plan",
     "compare": "compare",
     "rfc2544": "rfc2544",
     "audit": "audit",

@@ -25,6 +25,13 @@ WarmUp = Annotated[
         help="Left out at either end of a run. Default: 1 s or 2 %, at most 5 %; 0s: nothing.",
     ),
 ]
+AcceptOrder = Annotated[
+    bool,
+    Option(
+        "--accept-order",
+        help="Judge runs that are not interleaved as if nothing else had changed; it is said.",
+    ),
+]
 SOURCE = (
     "A folder of captures (one run), a folder of such folders, a folder that merge -o wrote, or "
     "STUDY.toml:SCENARIO."
@@ -55,15 +62,21 @@ def command(
     ] = 0.95,
     warm_up: WarmUp = None,
     *,
+    accept_order: AcceptOrder = False,
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
-    """Take the difference of two scenarios, run by run where there are five runs or more."""
+    """Take the difference of two scenarios, run by run where there are three runs or more."""
     prepare(output_dir, overwrite=overwrite)
     from pcaplat.comparing import compare
 
     document = compare(
-        baseline, treatment, confidence=confidence, warm_up_ns=warm_up_of(warm_up), options=options
+        baseline,
+        treatment,
+        confidence=confidence,
+        accepts_order=accept_order,
+        warm_up_ns=warm_up_of(warm_up),
+        options=options,
     )
     if output_dir:
         save("compare", document, output_dir, overwrite=overwrite)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from typer import Argument, Exit, Option
 
 from pcaplat.cli import OK, Format, print_found
-from pcaplat.cli.compare import WarmUp, prepare, warm_up_of
+from pcaplat.cli.compare import AcceptOrder, WarmUp, prepare, warm_up_of
 from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.outputs import save
 from pcaplat.study.errors import StudyError
@@ -39,6 +39,14 @@ Results = Annotated[
 ClaimIds = Annotated[
     list[str] | None, Option("--claim", metavar="ID", help="Judge this one. Repeatable.")
 ]
+ScenarioName = Annotated[
+    str | None,
+    Option(
+        "--scenario",
+        metavar="NAME",
+        help="What captures given by themselves are of, for claims that name a scenario.",
+    ),
+]
 
 
 @offering(OF_MEASURING)
@@ -46,11 +54,13 @@ def command(
     claims: ClaimsFile,
     captures: Results = None,
     claim: ClaimIds = None,
+    scenario: ScenarioName = None,
+    *,
+    accept_order: AcceptOrder = False,
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
     format_: Format = "table",
     warm_up: WarmUp = None,
-    *,
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
@@ -61,8 +71,9 @@ def command(
 
     document = validate(
         claims,
-        results_of(captures or ()),
+        results_of(captures or (), scenario),
         only=claim or (),
+        accepts_order=accept_order,
         warm_up_ns=warm_up_of(warm_up),
         options=options,
     )
@@ -72,18 +83,25 @@ def command(
     raise Exit(status_of(document))
 
 
-def results_of(given: Sequence[str]) -> Any:  # noqa: ANN401 - one of what `validate` takes
-    """Tell scenarios from the captures of one run, and from a study file."""
+def results_of(given: Sequence[str], scenario: str | None = None) -> Any:  # noqa: ANN401 - one of what `validate` takes
+    """Tell scenarios from the captures of one run, and from a study file.
+
+    Args:
+        given: What stands behind the claims.
+        scenario: What all of it is of, if that is said.
+    """
     if not given:
         return None
     if len(given) == 1 and given[0].endswith(".toml"):
-        return given[0]
+        return {scenario: f"{given[0]}:{scenario}"} if scenario else given[0]
     split = [_named(one) for one in given]
     are_folders = [Path(folder).is_dir() or ".toml:" in folder for _, folder in split]
     if not any(are_folders):
-        return list(given)
+        return {scenario: list(given)} if scenario else list(given)
     if not all(are_folders):
         raise StudyError.files_among_folders(given[are_folders.index(False)])
+    if scenario:
+        return {scenario: list(given) if len(given) > 1 else given[0]}
     found = dict(split)
     if len(found) < len(split):
         twice = next(name for name, _ in split if [n for n, _ in split].count(name) > 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.statistics.intervals import CONFIDENCE
+from pcaplat.study.copies import refuse_copies
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
@@ -17,6 +18,7 @@ def compare(
     treatment: ScenarioSource | Sequence[ScenarioSource] | None = None,
     *,
     confidence: float = CONFIDENCE,
+    accepts_order: bool = False,
     warm_up_ns: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -28,6 +30,7 @@ def compare(
             list of captures (one run), or a list of any other of these (one run each).
         treatment: Likewise; not needed for a study file of two scenarios, baseline first.
         confidence: Of every interval.
+        accepts_order: Give intervals for runs that are not interleaved too.
         warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
         options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
 
@@ -51,7 +54,8 @@ def compare(
     reader = RunReader(options or {}, warm_up_ns)
     sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
     both = [scenario_at(source, reader) for source in sources]
-    return compare_scenarios(both[0], both[1], confidence=confidence)
+    refuse_copies(both)
+    return compare_scenarios(*both, confidence=confidence, accepts_order=accepts_order)
 
 
 def _both_of(

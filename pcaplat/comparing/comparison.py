@@ -8,6 +8,7 @@ differences of the one-way latencies, and loss. See docs/stages/compare.md.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from pcaplat.comparing.curve import quantile_curve
@@ -16,7 +17,15 @@ from pcaplat.comparing.rates import rate_rows
 from pcaplat.comparing.shift import shift_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.bias import between_scenarios
-from pcaplat.metrics.contrasts import RUNS, UNREPLICATED, WITHIN, Contrast, difference_of
+from pcaplat.metrics.contrasts import (
+    INTERLEAVED,
+    RUNS,
+    UNREPLICATED,
+    WITHIN,
+    Change,
+    Contrast,
+    difference_of,
+)
 from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
@@ -28,7 +37,11 @@ SCHEMA = "pcaplat.comparison/1"
 
 
 def compare(
-    baseline: Scenario, treatment: Scenario, *, confidence: float = CONFIDENCE
+    baseline: Scenario,
+    treatment: Scenario,
+    *,
+    confidence: float = CONFIDENCE,
+    accepts_order: bool = False,
 ) -> dict[str, Any]:
     """Take the difference of two scenarios.
 
@@ -36,6 +49,7 @@ def compare(
         baseline: What is compared with.
         treatment: What is compared.
         confidence: Of every interval.
+        accepts_order: Give intervals for runs that are not interleaved too.
 
     Returns:
         The document `pcaplat.comparison/1`; what has no interval says why.
@@ -47,22 +61,23 @@ def compare(
     pairs = list(dict.fromkeys(key[:2] for key in keys))
     is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
     scenarios = (baseline, treatment)
-    contrasts = [
-        difference_of(*scenarios, MetricQuery("two-way-contribution", ends=ends)) for ends in pairs
-    ]
+    change: Change = partial(difference_of, *scenarios, accepts_order=accepts_order)
+    contrasts = [change(MetricQuery("two-way-contribution", ends=ends)) for ends in pairs]
     document: Row = {
         "schema": SCHEMA,
         "baseline": {"name": baseline.name, "n_runs": baseline.n_runs},
         "treatment": {"name": treatment.name, "n_runs": treatment.n_runs},
         "replication": RUNS if is_replicated else WITHIN,
         "round_trips": [
-            _ends(ends) | _means(contrast, confidence) | shift_of(*scenarios, ends, confidence)
+            _ends(ends)
+            | _means(contrast, confidence)
+            | shift_of(*scenarios, ends, confidence, is_told=contrast.estimate is not None)
             for ends, contrast in zip(pairs, contrasts, strict=True)
         ],
-        "segments": [_segment(*scenarios, key, confidence) for key in keys],
+        "segments": [_segment(*scenarios, key, confidence, change) for key in keys],
         "rates": [
-            *(_losses(*scenarios, ends, confidence) for ends in pairs),
-            *rate_rows(*scenarios, confidence),
+            *(_losses(*scenarios, ends, confidence, change) for ends in pairs),
+            *rate_rows(*scenarios, confidence, change),
         ],
     }
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
@@ -103,18 +118,26 @@ def _means(contrast: Contrast, confidence: float) -> Row:
     }
 
 
-def _segment(baseline: Scenario, treatment: Scenario, key: Key, confidence: float) -> Row:
+def _segment(
+    baseline: Scenario, treatment: Scenario, key: Key, confidence: float, change: Change
+) -> Row:
     ends, direction = key[:2], key[2]
     query = MetricQuery("one-way-latency", ends=ends, direction=direction)
-    contrast = difference_of(baseline, treatment, query)
+    contrast = change(query)
     row = _ends(ends) | {"direction": direction} | _means(contrast, confidence)
-    return row | {"quantiles": quantile_curve(baseline, treatment, key, confidence)}
+    is_told = contrast.replication == WITHIN or contrast.estimate is not None
+    curve = quantile_curve(baseline, treatment, key, confidence) if is_told else []
+    return row | {"quantiles": curve}
 
 
 def _losses(
-    baseline: Scenario, treatment: Scenario, ends: tuple[str, str], confidence: float
+    baseline: Scenario,
+    treatment: Scenario,
+    ends: tuple[str, str],
+    confidence: float,
+    change: Change,
 ) -> Row:
-    contrast = difference_of(baseline, treatment, MetricQuery("loss-ratio", ends=ends))
+    contrast = change(MetricQuery("loss-ratio", ends=ends))
     lo, hi = (None, None) if contrast.estimate is None else contrast.estimate.interval(confidence)
     row: Row = {"metric": "loss-ratio", "point": None} | _ends(ends)
     for name, scenario, value in (
@@ -138,7 +161,11 @@ def _total(scenario: Scenario, ends: tuple[str, str], column: str) -> int:
 def _warnings(
     both: tuple[Scenario, Scenario], contrasts: Iterable[Contrast], *, is_replicated: bool
 ) -> list[Row]:
-    notes = dict.fromkeys(note for contrast in contrasts for note in contrast.notes)
+    listed = list(contrasts)
+    notes = dict.fromkeys(note for contrast in listed for note in contrast.notes)
+    notes |= dict.fromkeys(
+        one.why for one in listed if one.order not in {"", INTERLEAVED} and one.why
+    )
     if not is_replicated:
         notes.setdefault(UNREPLICATED)
     rows = [{"code": "replication", "point": None, "text": note} for note in notes]

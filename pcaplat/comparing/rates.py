@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pcaplat.metrics.contrasts import difference_of, metric_of
+from pcaplat.metrics.contrasts import Change, metric_of
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import Scenario
@@ -12,7 +12,9 @@ BOTH_WAYS = ("packet-rate", "throughput-l1", "throughput-l2", "throughput-l3", "
 OF_CLIENTS = ("transaction-rate", "transaction-time")
 
 
-def rate_rows(baseline: Scenario, treatment: Scenario, confidence: float) -> list[Row]:
+def rate_rows(
+    baseline: Scenario, treatment: Scenario, confidence: float, change: Change
+) -> list[Row]:
     """Compare what came out of the path both ways, and the transactions.
 
     `baseline` and `treatment` are in the metric's base unit; what neither tells is left out.
@@ -20,7 +22,7 @@ def rate_rows(baseline: Scenario, treatment: Scenario, confidence: float) -> lis
     return [
         row
         for query in _queries()
-        if (row := _row(baseline, treatment, query, confidence)) is not None
+        if (row := _row(baseline, treatment, query, confidence, change)) is not None
     ]
 
 
@@ -31,13 +33,13 @@ def _queries() -> Iterator[MetricQuery]:
 
 
 def _row(
-    baseline: Scenario, treatment: Scenario, query: MetricQuery, confidence: float
+    baseline: Scenario, treatment: Scenario, query: MetricQuery, confidence: float, change: Change
 ) -> Row | None:
     sides = [metric_of(scenario, query).value for scenario in (baseline, treatment)]
     before, after = sides
     if before is None or after is None:
         return None
-    contrast = difference_of(baseline, treatment, query, is_relative=True)
+    contrast = change(query, is_relative=True)
     known = contrast.estimate if not contrast.why else None
     lo, hi = (None, None) if known is None else known.interval(confidence)
     near, far = baseline.ends
@@ -51,7 +53,7 @@ def _row(
         "far": far,
         "baseline": before,
         "treatment": after,
-        "delta_frac": after / before - 1 if before else None,
+        "delta_frac": contrast.value if before else None,
         "lo_frac": lo,
         "hi_frac": hi,
         "reason": contrast.why or None,

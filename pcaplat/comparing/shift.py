@@ -12,19 +12,32 @@ from pcaplat.model.arrays import Floats
 from pcaplat.model.blocks import joined
 from pcaplat.statistics.intervals import blocking, hodges_lehmann
 
+LEAST_UNITS = 5
+"""With fewer on a side, no order of ranks is rare enough for an interval."""
+
 NOTHING = {"shift_ns": None, "shift_lo_ns": None, "shift_hi_ns": None}
 
 
 def shift_of(
-    baseline: Scenario, treatment: Scenario, ends: tuple[str, str], confidence: float
+    baseline: Scenario,
+    treatment: Scenario,
+    ends: tuple[str, str],
+    confidence: float,
+    *,
+    is_told: bool,
 ) -> dict[str, Any]:
-    """Median of all differences of the units of replication: runs, else blocks within them."""
+    """Median of all differences of the units of replication: runs, else blocks within them.
+
+    `is_told`: whether the order of the runs allows an interval.
+    """
     is_replicated = min(baseline.n_runs, treatment.n_runs) >= LEAST_RUNS
+    if is_replicated and not is_told:
+        return dict(NOTHING)
     units = [
         np.concatenate([_units(run, ends, is_replicated=is_replicated) for run in scenario.runs])
         for scenario in (treatment, baseline)
     ]
-    if min(map(len, units)) < LEAST_RUNS:
+    if min(map(len, units)) < LEAST_UNITS:
         return dict(NOTHING)
     shift, lo, hi = hodges_lehmann(units[0], units[1], confidence)
     return {"shift_ns": shift, "shift_lo_ns": lo, "shift_hi_ns": hi}

@@ -1,47 +1,51 @@
 """Contrasts: a figure of a scenario, or the difference of two, with what its interval rests on.
 
-With five runs a scenario or more the run is the unit of replication, for packets of one run share
-whatever that run had of its own. With fewer, the interval is that within the runs, and run-to-run
-variance is unknown: `notes` says so.
+With three runs a scenario or more the run is the unit of replication, for packets of one run share
+whatever that run had of its own; runs of two scenarios that were made in turn are compared round
+by round. With fewer, the interval is that within the runs, and run-to-run variance is unknown:
+`notes` says so.
 """
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from typing import Protocol
 
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
-from pcaplat.statistics.intervals import (
-    Estimate,
-    RunOrder,
-    across,
-    difference,
-    difference_of_runs,
-    pooled,
-    relative_change,
-)
+from pcaplat.statistics.intervals import Estimate, across, pooled
 from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.mean_pairs import MeanPair, RelativeChange, independent
+from pcaplat.statistics.rounds import LEAST_ROUNDS, Times, of_rounds, rounds_of
 
 RUNS, WITHIN = "runs", "within-run"
-UNREPLICATED = "fewer than five runs a scenario: run-to-run variance is unknown"
-DRIFTING = "runs change with time; a line over their order is taken out"
+INTERLEAVED, ONE_AFTER_THE_OTHER, NO_ORDER = "interleaved", "in-a-row", "unknown"
+UNREPLICATED = "fewer than three runs a scenario: run-to-run variance is unknown"
 IN_A_ROW = (
-    "the runs of one scenario were not interleaved with the other's, so a change with time could "
-    "look like the effect; a line over their order is taken out, and the interval is wider for it"
+    "the runs were not interleaved: those of one scenario came first, so that whatever else "
+    "changed in between looks like the effect; run them in turn, or add --accept-order"
 )
-UNORDERED = "the runs' times tell no order, so a change with time is not ruled out"
+ACCEPTED = (
+    "the runs of one scenario were not interleaved with the other's, and their order was accepted "
+    "(--accept-order): if anything else changed in between, it is in the figure"
+)
+UNORDERED = (
+    "the times of the runs tell no order, so that a change with time is not ruled out; if it does "
+    "not matter, add --accept-order"
+)
 
 
 @dataclass(frozen=True)
 class Contrast:
     """What came out. Where nothing may be decided by it, `why` says what is missing.
 
-    Without an estimate there is no interval at all.
+    Without an estimate there is no interval at all. `order` is how runs of two scenarios lie in
+    time; empty for one. `measurements` are those of the runs, of one scenario.
     """
 
-    estimate: Estimate | LossEstimate | None = None
+    estimate: Estimate | LossEstimate | RelativeChange | None = None
     value: float | None = None
     baseline: float | None = None
     treatment: float | None = None
@@ -52,6 +56,15 @@ class Contrast:
     values: Sequence[float] = field(default=())
     notes: Sequence[str] = field(default=())
     why: str = ""
+    order: str = ""
+    measurements: Sequence[Measurement] = field(default=())
+
+
+class Change(Protocol):
+    """Takes the difference of two scenarios by one figure."""
+
+    def __call__(self, query: MetricQuery, *, is_relative: bool = False) -> Contrast:
+        """Take it, as `difference_of` does."""
 
 
 def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
@@ -81,6 +94,7 @@ def _of_runs(measurements: Sequence[Measurement]) -> Contrast:
         values=values,
         notes=notes,
         why="" if is_replicated else why,
+        measurements=measurements,
     )
 
 
@@ -114,9 +128,22 @@ def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
 
 
 def difference_of(
-    baseline: Scenario, treatment: Scenario, query: MetricQuery, *, is_relative: bool = False
+    baseline: Scenario,
+    treatment: Scenario,
+    query: MetricQuery,
+    *,
+    is_relative: bool = False,
+    accepts_order: bool = False,
 ) -> Contrast:
-    """Take treatment − baseline of a figure; or that as a share of the baseline's."""
+    """Take treatment − baseline of a figure; or that as a share of the baseline's.
+
+    Args:
+        baseline: What is compared with.
+        treatment: What is compared.
+        query: The figure.
+        is_relative: Whether the change is a share of the baseline.
+        accepts_order: Whether runs that are not interleaved count as if nothing else had changed.
+    """
     sides = metric_of(treatment, query), metric_of(baseline, query)
     missing = [one for one in sides if one.value is None]
     if missing:
@@ -133,57 +160,60 @@ def difference_of(
         notes=() if is_replicated else tuple(dict.fromkeys([*before.notes, *after.notes])),
         why="" if is_replicated else after.why or before.why,
     )
-    starts = ([run.start_ns for run in treatment.runs], [run.start_ns for run in baseline.runs])
-    estimate, notes = _difference(sides, starts, is_replicated=is_replicated)
-    contrast = replace(contrast, notes=(*contrast.notes, *notes))
-    if is_relative:
-        return _relative(contrast, estimate, sides)
-    value = (after.value or 0.0) - (before.value or 0.0)
-    found = value if estimate is None else estimate.value
-    return replace(contrast, estimate=estimate, value=found)
+    means, why = _independent(sides), contrast.why
+    if is_replicated and means is not None:
+        means, order, text = _ordered(sides, _spans(treatment, baseline), means)
+        if means is None and accepts_order:
+            means, contrast = _independent(sides), replace(contrast, notes=(ACCEPTED,))
+            text = ""
+        contrast, why = replace(contrast, order=order), text
+    return _changed(replace(contrast, why=why), means, is_relative=is_relative)
 
 
-def _difference(
-    sides: tuple[Contrast, Contrast], starts: tuple[list[int], list[int]], *, is_replicated: bool
-) -> tuple[Estimate | None, tuple[str, ...]]:
-    plain = _normal(sides)
-    if plain is None:
-        return None, ()
-    alone = difference(*plain)
-    if not is_replicated or isinstance(sides[0].estimate, LossEstimate):
-        return alone, ()
-    found, order = difference_of_runs(sides[0].values, sides[1].values, starts)
-    return replace(found, bias=alone.bias), _notes_on(order)
+def _spans(treatment: Scenario, baseline: Scenario) -> Times:
+    """When each run began and ended, of both."""
+    both = [[(run.start_ns, run.end_ns) for run in one.runs] for one in (treatment, baseline)]
+    return both[0], both[1]
 
 
-def _normal(sides: tuple[Contrast, Contrast]) -> tuple[Estimate, Estimate] | None:
+def _ordered(
+    sides: tuple[Contrast, Contrast], times: Times, alone: MeanPair
+) -> tuple[MeanPair | None, str, str]:
+    """Join both sides as the order of their runs allows; say which it is, and why they cannot."""
+    rounds = rounds_of((sides[0].values, sides[1].values), times)
+    if not rounds:
+        return None, NO_ORDER, UNORDERED
+    if len(rounds) < LEAST_ROUNDS:
+        return None, ONE_AFTER_THE_OTHER, IN_A_ROW
+    # losses are few: what they scatter by is told by their number, not by their runs alone
+    is_of_losses = isinstance(sides[0].estimate, LossEstimate)
+    return alone if is_of_losses else of_rounds(rounds, alone.biases), INTERLEAVED, ""
+
+
+def _independent(sides: tuple[Contrast, Contrast]) -> MeanPair | None:
     found = [
         one.estimate.normal() if isinstance(one.estimate, LossEstimate) else one.estimate
         for one in sides
     ]
     after, before = found
-    return None if after is None or before is None else (after, before)
+    if not isinstance(after, Estimate) or not isinstance(before, Estimate):
+        return None
+    return independent(after, before)
 
 
-def _relative(
-    contrast: Contrast, effect: Estimate | None, sides: tuple[Contrast, Contrast]
-) -> Contrast:
-    plain = _normal(sides)
-    if effect is None or plain is None:
-        before, after = contrast.baseline, contrast.treatment
-        if not before or after is None:
-            return contrast
-        return replace(contrast, value=(after - before) / abs(before))
-    change = relative_change(effect, plain[1])
+def _changed(contrast: Contrast, means: MeanPair | None, *, is_relative: bool) -> Contrast:
+    """Give the change that two means tell, or its value alone."""
+    before, after = contrast.baseline or 0.0, contrast.treatment or 0.0
+    if not is_relative:
+        if means is None:
+            return replace(contrast, value=after - before)
+        found = means.difference()
+        return replace(contrast, estimate=found, value=found.value)
+    value = after / before - 1 if before else None
+    if means is None:
+        return replace(contrast, value=value)
+    change = means.relative_change()
     if change is None:
         why = "the baseline's figure may well be 0, so a change relative to it says nothing"
-        return replace(contrast, why=why)
+        return replace(contrast, value=value, why=why)
     return replace(contrast, estimate=change, value=change.value)
-
-
-def _notes_on(order: RunOrder) -> tuple[str, ...]:
-    if order.is_interleaved is None:
-        return (UNORDERED,)
-    if not order.is_interleaved:
-        return (IN_A_ROW,)
-    return (DRIFTING,) if order.is_drifting else ()

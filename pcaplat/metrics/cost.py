@@ -31,7 +31,7 @@ OF_MEMORY = "memory-"
 LEAST_SAMPLES = LEAST_BLOCKS * SHORT_BLOCK
 FEW = (
     "{n} {what} samples are too few for an interval, which takes {least}; sample more often or for "
-    "longer, or make five runs"
+    "longer, or make three runs"
 )
 
 

@@ -43,18 +43,32 @@ def _no_such_segment(run: MeasuredRun, ends: tuple[str, str]) -> Unavailable:
 
 def two_way(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Mean forward plus mean reverse: needs no common clock (RFC 2681 §2.7.1)."""
-    if query.statistic != "mean":
-        return Unavailable(
-            f"the {query.statistic} of a round trip needs every request paired with its response; "
-            "its mean does not"
-        )
     ends = _ends(run, query)
+    if query.statistic != "mean":
+        return _paired(run, query, ends)
     sides = [run.blocks.get((*ends, direction)) for direction in ("forward", "reverse")]
     found = [side for side in sides if side is not None]
     if len(found) < len(sides):
         return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]} both ways")
     off_ns = drift_ns(run, ends, found) + waiting_ns(run, ends)
     return of_means(run, ends, found, clock_ns=off_ns)
+
+
+def _paired(run: MeasuredRun, query: MetricQuery, ends: tuple[str, str]) -> Answer:
+    """Quantile over requests paired with their responses; the mean needs no pairs."""
+    rows = [row for row in run.document["round_trips"] if (row["near"], row["far"]) == ends]
+    value = rows[0].get(f"{query.statistic}_ns") if rows else None
+    sides = [run.blocks.get((*ends, direction)) for direction in ("forward", "reverse")]
+    found = [side for side in sides if side is not None]
+    if value is None or not found:
+        return Unavailable(
+            f"the {query.statistic} of a round trip needs every request paired with its response; "
+            "its mean does not"
+        )
+    n = rows[0]["n_paired"]
+    off_ns = coarse_ns(run, ends, found, is_single=True) + waiting_ns(run, ends)
+    why = f"one run has one {query.statistic} of round trips, and no interval for it; three have"
+    return Measurement(float(value), None, n, n, off_ns, why)
 
 
 def one_way(run: MeasuredRun, query: MetricQuery) -> Answer:
@@ -92,7 +106,7 @@ def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -
     extreme_ns = float(row[f"{query.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
     if np.isnan(extreme_ns):
         extreme_ns = float(blocks.middles_ns.max() if query.statistic == "max" else least_ns)
-    why = "one run has one extreme, and no interval for it; five runs have"
+    why = "one run has one extreme, and no interval for it; three runs have"
     return Measurement(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
 
 

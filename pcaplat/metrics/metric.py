@@ -7,7 +7,7 @@ from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.records import dataclass
 
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 """Share of packets below each quantile, by its name."""
 
 
@@ -43,7 +43,8 @@ class Metric:
     `dimensions` are those of the units it may be given in (pcaplat.metrics.dimensions), its own
     first. `read` takes it from a run. An element on the path is passed several times in each sample
     of a metric that `is_round_trip`; one that `is_of_frames` is counted from frames, whose sizes a
-    claim may name.
+    claim may name. One that `is_rate` says what was offered, unless packets were lost. What is
+    `is_fixed` by protocols does not differ from run to run.
     """
 
     name: str
@@ -51,6 +52,8 @@ class Metric:
     read: Callable[[MeasuredRun, MetricQuery], Answer]
     is_round_trip: bool = False
     is_of_frames: bool = False
+    is_rate: bool = False
+    is_fixed: bool = False
 
     @property
     def base_unit(self) -> str:

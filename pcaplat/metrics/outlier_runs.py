@@ -8,8 +8,11 @@ import numpy as np
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import read
-from pcaplat.metrics.runs import LEAST_RUNS, Scenario
+from pcaplat.metrics.runs import Scenario
 from pcaplat.statistics.intervals import t_tail
+
+LEAST_OF_ODD = 5
+"""With fewer runs, what is usual among them is not known."""
 
 ODD_LEVEL = 0.01
 """Where no run is odd and runs scatter normally, one is named in so many of all cases."""
@@ -32,7 +35,7 @@ def odd_run(values: Sequence[float]) -> int | None:
         (3, None)
     """
     n = len(values)
-    if n < LEAST_RUNS:
+    if n < LEAST_OF_ODD:
         return None
     found = np.asarray(values, dtype=np.float64)
     at = int(np.argmax(np.abs(found - found.mean())))

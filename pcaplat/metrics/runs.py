@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from pcaplat.instruments import CrossCheck, UsageSamples
+from pcaplat.metrics.contents import Contents
 from pcaplat.metrics.traffic_blocks import Rates
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.records import dataclass
 
-LEAST_RUNS = 5
+LEAST_RUNS = 3
 """From so many runs on, the run is the unit of replication."""
 
 WARM_UP_NS = 1_000_000_000
@@ -29,7 +30,10 @@ SIDES = {"forward": "reverse", "reverse": "forward"}
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """One run: its summary, and its latencies block by block, warm-up left out; likewise rates."""
+    """One run: its summary, and its latencies block by block, warm-up left out; likewise rates.
+
+    `contents` and `packet_filter` are None where nobody kept them.
+    """
 
     name: str
     document: Mapping[str, Any]
@@ -38,6 +42,8 @@ class MeasuredRun:
     cross_checks: Sequence[CrossCheck] = ()
     samples: UsageSamples | None = None
     memory: UsageSamples | None = None
+    contents: Contents | None = None
+    packet_filter: str | None = None
 
     def says(self, text: str) -> str:
         """Begin what is said of this run by its name, if it has one."""
@@ -62,6 +68,12 @@ class MeasuredRun:
     def start_ns(self) -> int:
         """When it began."""
         return min((blocks.start_ns for blocks in self.blocks.values()), default=0)
+
+    @cached_property
+    def end_ns(self) -> int:
+        """When it ended."""
+        ends = (some.start_ns + len(some.n) * some.length_ns for some in self.blocks.values())
+        return max(ends, default=0)
 
     @cached_property
     def segments(self) -> dict[Key, Mapping[str, Any]]:

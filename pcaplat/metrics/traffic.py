@@ -88,7 +88,7 @@ def frame_size(run: MeasuredRun, query: MetricQuery) -> Answer:
         n = flow.counts["n_frames"].astype(np.float64)
         return of_ratio(flow.counts["frame_bytes"] + FCS_BYTES * n, n, n_frames)
     value = _statistic(run.rates.sizes if run.rates else (), row, query.statistic) + FCS_BYTES
-    why = f"one run has one {query.statistic}, and no interval for it; five runs have"
+    why = f"one run has one {query.statistic}, and no interval for it; three runs have"
     return Measurement(value, None, n_frames, n_frames, 0.0, why)
 
 
@@ -128,7 +128,7 @@ def overhead(run: MeasuredRun, query: MetricQuery) -> Answer:
         # every packet says the same
         ones = np.ones(N_BLOCKS)
         return of_ratio(value * ones, ones, n)
-    why = "packets of this run grow by different sizes; five runs have an interval for their mean"
+    why = "packets of this run grow by different sizes; three runs have an interval for their mean"
     return Measurement(value, None, n, n, 0.0, why)
 
 
@@ -153,7 +153,9 @@ def transaction_rate(run: MeasuredRun, query: MetricQuery) -> Answer:
 
 
 def transaction_time(run: MeasuredRun, query: MetricQuery) -> Answer:
-    """Mean time of a transaction, as seen at the point nearest the client."""
+    """Time of a transaction, as seen at the point nearest the client."""
+    if query.statistic != "mean":
+        return _time_quantile(run, query)
 
     def mean_ns(rows: list[TrafficRow]) -> float:
         n = sum(row["n_transactions"] for row in rows)
@@ -161,6 +163,22 @@ def transaction_time(run: MeasuredRun, query: MetricQuery) -> Answer:
         return float(total_ns / n)
 
     return _of_transactions(run, query, mean_ns)
+
+
+def _time_quantile(run: MeasuredRun, query: MetricQuery) -> Answer:
+    """Quantile over requests paired with their responses, as the client's end saw them."""
+    rows = [row for row in run.document.get("transaction_times", ()) if row["side"] == "client"]
+    column = f"{query.statistic}_ns"
+    if query.ends:
+        rows = [row for row in rows if row["point"] in query.ends]
+    if not rows or rows[0].get(column) is None:
+        return Unavailable(f"{run.name}: no {query.statistic} of requests is measured here")
+    if len(rows) > 1:
+        named = ", ".join(row["kind"] for row in rows)
+        return Unavailable(f"{run.name}: requests of several kinds ({named}); --filter takes one")
+    (row,) = rows
+    why = f"one run has one {query.statistic} of requests, and no interval for it; three have"
+    return Measurement(float(row[column]), None, row["n"], row["n"], 0.0, why)
 
 
 def _of_transactions(
@@ -186,7 +204,7 @@ def _of_transactions(
             f"{run.name}: transactions of several kinds ({named}); --filter takes one"
         )
     n = sum(row["n_transactions"] for row in rows)
-    why = "one run has one transaction rate, and no interval for it; five runs have"
+    why = "one run has one transaction rate, and no interval for it; three runs have"
     return Measurement(float(take(rows)), None, n, n, 0.0, why)
 
 
@@ -207,14 +225,20 @@ def _place(
 
 
 METRICS = (
-    Metric("packet-rate", ("packet rate",), rate, is_of_frames=True),
-    Metric("throughput-l1", ("bit rate",), rate, is_of_frames=True),
-    Metric("throughput-l2", ("bit rate",), rate, is_of_frames=True),
-    Metric("throughput-l3", ("bit rate",), rate, is_of_frames=True),
-    Metric("goodput", ("bit rate",), rate, is_of_frames=True),
+    Metric("packet-rate", ("packet rate",), rate, is_of_frames=True, is_rate=True),
+    Metric("throughput-l1", ("bit rate",), rate, is_of_frames=True, is_rate=True),
+    Metric("throughput-l2", ("bit rate",), rate, is_of_frames=True, is_rate=True),
+    Metric("throughput-l3", ("bit rate",), rate, is_of_frames=True, is_rate=True),
+    Metric("goodput", ("bit rate",), rate, is_of_frames=True, is_rate=True),
     Metric("frame-size", ("size",), frame_size, is_of_frames=True),
-    Metric("encapsulation-overhead", ("size",), overhead, is_of_frames=True),
-    Metric("transaction-rate", ("transaction rate",), transaction_rate, is_of_frames=True),
+    Metric("encapsulation-overhead", ("size",), overhead, is_of_frames=True, is_fixed=True),
+    Metric(
+        "transaction-rate",
+        ("transaction rate",),
+        transaction_rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
     Metric(
         "transaction-time", ("duration",), transaction_time, is_round_trip=True, is_of_frames=True
     ),

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pcaplat.metrics.dimensions import UNITS, base_unit
 from pcaplat.metrics.registry import metric_named, units_of
@@ -23,7 +23,12 @@ from pcaplat.published.formula import nearest
 ABOUT_TOLERANCE = Decimal("0.1")
 """What "about x" leaves either side, as a share of x, if the claim names no tolerance."""
 
-NEEDED = {"segment": ("near", "far"), "difference": ("treatment", "baseline"), "path": ()}
+NEEDED = {
+    "segment": ("near", "far"),
+    "difference": ("treatment", "baseline"),
+    "path": (),
+    "run": (),
+}
 BOUNDS = ("interval", "at_most", "at_least", "about")
 
 
@@ -40,9 +45,12 @@ class Source(StrictModel):
 
 
 class Scope(StrictModel):
-    """Between which points, in which scenario, or between which two."""
+    """Between which points, in which scenario, or between which two.
 
-    kind: Literal["segment", "path", "difference"]
+    Kind `run` is about the very captures that are given, and nothing beyond them.
+    """
+
+    kind: Literal["segment", "path", "difference", "run"]
     near: Text | None = None
     far: Text | None = None
     direction: Literal["forward", "reverse"] | None = None
@@ -73,12 +81,37 @@ class Scope(StrictModel):
         return self
 
 
+class OfferedLoad(StrictModel):
+    """The rate at which packets are sent, at least: in packets, or in bits of L2."""
+
+    at_least: Number
+    unit: Unit
+
+    @model_validator(mode="after")
+    def _is_a_rate(self) -> Self:
+        rates = [unit for unit, (of, _) in UNITS.items() if of in {"packet rate", "bit rate"}]
+        if self.unit not in rates:
+            raise mistake(f"{self.unit!r} is no rate; it takes {', '.join(rates)}", "unit")
+        return self
+
+
 class Population(StrictModel):
-    """Of which packets."""
+    """Of which packets; all but `traffic` is checked against the captures.
+
+    `transactions` is a test of netperf's; `encapsulation` a layer, or none; `flows` so many
+    connections at one time at least.
+    """
 
     frame_bytes: list[Annotated[int, Field(gt=0)]] = Field(default_factory=list)
     packets: Literal["all", "first-of-flow", "not-first-of-flow"] = "all"
     filter: Text | None = None
+    protocol: Literal["tcp", "udp", "icmp", "icmpv6", "sctp"] | None = None
+    transactions: Literal["TCP_RR", "TCP_CRR", "UDP_RR", "TCP_STREAM", "UDP_STREAM"] | None = None
+    request_bytes: Annotated[int, Field(ge=1)] | None = None
+    response_bytes: Annotated[int, Field(ge=1)] | None = None
+    encapsulation: Text | None = None
+    flows: Annotated[int, Field(ge=1)] | None = None
+    offered: OfferedLoad | None = None
     traffic: Text | None = None
 
 
@@ -89,7 +122,7 @@ class Claim(StrictModel):
     sentence: Text
     source: Source = Field(default_factory=Source)
     metric: MetricName
-    statistic: Literal["mean", "min", "p50", "p90", "p99", "p999", "max"] = "mean"
+    statistic: Literal["mean", "min", "p50", "p90", "p95", "p99", "p999", "max"] = "mean"
     relative: bool = Field(default=False, description="(treatment − baseline) / baseline")
     scope: Scope
     interval: list[Number] | None = Field(default=None, min_length=2, max_length=2)
@@ -104,6 +137,11 @@ class Claim(StrictModel):
         "mean-across-conditions"
     )
     note: Text | None = None
+
+    @field_validator("scope", mode="before")
+    @classmethod
+    def _read_scope(cls, value: object) -> object:
+        return {"kind": "run"} if value == "run" else value
 
     @property
     def lo(self) -> Decimal | None:

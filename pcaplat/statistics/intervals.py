@@ -34,12 +34,6 @@ TIMES_IN_BLOCK = 10
 LEAST_BLOCKS = 8
 """With fewer blocks, their spread says nothing."""
 
-INTERLEAVED_SHARE = 0.25
-"""Runs are interleaved where their order explains no more than this share of the scenario's
-variance."""
-
-TREND_LEVEL = 0.05
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -115,92 +109,12 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     return max(within, between, key=lambda one: one.half_width(CONFIDENCE))
 
 
-def difference(treatment: Estimate, baseline: Estimate) -> Estimate:
-    """Treatment − baseline, with Welch's degrees of freedom."""
-    parts = (treatment, baseline)
-    se, df = _joined([one.se for one in parts], [one.df for one in parts])
-    bias = treatment.bias + baseline.bias
-    return Estimate(treatment.value - baseline.value, se, df, bias)
-
-
-def relative_change(effect: Estimate, baseline: Estimate) -> Estimate | None:
-    """Give an effect as a share of the baseline, to first order.
-
-    Args:
-        effect: Treatment − baseline.
-        baseline: What it is a share of.
-
-    Returns:
-        None if the baseline may well be 0.
-    """
-    lo, hi = baseline.interval(0.99)
-    if lo <= 0 <= hi:
-        return None
-    ratio, size = effect.value / baseline.value, abs(baseline.value)
-    # the baseline's error is in the effect too, with the other sign
-    variance = effect.se**2 + (2 * ratio + ratio**2) * baseline.se**2
-    bias = (effect.bias + abs(ratio) * baseline.bias) / size
-    return Estimate(ratio, sqrt(max(variance, 0.0)) / size, effect.df, bias)
-
-
 def _joined(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
     """Standard error of a sum, and Welch and Satterthwaite's degrees of freedom."""
     variances = [error**2 for error in errors]
     total = sum(variances)
     spread = sum(v**2 / df for v, df in zip(variances, dfs, strict=True) if v)
     return sqrt(total), (total**2 / spread if spread else inf)
-
-
-@dataclass(frozen=True)
-class RunOrder:
-    """How the runs of two scenarios lie in time. None: their times tell no order."""
-
-    is_interleaved: bool | None
-    drift_p: float | None
-
-    @property
-    def is_drifting(self) -> bool:
-        """Whether runs of one scenario change with time."""
-        return self.drift_p is not None and self.drift_p < TREND_LEVEL
-
-
-def difference_of_runs(
-    treatment: Sequence[float],
-    baseline: Sequence[float],
-    times: tuple[Sequence[int], Sequence[int]],
-) -> tuple[Estimate, RunOrder]:
-    """Treatment − baseline, run by run.
-
-    Where the order of the runs is known and a change with time could look like the effect (runs
-    not interleaved), or such a change is seen, a line over the order of the runs is taken out.
-
-    Args:
-        treatment: One value a run.
-        baseline: One value a run.
-        times: When each run began, of both.
-    """
-    plain = difference(across(treatment), across(baseline))
-    when = [*times[0], *times[1]]
-    if len(set(when)) < len(when):
-        return plain, RunOrder(None, None)
-    y = np.array([*treatment, *baseline], dtype=np.float64)
-    group = np.repeat([1.0, 0.0], [len(treatment), len(baseline)])
-    rank = np.argsort(np.argsort(when)).astype(np.float64)
-    fit, slope_p = _fit_with_trend(y, group, rank)
-    is_interleaved = bool(np.corrcoef(group, rank)[0, 1] ** 2 <= INTERLEAVED_SHARE)
-    order = RunOrder(is_interleaved, slope_p)
-    return (fit if order.is_drifting or not is_interleaved else plain), order
-
-
-def _fit_with_trend(y: Floats, group: Floats, rank: Floats) -> tuple[Estimate, float]:
-    """Least squares of level, effect and slope; the effect, and the slope's p-value."""
-    design = np.column_stack([np.ones_like(y), group, rank])
-    beta = np.linalg.lstsq(design, y, rcond=None)[0]
-    df = len(y) - design.shape[1]
-    rest = y - design @ beta
-    errors = np.sqrt(np.diag(np.linalg.inv(design.T @ design)) * (rest @ rest) / df)
-    effect = Estimate(float(beta[1]), float(errors[1]), df)
-    return effect, min(1.0, 2 * t_tail(abs(float(beta[2])), float(errors[2]), df))
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,21 @@ class StudyError(InputError):
         )
 
     @classmethod
+    def copied(cls, one: str, other: str) -> "StudyError":
+        """Refuse to count one run twice."""
+        return cls(
+            f"{other} and {one} are the same run: their captures hold the same packets; give each "
+            "run once, and captures of its own to each scenario"
+        )
+
+    @classmethod
+    def no_such_scenario(cls, name: str, known: Sequence[str]) -> "StudyError":
+        """Say which scenarios claims are about."""
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"they are about: {', '.join(known)}"
+        return cls(f"{name}: none of the claims is about this scenario; {hint}")
+
+    @classmethod
     def nothing_to_judge(cls, names: Sequence[str]) -> "StudyError":
         """Ask for captures besides claims."""
         given = ", ".join(names)

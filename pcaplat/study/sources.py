@@ -9,6 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from pcaplat.metrics.contents import COLUMNS as CONTENT_COLUMNS
+from pcaplat.metrics.contents import Contents, contents_of
 from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
@@ -18,7 +20,7 @@ from pcaplat.run.merge import Result, merge
 from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.errors import StudyError
 
-SUMMARY, BLOCKS = "summary.json", "blocks.parquet"
+SUMMARY, BLOCKS, PACKETS = "summary.json", "blocks.parquet", "packets.parquet"
 CHOOSING = {
     name: option.name
     for name, option in options_of(MergeOptions).items()
@@ -45,14 +47,17 @@ class RunReader:
     def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
         """Merge the captures of one run."""
         with merge(captures, keep_crossings=False, **self.options) as result:
-            run = measured(name, result)
+            run = replace(measured(name, result), packet_filter=self.options.get("filter") or "")
         # the rate of a sample is not that of the traffic
         return replace(run, rates=None) if self.options.get("sample", 1) > 1 else run
 
 
 def measured(name: str, result: Result) -> MeasuredRun:
     """Take from a result what comparing needs."""
-    return MeasuredRun(name, result.document, result.blocks, rates_of(result.traffic_rows))
+    # the same pass over the packets counts the traffic
+    contents = contents_of(result.packet_batches())
+    rates = rates_of(result.traffic_rows)
+    return MeasuredRun(name, result.document, result.blocks, rates, contents=contents)
 
 
 def scenario_of(
@@ -135,8 +140,9 @@ def saved_run(folder: Path) -> MeasuredRun:
     try:
         document = json.loads((folder / SUMMARY).read_text("utf-8"))
         rows = pq.read_table(folder / BLOCKS).to_pylist()
-        rates = _saved_rates(folder)
-        return MeasuredRun(folder.name, document, blocks_of_rows(rows), rates)
+        blocks, rates = blocks_of_rows(rows), _saved_rates(folder)
+        contents = _saved_contents(folder)
+        return MeasuredRun(folder.name, document, blocks, rates, contents=contents)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
 
@@ -149,3 +155,12 @@ def _saved_rates(folder: Path) -> Rates | None:
     if not all(file.exists() for file in files.values()):
         return None
     return rates_of({name: pq.read_table(file).to_pylist() for name, file in files.items()})
+
+
+def _saved_contents(folder: Path) -> Contents | None:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+    file = folder / PACKETS
+    if not file.exists():
+        return None
+    return contents_of(pq.ParquetFile(file).iter_batches(columns=CONTENT_COLUMNS))

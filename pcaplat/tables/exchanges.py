@@ -16,6 +16,7 @@ def _figures(mean: str = "mean") -> tuple[ColumnSchema, ...]:
         mean: "mean, exact",
         "p50": "median",
         "p90": "90 % took no longer",
+        "p95": "95 % took no longer",
         "p99": "99 % took no longer",
     }
     ends = {"lo": "lower end of its 95 % interval; null: interval_reason", "hi": "upper end"}

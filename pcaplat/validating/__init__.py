@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from os import PathLike, fspath
 from typing import Any
 
@@ -9,6 +10,7 @@ from pcaplat.errors import ClaimError
 from pcaplat.metrics.runs import UNNAMED, Scenario
 from pcaplat.published import load_published
 from pcaplat.published.claims import Claim
+from pcaplat.study.copies import refuse_copies
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
@@ -24,6 +26,7 @@ def validate(
     | None = None,
     *,
     only: Sequence[str] = (),
+    accepts_order: bool = False,
     warm_up_ns: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -34,6 +37,7 @@ def validate(
             file by itself names its own.
         results: One scenario as `compare` takes it; or several by name; or a study file.
         only: Ids of the claims to judge; all by default.
+        accepts_order: Judge runs that are not interleaved all the same; the verdicts repeat it.
         warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
         options: Arguments of `merge` for captures.
 
@@ -54,7 +58,10 @@ def validate(
     if results is None:
         names, results = _of_study(names)
     chosen = chosen_claims(names, only)
-    return judge(chosen, _scenarios(results, chosen, reader))
+    _check_names(results, chosen_claims(names))
+    scenarios = scenarios_at(results, chosen, reader)
+    refuse_copies(list(scenarios.values()))
+    return judge(chosen, scenarios, accepts_order=accepts_order)
 
 
 def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Any]:
@@ -88,19 +95,37 @@ def chosen_claims(names: Sequence[str], only: Sequence[str] = ()) -> list[Claim]
     return chosen
 
 
-def _scenarios(
+def _check_names(results: object, claims: Sequence[Claim]) -> None:
+    """Refuse a scenario that none of the claims is about, and one that a study file misspells."""
+    scopes = [claim.scope for claim in claims]
+    names = (name for scope in scopes for name in (scope.scenario, scope.treatment, scope.baseline))
+    meant = list(dict.fromkeys(name for name in names if name))
+    is_open = any(scope.kind != "difference" and not scope.scenario for scope in scopes)
+    if isinstance(results, Mapping) and not is_open:
+        for name in results:
+            if name not in meant:
+                raise StudyError.no_such_scenario(name, meant)
+    if isinstance(results, str | PathLike) and is_study(fspath(results)):
+        known = study_at(fspath(results)).names
+        for name in meant:
+            if name not in known and get_close_matches(name, known, 1):
+                raise StudyError.unknown_scenario(fspath(results), name, known)
+
+
+def scenarios_at(
     results: ScenarioSource
     | Sequence[ScenarioSource]
     | Mapping[str, ScenarioSource | Sequence[ScenarioSource]],
     claims: Sequence[Claim],
     reader: RunReader,
 ) -> dict[str, Scenario]:
+    """Measure scenarios by name: of a study file those that claims are about."""
     if isinstance(results, Mapping):
         return {name: replace(scenario_at(one, reader), name=name) for name, one in results.items()}
     if isinstance(results, str | PathLike) and is_study(fspath(results)):
         study = study_at(fspath(results))
         return {name: study.scenario(name, reader) for name in _wanted(claims, study.names)}
-    return {UNNAMED: scenario_at(results, reader)}
+    return {UNNAMED: replace(scenario_at(results, reader), name=UNNAMED)}
 
 
 def _wanted(claims: Sequence[Claim], names: Sequence[str]) -> list[str]:

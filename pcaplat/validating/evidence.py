@@ -1,60 +1,98 @@
-"""What scenarios say about a claim: which of them, which figure, and the effect."""
+"""What scenarios say about a claim: which of them, which figure, and what it lacks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pcaplat.metrics.contrasts import Contrast, difference_of, metric_of
-from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.contrasts import (
+    RUNS,
+    Contrast,
+    difference_of,
+    metric_of,
+)
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.metric import SHARES, MetricQuery
 from pcaplat.metrics.outlier_runs import odd_run_of
 from pcaplat.metrics.registry import metric_named
-from pcaplat.metrics.runs import UNNAMED, Scenario
-from pcaplat.metrics.traffic import other_frames
+from pcaplat.metrics.runs import LEAST_RUNS, UNNAMED, Scenario
 from pcaplat.published.claims import Claim
+from pcaplat.records import dataclass
+from pcaplat.statistics.intervals import Estimate
+from pcaplat.units import format_ns
+from pcaplat.validating.capacity import unoffered
+from pcaplat.validating.needs import LEVEL
+from pcaplat.validating.population import contradiction
+from pcaplat.validating.words import ClaimBounds
+
+EXTREMES = ("min", "max")
+OF_THESE_CAPTURES = "of these packets themselves, which nothing is concluded from for others"
 
 
-def evidence_for(claim: Claim, scenarios: Mapping[str, Scenario]) -> Contrast:
-    """Measure what a claim is about, in base units (ns, or shares of 1)."""
-    query = query_of(claim)
-    if unjudged := _unjudged(claim):
-        return Contrast(why=unjudged)
-    if claim.scope.kind != "difference":
-        # captures that are given by themselves are of the scenario that is meant
-        is_unnamed = list(scenarios) == [UNNAMED]
-        name = (None if is_unnamed else claim.scope.scenario) or _only(scenarios)
-        if name is None:
-            given = ", ".join(scenarios)
-            why = f"it does not say in which scenario ({given}); add scenario = … to its scope"
-            return Contrast(why=why)
-        return (
-            _absent([name], scenarios)
-            or _of_those(claim, scenarios, [name])
-            or _with_odd_runs(metric_of(scenarios[name], query), query, scenarios[name])
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured for a claim, and what lies below and above it whatever its scatter.
+
+    `floor` and `ceiling` are the least and the greatest latency: no statistic lies beyond them,
+    unless packets are so few that a quantile may lie above all of them (`is_open_above`).
+    """
+
+    contrast: Contrast
+    floor: Estimate | None = None
+    ceiling: Estimate | None = None
+    is_open_above: bool = False
+
+
+def evidence_for(
+    claim: Claim,
+    scenarios: Mapping[str, Scenario],
+    *,
+    bounds: ClaimBounds,
+    accepts_order: bool = False,
+) -> Evidence:
+    """Measure what a claim is about, in base units (ns, or shares of 1).
+
+    Args:
+        claim: Which.
+        scenarios: By name.
+        bounds: What the claim allows, in base units.
+        accepts_order: Whether runs that are not interleaved decide all the same.
+    """
+    names, untold = _names(claim, scenarios)
+    if not names:
+        return Evidence(Contrast(why=untold))
+    query, chosen = query_of(claim), [scenarios[name] for name in names]
+    found = _measured(claim, query, chosen, accepts_order=accepts_order)
+    contrast = found.contrast
+    odd = [text for one in chosen if (text := odd_run_of(one, query))]
+    facts = _facts(found, bounds)
+    contrast = replace(contrast, notes=(*contrast.notes, *odd, *facts))
+    why = (
+        untold
+        or _unjudged(claim)
+        or (contrast.why if contrast.value is None else "")
+        or _other_ends(query, chosen)
+        or contradiction(claim, chosen)
+        or unoffered(claim, chosen, contrast, bounds)
+        or contrast.why
+        or _undesigned(claim, chosen, contrast)
+    )
+    return replace(found, contrast=replace(contrast, why=why))
+
+
+def _measured(
+    claim: Claim, query: MetricQuery, chosen: Sequence[Scenario], *, accepts_order: bool
+) -> Evidence:
+    if claim.scope.kind == "difference":
+        treatment, baseline = chosen
+        is_relative = claim.relative
+        contrast = difference_of(
+            baseline, treatment, query, is_relative=is_relative, accepts_order=accepts_order
         )
-    names = [claim.scope.treatment or "", claim.scope.baseline or ""]
-    absent = _absent(names, scenarios) or _of_those(claim, scenarios, names)
-    if absent:
-        return absent
-    treatment, baseline = (scenarios[name] for name in names)
-    contrast = difference_of(baseline, treatment, query, is_relative=claim.relative)
-    contrast = _with_odd_runs(contrast, query, baseline, treatment)
-    mismatch = _other_ends(query, baseline, treatment)
-    return replace(contrast, estimate=None, why=mismatch) if mismatch else contrast
-
-
-def _with_odd_runs(contrast: Contrast, query: MetricQuery, *scenarios: Scenario) -> Contrast:
-    """Add which runs are unlike the others of their scenario."""
-    odd = (odd_run_of(scenario, query) for scenario in scenarios)
-    return replace(contrast, notes=(*contrast.notes, *(text for text in odd if text)))
-
-
-def _of_those(claim: Claim, scenarios: Mapping[str, Scenario], names: list[str]) -> Contrast | None:
-    """Refuse frames of other sizes than a claim on traffic is about."""
-    sizes = claim.population.frame_bytes
-    if not sizes or not metric_named(claim.metric).is_of_frames:
-        return None
-    runs = [run for name in names for run in scenarios[name].runs]
-    others = (other_frames(run, query_of(claim), sizes) for run in runs)
-    return next((Contrast(why=why) for why in others if why), None)
+        return Evidence(contrast)
+    contrast = metric_of(chosen[0], query)
+    if claim.scope.kind == "run":
+        contrast = _of_these(contrast, query)
+    floor, ceiling = (_extreme(chosen[0], query, name) for name in EXTREMES)
+    return Evidence(contrast, floor, ceiling, _is_open(claim, contrast))
 
 
 def query_of(claim: Claim) -> MetricQuery:
@@ -63,6 +101,68 @@ def query_of(claim: Claim) -> MetricQuery:
     ends = (scope.near, scope.far) if scope.near and scope.far else None
     unit = None if claim.relative else claim.base_unit
     return MetricQuery(claim.metric, claim.statistic, ends, scope.direction, unit)
+
+
+def _names(claim: Claim, scenarios: Mapping[str, Scenario]) -> tuple[list[str], str]:
+    """Find the scenarios that a claim is about, and say why they may not decide it."""
+    scope = claim.scope
+    if scope.kind == "difference":
+        names = [scope.treatment or "", scope.baseline or ""]
+    elif scope.scenario and list(scenarios) == [UNNAMED]:
+        why = (
+            f"the claim is about scenario {scope.scenario}, and nothing says that these captures "
+            f"are of it; if they are, add --scenario {scope.scenario}"
+        )
+        return [UNNAMED], why
+    else:
+        names = [scope.scenario or (next(iter(scenarios)) if len(scenarios) == 1 else "")]
+    missing = [name for name in names if name not in scenarios]
+    if not missing:
+        return names, ""
+    given = ", ".join(scenarios) or "none"
+    if missing == [""]:
+        return [], f"it does not say in which scenario ({given}); add scenario = … to its scope"
+    what = " and ".join(missing)
+    return [], f"it needs runs of scenario {what}; given: {given} (name them {missing[0]}=FOLDER)"
+
+
+def _extreme(scenario: Scenario, query: MetricQuery, name: str) -> Estimate | None:
+    """Least or greatest latency, where runs or the packets themselves tell it."""
+    if query.metric != "one-way-latency":
+        return None
+    found = metric_of(scenario, replace(query, statistic=name))
+    if found.replication != RUNS:
+        found = _of_these(found, replace(query, statistic=name))
+    return found.estimate if isinstance(found.estimate, Estimate) else None
+
+
+def _of_these(contrast: Contrast, query: MetricQuery) -> Contrast:
+    """Take quantiles and extremes of the captured packets themselves: they are what was counted."""
+    is_counted = query.statistic in {*SHARES, *EXTREMES}
+    if not is_counted or len(contrast.measurements) != 1 or contrast.estimate is not None:
+        return contrast
+    (one,) = contrast.measurements
+    counted = Estimate(one.value, 0.0, 1.0, one.bias)
+    return replace(contrast, estimate=counted, value=one.value, why="", notes=(OF_THESE_CAPTURES,))
+
+
+def _is_open(claim: Claim, contrast: Contrast) -> bool:
+    """Tell whether all packets may well lie below the quantile that is asked for."""
+    share = SHARES.get(claim.statistic)
+    if share is None or claim.scope.kind == "run":
+        return False
+    return bool(share**contrast.n > LEVEL)
+
+
+def _facts(found: Evidence, bounds: ClaimBounds) -> list[str]:
+    """Say that every packet lies on one side of what is claimed, if so."""
+    floor, ceiling = found.floor, found.ceiling
+    n = f"every one of {found.contrast.n:,} packets took"
+    if floor is not None and floor.value - floor.bias > bounds.hi:
+        return [f"{n} {format_ns(floor.value)} or more"]
+    if ceiling is not None and ceiling.value + ceiling.bias < bounds.lo:
+        return [f"{n} {format_ns(ceiling.value)} or less"]
+    return []
 
 
 def _unjudged(claim: Claim) -> str:
@@ -77,23 +177,39 @@ def _unjudged(claim: Claim) -> str:
     return ""
 
 
-def _only(scenarios: Mapping[str, Scenario]) -> str | None:
-    return next(iter(scenarios)) if len(scenarios) == 1 else None
+def _undesigned(claim: Claim, chosen: Sequence[Scenario], contrast: Contrast) -> str:
+    """Say that the runs are too few for a verdict."""
+    if claim.scope.kind == "run" or _is_constant(claim, contrast.measurements):
+        return ""
+    if contrast.replication != RUNS:
+        lack = ", ".join(
+            f"{LEAST_RUNS - one.n_runs} more of {one.name}"
+            for one in chosen
+            if one.n_runs < LEAST_RUNS
+        )
+        turn = ", interleaved" if len(chosen) > 1 else ""
+        return (
+            f"the estimate is within this run alone; a verdict takes {LEAST_RUNS} runs a scenario "
+            f'or more{turn}, so make {lack}; or claim it of these captures, with scope = "run"'
+        )
+    return ""
 
 
-def _absent(names: list[str], scenarios: Mapping[str, Scenario]) -> Contrast | None:
-    missing = [name for name in names if name not in scenarios]
-    if not missing:
-        return None
-    given = ", ".join(scenarios) or "none"
-    what = " and ".join(missing)
-    why = f"it needs runs of scenario {what}; given: {given} (name them like {missing[0]}=FOLDER)"
-    return Contrast(why=why)
+def _is_constant(claim: Claim, measurements: Sequence[Measurement]) -> bool:
+    """Tell what protocols fix, and so cannot differ from run to run: every packet shows it."""
+    return (
+        metric_named(claim.metric).is_fixed
+        and bool(measurements)
+        and all(
+            isinstance(one.within, Estimate) and one.within.se == 0 and not one.why
+            for one in measurements
+        )
+    )
 
 
-def _other_ends(query: MetricQuery, baseline: Scenario, treatment: Scenario) -> str:
-    """Say that two whole paths are not the same."""
-    runs = [*baseline.runs, *treatment.runs]
+def _other_ends(query: MetricQuery, chosen: Sequence[Scenario]) -> str:
+    """Say that whole paths are not the same."""
+    runs = [run for scenario in chosen for run in scenario.runs]
     if query.ends or all(run.ends == runs[0].ends for run in runs):
         return ""
     paths = dict.fromkeys(f"{run.ends[0]} to {run.ends[1]}" for run in runs)

@@ -1,33 +1,34 @@
-"""What an undecided claim needs: better stamps, or so much more data."""
+"""What an undecided claim needs: better stamps, so many runs, or so many packets."""
 
-from math import ceil, inf
+from math import ceil, inf, sqrt
 
 from pcaplat.metrics.contrasts import RUNS, Contrast
-from pcaplat.metrics.runs import LEAST_RUNS
-from pcaplat.statistics.intervals import Estimate, t_quantile
+from pcaplat.statistics.intervals import Estimate
 from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.mean_pairs import RelativeChange
+from pcaplat.statistics.power import HIGH_POWER, MOST_RUNS, USUAL_POWER, Target, runs_needed
 from pcaplat.validating.words import ClaimBounds
 
-RULE_OF_THREE = 3
-"""No loss in 3/x packets shows, at 95 %, that less than x is lost."""
+LEVEL = 0.025
+"""Of each side: how often a verdict may be wrong."""
 
-POWER_Z = 1.282
-"""Standard errors that an interval must keep from the edge, for data that decide nine times in
-ten."""
+CONFIDENCE = 1 - 2 * LEVEL
 
-MOST_TIMES = 50
-"""To measure more than so many times the data is no advice."""
+NO_LOSS = 3.69
+"""No loss among 3.69/x packets shows, at `LEVEL`, that less than x is lost (−ln 0.025)."""
 
 
-def needs(contrast: Contrast, estimate: Estimate | LossEstimate, claim: ClaimBounds) -> str:
+def needs(
+    contrast: Contrast, estimate: Estimate | LossEstimate | RelativeChange, claim: ClaimBounds
+) -> str:
     """Say why an interval decides nothing, and what would."""
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
     half = (claim.hi - claim.lo) / 2
+    measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
     if not half:
-        measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
         return (
-            f"the claim is one value and the 90 % interval is {measured}: nothing that scatters "
+            f"the claim is one value and the 95 % interval is {measured}: nothing that scatters "
             "lies inside one value; give the claim a tolerance"
         )
     if estimate.bias >= half:
@@ -37,35 +38,44 @@ def needs(contrast: Contrast, estimate: Estimate | LossEstimate, claim: ClaimBou
             "1 ns, points that share a clock (--same-clock), or the two-way contribution, which "
             "needs no clock, would decide"
         )
-    room = _room(estimate, claim)
-    measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
-    start = f"too little data: the 90 % interval, {measured}, sticks out of {claim}"
-    reach = (t_quantile(0.95, estimate.df) + POWER_Z) * estimate.se
-    times = (reach / room) ** 2 if room > 0 else inf
-    if times > MOST_TIMES:
-        return f"{start}; the value lies on its edge, where more data hardly help"
-    return f"{start}; {_amount(contrast, times)}"
+    start = f"too little data: the 95 % interval, {measured}, sticks out of {claim}"
+    return f"{start}; {_runs(contrast, estimate, claim)}"
 
 
-def _room(estimate: Estimate, claim: ClaimBounds) -> float:
-    """How far the value is from the claim's nearest edge, less what no data can shrink."""
-    edges = [abs(estimate.value - edge) for edge in (claim.lo, claim.hi) if abs(edge) < inf]
-    return min(edges) - estimate.bias
+def _runs(contrast: Contrast, estimate: Estimate | RelativeChange, claim: ClaimBounds) -> str:
+    """Say how many runs decide if the value stays where it is, and scatters as it does."""
+    if contrast.replication != RUNS:
+        return "three runs a scenario or more would decide sooner than a longer one"
+    target = target_of(estimate, contrast.n_runs, claim)
+    numbers = [runs_needed(target, power, LEVEL) for power in (USUAL_POWER, HIGH_POWER)]
+    edge = claim.width(min(abs(estimate.value - end) for end in (claim.lo, claim.hi)))
+    place = "inside" if target.is_inside else "outside"
+    if numbers[0] is None:
+        return (
+            f"with a value {edge} {place} the claim even {MOST_RUNS:,} runs a scenario are too few"
+        )
+    usual, high = (f"{max(n, contrast.n_runs + 1):,}" if n else "more" for n in numbers)
+    return (
+        f"if the value stays where it is, {edge} {place} the claim, {usual} runs a scenario decide "
+        f"in 80 % of studies, {high} in 95 % ({contrast.n_runs} were made)"
+    )
 
 
-def _amount(contrast: Contrast, times: float) -> str:
-    if contrast.replication == RUNS:
-        n_runs = max(contrast.n_runs + 1, ceil(contrast.n_runs * times))
-        return f"about {n_runs} runs a scenario instead of {contrast.n_runs} would decide"
-    factor = max(2, ceil(times))
-    n = f"{ceil(contrast.n * factor):,} packets" if contrast.n else "packets"
-    return f"runs {factor} times as long (about {n}), or {LEAST_RUNS} runs a scenario, would decide"
+def target_of(
+    estimate: Estimate | RelativeChange, n_runs: int, claim: ClaimBounds, value: float | None = None
+) -> Target:
+    """Give what runs have to decide: the value, and the claim less what no data can shrink."""
+    lo, hi = claim.lo + estimate.bias, claim.hi - estimate.bias
+    at = estimate.value if value is None else value
+    if not claim.lo <= at <= claim.hi:
+        lo, hi = claim.lo - estimate.bias, claim.hi + estimate.bias
+    return Target(at, lo, hi, estimate.se * sqrt(n_runs))
 
 
 def _more_packets(estimate: LossEstimate, claim: ClaimBounds) -> str:
-    measured = ClaimBounds(*estimate.interval(0.9), claim.unit)
-    start = f"too little data: the 90 % interval, {measured}, sticks out of {claim}"
+    measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
+    start = f"too little data: the 95 % interval, {measured}, sticks out of {claim}"
     if not estimate.n_lost and 0 < claim.hi < inf:
-        n = ceil(RULE_OF_THREE / claim.hi)
+        n = ceil(NO_LOSS / claim.hi)
         return f"{start}; {n:,} packets without a loss would show it ({estimate.n:,} were measured)"
     return f"{start}; more packets than these {estimate.n:,} would decide"

@@ -1,10 +1,11 @@
-"""The decision: an interval against a claim's (equivalence by two one-sided tests).
+"""The decision: an interval against a claim's.
 
-At 5 % a false claim is held in at most 5 % of studies, and a true one refuted in at most 5 %. A
-systematic error widens every interval by its bound.
+At 2.5 % a side a false claim is held in at most 2.5 % of studies, and a true one refuted in at most
+2.5 % a side. A systematic error widens every interval by its bound. Each claim is decided by
+itself; beside it stands what it would be among all claims judged with it (Holm).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
@@ -13,19 +14,20 @@ from pcaplat.published.claims import Claim
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, holm
 from pcaplat.statistics.loss_ratio import LossEstimate
-from pcaplat.validating.needs import needs
+from pcaplat.statistics.mean_pairs import RelativeChange
+from pcaplat.validating.evidence import Evidence
+from pcaplat.validating.needs import CONFIDENCE, LEVEL, needs
 from pcaplat.validating.words import ClaimBounds, inside, outside, with_notes
 
-LEVEL = 0.05
-HELD_CONFIDENCE = 1 - 2 * LEVEL
-REFUTED_CONFIDENCE = 1 - LEVEL
-
-NO_NUMBER = "these captures tell no interval for it; make five runs, or capture for longer"
+NO_NUMBER = "these captures tell no interval for it; make three runs, or capture for longer"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Held, refuted or undecided, why, and the interval that decided, in the claim's unit."""
+    """Held, refuted or undecided, why, and the interval that decided, in the claim's unit.
+
+    `in_family` is the verdict among the `n_family` claims that were measured together.
+    """
 
     word: str
     reason: str
@@ -35,28 +37,37 @@ class Verdict:
     confidence: float | None = None
     n_runs: int = 0
     replication: str = ""
+    in_family: str = "undecided"
+    n_family: int = 0
 
 
 @dataclass(frozen=True)
-class _Test:
-    """A claim, what was measured, and the p-values of both ways to decide."""
+class Tested:
+    """What was measured, what a claim allows, and the p-values of both ways to decide."""
 
-    claim: Claim
     contrast: Contrast
-    estimate: Estimate | LossEstimate
+    estimate: Estimate | LossEstimate | RelativeChange
     bounds: ClaimBounds
     p_held: float
     p_refuted: float
 
     @property
     def p(self) -> float:
+        """The lesser p-value."""
         return min(self.p_held, self.p_refuted)
 
+    @property
+    def word(self) -> str:
+        """The verdict of the claim by itself."""
+        if self.p_refuted <= LEVEL:
+            return "refuted"
+        return "held" if self.p_held <= LEVEL else "undecided"
 
-def decide(pairs: Sequence[tuple[Claim, Contrast]]) -> list[Verdict]:
-    """Judge claims together: of several, one is decided by chance more easily (Holm)."""
-    pairs = [(claim, _finite(contrast)) for claim, contrast in pairs]
-    tests = [_test(*pair) for pair in pairs]
+
+def decide(pairs: Sequence[tuple[Claim, Evidence]]) -> list[Verdict]:
+    """Judge claims, each by itself and all together."""
+    pairs = [(claim, _finite(evidence)) for claim, evidence in pairs]
+    tests = [tested(*pair) for pair in pairs]
     known = [test for test in tests if test is not None]
     stands = iter(holm([test.p for test in known], LEVEL))
     return [
@@ -65,34 +76,46 @@ def decide(pairs: Sequence[tuple[Claim, Contrast]]) -> list[Verdict]:
     ]
 
 
-def _finite(contrast: Contrast) -> Contrast:
+def _finite(evidence: Evidence) -> Evidence:
     """Take away what is no number: nothing may be decided by it."""
+    contrast = evidence.contrast
     estimate, value = contrast.estimate, contrast.value
-    if estimate is not None and all(map(isfinite, estimate.interval(REFUTED_CONFIDENCE))):
-        return contrast
+    if estimate is not None and all(map(isfinite, estimate.interval(CONFIDENCE))):
+        return evidence
     known = value if value is not None and isfinite(value) else None
-    return replace(contrast, estimate=None, value=known, why=contrast.why or NO_NUMBER)
+    why = contrast.why or NO_NUMBER
+    return replace(evidence, contrast=replace(contrast, estimate=None, value=known, why=why))
 
 
-def _test(claim: Claim, contrast: Contrast) -> _Test | None:
-    estimate, bounds = contrast.estimate, bounds_of(claim)
+def tested(claim: Claim, evidence: Evidence) -> Tested | None:
+    """Test a claim; None where nothing may be decided by the evidence."""
+    contrast, bounds = evidence.contrast, bounds_of(claim)
+    estimate = contrast.estimate
     if estimate is None or contrast.why:
         return None
-    not_below = 0.0 if bounds.hi == inf else estimate.p_not_below(bounds.hi)
-    not_above = 0.0 if bounds.lo == -inf else estimate.p_not_above(bounds.lo)
-    above = 1.0 if bounds.hi == inf else estimate.p_not_above(bounds.hi)
-    below = 1.0 if bounds.lo == -inf else estimate.p_not_below(bounds.lo)
-    p_refuted = min(1.0, 2 * min(above, below))
+    # what no statistic lies below, or above, decides where the statistic itself scatters too much
+    above = [one for one in (estimate, evidence.floor) if one is not None]
+    below = [one for one in (estimate, evidence.ceiling) if one is not None]
+    below = [] if evidence.is_open_above else below
+    not_below = 0.0 if bounds.hi == inf else _least(one.p_not_below(bounds.hi) for one in below)
+    not_above = 0.0 if bounds.lo == -inf else min(one.p_not_above(bounds.lo) for one in above)
+    p_above = 1.0 if bounds.hi == inf else min(one.p_not_above(bounds.hi) for one in above)
+    p_below = 1.0 if bounds.lo == -inf else _least(one.p_not_below(bounds.lo) for one in below)
     p_held = 0.0 if _is_exactly_in(estimate, bounds) else max(not_below, not_above)
-    return _Test(claim, contrast, estimate, bounds, p_held, p_refuted)
+    return Tested(contrast, estimate, bounds, p_held, min(p_above, p_below))
 
 
-def _is_exactly_in(found: Estimate | LossEstimate, bounds: ClaimBounds) -> bool:
+def _least(p_values: Iterable[float]) -> float:
+    """Give the least p-value; nothing decides without evidence."""
+    return min(p_values, default=1.0)
+
+
+def _is_exactly_in(found: Estimate | LossEstimate | RelativeChange, bounds: ClaimBounds) -> bool:
     """Tell that every run gave one and the same value, and that the claim allows it.
 
     Bytes of an encapsulation do not scatter: a claim of 50 with no tolerance holds of 50.
     """
-    lo, hi = found.interval(HELD_CONFIDENCE)
+    lo, hi = found.interval(CONFIDENCE)
     return lo == hi and bounds.lo <= lo <= bounds.hi
 
 
@@ -103,42 +126,47 @@ def bounds_of(claim: Claim) -> ClaimBounds:
     return ClaimBounds(lo, hi, claim.unit)
 
 
-def _unmeasured(claim: Claim, contrast: Contrast) -> Verdict:
-    verdict = Verdict("undecided", with_notes(contrast.why, contrast.notes), n_runs=contrast.n_runs)
-    verdict = replace(verdict, replication=contrast.replication)
+def _unmeasured(claim: Claim, evidence: Evidence) -> Verdict:
+    contrast = evidence.contrast
+    verdict = Verdict(
+        "undecided",
+        with_notes(contrast.why, contrast.notes),
+        n_runs=contrast.n_runs,
+        replication=contrast.replication,
+    )
     if contrast.value is None:
         return verdict
     unit = claim.unit_in_base
     verdict = replace(verdict, estimate=contrast.value / unit)
     if contrast.estimate is None:
         return verdict
-    lo, hi = (end / unit for end in contrast.estimate.interval(HELD_CONFIDENCE))
-    return replace(verdict, lo=lo, hi=hi, confidence=HELD_CONFIDENCE)
+    lo, hi = (end / unit for end in contrast.estimate.interval(CONFIDENCE))
+    return replace(verdict, lo=lo, hi=hi, confidence=CONFIDENCE)
 
 
-def _verdict(test: _Test, n_tests: int, *, is_firm: bool) -> Verdict:
-    is_refuted = test.p_refuted <= LEVEL
-    confidence = REFUTED_CONFIDENCE if is_refuted else HELD_CONFIDENCE
-    lo, hi = test.estimate.interval(confidence)
-    measured = ClaimBounds(lo, hi, test.claim.unit)
-    unit = test.claim.unit_in_base
-    verdict = Verdict(
-        "undecided",
-        "",
+def _verdict(test: Tested, n_tests: int, *, is_firm: bool) -> Verdict:
+    lo, hi = test.estimate.interval(CONFIDENCE)
+    measured = ClaimBounds(lo, hi, test.bounds.unit)
+    unit = test.bounds.factor
+    word = test.word
+    if word == "refuted":
+        reason = outside(measured, test.bounds, CONFIDENCE)
+    elif word == "held":
+        reason = inside(measured, test.bounds, CONFIDENCE)
+    else:
+        reason = needs(test.contrast, test.estimate, test.bounds)
+    in_family = word if is_firm else "undecided"
+    if in_family != word:
+        reason += f"; among the {n_tests} claims judged together (Holm) it would be undecided"
+    return Verdict(
+        word,
+        with_notes(reason, test.contrast.notes),
         test.estimate.value / unit,
         lo / unit,
         hi / unit,
-        confidence,
+        CONFIDENCE,
         test.contrast.n_runs,
         test.contrast.replication,
+        in_family,
+        n_tests,
     )
-    if is_refuted:
-        word, reason = "refuted", outside(measured, test.bounds, confidence)
-    elif test.p_held <= LEVEL:
-        word, reason = "held", inside(measured, test.bounds, confidence)
-    else:
-        word, reason = "undecided", needs(test.contrast, test.estimate, test.bounds)
-    if word != "undecided" and not is_firm:
-        alone = f"too little data: {word} if it were the only claim ({reason}), but not"
-        word, reason = "undecided", f"{alone} among {n_tests} judged together (Holm)"
-    return replace(verdict, word=word, reason=with_notes(reason, test.contrast.notes))

@@ -16,28 +16,34 @@ class ClaimBounds:
     hi: float
     unit: str
 
+    @property
+    def factor(self) -> float:
+        """How many base units the unit is."""
+        return float(UNITS[self.unit][1])
+
     def __str__(self) -> str:
         """Write it as "13 to 16 µs", "at most 0.01 %" or "at least 5 µs"."""
-        factor = float(UNITS[self.unit][1])
-        ends = [None if abs(end) == inf else end / factor for end in (self.lo, self.hi)]
+        ends = [None if abs(end) == inf else end / self.factor for end in (self.lo, self.hi)]
         return format_bounds(ends[0], ends[1], self.unit)
 
     def width(self, value: float) -> str:
         """Write a size in the same unit."""
-        factor = float(UNITS[self.unit][1])
-        return format_bounds(value / factor, value / factor, self.unit)
+        return format_bounds(value / self.factor, value / self.factor, self.unit)
 
 
 def inside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
     """Say that a claim holds."""
+    if not (claim.lo <= measured.lo and measured.hi <= claim.hi):
+        return f"every packet lies inside {claim}, whatever the interval ({measured})"
     return f"the {100 * confidence:.0f} % interval, {measured}, lies inside {claim}"
 
 
 def outside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
     """Say that a claim does not hold, and by how much."""
-    is_above = measured.lo > claim.hi
-    by = measured.lo - claim.hi if is_above else claim.lo - measured.hi
-    where = "above" if is_above else "below"
+    by = max(measured.lo - claim.hi, claim.lo - measured.hi)
+    if by < 0:
+        return f"every packet lies outside {claim}, whatever the interval ({measured})"
+    where = "above" if measured.lo > claim.hi else "below"
     level = f"the {100 * confidence:.0f} % interval"
     return f"{level}, {measured}, lies {where} {claim}, by {claim.width(by)} or more"
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-COPIES = pytest.mark.xfail(strict=True, reason="issue 21, number 3: runs that are copies")
 HEAD_BYTES, RECORD_BYTES = 24, 16
 HOUR_S = 3600
 
@@ -93,7 +92,6 @@ def refusal(validate: Validate, tmp_path: Path, folders: dict[str, Path]) -> str
     return validate.err
 
 
-@COPIES
 @pytest.mark.parametrize("dress", DRESSES)
 def test_five_copies_of_one_run_are_no_five_runs(
     validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
@@ -107,7 +105,6 @@ def test_five_copies_of_one_run_are_no_five_runs(
     assert "run1" in said
 
 
-@COPIES
 @pytest.mark.parametrize("dress", DRESSES)
 def test_one_copy_among_runs_is_found(
     validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
@@ -120,7 +117,6 @@ def test_one_copy_among_runs_is_found(
     assert "run7" in said
 
 
-@COPIES
 def test_one_scenario_is_not_given_for_another(validate: Validate, tmp_path: Path) -> None:
     folders = RequestStudy(n_runs=5).save(tmp_path / "s")
     said = refusal(validate, tmp_path, folders | {"slow": folders["plain"]})
@@ -130,7 +126,6 @@ def test_one_scenario_is_not_given_for_another(validate: Validate, tmp_path: Pat
     refusal(validate, tmp_path, folders | {"slow": tmp_path / "again"})
 
 
-@COPIES
 def test_a_run_is_of_one_scenario(validate: Validate, tmp_path: Path) -> None:
     folders = RequestStudy(n_runs=5).save(tmp_path / "s")
     shutil.copytree(folders["plain"] / "run3", folders["slow"] / "run9")
@@ -139,7 +134,6 @@ def test_a_run_is_of_one_scenario(validate: Validate, tmp_path: Path) -> None:
     assert "run9" in said
 
 
-@COPIES
 def test_what_merge_wrote_twice_is_one_run(validate: Validate, tmp_path: Path) -> None:
     folders = RequestStudy(n_runs=1).save(tmp_path / "s")
     for name, folder in folders.items():
@@ -151,7 +145,6 @@ def test_what_merge_wrote_twice_is_one_run(validate: Validate, tmp_path: Path) -
     refusal(validate, tmp_path, {name: tmp_path / "merged" / name for name in folders})
 
 
-@COPIES
 @pytest.mark.parametrize("dress", DRESSES)
 def test_compare_refuses_copies_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], dress: Callable[[Path, int], None]

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
     from pcaplat.published.claims import Claim
 
-FAMILY = pytest.mark.xfail(strict=True, reason="issue 21, number 8: a family cannot be padded")
-TOLERANCE = pytest.mark.xfail(strict=True, reason="issue 21, number 8: tolerances are shown")
-QUANTILES = pytest.mark.xfail(strict=True, reason="issue 21, number 8: quantiles of round trips")
-NAMES = pytest.mark.xfail(strict=True, reason="issue 21, number 8: unknown scenarios")
-
 
 @pytest.fixture
 def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
@@ -43,7 +38,6 @@ def sure_words(row: dict[str, Any]) -> set[str]:
     return {value for value in row.values() if isinstance(value, str) and value in SURE}
 
 
-@FAMILY
 @pytest.mark.parametrize(
     ("bounds", "word"), [((-2.1, 2.1), "held"), ((1.2, 40.0), "refuted")], ids=["held", "refuted"]
 )
@@ -61,7 +55,6 @@ def test_a_verdict_alone_stands_beside_whatever_else_is_claimed(
             assert word in sure_words(among), among["reason"]
 
 
-@FAMILY
 def test_the_family_is_named() -> None:
     scenarios = study(Design(), 0.0, 1)
     rows = judge(padded(claim_text(-9, 9), 3, -8, 8), scenarios)["verdicts"]
@@ -76,7 +69,6 @@ def test_claims_that_surely_hold_make_no_other_easier() -> None:
         assert few["verdict"] == many["verdict"]
 
 
-@TOLERANCE
 @pytest.mark.parametrize("format_", ["table", "markdown"])
 def test_the_range_that_is_shown_has_its_tolerance(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], format_: str
@@ -90,7 +82,6 @@ def test_the_range_that_is_shown_has_its_tolerance(
     assert "28.5" in row or ("2.5" in row and "60.5" in row)
 
 
-@QUANTILES
 @pytest.mark.parametrize("metric", ["rtt", "two-way-contribution", "transaction-time"])
 @pytest.mark.parametrize("statistic", ["p50", "p90", "p95", "p99"])
 def test_quantiles_of_round_trips_and_transactions_are_metrics(
@@ -108,7 +99,6 @@ def test_quantiles_of_round_trips_and_transactions_are_metrics(
         assert words(validate(path, runs)) == [word], validate.err
 
 
-@QUANTILES
 def test_p95_is_a_statistic_of_one_way_latencies(validate: Validate, tmp_path: Path) -> None:
     runs = RequestStudy(0.0).save(tmp_path)["plain"]
     bound = 'statistic = "p95"\ninterval = [6, 8]'
@@ -116,7 +106,6 @@ def test_p95_is_a_statistic_of_one_way_latencies(validate: Validate, tmp_path: P
     assert words(validate(path, runs, "--same-clock", "all")) == ["held"]
 
 
-@NAMES
 @pytest.mark.parametrize(("given", "meant"), [("plian", "plain"), ("Plain", "plain")])
 def test_a_scenario_that_no_claim_knows_is_a_mistake(
     validate: Validate, tmp_path: Path, given: str, meant: str
@@ -128,7 +117,6 @@ def test_a_scenario_that_no_claim_knows_is_a_mistake(
     assert f"did you mean {meant}?" in validate.err
 
 
-@NAMES
 def test_a_scenario_that_a_study_lacks_is_a_mistake(validate: Validate, tmp_path: Path) -> None:
     RequestStudy(n_runs=1).save(tmp_path)
     write_claims(tmp_path, claim("interval = [3, 5]", DIFFERENCE.replace("slow", "slwo")))

@@ -22,16 +22,10 @@ AT_THE_EDGE = claim_text(-40, 0)
 BEYOND_THE_EDGE = claim_text(-40, -EDGE_US)
 N_MANY = 2000
 
-ONE_RUN = pytest.mark.xfail(strict=True, reason="issue 21, number 2: one run is one run")
-A_SIDE = pytest.mark.xfail(strict=True, reason="issue 21: false verdicts above 2.5 % a side")
-IN_A_ROW = pytest.mark.xfail(strict=True, reason="issue 21, number 4: runs in a row")
-PAIRED = pytest.mark.xfail(strict=True, reason="issue 21, number 4: runs are pairs or blocks")
-RELATIVE = pytest.mark.xfail(strict=True, reason="issue 21, number 6: relative changes")
 
 SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
 
-@ONE_RUN
 @pytest.mark.parametrize("n_runs", [1, 2])
 def test_fewer_than_three_runs_decide_nothing_across_runs(n_runs: int) -> None:
     design = Design(n_runs=n_runs, run_sd_us=3.0)
@@ -40,7 +34,6 @@ def test_fewer_than_three_runs_decide_nothing_across_runs(n_runs: int) -> None:
         assert set(found) == {"undecided"}, (effect_us, found)
 
 
-@ONE_RUN
 def test_one_run_gives_the_estimate_within_it_and_says_what_is_missing() -> None:
     row = judged(claim_text(-90, 90), study(Design(n_runs=1), 0.0, 1))
     assert row["verdict"] == "undecided"
@@ -65,7 +58,6 @@ CELLS = [
 
 
 @pytest.mark.slow
-@A_SIDE
 def test_false_verdicts_are_as_rare_as_promised_in_every_cell() -> None:
     most = most_false(N_MANY, 2 * len(CELLS))
     wrong = []
@@ -77,7 +69,6 @@ def test_false_verdicts_are_as_rare_as_promised_in_every_cell() -> None:
 
 
 @pytest.mark.slow
-@A_SIDE
 def test_of_six_interleaved_runs_false_claims_are_held_in_one_of_forty() -> None:
     """At the edge, where it is most often; today in one of twenty."""
     n = 6000
@@ -95,7 +86,6 @@ def test_true_claims_in_the_middle_are_held(shape: str) -> None:
     assert not found["refuted"]
 
 
-@PAIRED
 def test_what_a_round_shares_costs_nothing() -> None:
     """A day's effect of 3 µs and noise of 1 µs: pairs know the difference seven times better."""
     design = Design(run_sd_us=1.0, round_sd_us=3.0)
@@ -104,7 +94,6 @@ def test_what_a_round_shares_costs_nothing() -> None:
     assert found["held"] >= 90
 
 
-@PAIRED
 def test_what_a_round_shares_is_not_in_the_interval_of_a_comparison() -> None:
     design, widths, inside = Design(run_sd_us=1.0, round_sd_us=3.0), [], 0
     for seed in range(200):
@@ -118,7 +107,6 @@ def test_what_a_round_shares_is_not_in_the_interval_of_a_comparison() -> None:
     assert inside >= 182
 
 
-@IN_A_ROW
 @pytest.mark.parametrize("step_us", [6.0, -6.0])
 def test_a_day_between_runs_in_a_row_decides_nothing(step_us: float) -> None:
     design = Design(n_runs=8, order="row", step_us=step_us)
@@ -126,7 +114,6 @@ def test_a_day_between_runs_in_a_row_decides_nothing(step_us: float) -> None:
         assert set(verdicts(design, 0.0, text, 20)) == {"undecided"}
 
 
-@IN_A_ROW
 @pytest.mark.parametrize("n_runs", [3, 6, 12])
 def test_runs_in_a_row_decide_nothing_however_plain(n_runs: int) -> None:
     row = judged(claim_text(-2, 2), study(Design(n_runs=n_runs, order="row"), 200.0, 1))
@@ -148,7 +135,6 @@ def relative_rows(design: Design, n: int) -> list[dict[str, float]]:
     return [judged(text, study(design, 0.0, seed)) for seed in range(n)]
 
 
-@RELATIVE
 @DRIFT
 def test_a_relative_change_under_drift_is_covered(design: Design) -> None:
     rows = relative_rows(design, 200)
@@ -158,7 +144,6 @@ def test_a_relative_change_under_drift_is_covered(design: Design) -> None:
     assert inside >= 168
 
 
-@RELATIVE
 @DRIFT
 def test_a_relative_change_lies_in_its_interval_which_has_a_width(design: Design) -> None:
     for row in relative_rows(design, 40):
@@ -173,7 +158,6 @@ def test_a_relative_change_without_drift_is_covered(ratio: float) -> None:
     assert inside >= 168
 
 
-@RELATIVE
 @pytest.mark.parametrize("ratio", [0.75, 1.5])
 def test_a_relative_change_under_drift_is_no_wider_than_it_must_be(ratio: float) -> None:
     design = Design(run_sd_us=0.3, slope_us=20.0, ratio=ratio)

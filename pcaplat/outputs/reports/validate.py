@@ -52,7 +52,7 @@ def _texts(verdict: Row) -> dict[str, str]:
     return {
         "claim": verdict["id"],
         "verdict": verdict["verdict"],
-        "claimed": format_bounds(verdict["claim_lo"], verdict["claim_hi"], unit),
+        "claimed": format_bounds(verdict["allowed_lo"], verdict["allowed_hi"], unit),
         "measured": "–" if estimate is None else format_bounds(estimate, estimate, unit),
         "interval": "–" if None in bounds else format_bounds(*bounds, unit),
         "runs": str(verdict["n_runs"]),

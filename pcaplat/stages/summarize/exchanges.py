@@ -22,7 +22,7 @@ from pcaplat.stages.summarize.rows import NO_PAIRS, PAIRED
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK
 from pcaplat.tables.columns import Row
 
-SHARES = dict(zip(PAIRED, (0.5, 0.9, 0.99), strict=True))
+SHARES = dict(zip(PAIRED, (0.5, 0.9, 0.95, 0.99), strict=True))
 SIDES = ("client", "server")
 WAYS = ("forward", "reverse")
 OTHER_WAY = dict(zip(WAYS, WAYS[::-1], strict=True))

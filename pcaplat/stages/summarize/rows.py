@@ -20,7 +20,7 @@ Z_95 = 1.96
 
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 
-PAIRED = ("p50", "p90", "p99")
+PAIRED = ("p50", "p90", "p95", "p99")
 """Quantiles of round trips, over requests that were paired with their responses."""
 
 NO_PAIRS: Row = {"n_paired": 0} | dict.fromkeys(

@@ -13,7 +13,9 @@ import pytest
 
 from pcaplat.metrics.registry import METRICS, units_of
 from pcaplat.published.schema import claims_schema
-from pcaplat.validating import validate
+from pcaplat.study.sources import RunReader
+from pcaplat.validating import chosen_claims, scenarios_at
+from pcaplat.validating.verdicts import validate
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -76,7 +78,9 @@ def verdicts() -> dict[str, dict[str, Any]]:
     rows = [f"{one['date']}T{one['time']}Z,{1500 + n}\n" for n, one in enumerate(stamps)]
     (folder / "run" / "memory.csv").write_text("when,used\n" + "".join(rows))
     study.write_text(study.read_text() + MEMORY + '[scenarios.again]\nruns = ["run"]\n')
-    document = validate(str(study))
+    asked = chosen_claims([str(folder / "claims.toml")])
+    # the same run twice, which `validate` refuses
+    document = validate(asked, scenarios_at(str(study), asked, RunReader()))
     shutil.rmtree(folder.parent)
     return {row["id"]: row for row in document["verdicts"]}
 

@@ -11,16 +11,14 @@ from pcaplat.statistics.intervals import (
     across,
     autocorrelation_time,
     blocking,
-    difference,
-    difference_of_runs,
     hodges_lehmann,
     holm,
     pooled,
-    relative_change,
     t_quantile,
     t_tail,
 )
 from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.mean_pairs import independent
 
 CHANCE = np.random.default_rng(5)
 
@@ -51,19 +49,9 @@ def test_an_interval_and_its_p_value_agree() -> None:
 
 def test_differences_are_welchs() -> None:
     a, b = CHANCE.normal(5, 1, 7), CHANCE.normal(3, 4, 12)
-    found = difference(across(list(a)), across(list(b))).interval(0.95)
+    found = independent(across(list(a)), across(list(b))).difference().interval(0.95)
     expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     assert found == pytest.approx((expected.low, expected.high))
-
-
-def test_a_relative_change_is_that_of_a_simulation() -> None:
-    before, after = Estimate(50.0, 2.0, inf), Estimate(40.0, 1.0, inf)
-    found = relative_change(difference(after, before), before)
-    draws = CHANCE.normal(40, 1, 400_000) / CHANCE.normal(50, 2, 400_000) - 1
-    assert found is not None
-    assert found.value == pytest.approx(-0.2)
-    assert found.se == pytest.approx(draws.std(), rel=0.02)
-    assert relative_change(found, Estimate(1.0, 1.0, inf)) is None
 
 
 def test_shift_and_its_interval_are_rank_based() -> None:
@@ -150,39 +138,6 @@ def test_runs_that_disagree_count_more_than_their_errors() -> None:
     assert alike.se == pytest.approx(1 / sqrt(2))
     assert apart.se == pytest.approx(5)
     assert apart.half_width(0.95) > 50
-
-
-# ---- order of runs
-
-
-def times(pattern: str) -> tuple[list[int], list[int]]:
-    """When treatment (T) and baseline (B) ran."""
-    at = dict(enumerate(pattern))
-    return [t for t, who in at.items() if who == "T"], [t for t, who in at.items() if who == "B"]
-
-
-def test_interleaved_runs_are_told() -> None:
-    values = [1.0, 2.0, 1.5, 1.2, 1.8]
-    for pattern, expected in (("BTTBBTTBBT", True), ("BBBBBTTTTT", False)):
-        _, order = difference_of_runs(values, values, times(pattern))
-        assert order.is_interleaved is expected
-    _, order = difference_of_runs(values, values, ([1] * 5, [1] * 5))
-    assert order.is_interleaved is None
-
-
-def test_a_change_with_time_does_not_pass_for_the_effect() -> None:
-    chance = np.random.default_rng(2)
-    treatment, baseline = times("B" * 8 + "T" * 8)
-    hits, plain_hits = 0, 0
-    for _ in range(300):
-        y = chance.normal(size=16) + 0.4 * np.arange(16)
-        after, before = list(y[treatment]), list(y[baseline])
-        lo, hi = difference_of_runs(after, before, (treatment, baseline))[0].interval(0.95)
-        hits += lo <= 0 <= hi
-        lo, hi = difference(across(after), across(before)).interval(0.95)
-        plain_hits += lo <= 0 <= hi
-    assert hits >= 275
-    assert plain_hits < 20
 
 
 # ---- losses

@@ -7,13 +7,14 @@ import re
 import shutil
 import struct
 import subprocess
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from pcaplat.comparing.rates import rate_rows
+from pcaplat.metrics.contrasts import difference_of
 from pcaplat.metrics.runs import Scenario
 from pcaplat.outputs import write
 from pcaplat.run.merge import merge
@@ -193,7 +194,7 @@ def test_a_saved_result_gives_the_same_rates(tmp_path: Path) -> None:
         fresh = measured("fresh", result)
     saved = saved_run(tmp_path / "out")
     scenarios = Scenario("a", [fresh]), Scenario("b", [saved])
-    rows = rate_rows(*scenarios, 0.95)
+    rows = rate_rows(*scenarios, 0.95, partial(difference_of, *scenarios))
     assert {"packet-rate", "throughput-l1", "goodput"} <= {row["metric"] for row in rows}
     assert all(row["delta_frac"] == 0 for row in rows)
     for row in rows:

@@ -14,7 +14,6 @@ from tests.support.verdicts import Validate, claim, words, write_claims
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLAIN = pytest.mark.xfail(strict=True, reason="issue 21, number 5: plain answers")
 RUN, PATH = 'scope = "run"', 'scope = { kind = "path" }'
 ONE_WAY = "one-way-latency"
 SLOW = RequestRun(forward_ns=260_000.0, noise_ns=30_000.0, gap_ns=2_000_000, n=600)
@@ -35,7 +34,6 @@ def judged(validate: Validate, folder: Path, bound: str, scope: str, *where: Pat
     return words(validate(path, *where, "--same-clock", "all"))
 
 
-@PLAIN
 @STATISTICS
 def test_these_very_captures_refute_what_every_packet_contradicts(
     validate: Validate, tmp_path: Path, statistic: str
@@ -45,7 +43,6 @@ def test_these_very_captures_refute_what_every_packet_contradicts(
     assert judged(validate, tmp_path, bound, RUN, *files) == ["refuted"]
 
 
-@PLAIN
 @pytest.mark.parametrize("statistic", ["min", "p50", "p99"])
 def test_one_run_prints_the_fact_and_decides_nothing(
     validate: Validate, tmp_path: Path, statistic: str
@@ -59,9 +56,7 @@ def test_one_run_prints_the_fact_and_decides_nothing(
     assert "230." in row["reason"] or (row["lo"] is not None and row["lo"] > 20)
 
 
-@pytest.mark.parametrize(
-    "statistic", ["p50", pytest.param("p99", marks=PLAIN), pytest.param("p999", marks=PLAIN)]
-)
+@pytest.mark.parametrize("statistic", ["p50", "p99", "p999"])
 @pytest.mark.parametrize("n_runs", [3, 4])
 def test_three_runs_refute_what_every_packet_contradicts(
     validate: Validate, tmp_path: Path, statistic: str, n_runs: int
@@ -85,7 +80,6 @@ def test_too_few_packets_beyond_a_quantile_bound_it_on_one_side_only(
     assert judged(validate, tmp_path, text, PATH, folders["plain"]) == [word]
 
 
-@PLAIN
 def test_bounds_of_one_run_are_those_of_the_binomial(validate: Validate, tmp_path: Path) -> None:
     """The interval of a median needs no shape: order statistics (David and Nagaraja 2003, 7.1)."""
     run = RequestRun(forward_ns=260_000.0, noise_ns=30_000.0, gap_ns=2_000_000, n=1000, seed=5)

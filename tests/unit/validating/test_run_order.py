@@ -12,15 +12,12 @@ from tests.support.verdicts import DIFFERENCE, Validate, claim, sources, words, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-IN_A_ROW = pytest.mark.xfail(strict=True, reason="issue 21, number 4: runs in a row")
-
 
 @pytest.fixture
 def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
     return Validate(capsys)
 
 
-@IN_A_ROW
 @pytest.mark.parametrize("bound", ["interval = [3, 5]", "interval = [-1, 1]", "at_most = 100"])
 def test_runs_in_a_row_are_undecided(validate: Validate, tmp_path: Path, bound: str) -> None:
     folders = RequestStudy(order="row", step_ns=6000.0).save(tmp_path)
@@ -31,7 +28,6 @@ def test_runs_in_a_row_are_undecided(validate: Validate, tmp_path: Path, bound: 
     assert row["estimate"] == pytest.approx(10, abs=1)
 
 
-@IN_A_ROW
 @pytest.mark.parametrize(
     ("bound", "word"), [("interval = [0, 8]", "held"), ("interval = [-9, -3]", "refuted")]
 )
@@ -51,7 +47,6 @@ def test_interleaved_runs_need_no_option(validate: Validate, tmp_path: Path) -> 
     assert words(validate(path, *sources(folders))) == ["held"]
 
 
-@IN_A_ROW
 @pytest.mark.parametrize("effect_ns", [0.0, 8_000.0])
 def test_what_a_round_shares_does_not_hide_the_effect(
     validate: Validate, tmp_path: Path, effect_ns: float

@@ -1,0 +1,73 @@
+"""What the captures of a run hold: layers of their frames, and stamps that tell copies."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pcaplat.records import dataclass
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = ["point", "layers", "t_ns"]
+MOST_STAMPS = 4096
+"""So many stamps of a point are kept, chosen by their hash: equal ones everywhere."""
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+"""2⁶⁴ by the golden ratio (Knuth, TAOCP 3, §6.4)."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Frames of each point by their layers, and hashes of stamps, ascending."""
+
+    layers: Mapping[str, Mapping[str, int]]
+    stamps: Mapping[str, "np.ndarray"]
+
+    def share_of(self, point: str, layer: str) -> float:
+        """Share of a point's frames that have a layer, at any depth."""
+        counts = self.layers.get(point, {})
+        n = sum(counts.values())
+        return sum(k for name, k in counts.items() if layer in name.split("/")) / n if n else 0.0
+
+    def share_encapsulated(self, point: str) -> float:
+        """Share of a point's frames that carry an IP packet within another."""
+        counts = self.layers.get(point, {})
+        n = sum(counts.values())
+        inner = sum(k for name, k in counts.items() if name.count("ipv") > 1)
+        return inner / n if n else 0.0
+
+
+def contents_of(batches: "Iterable[pa.RecordBatch | pa.Table]") -> Contents:
+    """Sum up the packets table, whole or batch by batch."""
+    layers: dict[str, Counter[str]] = {}
+    stamps: dict[str, np.ndarray] = {}
+    for batch in batches:
+        points = batch["point"].to_numpy(zero_copy_only=False)
+        names, t_ns = batch["layers"].to_pylist(), batch["t_ns"].to_numpy()
+        for point in dict.fromkeys(points):
+            mine = points == point
+            counted = Counter(name for name, is_mine in zip(names, mine, strict=True) if is_mine)
+            layers.setdefault(point, Counter()).update(counted)
+            hashes = t_ns[mine].astype(np.uint64) * MIX
+            known = stamps.get(point, np.zeros(0, np.uint64))
+            stamps[point] = np.unique(np.concatenate([known, hashes]))[:MOST_STAMPS]
+    return Contents(layers, stamps)
+
+
+def share_in_common(one: "np.ndarray", other: "np.ndarray") -> float:
+    """Give the share of the shorter capture's stamps that the longer one has too.
+
+    Only as far as both were kept: the least hashes of one go farther than those of a longer one.
+    """
+    if not len(one) or not len(other):
+        return 0.0
+    last = min(
+        (each[-1] for each in (one, other) if len(each) == MOST_STAMPS),
+        default=max(one[-1], other[-1]),
+    )
+    kept = [each[each <= last] for each in (one, other)]
+    least = min(map(len, kept))
+    return len(np.intersect1d(*kept)) / least if least else 0.0

@@ -1,0 +1,39 @@
+"""A plan: a row for each claim, each place of the true value in it, and each scatter of runs."""
+
+from pcaplat.outputs.report import Entries, Entry, Grid, Report, Title, fields_of, names_of
+from pcaplat.tables.columns import Row
+from pcaplat.units import format_bounds
+
+LEFT = ("claim", "value at", "known from")
+MANY = "more than 1,000"
+
+
+def report(document: Row) -> Report:
+    """Say how many runs decide each claim."""
+    rows = document["claims"]
+    orders = {row["id"]: (row["claim"], row["order"]) for row in rows}
+    sections = [
+        Title("Runs a scenario that decide, in 80 % and in 95 % of studies"),
+        Grid("", fields_of([_texts(row) for row in rows], LEFT), [""] * len(rows)),
+        Entries(
+            [
+                Entry(name, [sentence, f"Order of the runs: {order}."])
+                for name, (sentence, order) in orders.items()
+            ],
+            "apart",
+        ),
+    ]
+    return Report(document, names_of(rows), rows, sections)
+
+
+def _texts(row: Row) -> dict[str, str]:
+    value, sd = (format_bounds(row[name], row[name], row["unit"]) for name in ("value", "sd"))
+    return {
+        "claim": row["id"],
+        "value at": f"{row['at']}, {value}",
+        "runs scatter by": sd,
+        "known from": row["basis"],
+        "80 %": MANY if row["runs_80"] is None else f"{row['runs_80']:,}",
+        "95 %": MANY if row["runs_95"] is None else f"{row['runs_95']:,}",
+        "packets a run": "–" if row["packets"] is None else f"{row['packets']:,}",
+    }
