@@ -46,7 +46,7 @@ COMMANDS = {
     "wireshark": "wireshark",
 }
 PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
-    ("validate", "compare", "rfc2544", "audit"), PROVE
+    ("validate", "plan", "compare", "rfc2544", "audit"), PROVE
 )
 EXAMPLES = (
     "pcaplat lint *.pcap                     what in these captures will mislead",
@@ -142,7 +142,7 @@ def needed(arguments: Sequence[str]) -> Sequence[str]:
 
     Example:
         >>> needed(["merge", "a.pcap", "b.pcap"]), needed(["--version"]), len(needed(["--help"]))
-        (['merge'], [], 11)
+        (['merge'], [], 12)
     """
     first, *_ = [*arguments, ""]
     if first == "--version":

@@ -8,6 +8,11 @@ from pcaplat.cli import Format, print_found
 from pcaplat.cli.options import OF_MEASURING, Quiet, offering
 from pcaplat.cli.validate import ClaimIds, ClaimsFile, results_of
 
+EXAMPLES = (
+    "pcaplat plan nsx-dfw-latency                  before any run is made",
+    "pcaplat plan nsx-dfw-latency --pilot l2=pilot/l2 --pilot dfw=pilot/dfw",
+)
+
 Pilot = Annotated[
     list[str] | None,
     Option(
