@@ -12,7 +12,6 @@ from typing import Any
 
 from pcaplat.model.files.captures import Capture
 from pcaplat.run.options import MergeOptions, Option, options_of
-from pcaplat.run.values import take_captures
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.provenance/1"
@@ -61,7 +60,10 @@ def _file_row(capture: Capture) -> Row:
 
 
 def _paths(options: MergeOptions) -> list[str]:
-    return [os.fspath(one) for one in take_captures(options.captures)]
+    captures = options.captures
+    if isinstance(captures, str | os.PathLike):
+        return [os.fspath(captures)]
+    return [os.fspath(one) for one in captures]
 
 
 def _typed_options(options: MergeOptions) -> Iterator[str]:

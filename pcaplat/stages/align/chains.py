@@ -77,17 +77,17 @@ class Chains:
         self, upper: Floats, refuted: Container[int]
     ) -> tuple[int, dict[int, tuple[Floats, Floats]]] | None:
         """A clock that is not bounded yet, and its interval against each of those that are."""
-        is_bounded = np.isfinite(upper).all(axis=0)
-        is_bounded &= is_bounded.T
+        is_finite = np.asarray(np.isfinite(upper).all(axis=0))
+        is_bounded = is_finite & is_finite.T
         for new in (one for one in range(len(is_bounded)) if one not in refuted):
             intervals = {}
             for known in np.flatnonzero(~is_bounded[new]).tolist():
                 group = np.flatnonzero(is_bounded[known]).tolist()
                 sides = self._of(known, new, group, upper), self._of(new, known, group, upper)
-                if all(map(len, sides)):
-                    both = [OffsetBounds.joined(side) for side in sides]
+                if sides[0] and sides[1]:
+                    there, back = (OffsetBounds.joined(side) for side in sides)
                     steps = self.steps.get(new, ())
-                    intervals[known] = bound_pair(*both, self.knots_ns, steps)
+                    intervals[known] = bound_pair(there, back, self.knots_ns, steps)
             if intervals:
                 return new, intervals
         return None

@@ -115,9 +115,10 @@ def stretches(
     ends = [*parting, None]
     for start, end in zip(starts, ends, strict=True):
         set_ns += start.size_ns if start else 0
-        span = start and start.after_ns, end and end.before_ns
+        span = start.after_ns if start else None, end.before_ns if end else None
         both = forward.within(*span), reverse.within(*span)
-        yield Stretch(*both, start and start.before_ns, end and end.after_ns, set_ns)
+        may_span = start.before_ns if start else None, end.after_ns if end else None
+        yield Stretch(*both, *may_span, set_ns)
 
 
 def _between(t_ns: Ints, first: int | None, last: int | None) -> Bools:
