@@ -206,9 +206,9 @@ def scaled(value_ns: float | None, unit: str) -> float | None:
 
 
 def is_bound(row: Row) -> bool:
-    """Whether clocks leave a median open by as much as itself, so that it is only a bound."""
+    """Whether clocks leave open as much as the median is, so that it is only a bound."""
     half_ns, p50_ns = row["clock_half_width_ns"], row["p50_ns"]
-    return bool(half_ns and p50_ns is not None and half_ns >= abs(p50_ns))
+    return bool(half_ns and p50_ns is not None and 2 * half_ns >= p50_ns)
 
 
 def zoom(*axes: str) -> Spec:

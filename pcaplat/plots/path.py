@@ -153,12 +153,14 @@ def _reach(bars: Sequence[Row]) -> Spec:
 
 
 def _cells(row: Row, unit: str) -> list[str]:
+    """Write a row of the table, as bounds where the clocks leave no more."""
+    half_ns = row["clock_half_width_ns"]
+    at_most, more_ns = ("≤ ", half_ns) if is_bound(row) else ("", 0.0)
+    known = [row[f"{name}_ns"] for name in ("p50", "p99", "mean")]
     return [
         f"{row['near']} {ARROWS[row['direction']]} {row['far']}",
         format_count(row["n"]),
         format_frac(row["lost_frac"]),
-        *(
-            format_in(row[f"{name}_ns"], unit)
-            for name in ("p50", "p99", "mean", "clock_half_width")
-        ),
+        *("–" if ns is None else f"{at_most}{format_in(ns + more_ns, unit)}" for ns in known),
+        format_in(half_ns, unit),
     ]

@@ -105,6 +105,7 @@ def test_tooltips_tell_what_is_under_the_pointer(driver: Chrome, page: Path) -> 
     tooltip = driver.find_element("id", "tooltip")
     assert tooltip.is_displayed()
     assert "host1-vm → host1-up" in tooltip.text
+    assert "p50" in tooltip.text
     assert "1.32 µs" in tooltip.text
 
 

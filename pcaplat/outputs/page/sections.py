@@ -22,7 +22,7 @@ MOST_SEGMENTS, MOST_TIMELINES, MOST_CLOCKS = 6, 3, 3
 
 OF_CCDF = (
     "Share of the packets that took longer, against latency. Dots: quantiles; bars through them: "
-    "95 % intervals, where the packets suffice for one."
+    "95 % intervals, where the packets suffice for one. Clocks may shift a whole curve (± clocks)."
 )
 OF_CLOCKS = (
     "Bands: every offset that the packets allow, over time, less a straight line. Lines: the "

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pcaplat.outputs.page.answer import answer
+from pcaplat.outputs.page.answer import answer, counted, gravest_first
 from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
 from pcaplat.outputs.page.still import still
 from pcaplat.plots import render
@@ -32,6 +32,7 @@ NOT_KNOWN: dict[str, Any] = {
     "answer": (),
     "subtitle": "",
     "warnings": (),
+    "n_by_severity": "",
     "n_more_warnings": 0,
     "provenance": None,
 }
@@ -55,13 +56,14 @@ def report_page(
     measured = measured.with_names_of(MOST_NAME)
     document = measured.document
     sections = [*measured_sections(measured), *judged_sections(verdicts, comparison)]
-    warnings = document["warnings"]
+    warnings = gravest_first(document["warnings"])
     return _page(
         sections,
         title=f"{document['path'][0]} ⇄ {document['path'][-1]}",
-        answer=answer(measured),
+        answer=answer(dict(document)),
         subtitle=_subtitle(measured),
         warnings=warnings[:MOST_WARNINGS],
+        n_by_severity=counted(warnings),
         n_more_warnings=max(0, len(warnings) - MOST_WARNINGS),
         provenance=provenance,
     )

@@ -145,14 +145,18 @@ def test_the_page_is_small_whatever_the_capture(result: pcaplat.Result) -> None:
     assert len(report_page(measured, result.provenance).encode()) < MOST_BYTES
 
 
-def test_the_answer_does_not_blame_clocks_for_packets_that_were_not_seen(
-    result: pcaplat.Result,
-) -> None:
-    """Both have no median: of no packet at both ends, and of clocks that cannot be related."""
-    ends = (result.document["path"][0], result.document["path"][-1])
-    rows = [row for row in result.document["segments"] if (row["near"], row["far"]) != ends]
-    measured = replace(result.plot.measured, document=result.document | {"segments": rows})
-    assert answer(measured)[0].startswith(f"No packet was seen at both {ends[0]} and {ends[1]}")
-    unknown = [row | {"p50_ns": None} for row in result.document["segments"]]
-    measured = replace(measured, document=result.document | {"segments": unknown})
-    assert "clocks" in answer(measured)[0]
+def test_the_page_answers_as_a_result_does(result: pcaplat.Result) -> None:
+    own = answer(result.document)
+    assert set(repr(result).removesuffix(">").splitlines()[2:-1]) <= {f"  {one}" for one in own}
+    page = report_page(result.plot.measured, None)
+    for line in own:
+        assert f"<p>{line}</p>" in page
+
+
+def test_the_gravest_warning_stands_first(result: pcaplat.Result) -> None:
+    row = {"code": "a", "point": "sw-a", "text": "of least weight"}
+    rows = [row | {"severity": "note"}, row | {"severity": "error", "text": "of most weight"}]
+    document = result.document | {"warnings": rows}
+    page = report_page(replace(result.plot.measured, document=document), None)
+    assert "<strong>1 error, 1 note.</strong>" in page
+    assert page.index("of most weight") < page.index("of least weight")
