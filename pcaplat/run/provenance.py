@@ -13,6 +13,7 @@ from typing import Any
 from pcaplat.model.files.captures import Capture
 from pcaplat.run.options import MergeOptions, Option, options_of
 from pcaplat.tables.columns import Row
+from pcaplat.text import plain_name
 
 SCHEMA = "pcaplat.provenance/1"
 
@@ -41,8 +42,9 @@ def provenance_of(options: MergeOptions, captures: Sequence[Capture]) -> Row:
 
 
 def command_of(options: MergeOptions) -> str:
-    """Give the command that does the same."""
-    return shlex.join(["pcaplat", "merge", *_typed_options(options), *_paths(options)])
+    """Give the command that does the same; what is no text in it is escaped."""
+    words = ["pcaplat", "merge", *_typed_options(options), *_paths(options)]
+    return plain_name(shlex.join(words))
 
 
 def _file_row(capture: Capture) -> Row:
