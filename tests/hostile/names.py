@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EVIL = "\x1b]0;t\x07\x1b[2J<script>|\u202egnp\u2066\x9b31m\t\r\n\x85\u2028`x`![l](javascript:1)&lt;"
 NAMES = ("=HYPERLINK(1)" + EVIL, "@SUM(1)" + EVIL, "+1" + EVIL, "-1" + EVIL)
 NOT_UTF8 = os.fsdecode(b"=\xff\xfe\x1b[31m,\"'")
-SEEN_OF_EVIL = "gnp"
+SEEN_FIRST, SEEN_OF_EVIL = "HYPERLINK(1)", "gnp"
 FORMULA = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20].", re.DOTALL)
 STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXT_TAGS = {
@@ -171,7 +171,8 @@ def check_html(path: Path) -> None:
         tag for tag, attributes in tags.found if "href" not in attributes or tag != "a"
     }
     assert not [attributes for _, attributes in tags.found if "'on" in attributes]
-    assert SEEN_OF_EVIL in text
+    # long names lose their middle
+    assert SEEN_FIRST in text
 
 
 def check_table(data: bytes) -> None:
