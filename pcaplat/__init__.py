@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pcaplat.run.result import Result as Result
     from pcaplat.stages.read import follow as follow
     from pcaplat.stages.read import read as read
+    from pcaplat.stages.read import scan as scan
     from pcaplat.tracing import trace as trace
     from pcaplat.validating import validate as validate
 
@@ -67,6 +68,7 @@ HOMES = {
     "merge": "pcaplat.run.merge",
     "read": "pcaplat.stages.read",
     "rfc2544": "pcaplat.benchmarking",
+    "scan": "pcaplat.stages.read",
     "trace": "pcaplat.tracing",
     "validate": "pcaplat.validating",
     "write": "pcaplat.outputs",
@@ -91,6 +93,7 @@ __all__ = [
     "merge",
     "read",
     "rfc2544",
+    "scan",
     "trace",
     "validate",
     "write",

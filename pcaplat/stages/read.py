@@ -6,13 +6,18 @@ What could not be decoded is a value in the row, never an exception. See docs/st
 """
 
 from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pcaplat import _native
+from pcaplat.errors import InputError
+from pcaplat.tables import DETAILS, PACKETS
 from pcaplat.text import plain_name
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
 
 
@@ -82,6 +87,107 @@ def read(
     rows = zip(paths, called, names, strict=True)
     origins = [(path, file, [name], [None], None) for path, file, name in rows]
     return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
+
+
+def scan(
+    captures: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    bpf: str | None = None,
+    bpf_outer: str | None = None,
+    vxlan_ports: Sequence[int] = (),
+    decode: Sequence[str] = (),
+    details: bool = False,
+) -> "pl.LazyFrame":
+    """Give the packets table of captures as a lazy frame, read when it is collected.
+
+    Files that a condition on `file` and `point` alone rules out are not opened; conditions and
+    columns are applied batch by batch, so that what is left out takes no memory; `head` stops the
+    reading.
+
+    Args:
+        captures: Paths, or one with `*`, `?` or `[...]` for all that match.
+        bpf: As for `read`, and so the others.
+        bpf_outer: Only frames that pass as they were captured.
+        vxlan_ports: UDP ports that carry VXLAN, besides 4789 and 8472.
+        decode: What is decoded as what, as in `udp.port=8472:vxlan`.
+        details: Offer the columns of pcaplat.tables.DETAILS too; unused ones cost nothing.
+
+    Raises:
+        InputError: No file matches; when it is collected: a filter cannot be understood, or a file
+            is no capture.
+        OSError: When it is collected: a file cannot be opened.
+
+    Example:
+        >>> import polars as pl
+        >>> scan("samples/vxlan/host1-*.pcap").filter(pl.col("protocol") == 17).select(
+        ...     pl.len()
+        ... ).collect().item()
+        80
+    """
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - slow, seldom needed
+
+    paths = _matching(captures)
+    schema = PACKETS.schema() | (DETAILS.schema() if details else {})
+    asked = {"bpf": bpf, "bpf_outer": bpf_outer, "vxlan_ports": vxlan_ports, "decode": decode}
+
+    def source(
+        columns: list[str] | None, condition: "pl.Expr | None", n_rows: int | None, size: int | None
+    ) -> "Iterator[pl.DataFrame]":
+        names = columns or [*schema]
+        used = {*names, *(condition.meta.root_names() if condition is not None else ())}
+        # the first rows are those of all files: a condition comes after them
+        chosen = _not_ruled_out(paths, condition) if n_rows is None else paths
+        if chosen:
+            has_details = bool(used & {*DETAILS.names})
+            sized = {"batch_rows": size} if size else {}
+            stream = read(chosen, details=has_details, **asked, **sized)  # type: ignore[arg-type] # as they came
+            yield from _narrowed(batches_of(stream), names, condition, n_rows)
+
+    return register_io_source(source, schema=schema, is_pure=True)
+
+
+def _matching(captures: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[str]:
+    """Give the files that are meant, in order."""
+    given = [captures] if isinstance(captures, str | PathLike) else captures
+    found: list[str] = []
+    for name in [fspath(one) for one in given]:
+        is_pattern = has_magic(name) and not Path(name).exists()
+        files = sorted(glob(name)) if is_pattern else [name]  # noqa: PTH207 - may be absolute
+        if not files:
+            raise InputError(f"{name}: no file matches; check the pattern")
+        found += files
+    return found
+
+
+def _not_ruled_out(paths: Sequence[str], condition: "pl.Expr | None") -> list[str]:
+    """Leave out files whose every row a condition refuses by the names of file and point."""
+    import polars as pl  # noqa: PLC0415 - slow, seldom needed
+
+    if condition is None or not {*condition.meta.root_names()} <= {"file", "point"}:
+        return [*paths]
+    names = [*map(plain_name, paths)]
+    rows = pl.DataFrame({"path": paths, "file": names, "point": names})
+    return rows.filter(condition)["path"].to_list()
+
+
+def _narrowed(
+    batches: "Iterator[pa.RecordBatch]",
+    names: Sequence[str],
+    condition: "pl.Expr | None",
+    n_rows: int | None,
+) -> "Iterator[pl.DataFrame]":
+    """Keep what is asked for of each batch."""
+    import polars as pl  # noqa: PLC0415 - slow, seldom needed
+
+    n_left = n_rows
+    for batch in batches:
+        frame = pl.DataFrame(batch)
+        frame = frame if n_left is None else frame.head(n_left)
+        n_left = None if n_left is None else n_left - frame.height
+        kept = frame if condition is None else frame.filter(condition)
+        yield kept.select(names)
+        if n_left == 0:
+            return
 
 
 def batches_of(stream: _native.PacketStream) -> "Iterator[pa.RecordBatch]":
