@@ -60,13 +60,11 @@ fn merged_counts_are_sums() {
         ),
         (2, 9, 9)
     );
-    assert_eq!(
-        total.least[&key][0],
-        Some(MinDelay {
-            n: 2,
-            second_ns: 5,
-            ..least(4, 0)
-        })
-    );
+    let joined = MinDelay {
+        n: 2,
+        second_ns: 5,
+        ..least(4, 0)
+    };
+    assert_eq!(total.least[&key][0], Some(joined));
     assert_eq!(total.spills[1][0].len(), 2);
 }
