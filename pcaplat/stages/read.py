@@ -25,6 +25,11 @@ CapturedFrame: TypeAlias = _native.CapturedFrame
 """A frame's bytes, its layers, and where each of them starts."""
 
 
+def decode(frame: bytes, link: int) -> _native.DecodedFrame:
+    """Decode one frame: its layers, and where each of them starts."""
+    return _native.decode(frame, link)
+
+
 def frames_at(path: str | PathLike[str], numbers: Sequence[int]) -> list[CapturedFrame]:
     """Read the frames of these numbers, as they were captured; the file is read up to the last.
 

@@ -38,7 +38,7 @@ def flow_around(result: StoredResult, frame: FrameName, n_most: int) -> tuple[Ro
     start = max(0, min(at - n_most // 2, len(firsts) - n_most))
     shown = firsts[start : start + n_most]
     journeys = journeys_of(result, [FrameName(row["file"], row["frame"]) for row in shown])
-    captured = headers_of([each.sightings[0] for each in journeys])
+    captured = headers_of(result, [each.sightings[0] for each in journeys])
     packets = _with_directions([*_packets(journeys, captured.by_frame)])
     ends = [_end(named, *names) for names in ENDS]
     flow = {

@@ -142,7 +142,7 @@ def _ends(row: Row) -> tuple[FrameName, FrameName]:
 
 def packets_of(result: StoredResult, journeys: Sequence[Journey]) -> tuple[list[Row], list[str]]:
     """Give each packet as a trace's document has it, and what of the captures cannot be read."""
-    captured = headers_of([row for each in journeys for row in each.sightings])
+    captured = headers_of(result, [row for each in journeys for row in each.sightings])
     packets = [
         {
             "trajectory_id": each.start["trajectory_id"],

@@ -32,6 +32,16 @@ class FrameName:
     frame: int
 
 
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group of packets.parquet, by its statistics: its frames, if it is of one file alone."""
+
+    number: int
+    is_whole: bool
+    first: int
+    last: int
+
+
 class StoredResult:
     """What `merge -o` wrote into a folder."""
 
@@ -160,6 +170,37 @@ class StoredResult:
                 where = is_of & is_it if besides is None else is_of & is_it & besides
                 yield from self.rows(table, where)
 
+    def bytes_before(self, file: str, frames: Iterable[int]) -> dict[int, int] | None:
+        """Count the captured bytes of all frames of a file before some of them.
+
+        Returns:
+            By the frame's number; None where not every frame of the file has a row.
+        """
+        import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
+
+        wanted = sorted(frames)
+        table = pq.ParquetFile(self.folder / "packets.parquet", read_dictionary=["file"])
+        found: dict[int, int] = {}
+        n_before = bytes_before = 0
+        for group in _groups_of(table.metadata, file, wanted[-1]):
+            is_passed = group.is_whole and not any(group.first <= at <= group.last for at in wanted)
+            if is_passed:
+                columns = table.read_row_group(group.number, ["captured_bytes"])
+                lengths = columns["captured_bytes"].to_numpy()
+                is_next = group.first == n_before + 1 and group.last == n_before + len(lengths)
+            else:
+                columns = table.read_row_group(group.number, ["file", "frame", "captured_bytes"])
+                numbers, lengths = _of_file(columns, file)
+                is_next = [*numbers] == [*range(n_before + 1, n_before + 1 + len(numbers))]
+                for at in wanted:
+                    if n_before < at <= n_before + len(lengths):
+                        found[at] = bytes_before + int(lengths[: at - n_before - 1].sum())
+            if not is_next:
+                return None
+            n_before += len(lengths)
+            bytes_before += int(lengths.sum())
+        return found if len(found) == len(wanted) else None
+
     def rows(
         self, table: str, where: Expression, columns: list[str] | None = None, most: int = 0
     ) -> list[Row]:
@@ -190,3 +231,23 @@ def _among(column: str, values: Iterable[int]) -> Iterator[Expression]:
         # the range is what row groups are chosen by
         is_near = (pc.field(column) >= some[0]) & (pc.field(column) <= some[-1])
         yield is_near if len(some) == 1 else is_near & pc.field(column).isin(some)
+
+
+def _groups_of(metadata: Any, file: str, last: int) -> Iterator[RowGroup]:  # noqa: ANN401 - pyarrow has no types
+    """Give the row groups that may hold a file's frames up to the last that is wanted."""
+    names = [metadata.schema.column(at).name for at in range(metadata.num_columns)]
+    places = [names.index(name) for name in ("file", "frame")]
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        of_file, of_frame = (group.column(place).statistics for place in places)
+        if of_file.min <= file <= of_file.max and of_frame.min <= last:
+            is_whole = of_file.min == of_file.max
+            yield RowGroup(number, is_whole, of_frame.min, of_frame.max)
+
+
+def _of_file(columns: Any, file: str) -> tuple[Any, Any]:  # noqa: ANN401 - likewise
+    """Give numbers and lengths of a file's frames in a row group."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+    own = columns.filter(pc.equal(columns["file"].cast("string"), file))
+    return own["frame"].to_numpy(), own["captured_bytes"].to_numpy()

@@ -2,6 +2,7 @@
 
 use super::{Progress, PyResult, Python, Settings, interruptible, pyclass, pyfunction, raise};
 use crate::export::frames::{FrameByNumber, frames_at as run_frames_at};
+use crate::file::{Frame, FrameDirection};
 use crate::wire::{Decoder, Packet, layer_path};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ pub(super) fn frames_at(
 #[pyclass(frozen, get_all, module = "pcaplat._native")]
 pub(super) struct DecodedFrame {
     layers: String,
+    starts: Vec<usize>,
     tunnel_id: Option<i64>,
     ttl: u8,
     ip_id: u32,
@@ -61,11 +63,24 @@ pub(super) struct DecodedFrame {
 pub(super) fn decode(py: Python<'_>, frame: &[u8], link: u16) -> PyResult<DecodedFrame> {
     let decoder = Decoder::new(&[]).map_err(|error| raise(py, error))?;
     let mut packet = Packet::new();
-    let wire_bytes = u32::try_from(frame.len()).unwrap_or(u32::MAX);
-    decoder.decode(link, frame, wire_bytes, 0, &mut packet);
+    let whole = Frame {
+        number: 1,
+        t_ns: 0,
+        stamp_ns: None,
+        late_ns: 0,
+        has_time: false,
+        interface: 0,
+        link,
+        wire_bytes: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+        fcs_bytes: 0,
+        direction: FrameDirection::Unknown,
+        bytes: frame,
+    };
+    let starts = decoder.layer_starts(&whole, &mut packet);
     let stop = packet.stop;
     Ok(DecodedFrame {
         layers: layer_path(&packet),
+        starts,
         tunnel_id: (packet.tunnel_id >= 0).then_some(packet.tunnel_id),
         ttl: packet.ttl,
         ip_id: packet.ip_id,
