@@ -20,7 +20,7 @@ class HeaderField:
 
 
 @dataclass(frozen=True)
-class Change:
+class HeaderChange:
     """A field, or a layer, that is another behind a segment; None: it is not there."""
 
     layer: str
@@ -128,7 +128,7 @@ def _bits(header: bytes, field: HeaderField) -> int:
 Header = tuple[str, Fields]
 
 
-def changes_between(before: Sequence[Header], after: Sequence[Header]) -> list[Change]:
+def changes_between(before: Sequence[Header], after: Sequence[Header]) -> list[HeaderChange]:
     """Give what differs between the headers of a packet at two points, outermost first.
 
     Layers are compared from the innermost outwards, so a tunnel that begins in between is layers
@@ -143,7 +143,7 @@ def changes_between(before: Sequence[Header], after: Sequence[Header]) -> list[C
     """
     one, other = ([*reversed(headers)] for headers in (before, after))
     names = [[name for name, _ in headers] for headers in (one, other)]
-    changes: list[list[Change]] = []
+    changes: list[list[HeaderChange]] = []
     matcher = SequenceMatcher(None, names[0], names[1], autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
@@ -156,19 +156,19 @@ def changes_between(before: Sequence[Header], after: Sequence[Header]) -> list[C
     return [change for of_layer in reversed(changes) for change in of_layer]
 
 
-def _layer(headers: Sequence[Header], at: int, *, is_before: bool) -> Change:
+def _layer(headers: Sequence[Header], at: int, *, is_before: bool) -> HeaderChange:
     """Give a layer that only one of the points has; headers stand innermost first."""
     name, fields = headers[at]
     is_outer = name in [inner for inner, _ in headers[:at]]
     before, after = (_text(fields), None) if is_before else (None, _text(fields))
-    return Change(name, "layer", before, after, is_outer)
+    return HeaderChange(name, "layer", before, after, is_outer)
 
 
-def _changed(header: Header, after: Fields, *, is_outer: bool) -> list[Change]:
+def _changed(header: Header, after: Fields, *, is_outer: bool) -> list[HeaderChange]:
     """What was not captured at one of the points is not known to have changed."""
     layer, before = header
     return [
-        Change(layer, name, before[name], after[name], is_outer)
+        HeaderChange(layer, name, before[name], after[name], is_outer)
         for name in before
         if name in after and before[name] != after[name]
     ]
