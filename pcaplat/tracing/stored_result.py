@@ -183,6 +183,8 @@ class StoredResult:
         found: dict[int, int] = {}
         n_before = bytes_before = 0
         for group in _groups_of(table.metadata, file, wanted[-1]):
+            if len(found) == len(wanted):
+                break
             is_passed = group.is_whole and not any(group.first <= at <= group.last for at in wanted)
             if is_passed:
                 columns = table.read_row_group(group.number, ["captured_bytes"])
