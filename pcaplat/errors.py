@@ -217,6 +217,13 @@ class OutputError(InputError):
         )
 
     @classmethod
+    def written_by_another(cls, directory: str) -> "OutputError":
+        """Refuse a folder that another run writes into."""
+        return cls(
+            f"{directory}: another run is writing into it; choose another folder, or wait for that"
+        )
+
+    @classmethod
     def replaces_capture(cls, file: str) -> "OutputError":
         """Refuse to write over what is read."""
         return cls(f"{file}: is one of the captures, and would be replaced; choose another place")

@@ -8,11 +8,12 @@ one line, never a traceback.
 import errno
 import importlib
 import os
+import resource
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import signature
 from io import TextIOWrapper
 from pathlib import Path
@@ -66,6 +67,9 @@ REMEDIES = {
     errno.ENXIO: "give a capture file",
     errno.EIO: "is it a file on a sound disk? copy it elsewhere, and give the copy",
     errno.ENAMETOOLONG: "give a shorter one",
+    errno.EMFILE: "raise the limit of open files (ulimit -n), or give fewer files at once",
+    errno.ENFILE: "the whole system has too many open files: close some, or raise fs.file-max",
+    errno.EAGAIN: "raise the limit of processes and threads (ulimit -u), or that of the container",
 }
 OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 KILLED_BY = 128
@@ -100,8 +104,13 @@ def main() -> NoReturn:
     sys.exit(run(sys.argv[1:]))
 
 
+MOST_OPEN_FILES = 1 << 16
+"""No run needs more."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
+    _raise_open_files()
     try:
         app = application(needed(arguments))
         status = app(args=list(arguments), prog_name="pcaplat", standalone_mode=False)
@@ -119,6 +128,15 @@ def run(arguments: Sequence[str]) -> int:
         print(f"pcaplat: {one_line(_message(problem))}", file=sys.stderr)
         return UNUSABLE
     return status if isinstance(status, int) else OK
+
+
+def _raise_open_files() -> None:
+    """Take as many open files as this process may: many cores spill into many files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _message(problem: BaseException) -> str:

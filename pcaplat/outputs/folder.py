@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +15,9 @@ from pcaplat.errors import OutputError
 from pcaplat.text import printable
 
 PARTIAL = ".partial"
+RANDOM = "?" * 8
+"""What tempfile puts between prefix and suffix; `out` is not `out-2`."""
+
 FOLDERS = {"unmatched": "*.pcapng"}
 """Folders among the files, and what in them is of a result: anything else there stays."""
 
@@ -28,6 +31,8 @@ def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterat
             yield scratch
         except OSError as problem:
             raise with_path(problem, str(target)) from None
+        if not overwrite:
+            _refuse_filled(target, scratch)
         _publish(scratch, target, files)
 
 
@@ -60,7 +65,9 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
         raise OutputError.link_to_nowhere(printable(str(directory)))
     nearest = _nearest_folder(directory)
     # what no permission tells: file systems of the kernel, names that are too long
-    _scratch_folder(directory, nearest).rmdir()
+    probe = _scratch_folder(directory, nearest)
+    with suppress(FileNotFoundError):  # another run took it for a leftover
+        probe.rmdir()
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
@@ -100,9 +107,11 @@ def _scratch(target: Path) -> Iterator[Path]:
     parent.mkdir(parents=True, exist_ok=True)
     is_beside = not target.is_mount() and os.access(parent, os.W_OK)
     home = parent if is_beside and not target.is_symlink() else target
-    _remove_leftovers(home, target.name)
-    scratch = _scratch_folder(target, home)
-    with _locked(scratch):
+    with ExitStack() as held:
+        with _locked(home, fcntl.LOCK_EX):  # of two that begin at once, one comes second
+            _remove_leftovers(home, target)
+            scratch = _scratch_folder(target, home)
+            held.enter_context(_locked(scratch))
         try:
             yield scratch
         finally:
@@ -118,21 +127,38 @@ def _scratch_folder(target: Path, home: Path) -> Path:
 
 
 @contextmanager
-def _locked(scratch: Path) -> Iterator[None]:
+def _locked(folder: Path, how: int = fcntl.LOCK_EX | fcntl.LOCK_NB) -> Iterator[None]:
     """Hold a lock that ends with this process, however it ends."""
-    folder = os.open(scratch, os.O_RDONLY)
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(opened, how)
         yield
     finally:
-        os.close(folder)
+        os.close(opened)
 
 
-def _remove_leftovers(home: Path, name: str) -> None:
-    """Remove what runs to the same folder left that were killed: nobody holds its lock."""
-    for left in home.glob(f".{glob.escape(name)}-*{PARTIAL}"):
-        with suppress(OSError), _locked(left):
-            shutil.rmtree(left, ignore_errors=True)
+def _remove_leftovers(home: Path, target: Path) -> None:
+    """Remove what runs to the same folder left that were killed: nobody holds its lock.
+
+    Raises:
+        OutputError: A run that is alive writes into the same folder.
+    """
+    for left in home.glob(f".{glob.escape(target.name)}-{RANDOM}{PARTIAL}"):
+        try:
+            with _locked(left):
+                shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            raise OutputError.written_by_another(printable(str(target))) from None
+        except OSError:
+            pass  # somebody else's, or just gone
+
+
+def _refuse_filled(target: Path, scratch: Path) -> None:
+    """Refuse a folder that somebody filled meanwhile; the scratch folder may be in it."""
+    found = sorted(entry.name for entry in target.iterdir()) if target.is_dir() else []
+    others = [name for name in found if name != scratch.name]
+    if others:
+        raise OutputError.not_empty(printable(str(target)), printable(others[0]))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pcaplat.points.patterns import overlap
 from pcaplat.points.records import check_keys, near, record, values_of
 from pcaplat.points.schema import CARRIERS, Profile, ProfilePoint
 from pcaplat.text import plain_name
+from pcaplat.toml import read_toml
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
 MERGED = {"sources": dict, "defaults": dict, "kinds": dict, "pitfalls": list, "documented": list}
@@ -59,7 +60,7 @@ def _shipped(name: str) -> str:
 
 def _parsed(where: str, text: str) -> dict[str, Any]:
     try:
-        content = tomllib.loads(text)
+        content = read_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise PointError(f"{where}: is no TOML: {error}") from None
     for key in content:

@@ -14,6 +14,7 @@ from pcaplat.published.checks import StrictModel, Text, mistake
 from pcaplat.published.claims import Claim
 from pcaplat.published.mistakes import explain, explain_bytes, explain_syntax
 from pcaplat.published.sheets import Table
+from pcaplat.toml import read_toml
 
 
 class Document(StrictModel):
@@ -94,7 +95,7 @@ def parse_published(content: bytes, where: str) -> Published:
     try:
         # TOML knows no other encoding, and Windows' line ends are line ends
         text = content.decode("utf-8").replace("\r\n", "\n")
-        return Published.model_validate(tomllib.loads(text, parse_float=Decimal))
+        return Published.model_validate(read_toml(text, parse_float=Decimal))
     except UnicodeDecodeError as error:
         raise explain_bytes(error, where) from None
     except tomllib.TOMLDecodeError as error:

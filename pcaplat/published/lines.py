@@ -6,16 +6,11 @@ tomllib, which gives the values, keeps no places (docs/decisions/0011-lines-of-a
 import re
 import tomllib
 
+from pcaplat.toml import STRING
+
 Path = tuple[str | int, ...]
 
 SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-STRING = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}'
-    r"|'''.*?'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*'",
-    re.DOTALL,
-)
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # a date may have a space before its time
 SCALAR = re.compile(r"[^\s,\]}#]+(?: \d\d:[^\s,\]}#]*)?")
@@ -44,6 +39,7 @@ class _Scan:
         self.at = 0
         self.lines: dict[Path, int] = {}
         self._n_items: dict[Path, int] = {}
+        self._line, self._line_at = 1, 0
 
     def document(self) -> None:
         """Read headers and keys to the end."""
@@ -124,7 +120,9 @@ class _Scan:
 
     def _record(self, path: Path) -> None:
         if path:
-            self.lines.setdefault(path, self.text.count("\n", 0, self.at) + 1)
+            self._line += self.text.count("\n", self._line_at, self.at)
+            self._line_at = self.at
+            self.lines.setdefault(path, self._line)
 
     def _next(self) -> str:
         return self.text[self.at : self.at + 1]

@@ -36,8 +36,8 @@ class _Mistake:
 
     rank: int
     line: int
-    place: str
-    text: str
+    path: Path
+    details: ErrorDetails
 
 
 def explain_bytes(
@@ -67,25 +67,23 @@ def explain(
     """Say the first thing that is wrong, and how many more there are."""
     lines, content = key_lines(text), tomllib.loads(text)
     found = sorted(
-        (_mistake(details, lines, content, model) for details in error.errors()),
+        (_mistake(details, lines) for details in error.errors()),
         key=lambda one: (one.rank, one.line),
     )
     first, *more = found
     rest = f" (and {len(more)} more)" if more else ""
-    place = f"{first.place}: " if first.place else ""
-    return raised(f"{where}:{first.line}: {place}{first.text}{rest}")
+    place = _place(first.path, content)
+    text = _text(first.details, first.path, model)
+    return raised(f"{where}:{first.line}: {f'{place}: ' if place else ''}{text}{rest}")
 
 
-def _mistake(
-    details: ErrorDetails, lines: dict[Path, int], content: object, model: type[BaseModel]
-) -> _Mistake:
+def _mistake(details: ErrorDetails, lines: dict[Path, int]) -> _Mistake:
     context = details.get("ctx", {})
     path = (*details["loc"], *context.get("keys", ()))
-    text = _text(details, path, model)
     # a misspelt key is unknown and the right one missing: the first says more
     rank = 0 if details["type"] == "extra_forbidden" else 1
     line = next((lines[p] for p in _upwards(path) if p in lines), 1)
-    return _Mistake(rank, line, _place(path, content), text)
+    return _Mistake(rank, line, path, details)
 
 
 def _upwards(path: Path) -> Iterator[Path]:

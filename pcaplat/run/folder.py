@@ -28,7 +28,8 @@ LEAST_AGE_S = 60
 class RunFolder:
     """A temporary folder that goes with the last one who holds it, without a warning.
 
-    If the process is killed, the folder stays until another makes one in the same place.
+    It belongs to the process that made it: a forked child that ends, or closes its result, leaves
+    it alone. If the process is killed, the folder stays until another makes one in the same place.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class RunFolder:
         self.name = mkdtemp(prefix=PREFIX)
         lock = os.open(Path(self.name, LOCK), os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self.cleanup = finalize(self, _remove, self.name, lock)
+        self.cleanup = finalize(self, _remove, self.name, lock, os.getpid())
 
     def __enter__(self) -> Self:
         return self
@@ -45,8 +46,9 @@ class RunFolder:
         self.cleanup()
 
 
-def _remove(folder: str, lock: int) -> None:
-    rmtree(folder, ignore_errors=True)
+def _remove(folder: str, lock: int, maker: int) -> None:
+    if os.getpid() == maker:
+        rmtree(folder, ignore_errors=True)
     os.close(lock)
 
 

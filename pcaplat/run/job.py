@@ -14,6 +14,7 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import (
     Capture,
     by_their_names,
+    in_any_order,
     parse_captures,
     point_index,
     point_names,
@@ -71,7 +72,8 @@ class Job:
     @classmethod
     def of(cls, options: MergeOptions, folder: RunFolder) -> "Job":
         """Read what options name: captures, and a profile, which places them by their names."""
-        captures = parse_captures(cast("Sequence[str]", options.captures), Path(folder.name))
+        given = parse_captures(cast("Sequence[str]", options.captures), Path(folder.name))
+        captures = in_any_order(given)
         job = cls(options, captures, folder, options.path, options.same_clock)
         return job if options.profile is None else job._placed(options.profile)
 

@@ -39,6 +39,7 @@ from pcaplat.run.values import (
     ValueKind,
 )
 from pcaplat.study.errors import StudyError
+from pcaplat.toml import read_toml
 from pcaplat.units import parse_duration_ns
 
 CLAIMS_FILE = ("document", "tables")
@@ -258,7 +259,7 @@ def is_study(name: str) -> bool:
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
     try:
-        content = tomllib.loads(Path(name).read_text("utf-8"))
+        content = read_toml(Path(name).read_text("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
         # whichever it is: reading it will say what is wrong
         return False
@@ -280,7 +281,7 @@ def load_study(path: str | Path) -> StudyFile:
     where = str(path)
     try:
         text = Path(path).read_bytes().decode("utf-8").replace("\r\n", "\n")
-        return WHOLE.model_validate(tomllib.loads(text))
+        return WHOLE.model_validate(read_toml(text))
     except UnicodeDecodeError as error:
         raise explain_bytes(error, where, StudyError) from None
     except tomllib.TOMLDecodeError as error:

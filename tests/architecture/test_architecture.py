@@ -10,10 +10,10 @@ from tests.architecture.source_code import PYTHON, RUST, TYPES, function_lines, 
 from tests.conftest import ROOT
 
 ORDER = {
-    PYTHON: "errors, records < units, text < tables < model < points, instruments < statistics"
-    " < metrics < published < diagnostics < stages < breakdowns, traffic, plots < run < linting"
-    " < study < comparing, validating, benchmarking, auditing, tracing < outputs < cli"
-    " < __init__, __main__",
+    PYTHON: "errors, records < units, text, toml < tables < model < points, instruments"
+    " < statistics < metrics < published < diagnostics < stages < breakdowns, traffic, plots"
+    " < run < linting < study < comparing, validating, benchmarking, auditing, tracing < outputs"
+    " < cli < __init__, __main__",
     RUST: "base < file < wire < stamp, location, identity < plan < reading < survey"
     " < matching < traffic < export, attribute < py < lib",
 }

@@ -107,6 +107,7 @@ def clock(point: str, offset_ns: float | None, quality: str) -> dict[str, Any]:
         "half_width_ns": None if offset_ns is None else 600.0,
         "drift_ppm": 0.0,
         "drift_half_width_ppm": 0.1,
+        "n_support": None,
         "quality": quality,
         "steps": [{"t_ns": T_NS, "step_ns": -250.0}],
     }

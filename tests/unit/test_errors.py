@@ -54,6 +54,10 @@ def test_missing_evidence_is_no_wrong_input(kind: type[Exception]) -> None:
             ),
         ),
         (
+            OutputError.written_by_another("out"),
+            "out: another run is writing into it; choose another folder, or wait for that",
+        ),
+        (
             OutputError.not_a_folder("out"),
             "out: is a file; give the name of a folder, new or empty",
         ),

@@ -134,6 +134,12 @@ def by_their_names(captures: Sequence[Capture]) -> Iterator[None]:
         raise type(problem)(text) from None
 
 
+def in_any_order(captures: Sequence[Capture]) -> list[Capture]:
+    """Put captures into the order of their points' and files' names: however they were given."""
+    named = zip(point_names(captures), captures, strict=True)
+    return [one for _, one in sorted(named, key=lambda both: (both[0], both[1].name))]
+
+
 def stem(name: str) -> str:
     """Name of a file without folders, compression and format.
 

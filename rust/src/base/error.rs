@@ -25,6 +25,8 @@ pub enum Error {
     },
     /// An argument makes no sense.
     Argument(String),
+    /// The operating system gave no further thread.
+    Threads,
     /// The core itself failed; where, and how.
     Bug(String),
     /// The user interrupted.
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
                 write!(f, "{}: byte {at_byte}: {text}", path.display())
             }
             Self::Argument(text) => f.write_str(text),
+            Self::Threads => f.write_str("the system gave no further thread: raise the limit (ulimit -u), or give fewer cores"),
             Self::Bug(text) => write!(f, "the core failed: {text}"),
             Self::Interrupted => f.write_str("interrupted"),
         }

@@ -22,7 +22,13 @@ pub fn keep() {
 #[cold]
 #[must_use]
 pub fn message() -> Error {
-    Error::Bug(LAST.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    let text = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // scoped threads of the standard library have no other way to say so
+    if text.contains("failed to spawn thread") {
+        Error::Threads
+    } else {
+        Error::Bug(text)
+    }
 }
 
 /// Does some work that must not take down whoever asked for it.
@@ -49,5 +55,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(contained(|| Ok(7)).unwrap(), 7);
+        let refused = contained::<()>(|| panic!("failed to spawn thread: Os {{ code: 11 }}"));
+        assert!(matches!(refused, Err(Error::Threads)));
     }
 }

@@ -9,6 +9,7 @@ use crate::base::panics::{self, contained};
 use crate::reading::Progress;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// Between two looks at Python's signals.
@@ -47,10 +48,10 @@ pub(super) fn interruptible<T: Send>(
     let (done, wait) = channel();
     let wait = Mutex::new(wait);
     std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // The receiver lives until the job is done.
-            let _ = done.send(contained(job));
-        });
+        // the receiver lives until the job is done
+        let run = move || _ = done.send(contained(job));
+        let started = Builder::new().spawn_scoped(scope, run);
+        started.map_err(|_| raise(py, Error::Threads))?;
         let mut trouble = None;
         loop {
             let received = py.detach(|| match wait.lock() {

@@ -141,16 +141,27 @@ def test_a_folder_out_of_reach_is_refused_before_any_work(tmp_path: Path) -> Non
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
-    left, busy = (tmp_path / f".out-{name}.partial" for name in ("killed", "busy"))
-    other = tmp_path / ".outer-x.partial"
-    for folder in (left, busy, other):
+    left, other = (tmp_path / f".{name}.partial" for name in ("out-killed00", "out-2-killed00"))
+    for folder in (left, other):
         folder.mkdir()
         (folder / "packets.parquet").touch()
+    write(as_result(ResultByHand()), tmp_path / "out")
+    assert sorted(names(tmp_path)) == [other.name, "out"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_another_run_writes_into_is_refused(
+    tmp_path: Path, *, overwrite: bool
+) -> None:
+    busy = tmp_path / ".out-busy0000.partial"
+    busy.mkdir()
     held = os.open(busy, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
-    write(as_result(ResultByHand()), tmp_path / "out")
+    with pytest.raises(OutputError, match="out: another run is writing into it"):
+        write(as_result(ResultByHand()), tmp_path / "out", overwrite=overwrite)
+    write(as_result(ResultByHand()), tmp_path / "out-busy0000")
     os.close(held)
-    assert sorted(names(tmp_path)) == [busy.name, other.name, "out"]
+    assert sorted(names(tmp_path)) == [busy.name, "out-busy0000"]
 
 
 def test_a_place_that_takes_no_folder_is_refused_by_its_name(tmp_path: Path) -> None:

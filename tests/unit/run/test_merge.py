@@ -83,7 +83,7 @@ class TestTooLittle:
         document = pcaplat.merge([*files(three), self.empty(tmp_path)]).document
         assert document["path"] == ["vm", "up", "far"]
         assert ("empty-capture", "empty") in [(w["code"], w["point"]) for w in document["warnings"]]
-        assert [c["n_frames"] for c in document["captures"]][-1] == 0
+        assert {c["point"]: c["n_frames"] for c in document["captures"]}["empty"] == 0
 
     def test_header_only_captures_alone_are_no_evidence(self, tmp_path: Path) -> None:
         given = [self.empty(tmp_path, name) for name in "ab"]
@@ -96,7 +96,7 @@ class TestTooLittle:
             pcaplat.merge(given)
 
     def test_a_filter_that_nothing_passes(self, three: Path) -> None:
-        with pytest.raises(EvidenceError, match=r"packets compared: vm 0, up 0, far 0"):
+        with pytest.raises(EvidenceError, match=r"packets compared: far 0, up 0, vm 0"):
             pcaplat.merge(files(three), bpf="udp port 1")
 
     def test_missing_files_are_named(self, three: Path) -> None:
@@ -113,7 +113,7 @@ class TestOptions:
         assert "unrelated-point" in codes(pcaplat.merge(given).document)
         with pytest.raises(InputError, match=r"--reference x: .*choose one of: vm, up, far"):
             pcaplat.merge(given, reference="x")
-        with pytest.raises(InputError, match=r"--reference z: .*there are: vm, up, far, x"):
+        with pytest.raises(InputError, match=r"--reference z: .*there are: far, up, vm, x"):
             pcaplat.merge(given, reference="z")
 
     @pytest.mark.parametrize("reference", ["vm", "up", "far"])

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use reasons::Reasons;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -150,12 +150,17 @@ impl Outbox {
 /// The bytes of one outcome in the file: status, trajectory (-1: none).
 pub const RECORD_BYTES: usize = 9;
 
+/// Outcomes of one file that wait to be written, which is open only while they are: a rotated
+/// capture may have more files than may be open at once.
 struct Pending {
     first: i64,
     waiting: VecDeque<Option<[u8; RECORD_BYTES]>>,
-    out: BufWriter<File>,
+    written: Vec<u8>,
     path: PathBuf,
 }
+
+/// Bytes that are written at once.
+const WRITTEN_BYTES: usize = 1 << 18;
 
 /// The path of the outcomes of one file.
 #[must_use]
@@ -187,14 +192,14 @@ pub(crate) fn collect(
 
 impl Pending {
     fn new(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).map_err(|source| Error::Io {
+        File::create(&path).map_err(|source| Error::Io {
             path: path.clone(),
             source,
         })?;
         Ok(Self {
             first: 1,
             waiting: VecDeque::new(),
-            out: BufWriter::with_capacity(1 << 18, file),
+            written: Vec::new(),
             path,
         })
     }
@@ -210,14 +215,24 @@ impl Pending {
             *slot = Some(record(outcome));
         }
         while let Some(Some(bytes)) = self.waiting.front() {
-            self.out.write_all(bytes).map_err(|source| Error::Io {
-                path: self.path.clone(),
-                source,
-            })?;
+            self.written.extend_from_slice(bytes);
             self.waiting.pop_front();
             self.first += 1;
         }
-        Ok(())
+        if self.written.len() < WRITTEN_BYTES {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let opened = File::options().append(true).open(&self.path);
+        let done = opened.and_then(|mut file| file.write_all(&self.written));
+        self.written.clear();
+        done.map_err(|source| Error::Io {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -226,10 +241,7 @@ impl Pending {
             "{}: a frame without an outcome",
             self.path.display()
         );
-        self.out.flush().map_err(|source| Error::Io {
-            path: self.path.clone(),
-            source,
-        })
+        self.write()
     }
 }
 
