@@ -17,7 +17,7 @@ use crate::wire::Packet;
 pub use band::Band;
 pub use copies::Copies;
 pub use direction::Direction;
-pub use topology::{Along, LinkCrossing, Topology};
+pub use topology::{Along, Capturing, LinkCrossing, Topology};
 
 /// One in a width, per µs.
 #[must_use]

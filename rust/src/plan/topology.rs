@@ -20,10 +20,26 @@ impl LinkCrossing {
     }
 }
 
+/// Points that were capturing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Capturing(u128);
+
+impl Capturing {
+    /// Whether a point was; of points beyond the first 128 it is not kept.
+    #[must_use]
+    pub fn has(self, point: u16) -> bool {
+        self.0
+            .checked_shr(u32::from(point))
+            .is_none_or(|bits| bits & 1 == 1)
+    }
+}
+
 /// Which points may follow which.
 #[derive(Debug)]
 pub struct Topology {
     n_points: usize,
+    /// Per point: start and end of the time that it covers.
+    covers: Vec<(i64, i64)>,
     links: Vec<(u16, u16)>,
     whole: Option<usize>,
     /// Per near × n + far.
@@ -65,6 +81,7 @@ impl Topology {
         let fork = |one: &Along| one.neighbours.iter().any(|(up, _)| follow(one, *up));
         Self {
             n_points,
+            covers: plan.point_covers.clone(),
             links: plan.links.clone(),
             whole: plan.whole,
             of_ends,
@@ -86,6 +103,16 @@ impl Topology {
         let route = self.along.get(usize::from(direction.route()));
         let along = route.and_then(|both| both.get(direction.index()));
         along.unwrap_or(&NOTHING)
+    }
+
+    /// The points that were capturing from one reference time to another, in whichever order.
+    #[must_use]
+    pub fn capturing(&self, (one_ns, other_ns): (i64, i64)) -> Capturing {
+        let (from_ns, until_ns) = (one_ns.min(other_ns), one_ns.max(other_ns));
+        let is_not = |(start_ns, end_ns): &(i64, i64)| *start_ns > from_ns || *end_ns < until_ns;
+        let points = self.covers.iter().take(128).enumerate();
+        let not = points.filter(|(_, cover)| is_not(cover));
+        Capturing(not.fold(u128::MAX, |all, (point, _)| all & !(1 << point)))
     }
 
     /// The numbers of all routes, the path's first.

@@ -80,7 +80,11 @@ class Visits:
         by = np.lexsort((place, key))
         key, place, way = key[by], place[by], way[by]
         is_next = key[1:] == key[:-1]
-        return cls(along, place[:-1][is_next], place[1:][is_next], way[1:][is_next], passed)
+        steps = np.stack((place[:-1][is_next], place[1:][is_next]))
+        t_ns = np.concatenate([one.t_ns for one in some])[by][:-1][is_next]
+        is_watched = _is_watched(some, steps, t_ns)
+        near, far = steps[:, is_watched]
+        return cls(along, near, far, way[1:][is_next][is_watched], passed)
 
     def taken(self) -> dict[Pair, int]:
         """How often two points follow each other."""
@@ -112,6 +116,29 @@ class Visits:
 
 
 WAY = ("pair", "is_toward")
+
+
+def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:
+    """Tell which steps no point in between was on the way of while it did not capture.
+
+    A capture that begins late or ends early sees, of what passes its place, only what passes
+    meanwhile: before and after, packets step over it that they would pass.
+
+    Args:
+        some: What each place saw.
+        steps: From which place to which.
+        t_ns: When they left the first, by its own clock.
+    """
+    is_watched = np.ones(len(t_ns), np.bool_)
+    for near, far in np.unique(steps, axis=1).T.tolist():
+        rows = np.flatnonzero((steps[0] == near) & (steps[1] == far))
+        for between in range(near + 1, far):
+            seen_ns = some[near].t_ns[among(some[near].key, some[between].key)]
+            is_on_way = among(some[far].key, some[between].key).sum() >= ENOUGH_OF_WAY
+            if is_on_way and len(seen_ns) >= ENOUGH_OF_WAY:
+                is_meanwhile = (t_ns[rows] >= seen_ns.min()) & (t_ns[rows] <= seen_ns.max())
+                is_watched[rows] &= is_meanwhile
+    return is_watched
 
 
 def _joined(busy: dict[Pair, int], taken: Mapping[Pair, int]) -> dict[Pair, int]:

@@ -4,7 +4,7 @@
 use crate::matching::counts::LatePair;
 use crate::matching::loss::pair_segments::PairSegments;
 use crate::matching::observation::Observation;
-use crate::plan::{Direction, Plan, Topology};
+use crate::plan::{Capturing, Direction, Plan, Topology};
 use std::collections::{BTreeMap, HashMap};
 
 /// Two observations of one packet, one after the other, that are no neighbours.
@@ -14,6 +14,8 @@ struct Jump {
     up: u16,
     down: u16,
     direction: Direction,
+    /// The points that were capturing then.
+    capturing: Capturing,
 }
 
 /// What a point made of packets that others saw before and after it.
@@ -41,6 +43,10 @@ impl Missed {
         self.n_missed + self.n_seen as f64
     }
 }
+
+/// From where to where packets jumped, the points that were capturing then, and the segments that packets
+/// of their addresses cross.
+type Alike = ((u16, u16), Direction, Capturing, u128);
 
 /// What points saw and missed between two observations of a packet.
 #[derive(Debug, Default)]
@@ -82,6 +88,7 @@ impl Misses {
                 up: up.point,
                 down: down.point,
                 direction,
+                capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
             *self.jumped.entry(jump).or_default() += 1;
         }
@@ -124,11 +131,12 @@ impl Misses {
     }
 
     /// How many jumps are alike: from where to where, of pairs that cross the same segments.
-    fn alike(&self, crossed: &PairSegments) -> BTreeMap<(u16, u16, Direction, u128), u64> {
+    fn alike(&self, crossed: &PairSegments) -> BTreeMap<Alike, u64> {
         let mut alike = BTreeMap::new();
         for (jump, n) in &self.jumped {
             let crossed = crossed.of(jump.pair);
-            let key = (jump.up, jump.down, jump.direction, crossed);
+            let ends = (jump.up, jump.down);
+            let key = (ends, jump.direction, jump.capturing, crossed);
             *alike.entry(key).or_default() += n;
         }
         alike
@@ -150,11 +158,13 @@ impl Misses {
             })
         };
         let mut found: Vec<[Missed; 2]> = points().map(new).collect();
-        for ((up, down, direction, crossed), n) in self.alike(crossed) {
+        for (((up, down), direction, capturing, crossed), n) in self.alike(crossed) {
             let side = direction.index();
             let along = topology.along(direction);
             let is_passed = |point: &u16| {
-                along.passes(up, *point, down) && topology.bits_at(along, *point) & crossed != 0
+                along.passes(up, *point, down)
+                    && capturing.has(*point)
+                    && topology.bits_at(along, *point) & crossed != 0
             };
             let passed: Vec<u16> = points().filter(is_passed).collect();
             for point in &passed {

@@ -1,0 +1,87 @@
+"""Captures that begin late or end early: what they could not see they did not miss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import pcaplat
+from tests.support.networks import START_NS, Edges, Network, Packet, both_ways, datagram, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = ("a", "b", "c", "d", "e")
+TAKES_NS = {("a", "b"): 3_000, ("b", "c"): 20_000, ("c", "d"): 4_000, ("d", "e"): 2_000}
+GAP_NS = 100_000
+LOST = 0.02
+CLIENT, SERVER = "10.0.0.1", "10.0.9.9"
+
+
+def talk(n: int, seed: int) -> list[Packet]:
+    """Requests and answers, each unlike the others, that do not wait for one another."""
+    chance = np.random.default_rng(seed)
+    made = []
+    for turn in range(n // 2):
+        t_ns = START_NS + turn * GAP_NS + int(chance.integers(GAP_NS // 2))
+        ends, ports, data = (CLIENT, SERVER), (40_000 + turn % 9, 53), chance.bytes(60)
+        made.append(Packet(t_ns, (LINE,), datagram(ends, ports, turn % 65_535 + 1, data)))
+        back = datagram(ends[::-1], ports[::-1], turn % 65_535 + 1, data[::-1])
+        made.append(Packet(t_ns + 90_000, (LINE[::-1],), back))
+    return made
+
+
+def saved(n: int, seed: int, covers: dict[str, tuple[float, float]], folder: Path) -> Network:
+    """What was seen, each point in its own part of the time."""
+    lost = dict.fromkeys((("b", "c"), ("c", "b")), LOST)
+    network = walk(talk(n, seed), Edges(both_ways(TAKES_NS), lost=lost), seed)
+    length_ns = n // 2 * GAP_NS
+    for point, (first, last) in covers.items():
+        from_ns, until_ns = (START_NS + round(share * length_ns) for share in (first, last))
+        seen = network.seen[point]
+        network.seen[point] = [one for one in seen if from_ns <= one.t_ns <= until_ns]
+    network.save(folder)
+    return network
+
+
+@pytest.mark.parametrize("same_clock", [("all",), ()], ids=["one clock", "not declared"])
+@pytest.mark.parametrize("n", [3_000, 6_000])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "covers",
+    [
+        {"b": (0.4, 1.0)},
+        {"b": (0.3, 1.0), "d": (0.0, 0.7)},
+        {"c": (0.25, 0.75)},
+    ],
+    ids=["one begins late", "one begins late, one ends early", "one covers the middle"],
+)
+def test_losses_are_those_of_the_time_that_two_points_cover(
+    covers: dict[str, tuple[float, float]],
+    seed: int,
+    n: int,
+    same_clock: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    network = saved(n, seed, covers, tmp_path)
+    times_ns = {point: [one.t_ns for one in seen] for point, seen in network.seen.items()}
+    first_ns = max(times_ns[point][0] for point in ("b", "c"))
+    last_ns = min(times_ns[point][-1] for point in ("b", "c"))
+    files = [str(tmp_path / f"{point}.pcap") for point in network.seen]
+    with pcaplat.merge(files, same_clock=same_clock) as result:
+        segments = result.document["segments"]
+        rows = {(row["near"], row["far"], row["direction"]): row for row in segments}
+        told_missed = {row["point"]: row["n_missed"] for row in result.document["points"]}
+    for edge, way in ((("b", "c"), "forward"), (("c", "b"), "reverse")):
+        row = rows["b", "c", way]
+        true = [
+            t_ns
+            for lost, number in network.lost
+            for t_ns in (network.packets[number].t_ns,)
+            if lost == edge and first_ns <= t_ns <= last_ns
+        ]
+        assert len(true) > 3
+        assert abs(row["n_lost"] - len(true)) <= 1
+    assert {told_missed[point] for point in "bcd"} == {0}
