@@ -15,12 +15,6 @@ from tests.support.verdicts import PATH, SURE, Validate, claim, sources, words, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MEANT = pytest.mark.xfail(
-    strict=False, reason="issue 21, number 1: a claim's population is checked"
-)
-OFFERED = pytest.mark.xfail(
-    strict=False, reason="issue 21, number 1: capacity that was not offered"
-)
 
 VXLAN = 'scope = { kind = "path", scenario = "vxlan" }'
 THESE_CAPTURES = 'scope = "run"'
@@ -83,7 +77,6 @@ def test_another_scenario_decides_nothing(validate: Validate, tmp_path: Path) ->
 # ---- the population
 
 
-@MEANT
 @pytest.mark.parametrize(
     ("population", "reason"),
     [
@@ -113,7 +106,6 @@ def test_what_captures_bear_out_is_decided(
     assert words(validate(path, runs)) == [word]
 
 
-@MEANT
 @pytest.mark.parametrize(
     "like",
     [
@@ -141,7 +133,6 @@ def capacity(bound_kpps: float) -> str:
     return claim(f'at_least = {bound_kpps}\nunit = "kpps"', PATH, metric=RATE)
 
 
-@OFFERED
 @pytest.mark.parametrize("bound", ["at_least = 20", "about = 20", "interval = [20, 30]"])
 @pytest.mark.parametrize("metric", [RATE, "throughput-l2", "transaction-rate"])
 def test_capacity_is_not_refuted_by_what_was_not_offered(
@@ -167,7 +158,6 @@ def test_capacity_that_was_offered_and_came_out_is_held(validate: Validate, tmp_
     assert words(validate(write_claims(tmp_path, capacity(8)), runs)) == ["held"]
 
 
-@OFFERED
 def test_no_claim_of_the_edge_is_refuted_by_an_idle_ping_pong(
     validate: Validate, idle: list[Path]
 ) -> None:
