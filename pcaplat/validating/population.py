@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pcaplat.metrics.dimensions import UNITS
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.metrics.traffic import other_frames
 from pcaplat.published.claims import Claim, Population
@@ -63,9 +64,7 @@ def unchecked(population: Population, runs: Sequence[MeasuredRun]) -> list[str]:
 def _in_run(claim: Claim, run: MeasuredRun, *, is_baseline: bool) -> Iterator[str]:
     population, point = claim.population, (claim.scope.near or run.ends[0])
     yield _filter(population, run)
-    if population.frame_bytes:
-        query = MetricQuery(claim.metric, direction=claim.scope.direction)
-        yield other_frames(run, query, population.frame_bytes)
+    yield _sizes(claim, run)
     yield _exchange(population, run, point)
     yield _messages(population, run, point)
     yield _protocol(population, run, point)
@@ -73,6 +72,21 @@ def _in_run(claim: Claim, run: MeasuredRun, *, is_baseline: bool) -> Iterator[st
         yield _encapsulation(population, run)
     yield _flows(population, run, point)
     yield _offered(population, run, claim)
+
+
+def _sizes(claim: Claim, run: MeasuredRun) -> str:
+    """Compare sizes of frames where they go in; of what is not made of frames, at either end.
+
+    A tunnel on the way makes frames longer or shorter, and a claim says not at which end it counts.
+    """
+    sizes = claim.population.frame_bytes
+    either = () if metric_named(claim.metric).is_of_frames else ("packet-rate",)
+    texts = [
+        other_frames(run, MetricQuery(metric, direction=claim.scope.direction), sizes)
+        for metric in (claim.metric, *either)
+        if sizes
+    ]
+    return texts[0] if texts and all(texts) else ""
 
 
 def _filter(population: Population, run: MeasuredRun) -> str:

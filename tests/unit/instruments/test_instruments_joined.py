@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.comparing import compare
+from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.instruments import UsageSamples
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
+from pcaplat.study.scenarios import scenario_at
+from pcaplat.study.sources import RunReader
 from pcaplat.validating import validate
 from tests.conftest import ROOT
 from tests.support.runs import START_NS
@@ -140,7 +142,9 @@ def test_a_witness_that_disagrees_is_a_warning_with_both_figures(tmp_path: Path)
     path = tmp_path / "s" / "study.toml"
     study = path.read_text() + '[scenarios.again]\nruns = ["run"]\n'
     path.write_text(study)
-    document = compare(f"{path}:plain", f"{path}:again")
+    # the same run twice, which the command refuses
+    both = [scenario_at(f"{path}:{name}", RunReader()) for name in ("plain", "again")]
+    document = compare_scenarios(*both)
     texts = [one["text"] for one in document["warnings"] if one["code"] == "witness-disagrees"]
     assert len(texts) == 2
     assert "7.975 ktps" in texts[0]
