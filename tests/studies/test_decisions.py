@@ -34,7 +34,7 @@ def printed(name: str) -> list[list[float]]:
     """Read a table of the page back: the numbers of its cells, row by row."""
     tables = {match[2]: match[0] for match in TABLE.finditer(PAGE.read_text("utf-8"))}
     rows = [line.split("|")[2:-1] for line in tables[name].splitlines() if line.startswith("| ")]
-    return [[float(n) for n in NUMBER.findall(cell)] for row in rows[1:] for cell in row]
+    return [[float(n) for n in NUMBER.findall(cell)] for row in rows[2:] for cell in row]
 
 
 def test_what_the_page_prints_keeps_the_limits() -> None:
