@@ -78,7 +78,7 @@ Table = Annotated[
     Option(
         "--table",
         metavar="NAME",
-        help="With --format csv: print table NAME instead of segments, e.g. matches.",
+        help="With --format csv: which table, e.g. matches.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.clocks import Clocks
+from pcaplat.model.arrays import Ints
+from pcaplat.model.clocks import Clocks, Step
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
@@ -23,7 +23,7 @@ from pcaplat.stages.align.chains import Chains
 from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
 from pcaplat.stages.align.interval import bound_all
-from pcaplat.stages.align.lone import apart_from_others, without_lone
+from pcaplat.stages.align.lone import LoneBound, apart_from_others, without_lone
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import cuts_of_clocks, steps_of_clocks, with_steps
 from pcaplat.stages.align.support import supports
@@ -65,9 +65,7 @@ def align(
     knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
     all_of = all_bounds(findings, domains, base_ns, min_delays)
-    apart = apart_from_others(all_of, cuts_of_clocks(findings, domains))
-    steps, doubtful = steps_of_clocks(_without(all_of, apart), findings, domains)
-    bounds, lone = without_lone(all_of, apart, steps, doubtful)
+    (bounds, lone), steps, doubtful = _believed(all_of, findings, domains)
     knots_ns = with_steps(knots_ns, steps)
     direct = bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful)
     upper, contradicted = close_consistent(direct)
@@ -76,8 +74,7 @@ def align(
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     # over clocks of which nobody knows which is wrong no chain leads
     chains = Chains({} if contradicted else bounds, knots_ns, steps)
-    upper, chained = chains.add_to(upper)
-    value = chains.values(value, upper, list(chained))
+    upper, value, chained = chains.joined(upper, value)
     related |= {new: related[known] for new, known in chained.items()}
     return Clocks(
         knots_ns=knots_ns,
@@ -92,16 +89,26 @@ def align(
         contradicted=frozenset(contradicted),
         n_support=supports(bounds, knots_ns, direct, steps, doubtful),
         steps=steps,
-        warnings=refuted
-        + check_lone(findings, domains, lone, files)
-        + check_clocks(findings, domains, contradicted, is_raw, steps),
+        warnings=[
+            *refuted,
+            *check_lone(findings, domains, lone, files),
+            *check_clocks(findings, domains, contradicted, is_raw, steps),
+        ],
     )
 
 
-def _without(
-    bounds: Mapping[Pair, OffsetBounds], left_out: Mapping[Pair, Bools]
-) -> dict[Pair, OffsetBounds]:
-    return {ends: one.at(~left_out[ends]) for ends, one in bounds.items()}
+def _believed(
+    all_of: Mapping[Pair, OffsetBounds], findings: Findings, domains: Sequence[int]
+) -> tuple[
+    tuple[dict[Pair, OffsetBounds], list[LoneBound]],
+    dict[int, list[Step]],
+    dict[Pair, list[Step]],
+]:
+    """Give bounds that do not rest on one packet, and those left out; steps, and doubtful ones."""
+    apart = apart_from_others(all_of, cuts_of_clocks(findings, domains))
+    several = {ends: one.at(~apart[ends]) for ends, one in all_of.items()}
+    steps, doubtful = steps_of_clocks(several, findings, domains)
+    return without_lone(all_of, apart, steps, doubtful), steps, doubtful
 
 
 def _base(findings: Findings, domains: Sequence[int]) -> list[int]:

@@ -29,6 +29,11 @@ class Chains:
     knots_ns: Ints
     steps: Mapping[int, Sequence[Step]]
 
+    def joined(self, upper: Floats, value: Floats) -> tuple[Floats, Floats, dict[int, int]]:
+        """Give bounds and values with those of the clocks that chains bound; see the other two."""
+        upper, chained = self.add_to(upper)
+        return upper, self.values(value, upper, list(chained)), chained
+
     def add_to(self, upper: Floats) -> tuple[Floats, dict[int, int]]:
         """Bound the clocks that no neighbour bounds from both sides, each next to those that are.
 

@@ -224,7 +224,9 @@ class TestBetweenScenarios:
         )
         assert both.ns == (9_014 + 4) * 8
 
-    def test_it_cancels_in_what_compare_says(self, tmp_path: Path) -> None:
+    def test_it_cancels_in_what_compare_says(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """The treatment adds 700 ns each way; stamps of far are of last bits in both."""
         added_ns, scenarios = 700, []
         for name, path_ns in (("off", PATH_NS), ("on", PATH_NS + added_ns)):
@@ -232,6 +234,8 @@ class TestBetweenScenarios:
             places = {"near": Place(0, of_ns=path_ns, jitter=0), "far": replace(far, of_ns=path_ns)}
             save(tmp_path / name, **places)
             scenarios.append(tmp_path / name)
+        # both are one simulation, at two distances
+        monkeypatch.setattr("pcaplat.comparing.refuse_copies", lambda _: None)
         found = pcaplat.compare(
             *scenarios, options={"path": ["near", "far"], "same_clock": ["all"]}
         )
@@ -265,12 +269,14 @@ class TestSaying:
                 parse(text)
 
     def test_a_point_must_be_there(self, late_far: list[str]) -> None:
-        with pytest.raises(InputError, match=r"--stamped-at middle: .* there are: near, far"):
+        with pytest.raises(InputError, match=r"--stamped-at middle: .* there are: far, near"):
             merged(late_far, stamped_at=[("middle", "host")])
         with pytest.raises(InputError, match="--link-rate middle"):
             merged(late_far, link_rate=[("middle", GBIT)])
 
-    def test_a_study_file_says_it(self, late_far: list[str], tmp_path: Path) -> None:
+    def test_a_study_file_says_it(
+        self, late_far: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         study = tmp_path / "study.toml"
         study.write_text(
             'path = ["near", "far"]\nsame_clock = ["all"]\n'
@@ -278,6 +284,7 @@ class TestSaying:
             'link_rate = { far = "1 Gbit/s" }\n'
             f"[scenarios.one]\nruns = [{json.dumps(late_far)}]\n"
         )
+        monkeypatch.setattr("pcaplat.comparing.refuse_copies", lambda _: None)
         found = pcaplat.compare(f"{study}:one", f"{study}:one")
         assert {row["baseline_mean_ns"] for row in found["segments"]} == {PATH_NS}
 

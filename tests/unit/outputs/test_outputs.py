@@ -15,6 +15,8 @@ from pcaplat.tables import SEGMENTS
 from pcaplat.text import printable
 from tests.support.results import POINTS, ResultByHand, as_result, document, slowest
 
+WITHOUT_ROWS = [one for one in formats("merge") if not hasattr(output(one), "NEEDS_ROWS")]
+"""Those with rows of single packets have tests of their own."""
 HOSTILE = "=1+\x1b[31mred\x07\n|<b>"
 
 
@@ -233,7 +235,7 @@ def test_the_console_says_what_may_mislead_and_how_sure_a_clock_is() -> None:
     assert "24,048, 24,000 matched, 8 ambiguous, 40 unmatched" in text
 
 
-@pytest.mark.parametrize("name", formats("merge"))
+@pytest.mark.parametrize("name", WITHOUT_ROWS)
 def test_unknown_latencies_can_be_shown(name: str) -> None:
     changed = document()
     for row in changed["segments"]:
@@ -246,7 +248,7 @@ def test_unknown_latencies_can_be_shown(name: str) -> None:
     assert "host1-vm" in shown(name, ResultByHand(changed))
 
 
-@pytest.mark.parametrize("name", formats("merge"))
+@pytest.mark.parametrize("name", WITHOUT_ROWS)
 def test_names_are_harmless_everywhere(name: str, hostile: ResultByHand) -> None:
     text = shown(name, hostile)
     assert not set(text) & {"\x1b", "\x07"}

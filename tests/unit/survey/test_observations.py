@@ -159,7 +159,16 @@ class TestEdges:
 
     def test_a_bypass_that_most_packets_take_is_an_edge(self) -> None:
         every = list(range(1000))
-        assert self.unique(every, every[:300], every) == [(0, 1), (0, 2), (1, 2)]
+        assert self.unique(every, every[::3], every) == [(0, 1), (0, 2), (1, 2)]
+
+    def test_what_passes_when_a_point_captures_no_more_goes_round_nothing(self) -> None:
+        every = list(range(1000))
+        assert self.unique(every, every[:300], every) == [(0, 1), (1, 2)]
+
+    def test_what_passes_while_a_point_captures_others_goes_round_it(self) -> None:
+        every, others = list(range(1000)), list(range(1000, 1100))
+        found = self.unique(every, every[:300] + others, every)
+        assert found == [(0, 1), (0, 2), (1, 2)]
 
 
 class TestOpeners:

@@ -133,12 +133,24 @@ def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:
     for near, far in np.unique(steps, axis=1).T.tolist():
         rows = np.flatnonzero((steps[0] == near) & (steps[1] == far))
         for between in range(near + 1, far):
-            seen_ns = some[near].t_ns[among(some[near].key, some[between].key)]
             is_on_way = among(some[far].key, some[between].key).sum() >= ENOUGH_OF_WAY
-            if is_on_way and len(seen_ns) >= ENOUGH_OF_WAY:
-                is_meanwhile = (t_ns[rows] >= seen_ns.min()) & (t_ns[rows] <= seen_ns.max())
-                is_watched[rows] &= is_meanwhile
+            span_ns = _capturing(some[near], some[between]) if is_on_way else None
+            if span_ns:
+                is_watched[rows] &= (t_ns[rows] >= span_ns[0]) & (t_ns[rows] <= span_ns[1])
     return is_watched
+
+
+def _capturing(near: Observations, point: Observations) -> tuple[int, int] | None:
+    """From when to when a point captured, by the clock of one before it; None if hardly known."""
+    _, here, there = np.intersect1d(near.key, point.key, return_indices=True)
+    if len(here) < ENOUGH_OF_WAY:
+        return None
+    at_ns, point_ns = near.t_ns[here], point.t_ns[there]
+    first, last = at_ns.argmin(), at_ns.argmax()
+    # what else it saw, before and after what both did
+    before_ns = max(0, int(point_ns[first] - point.t_ns.min()))
+    after_ns = max(0, int(point.t_ns.max() - point_ns[last]))
+    return int(at_ns[first]) - before_ns, int(at_ns[last]) + after_ns
 
 
 def _joined(busy: dict[Pair, int], taken: Mapping[Pair, int]) -> dict[Pair, int]:
