@@ -35,11 +35,11 @@ TEXT_TAGS = {
 }
 
 
-def captures(folder: Path, n_packets: int = 300) -> list[Path]:
+def captures(folder: Path, n_packets: int = 300, seed: int = 7) -> list[Path]:
     """Three captures of one path with names of strangers, one of them not UTF-8."""
     folder.mkdir(parents=True, exist_ok=True)
     points = tuple(Point(name) for name in "abc")
-    outcome = run(Scenario(points, (Link(), Link()), Traffic(n_packets=n_packets), seed=7))
+    outcome = run(Scenario(points, (Link(), Link()), Traffic(n_packets=n_packets), seed=seed))
     names = (NAMES[0].replace("/", ""), NOT_UTF8, NAMES[2])
     plain = outcome.save(folder)
     return [path.rename(folder / f"{name}.pcap") for path, name in zip(plain, names, strict=True)]
@@ -204,12 +204,28 @@ def check_pcapng(path: Path) -> None:
     assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", b"\n".join(done.stdout.splitlines()))
 
 
+def check_binary(text: bytes) -> None:
+    """Fields of a binary message have lengths: nothing in them is taken for anything else."""
+    assert text
+
+
+def check_openmetrics(text: bytes) -> None:
+    """A name is a label's value: quoted, on one line."""
+    lines = text.decode().splitlines()
+    assert lines[-1] == "# EOF"
+    assert all(re.fullmatch(r"#.*|\w+(\{.*\})? \S+", line) for line in lines)
+    assert not set(text) & {0x1B, 0x07}
+
+
 SHOWN: dict[str, Callable[[bytes], None]] = {
     "table": check_table,
     "json": check_json,
     "csv": check_csv,
     "markdown": check_markdown,
     "junit": check_xml,
+    "perfetto": check_binary,
+    "otlp": check_json,
+    "openmetrics": check_openmetrics,
 }
 """By format: what is asked of a text of it. A new format needs a line here, or its test fails."""
 WITHOUT_NAMES = {"interfaces": {"provenance.json"}}

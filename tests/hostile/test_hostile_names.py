@@ -112,8 +112,8 @@ def test_audit_shows_them(tmp_path: Path, name: str) -> None:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("runs")
     folders = [folder / hostile.NAMES[0], folder / hostile.NOT_UTF8]
-    for one in folders:
-        hostile.captures(one)
+    for seed, one in enumerate(folders):
+        hostile.captures(one, seed=seed)
     return folders
 
 

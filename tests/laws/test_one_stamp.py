@@ -79,7 +79,10 @@ def test_the_truth_stays_inside(seed: int, by_ns: int) -> None:
     raw_ns, at = one.raw_ns.copy(), int(chance.integers(len(one.raw_ns)))
     raw_ns[at] = raw_ns.min() - by_ns
     frames = np.arange(len(raw_ns)) + 1
-    spoilt = replace(one, raw_ns=raw_ns, up_frame=frames, down_frame=frames)
+    # others of its bin are as far behind it as it is early
+    gap_ns = np.zeros(len(raw_ns), np.int64)
+    gap_ns[at] = by_ns
+    spoilt = replace(one, raw_ns=raw_ns, gap_ns=gap_ns, up_frame=frames, down_frame=frames)
     min_delays[seed % 2] = replace(spoilt, up_file=0 * frames, down_file=0 * frames + 1)
     found = align(clocks.findings(), [0, 1], min_delays, files=["a.pcap", "b.pcap"])
     relation = found.relation(0, 1)

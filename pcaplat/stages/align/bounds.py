@@ -80,7 +80,8 @@ def all_bounds(
         most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
         frames = (one.up_file, one.up_frame, one.down_file, one.down_frame)
         places = np.stack([0 * n if column is None else column for column in frames], axis=1)
-        gap_ns = 0 * n + MOST_NS if one.gap_ns is None else one.gap_ns
+        # where it was not counted, others of several stand right behind the first
+        gap_ns = np.where(n > 1, 0, MOST_NS) if one.gap_ns is None else one.gap_ns
         bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places, gap_ns)
         of_pair.setdefault((a, b), []).append(bounds)
     return {ends: OffsetBounds.joined(parts) for ends, parts in of_pair.items()}
