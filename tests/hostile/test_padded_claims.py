@@ -10,7 +10,7 @@ from pcaplat.cli import run as run_command
 from pcaplat.published import parse_published
 from pcaplat.validating.verdicts import validate as judge
 from tests.studies.run_studies import Design, claim_text, study
-from tests.support.request_runs import RequestStudy
+from tests.support.request_runs import RequestRun, RequestStudy
 from tests.support.verdicts import DIFFERENCE, SURE, Validate, claim, sources, words, write_claims
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pcaplat.published.claims import Claim
+
+TOLERANCE = pytest.mark.xfail(strict=True, reason="issue 21, number 8: what was chosen is shown")
 
 
 @pytest.fixture
@@ -126,3 +128,27 @@ def test_a_scenario_that_a_study_lacks_is_a_mistake(validate: Validate, tmp_path
     assert validate(study_file) == []
     assert validate.status == 2
     assert "did you mean slow?" in validate.err
+
+
+CHOICES = [
+    ("--filter", "udp port 7"),
+    ("--from", "+0.005s"),
+    ("--to", "+0.02s"),
+    ("--warm-up", "3ms"),
+    ("--clock-accuracy", "far=17ns"),
+    ("--lost-after", "77ms"),
+    ("--sample", "1/2"),
+]
+
+
+@TOLERANCE
+@pytest.mark.parametrize(("option", "value"), CHOICES, ids=[name for name, _ in CHOICES])
+def test_what_was_chosen_stands_beside_the_verdict(
+    validate: Validate, tmp_path: Path, option: str, value: str
+) -> None:
+    """A filter that nobody sees is a tolerance that nobody sees."""
+    runs = RequestStudy(0.0, like=RequestRun(n=600)).save(tmp_path)["plain"]
+    path = write_claims(tmp_path, claim("interval = [11, 13]"))
+    assert validate(path, runs, option, value), validate.err
+    shown = validate.out.replace(str(tmp_path), "")
+    assert value in shown or f'"{option.strip("-").replace("-", "_")}"' in shown

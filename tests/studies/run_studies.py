@@ -86,6 +86,8 @@ class Design:
         """Which scenario each run is of, in the order of time."""
         if self.order == "row":
             return ["plain"] * self.n_runs + ["slow"] * self.n_runs
+        if self.order == "fixed":
+            return ["plain", "slow"] * self.n_runs
         pairs = [("plain", "slow"), ("slow", "plain")]
         return [name for place in range(self.n_runs) for name in pairs[place % 2]]
 

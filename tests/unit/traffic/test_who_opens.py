@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from pcaplat.run.merge import merge
 from tests.support.frames import TCP, UDP
 from tests.support.request_runs import CLIENT, SERVER, RequestRun, RequestStudy
+from tests.support.rewritten import records, rewrite
 from tests.support.verdicts import PATH, Validate, claim, words, write_claims
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+OPENS = pytest.mark.xfail(strict=True, reason="issue 21, number 7: captures begun in the middle")
 RUN = RequestRun(n=400, gap_ns=209_000)
 """A request is answered after 62 µs, and asked again 147 µs later."""
 ANSWERED_NS = 62_000
@@ -53,6 +56,47 @@ def test_a_claim_of_transactions_is_judged_by_the_right_time(
     runs = RequestStudy(0.0, n_runs=6, like=RUN).save(tmp_path)["plain"]
     path = write_claims(tmp_path, claim(bound, PATH, metric="transaction-time"))
     assert words(validate(path, runs)) == [word]
+
+
+CUTS = [(1, 0), (1, 1), (1, 2), (2, 1), (3, 3)]
+"""Frames that near and far missed at the start: their captures were begun in the middle."""
+
+
+def begun_in_the_middle(run: RequestRun, folder: Path, cut: tuple[int, int]) -> Path:
+    run.save(folder)
+    for name, n_missed in zip(("near", "far"), cut, strict=True):
+        file = folder / f"{name}.pcap"
+        rewrite(file, records(file)[n_missed:])
+    return folder
+
+
+@OPENS
+@pytest.mark.parametrize("protocol", [UDP, TCP])
+@pytest.mark.parametrize("cut", CUTS, ids=str)
+def test_no_point_takes_the_server_for_the_client(
+    tmp_path: Path, protocol: int, cut: tuple[int, int]
+) -> None:
+    """Port 7 tells it, and so does what the other point saw; else it is better not told."""
+    run = replace(RUN, protocol=protocol)
+    folder = begun_in_the_middle(run, tmp_path / "run", cut)
+    with merge([folder / "near.pcap", folder / "far.pcap"], same_clock=["all"]) as result:
+        traffic = result.traffic_rows["transactions"]
+        times = result.document["transaction_times"]
+    assert {row["client"] for row in traffic if row["kind"] != "mixed"} <= {CLIENT}
+    assert {(row["point"], row["side"]) for row in times} <= {("near", "client"), ("far", "server")}
+
+
+@OPENS
+@pytest.mark.parametrize("cut", [(1, 0), (1, 1), (3, 3)], ids=str)
+def test_captures_begun_in_the_middle_refute_no_true_claim(
+    validate: Validate, tmp_path: Path, cut: tuple[int, int]
+) -> None:
+    for number in range(6):
+        run = replace(RUN, seed=number, start_ns=RUN.start_ns + number * 10**12)
+        begun_in_the_middle(run, tmp_path / "runs" / f"run{number}", cut)
+    path = write_claims(tmp_path, claim("at_most = 70", PATH, metric="transaction-time"))
+    rows = validate(path, tmp_path / "runs", "--path", "near,far")
+    assert words(rows) != ["refuted"]
 
 
 @pytest.fixture
