@@ -61,7 +61,7 @@ def runs_needed(target: Target, power: float, level: float) -> int | None:
 
     Example:
         >>> runs_needed(Target(14.5, 13.3, 15.7, 0.7), 0.8, 0.025)
-        5
+        6
     """
     low, high = LEAST_RUNS, LEAST_RUNS
     while target.chance(high, level) < power:

@@ -73,7 +73,7 @@ def plan(
     Example:
         >>> rows = plan("nsx-dfw-latency")["claims"]
         >>> [(row["sd"], row["runs_80"], row["runs_95"]) for row in rows if row["at"] == "middle"]
-        [(0.3, 3, 3), (0.6, 4, 5), (1.2, 9, 13)]
+        [(0.3, 3, 4), (0.6, 5, 7), (1.2, 13, 18)]
     """
     chosen = chosen_claims([fspath(claims)], only)
     reader = RunReader(options or {})
