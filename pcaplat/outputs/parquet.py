@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MadeBy = Mapping[str, str]
 """Metadata of a file: version, command and options."""
-N_ROWS_PER_GROUP = 1 << 16
+N_ROWS_PER_GROUP = 1 << 15
 
 
 def files() -> list[str]:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pcaplat.traffic.measuring import TrafficRun
 
 
-BATCH_ROWS = 1 << 16
+BATCH_ROWS = 1 << 15
 
 Origin = tuple[str, str, list[str], list[Centre | None], PointTree | None]
 """A file of the packets table, as the core takes it."""
