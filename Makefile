@@ -18,7 +18,7 @@ RUST := $(shell find rust/src -name '*.rs')
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench bench-compare fuzz docs accuracy format lock vendor
+.PHONY: build demo test test-slow check bench bench-compare fuzz docs site accuracy format lock vendor
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -73,6 +73,11 @@ fuzz:
 docs: build
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/examples.py
+	$(MAKE) site
+
+site: build
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs out/site
+	@echo "The site is out/site/index.html"
 
 # some twenty minutes
 accuracy: build
@@ -89,4 +94,4 @@ vendor: build
 
 # needs uv; everything else needs only what it writes
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
+	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock

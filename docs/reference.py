@@ -121,7 +121,7 @@ def formats() -> Iterator[str]:
     for name, spec, parents in found.layers:
         yield f"| `{name}` | {spec} | {', '.join(f'`{parent}`' for parent in parents)} |"
     yield "\n## Times inside frames\n\nFound by themselves, and used in place of the file's: see"
-    yield "[stamps](../stamps.md).\n\n| stamp | specified in |\n| --- | --- |"
+    yield "[timestamps](../capture/timestamps.md).\n\n| stamp | specified in |\n| --- | --- |"
     yield from (f"| `{name}` | {spec} |" for name, spec in found.stamps)
 
 

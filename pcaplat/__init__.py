@@ -12,7 +12,7 @@ The way of the data; a later line never hands anything to an earlier one:
     figures from results, for comparing, validating, benchmarking; linting needs pass 1 alone;
     outputs print and write every document.
 
-The rooms, each of which uses only those before it (docs/contributing.md):
+The rooms, each of which uses only those before it (docs/project/contributing.md):
 
     errors, records < units, text < tables < model < points, instruments < statistics < metrics
       < published < diagnostics < stages < breakdowns, traffic < run < linting < study

@@ -171,7 +171,7 @@ class ClaimError(InputError):
     @classmethod
     def no_claims(cls, names: list[str]) -> "ClaimError":
         """Ask for claims where a file has tables only."""
-        return cls(f"{', '.join(names)}: has no claims; write [[claims]], see docs/claims.md")
+        return cls(f"{', '.join(names)}: has no claims; write [[claims]], see docs/prove/claims.md")
 
     @classmethod
     def unknown_table(cls, name: str, files: list[str], tables: list[str]) -> "ClaimError":

@@ -1,7 +1,7 @@
 """Audit: published tables, recomputed from their own raw numbers.
 
 Every step is exact (fractions of the printed digits); nothing is a float before it is reported.
-docs/audit.md says how to read the result.
+docs/prove/audit.md says how to read the result.
 """
 
 from collections.abc import Iterator, Sequence

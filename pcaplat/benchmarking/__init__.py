@@ -42,7 +42,7 @@ def rfc2544(
         options: Arguments of `merge`.
 
     Returns:
-        The document `pcaplat.rfc2544/1` (docs/rfc2544.md).
+        The document `pcaplat.rfc2544/1` (docs/measure/rfc2544.md).
 
     Raises:
         EvidenceError: There is no trial in them.

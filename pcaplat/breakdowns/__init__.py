@@ -1,6 +1,6 @@
 """Breakdowns of a run: latencies per flow, size, codepoint, tunnel, window, or first packets.
 
-What may be asked for is here; how it is counted is told in docs/stages/summarize.md.
+What may be asked for is here; how it is counted is told in docs/method/summarize.md.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def compare(
         options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
 
     Returns:
-        The document `pcaplat.comparison/1` (docs/stages/compare.md).
+        The document `pcaplat.comparison/1` (docs/method/compare.md).
 
     Raises:
         InputError: What was given cannot be used.

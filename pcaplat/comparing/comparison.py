@@ -4,7 +4,7 @@
 
 The headline is the difference of the means of the two-way contribution: it needs no common clock,
 and means add up along a path. Beside it stand the Hodges–Lehmann shift, the curve of quantile
-differences of the one-way latencies, and loss. See docs/stages/compare.md.
+differences of the one-way latencies, and loss. See docs/method/compare.md.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Whether three points agree on which frames are one packet (docs/stages/match.md)."""
+"""Whether three points agree on which frames are one packet (docs/method/match.md)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

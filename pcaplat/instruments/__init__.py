@@ -1,7 +1,7 @@
 """Other instruments' results: what netperf and iperf3 say of a run, samples of CPU and memory.
 
 Cross-checks say a rate or a time of the whole run; samples say, interval by interval, how busy the
-processors were. See docs/instruments.md.
+processors were. See docs/prove/instruments.md.
 """
 
 from pcaplat.records import dataclass

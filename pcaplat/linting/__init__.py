@@ -1,7 +1,7 @@
 """Lint: what in captures will mislead, before anything is measured.
 
 The first reading, the survey and the alignment of `merge`, on the survey's sample: the same checks
-by the same code, at the cost of one reading. docs/lint.md says what each finding means.
+by the same code, at the cost of one reading. docs/capture/lint.md says what each finding means.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Losses are counted by the block of time of their packet's last observation. Where they lie in blocks
 as independent ones would, their number tells the interval; where they cluster, the resampled blocks
-do (docs/stages/compare.md).
+do (docs/method/compare.md).
 """
 
 from collections.abc import Sequence

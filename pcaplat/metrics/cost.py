@@ -21,7 +21,7 @@ from pcaplat.statistics.intervals import LEAST_BLOCKS, SHORT_BLOCK, Estimate
 
 NO_SAMPLES = (
     "{name}: no {what} samples; name them in the study file: [instruments.{key}] "
-    "(docs/instruments.md)"
+    "(docs/prove/instruments.md)"
 )
 COARSE = (
     "{what} samples are stamped to the second, so traffic up to a second beside a sample may count"

@@ -1,7 +1,7 @@
 """Measurements of one run: means and quantiles of its blocks, and how sure they are from it alone.
 
 The validity gates are here: how many independent packets an interval needs
-(docs/stages/compare.md).
+(docs/method/compare.md).
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ LEAST_SHARE = 0.6
 SURELY_ENOUGH = 1.5
 """With fewer than so many times the packets needed, or fewer than `SURE_TIMES`, an interval is made
 as much wider as they are fewer where neighbours are alike: runs that just suffice look better than
-they are (docs/decisions/0020)."""
+they are (docs/project/decisions/0020)."""
 
 LEAST_TIMES, SURE_TIMES = 25, 75
 """Autocorrelation times that a run must hold, and should: of fewer, they cannot be told from its

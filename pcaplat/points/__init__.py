@@ -1,6 +1,6 @@
 """Capture-point profiles: what is known of a platform's places to capture at.
 
-A profile is a TOML file in capture_points/; docs/capture_points.md describes its keys. What it says
+A profile is a TOML file in capture_points/; docs/capture/points.md describes its keys. What it says
 of captures by their names is in `pcaplat.points.placing`.
 """
 

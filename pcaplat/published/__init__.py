@@ -68,7 +68,8 @@ def load_published(name: str | Path) -> Published:
     """Read claims and tables.
 
     Args:
-        name: One of `published_names()`, or the path of a TOML file; docs/claims.md has its keys.
+        name: One of `published_names()`, or the path of a TOML file with the keys of
+            docs/prove/claims.md.
 
     Returns:
         The claims and tables, checked; numbers are decimals, as printed.

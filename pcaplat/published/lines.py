@@ -1,6 +1,7 @@
 """The line of every key of a TOML text.
 
-tomllib, which gives the values, keeps no places (docs/decisions/0011-lines-of-a-toml-file.md).
+tomllib, which returns the values, keeps no places: see
+docs/project/decisions/0011-lines-of-a-toml-file.md.
 """
 
 import re

@@ -56,7 +56,7 @@ def merge(options: MergeOptions) -> Result:
 
     Assumes:
         Every packet keeps its innermost bytes along the path, and its addresses and ports but for
-        translations that can be learned; see docs/stages/match.md for what may change.
+        translations that can be learned; see docs/method/match.md for what may change.
 
     Example:
         >>> from pathlib import Path

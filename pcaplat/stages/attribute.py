@@ -5,7 +5,7 @@
 Between points that share a clock the latency is the difference itself. Between clocks it is the
 difference less the value of the clocks' relation, and the interval of that relation is its error.
 Where the clocks cannot be related there is no latency, only its variation (RFC 5481).
-See docs/stages/attribute.md.
+See docs/method/attribute.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

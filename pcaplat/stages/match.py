@@ -5,7 +5,7 @@
 Frames match when their identities are equal (bytes that no element on the path may change) and
 they lie where a packet of their direction would: unique ones within the window, repeated ones
 within the survey's bands. What is ambiguous is called ambiguous. The work is native and streams
-(rust/src/matching); this stage says what to do. See docs/stages/match.md.
+(rust/src/matching); this stage says what to do. See docs/method/match.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
     capture → packets
 
-What could not be decoded is a value in the row, never an exception. See docs/stages/read.md.
+What could not be decoded is a value in the row, never an exception. See docs/method/read.md.
 """
 
 from collections.abc import Iterator, Sequence

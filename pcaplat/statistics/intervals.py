@@ -2,7 +2,7 @@
 
 Latencies of neighbouring packets are alike, so packets are never counted as independent: what is
 resampled are blocks of time that are long against that likeness, or whole runs. Every function
-here takes plain arrays; what they hold is the caller's affair. Why so: docs/stages/compare.md.
+here takes plain arrays; what they hold is the caller's affair. Why so: docs/method/compare.md.
 """
 
 from collections.abc import Iterator, Sequence

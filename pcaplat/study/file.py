@@ -272,7 +272,7 @@ def load_study(path: str | Path) -> StudyFile:
     """Read a study file.
 
     Args:
-        path: Of the TOML file; docs/study_files.md has its keys.
+        path: Of the TOML file; docs/prove/study_files.md has its keys.
 
     Raises:
         StudyError: Something in it is wrong; with its line.

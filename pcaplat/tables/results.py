@@ -95,7 +95,7 @@ MATCHES = TableSchema(
         _duration("latency_lo_ns", "the least that resolution and clocks leave possible"),
         _duration("latency_hi_ns", "the most that resolution and clocks leave possible"),
         ColumnSchema("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
-        _text("matched_by", "unique, usual-time, posterior, bytes or late (docs/stages/match.md, evidence)"),
+        _text("matched_by", "unique, usual-time, posterior, bytes or late (docs/method/match.md, evidence)"),
         ColumnSchema("probability", "Float64", "that the two are one packet, where matched_by is posterior or late", "0 to 1", is_nullable=True),
         _text("identity", "what both were recognised by: whole, translated, short or short-translated"),
         ColumnSchema("up_t_ns", "Int64", "time of the upper frame by its own clock: its stamp_ns if it has one, else its t_ns", "ns since 1970"),

@@ -1,7 +1,7 @@
 """Trace: one packet at every point, from a result's folder; or the packets of its connection.
 
 The folder's tables are large: of each only the row groups are read that may hold the packet, and
-of the captures only up to its frames. docs/trace.md says what the document holds.
+of the captures only up to its frames. docs/measure/trace.md says what the document holds.
 """
 
 from collections.abc import Sequence

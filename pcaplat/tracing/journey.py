@@ -11,7 +11,7 @@ from pcaplat.tracing.headers import Header, changes_between
 from pcaplat.tracing.stored_result import FrameName, StoredResult
 
 COPIES_WITHIN_NS = 50_000_000
-"""Copies come within 2 ms of each other (docs/stages/match.md), by a file's times, which may be
+"""Copies come within 2 ms of each other (docs/method/match.md), by a file's times, which may be
 rounded or given to frames in batches."""
 MOST_PIECES = 1024
 """Frames that one packet is followed into where it was cut and joined."""

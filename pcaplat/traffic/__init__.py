@@ -1,7 +1,7 @@
 """Traffic of a run: rates on each layer, frame sizes, connections, transactions, overhead.
 
 Everything is counted in the time that all points of the path cover, later copies at one point left
-out. See docs/traffic.md.
+out. See docs/measure/traffic.md.
 """
 
 from typing import TYPE_CHECKING

@@ -33,8 +33,8 @@ def validate(
     """Judge claims by captures.
 
     Args:
-        claims: A file of claims (docs/claims.md), one that ships by its name, or several; a study
-            file by itself names its own.
+        claims: A file of claims (docs/prove/claims.md), one that ships by its name, or several; a
+            study file by itself names its own.
         results: One scenario as `compare` takes it; or several by name; or a study file.
         only: Ids of the claims to judge; all by default.
         accepts_order: Judge runs that are not interleaved all the same; the verdicts repeat it.
@@ -42,7 +42,7 @@ def validate(
         options: Arguments of `merge` for captures.
 
     Returns:
-        The document `pcaplat.verdicts/1` (docs/stages/validate.md).
+        The document `pcaplat.verdicts/1` (docs/method/validate.md).
 
     Raises:
         InputError: What was given cannot be used; ClaimError: a claim cannot be judged by captures.

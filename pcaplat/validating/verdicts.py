@@ -4,7 +4,7 @@
 
 A claim is held if the 95 % interval of what was measured lies inside the claim's, refuted if it
 lies outside, undecided otherwise; beside it stands the verdict among all claims (Holm). See
-docs/stages/validate.md.
+docs/method/validate.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -29,7 +29,7 @@ NOT_YET = {
     "RETIS-ovs": "one file with six points and no measured overlap: a test of its own",
 }
 
-# too few packets of a flow, and one way, to call it another one translated (docs/stages/survey.md)
+# too few packets of a flow, and one way, to call it another one translated (docs/method/survey.md)
 ABSTAINED = {
     ("P4-CLONE", "s1-eth1_in.pcap", "s1-eth1_out.pcap"): 0,
     ("PX-openvpn-tap_udp-openvpn_ftps", "client.pcap", "relay.pcap"): 172,

@@ -1,10 +1,10 @@
-"""The pages of docs/reproduce that say how to measure a document's claims, tried out.
+"""The pages of docs/prove/studies that say how to measure a document's claims, tried out.
 
 Each page's study file is taken from the page and run over captures of the study that ships: its
 scenarios stand in for the page's, so that every claim is judged by real packets. `python -m
-tests.docs.kits` writes the table of docs/reproduce/claims.md, and the figures that the study which
-ships must give, in tests/data/golden/east-west. No processor was sampled in that study: one core
-that is busy all the time stands in for what esxtop would have written.
+tests.docs.kits` writes the table of docs/prove/studies/claims.md, and the figures that the study
+which ships must give, in tests/data/golden/east-west. No processor was sampled in that study: one
+core that is busy all the time stands in for what esxtop would have written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pcaplat.validating.verdicts import validate as judge
 from tests.conftest import ROOT
 from tests.support.shelf import SAMPLES
 
-PAGES = ROOT / "docs" / "reproduce"
+PAGES = ROOT / "docs" / "prove" / "studies"
 TABLE_PAGE = PAGES / "claims.md"
 TABLE = re.compile(r"(<!-- table -->\n).*?(<!-- end -->)", re.DOTALL)
 TOML = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)

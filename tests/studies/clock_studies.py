@@ -1,6 +1,6 @@
 """How often the interval of a clock holds the truth, and how wide it is: simulated captures.
 
-`python -m tests.studies.clock_studies 200` writes docs/clock_coverage.md.
+`python -m tests.studies.clock_studies 200` writes docs/evaluation/clock_coverage.md.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _path_row(event: Event, seeds: range) -> str:
 
 def main(n_seeds: int) -> None:
     """Write the page."""
-    page, seeds = ROOT / "docs" / "clock_coverage.md", range(n_seeds)
+    page, seeds = ROOT / "docs" / "evaluation" / "clock_coverage.md", range(n_seeds)
     intro = page.read_text("utf-8").split("<!-- generated -->")[0]
     one_way = study_one_way(seeds)
     share = 100 * np.mean(np.array(one_way.off) <= 1)

@@ -1,6 +1,6 @@
 """How often the intervals of a summary hold the truth, which is known: simulated latencies.
 
-`python -m tests.studies.coverage_studies 1000` writes docs/coverage.md.
+`python -m tests.studies.coverage_studies 1000` writes docs/evaluation/coverage.md.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _cell(counts: Counts, name: str) -> str:
 
 def main(n_seeds: int) -> None:
     """Write the page."""
-    page = ROOT / "docs" / "coverage.md"
+    page = ROOT / "docs" / "evaluation" / "coverage.md"
     intro = page.read_text("utf-8").split("<!-- generated -->")[0]
     lines = [f"{n_seeds:,} seeds each.\n", f"| latencies | n | {' | '.join(STATISTICS)} |"]
     lines.append(f"|{' --- |' * (2 + len(STATISTICS))}")

@@ -2,7 +2,7 @@
 
 Means of runs are drawn from latencies of four shapes, and go through the rounds, the intervals and
 the rule that `validate` uses. `python -m tests.studies.decision_studies` writes the tables of
-docs/decision_studies.md. What reads means from captures is tested elsewhere.
+docs/evaluation/decision_studies.md. What reads means from captures is tested elsewhere.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def false_verdicts(found: dict[Setting, Decisions]) -> list[str]:
     return wrong
 
 
-PAGE = ROOT / "docs" / "decision_studies.md"
+PAGE = ROOT / "docs" / "evaluation" / "decision_studies.md"
 TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMES = {
     "alike_and_skewed": "neighbours alike, skewed",

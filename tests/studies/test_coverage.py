@@ -1,4 +1,4 @@
-"""The intervals of a summary hold the truth as often as they say; more in docs/coverage.md."""
+"""The intervals of a summary hold the truth as often as they say: docs/evaluation/coverage.md."""
 
 import numpy as np
 import pytest

@@ -26,7 +26,7 @@ from tests.studies.decision_studies import (
 LEAST_HELD = 0.9 * N_STUDIES
 LEAST_INSIDE, MOST_WIDTH = 0.93, 1.3
 LEAST_UNTOLD = 0.89
-"""Of rounds that differ in a fixed order, and a line through them: docs/decision_studies.md."""
+"""Of rounds that differ in a fixed order, and a line: docs/evaluation/decision_studies.md."""
 NUMBER = re.compile(r"[\d.]+")
 
 

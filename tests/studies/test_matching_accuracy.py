@@ -149,7 +149,7 @@ def test_drops_of_a_mirror_change_no_latency_and_lose_nothing(tmp_path: Path) ->
 
 
 def test_the_page_has_a_row_for_every_effect() -> None:
-    rows = (ROOT / "docs" / "matching_accuracy.md").read_text("utf-8").splitlines()
+    rows = (ROOT / "docs" / "evaluation" / "matching_accuracy.md").read_text("utf-8").splitlines()
     named = {row.split(" | ")[0].removeprefix("| ") for row in rows if row.startswith("| ")}
     assert set(ALL) <= named
     assert set(HELD) <= set(ALL)

@@ -1,7 +1,7 @@
 """Round trips of requests and their responses, each pair looked up at every point that saw both.
 
 The core pairs them while it matches (rust/src/matching/trips.rs); attribution takes the clocks out,
-and makes these values. See docs/stages/attribute.md.
+and makes these values. See docs/method/attribute.md.
 """
 
 from collections.abc import Collection, Mapping, Sequence

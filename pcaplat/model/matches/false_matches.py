@@ -2,7 +2,7 @@
 
 Packets that every point saw (whole) lose observations as points miss them (cut); what then pairs
 with another packet is a false pair. Each kind of false pair counts as often as packets of its kinds
-come (docs/stages/match.md, false matches).
+come (docs/method/match.md, false matches).
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
     least latencies → clocks
 
 A packet cannot arrive before it left: every forward pair bounds the offset of the far clock from
-above, every reverse pair from below (Paxson 1998; reference: docs/stages/align.md). Between pairs
+above, every reverse pair from below (Paxson 1998; reference: docs/method/align.md). Between pairs
 the clocks drift, so a bound loosens with time. The interval is what the captures say; a value in it
 is a convention.
 """

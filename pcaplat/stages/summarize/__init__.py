@@ -2,7 +2,7 @@
 
     segments → summary
 
-Quantiles are those of log-linear histograms (docs/stages/summarize.md); minimum, maximum and mean
+Quantiles are those of log-linear histograms (docs/method/summarize.md); minimum, maximum and mean
 are exact. The two-way contribution of a segment is the sum of its mean latencies there and back,
 in which every clock cancels (RFC 2681 §2.7.1).
 """

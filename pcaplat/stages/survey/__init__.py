@@ -6,7 +6,7 @@ The sample holds the same packets of every point (hash-based selection, RFC 5475
 unique at two points relates them without any clock (`relations`); changes of direction tell how
 far apart they are (`orient`, `order`); what one file saw twice, and how the observations differ,
 tells which points it holds (`splitting`); medians over time tell where latencies lie (`centres`).
-See docs/stages/survey.md for what this rests on, and how it can mislead.
+See docs/method/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.coverage import check_doubles

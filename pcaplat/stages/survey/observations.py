@@ -12,7 +12,7 @@ from pcaplat.model.sampled import SampleColumns
 from pcaplat.records import dataclass
 
 COPIES_WITHIN_NS = 2_000_000
-"""Copies of a frame at one point lie within this (docs/stages/match.md)."""
+"""Copies of a frame at one point lie within this (docs/method/match.md)."""
 
 ANY_PART = -1
 """Flows of divided files began somewhere in the file; its points share a clock."""

@@ -3,7 +3,7 @@
 //! In it: directed flow, IP identification, fragment, layer-4 length as the IP header says, and the
 //! layer-4 bytes up to the prefix that every capture point has. Never in it: outer headers, MACs,
 //! VLANs, TTL, type of service, TCP flags, window and urgent pointer, any checksum (RFC 5474 §3.2
-//! packet content, less what virtual paths rewrite; docs/stages/match.md lists the reasons).
+//! packet content, less what virtual paths rewrite; docs/method/match.md lists the reasons).
 
 mod icmp_error;
 pub mod message;

@@ -3,7 +3,7 @@
 //! [`find`] looks at the first frames of a file and says which stamp they carry, if any; a
 //! [`Stamper`] then reads it from every frame, in the file's order. A stamp is taken only on positive
 //! evidence: an embedded check sequence that holds, a type that names it, or many frames whose
-//! values all run with the file's time. `docs/stamps.md` says which, and what is done in doubt.
+//! values all run with the file's time. `docs/capture/timestamps.md` says which, and what is done in doubt.
 
 mod broker;
 mod embedded;

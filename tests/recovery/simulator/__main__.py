@@ -1,4 +1,4 @@
-"""Makes docs/matching_accuracy.md: `python -m tests.recovery.simulator`.
+"""Makes docs/evaluation/matching_accuracy.md: `python -m tests.recovery.simulator`.
 
 With numbers of packets, only tables of these sizes; with names of effects, their rows on stdout.
 """
@@ -22,7 +22,7 @@ from tests.recovery.simulator.truth import Truth
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PAGE = Path(__file__).parents[3] / "docs" / "matching_accuracy.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evaluation" / "matching_accuracy.md"
 SIZES = (2_000, 20_000, 200_000)
 COLUMNS = (
     *("effect", "steps", "precision", "wrong", "recall", "ambiguous"),

@@ -115,5 +115,5 @@ def test_lost_packets_have_no_partner(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_reason() -> None:
-    page = Path("docs/stages/match.md").read_text(encoding="utf-8")
+    page = Path("docs/method/match.md").read_text(encoding="utf-8")
     assert [name for _, name in MEANINGS if f"`{name}`" not in page] == []

@@ -84,7 +84,7 @@ def test_transactions_are_those_the_client_logged(name: str, kind: str) -> None:
     if (name, kind) == ("ipv6", "udp"):
         pytest.skip("without IP ID and with one payload, no packet of it can be told from another")
     if (name, kind) == ("vxlan-loss-dup", "udp"):
-        pytest.skip("a lost datagram makes two requests one: docs/traffic.md")
+        pytest.skip("a lost datagram makes two requests one: docs/measure/traffic.md")
     starts, ends = logged(name, kind)
     # the first holds what the programs did once: connecting, warming up
     row = transactions_of(name, kind, int(starts[1]) - 1_000)

@@ -2,7 +2,7 @@
 
 A file is divided only along what the same packets were seen on both sides of. A file with one kind
 of traffic in tunnels and another without is of one point; one that has the same packets in a tunnel
-and without is of two. See docs/stages/survey.md.
+and without is of two. See docs/method/survey.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

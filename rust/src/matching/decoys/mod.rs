@@ -1,5 +1,5 @@
 //! How many pairs are false: equal packets are matched again after observations of some were taken out, as
-//! points miss them. What then pairs is known to be two packets (docs/stages/match.md, false matches).
+//! points miss them. What then pairs is known to be two packets (docs/method/match.md, false matches).
 //!
 //! What is matched again is drawn by frame numbers, when all else is decided: whatever else a run does at
 //! the same time, or with which seed, it is the same.

@@ -1,5 +1,5 @@
 //! Whether three points agree: equal packets are matched again without a point in the middle, and what
-//! then is one packet at its neighbours must have been one through it (docs/stages/match.md).
+//! then is one packet at its neighbours must have been one through it (docs/method/match.md).
 
 use crate::matching::decoys::equal_packets::{Draw, EqualPackets};
 use crate::matching::observation::{FrameId, Observation};

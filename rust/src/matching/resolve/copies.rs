@@ -7,7 +7,7 @@ use crate::matching::resolve::resent::is_resend;
 use crate::plan::Copies;
 use std::collections::HashMap;
 
-/// Copies of a frame at one point lie within this (docs/stages/match.md, copies).
+/// Copies of a frame at one point lie within this (docs/method/match.md, copies).
 pub(crate) const COPIES_WITHIN_NS: i64 = 2_000_000;
 
 /// A point that sees that share of its packets twice sees all of them so.
