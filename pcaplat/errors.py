@@ -145,6 +145,16 @@ class InputError(PcaplatError, ValueError):
         return cls(f"this result was made without its rows; call merge with {option}")
 
     @classmethod
+    def no_result(cls, folder: str) -> "InputError":
+        """Say that a folder of a result is not there."""
+        return cls(f"{folder}: there is no such directory; give a folder that merge -o wrote")
+
+    @classmethod
+    def no_result_in(cls, folder: str, name: str) -> "InputError":
+        """Ask for a result instead of another folder."""
+        return cls(f"{folder}: has no {name}; give a folder that merge -o wrote")
+
+    @classmethod
     def damaged(cls, where: str, text: str) -> "InputError":
         """Refuse a damaged capture where the user asked for that."""
         return cls(f"{where}: {text}; leave out --strict to use what can be read")
@@ -237,6 +247,11 @@ class OutputError(InputError):
     def link_to_nowhere(cls, directory: str) -> "OutputError":
         """Refuse a link whose end is missing."""
         return cls(f"{directory}: is a link to a folder that is not there; make it, or unlink it")
+
+    @classmethod
+    def no_folder(cls, file: str, folder: str) -> "OutputError":
+        """Refuse to make a folder that may be a slip of the pen."""
+        return cls(f"{file}: there is no directory {folder}; make it, or check the name")
 
     @classmethod
     def not_a_folder(cls, directory: str) -> "OutputError":

@@ -77,6 +77,8 @@ KILLED_BY = 128
 TRACEBACK = "PCAPLAT_TRACEBACK"
 INTERRUPTS: list[int] = []
 """The interrupts so far."""
+AGAIN_S = 0.01
+"""After so long, what asked the program to end is said again where nobody could hear it."""
 OUTPUT, RUNNING = "Output", "Running"
 """Groups of options in the help."""
 Format = Annotated[str, typer.Option("--format", help="What stdout gets.", rich_help_panel=OUTPUT)]
@@ -93,6 +95,7 @@ def main() -> NoReturn:
         # nohup wants to be left alone
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
+    _hear_all()
     if sys.stderr is None:
         # or what is said would go to standard output
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
@@ -102,6 +105,25 @@ def main() -> NoReturn:
     # each command shows them in a place of its own
     warnings.simplefilter("ignore", PcaplatWarning)
     sys.exit(run(sys.argv[1:]))
+
+
+def _hear_all() -> None:
+    """Raise again what was raised where Python drops it: in a finalizer, an import's callbacks."""
+    dropped: list[BaseException] = []
+
+    def tell(unraisable: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt | SystemExit):
+            sys.__unraisablehook__(unraisable)
+            return
+        dropped.append(unraisable.exc_value or unraisable.exc_type())
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+
+    def raise_again(number: int, frame: "FrameType | None") -> NoReturn:
+        del number, frame
+        raise dropped[-1]
+
+    signal.signal(signal.SIGALRM, raise_again)
+    sys.unraisablehook = tell
 
 
 MOST_OPEN_FILES = 1 << 16
@@ -245,7 +267,7 @@ def one_line(message: str) -> str:
 
 
 def _sentence(mistake: typer.TyperException) -> str:
-    text = mistake.format_message().strip().rstrip(".")
+    text = " ".join(mistake.format_message().split()).rstrip(".")
     return text[:1].lower() + text[1:]
 
 

@@ -117,7 +117,7 @@ def command(
     """Match the packets of several captures of one path, and time every segment."""
     folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
-    _check_picture(plot, captures)
+    _check_picture(plot, captures, output_dir)
     printed = Printed(format_, table, is_verbose=verbose, is_quiet=quiet)
     printed.check()
     has_rows = folder.needs_rows or printed.needs_rows
@@ -168,12 +168,12 @@ class Printed:
         print_found(self.format, "merge", result, warnings, is_verbose=self.is_verbose)
 
 
-def _check_picture(plot: Path | None, captures: Sequence[str]) -> None:
+def _check_picture(plot: Path | None, captures: Sequence[str], folder: Path | None) -> None:
     """Refuse a picture that cannot be drawn, before any work is done."""
     if plot:
         from pcaplat.outputs.page.picture import check_picture
 
-        check_picture(plot)
+        check_picture(plot, folder)
         refuse_replacing([plot], captures)
         if is_study(captures):
             raise OptionError("--plot draws one run; give captures in place of a study file")
@@ -203,7 +203,7 @@ class ResultFolder:
     def check(self, captures: Sequence[str]) -> None:
         """Refuse what cannot be written, before any work is done."""
         if self.lost:
-            check_file(self.lost)
+            check_file(self.lost, self.path)
             refuse_replacing([self.lost], captures)
         if self.path:
             check_directory(self.path, overwrite=self.overwrite, files=result_files())

@@ -13,6 +13,7 @@ import typer
 from typer import Argument
 
 from pcaplat.cli import OUTPUT, RUNNING
+from pcaplat.errors import OptionError
 from pcaplat.run.engines import ENGINES
 from pcaplat.run.options import (
     DecodingOptions,
@@ -154,10 +155,21 @@ def _parameter(name: str, option: Option) -> Parameter:
 def _read(options: Options, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Give what is typed as arguments of `merge`; what is not, not at all."""
     return {
-        name: options[name].kind.parse(options[name].name or name, value)
+        name: _value(options[name], name, value)
         for name, value in typed.items()
         if value or value == ""
     }
+
+
+def _value(option: Option, argument: str, typed: Any) -> Any:  # noqa: ANN401 - any option's
+    """Read one; what is said of a mistake begins with the option."""
+    name = option.name or argument
+    try:
+        return option.kind.parse(name, typed)
+    except OptionError as problem:
+        if str(problem).startswith(name):
+            raise
+        raise OptionError(f"{name}: {problem}") from None
 
 
 def is_study(captures: Sequence[str]) -> bool:

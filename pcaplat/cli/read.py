@@ -11,7 +11,7 @@ from pcaplat.cli import note, refuse_replacing, standard_output
 from pcaplat.cli.options import OF_READ, Captures, Strict, offering
 from pcaplat.errors import InputError, OptionError
 from pcaplat.outputs import output, outputs_with
-from pcaplat.outputs.folder import new_file
+from pcaplat.outputs.folder import check_file, new_file
 
 EXAMPLES = ("pcaplat read a.pcap | head", "pcaplat read *.pcap -o frames.parquet")
 
@@ -45,6 +45,7 @@ def command(
     if file:
         name = _format_of(file, format_)
         refuse_replacing([file], captures)
+        check_file(file)
         with new_file(file) as stream:
             _write(name, captures, options, stream)
         return

@@ -12,6 +12,7 @@ from pcaplat.cli import OUTPUT, Format, note, print_found, refuse_replacing
 from pcaplat.cli.options import OF_MEASURING, NoProgress, Quiet, offering
 from pcaplat.cli.progress import progress_line
 from pcaplat.errors import OptionError
+from pcaplat.outputs.folder import check_file
 
 EXAMPLES = (
     "pcaplat trace out uplink.pcap:1234                 out: a folder that merge -o wrote",
@@ -132,6 +133,7 @@ def _check_plot(plot: Path, sources: Sequence[str]) -> None:
             f"--plot {plot}: the ladder is drawn as SVG; name a file that ends in .svg"
         )
     refuse_replacing([plot], sources)
+    check_file(plot)
 
 
 def _write_plot(document: dict[str, Any], plot: Path) -> None:

@@ -13,6 +13,7 @@ from typer import Argument, Option
 from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 from pcaplat.errors import OutputError
+from pcaplat.outputs.folder import check_place
 
 EXAMPLES = ("pcaplat wireshark install",)
 FILES = Path(__file__).parents[1] / "wireshark"
@@ -60,6 +61,8 @@ def command(
     changed = [path for path, text in texts.items() if _is_changed(path, text)]
     if changed and not overwrite:
         raise OutputError(f"{changed[0]}: is there and differs; replace it with --overwrite")
+    for path in texts:
+        check_place(path.parent)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")

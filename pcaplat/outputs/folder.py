@@ -63,11 +63,7 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
     """
     if directory.is_symlink() and not directory.exists():
         raise OutputError.link_to_nowhere(printable(str(directory)))
-    nearest = _nearest_folder(directory)
-    # what no permission tells: file systems of the kernel, names that are too long
-    probe = _scratch_folder(directory, nearest)
-    with suppress(FileNotFoundError):  # another run took it for a leftover
-        probe.rmdir()
+    nearest = check_place(directory)
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
@@ -76,16 +72,41 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
             raise OutputError.not_a_file(printable(str(place)))
 
 
-def check_file(file: Path) -> None:
+def check_file(file: Path, beside: Path | None = None) -> None:
     """Refuse a file that cannot be written, before any work is done.
 
+    Args:
+        file: What is to be written.
+        beside: The folder of a result that is written first; it need not be there.
+
     Raises:
-        OutputError: It is a folder, or lies behind a file.
+        OutputError: It is a folder, or lies behind a file, or its folder is not there.
         OSError: Nothing can be written there.
     """
     if file.is_dir():
         raise OutputError.not_a_file(printable(str(file)))
-    _nearest_folder(file.parent)
+    if beside is None or file.parent.absolute() != beside.absolute():
+        if not file.parent.exists() and not any(one.is_file() for one in file.parents):
+            raise OutputError.no_folder(printable(str(file)), printable(str(file.parent)))
+        check_place(file.parent)
+
+
+def check_place(directory: Path) -> Path:
+    """Refuse a folder that nothing can be written into, or that cannot be made.
+
+    Returns:
+        The folder that exists, this one or the nearest above it.
+
+    Raises:
+        OutputError: It is a file, or lies behind one.
+        OSError: Nothing can be written there.
+    """
+    nearest = _nearest_folder(directory)
+    # what no permission tells: file systems of the kernel, names that are too long
+    probe = _scratch_folder(directory, nearest)
+    with suppress(FileNotFoundError):  # another run took it for a leftover
+        probe.rmdir()
+    return nearest
 
 
 def _nearest_folder(directory: Path) -> Path:
@@ -164,7 +185,7 @@ def _refuse_filled(target: Path, scratch: Path) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write that gets its name only when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_file(path)
     with tempfile.NamedTemporaryFile(
         prefix=f".{path.name}-", suffix=PARTIAL, dir=path.parent, delete=False
     ) as stream:

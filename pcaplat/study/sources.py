@@ -135,6 +135,10 @@ def saved_run(folder: Path) -> MeasuredRun:
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to import, seldom needed
 
+    if not folder.is_dir():
+        raise StudyError.no_result(str(folder))
+    if not (folder / SUMMARY).is_file():
+        raise StudyError.no_result_in(str(folder), SUMMARY)
     if not (folder / BLOCKS).exists():
         raise StudyError.not_written_whole(str(folder), BLOCKS)
     try:

@@ -64,6 +64,7 @@ def trace(
         "schema": SCHEMA,
         "path": result.path,
         "n_chosen": n_chosen,
+        "why_none": None if frames else _why_none(result, is_lost=lost),
         "packets": packets,
         "flow": ladder,
         "warnings": [
@@ -90,6 +91,14 @@ def _chosen(
         )
     found = result.lost_frames()
     return found[:most], len(found)
+
+
+def _why_none(result: StoredResult, *, is_lost: bool) -> str:
+    if not is_lost:
+        return "No packet has a latency on any segment"
+    if result.has_losses:
+        return "Packets were lost, and it is not known which: no frame of theirs was captured"
+    return "No packet was lost"
 
 
 def _slowest(result: StoredResult, n: int) -> list[FrameName]:

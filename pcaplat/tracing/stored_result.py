@@ -1,6 +1,7 @@
 """A result's folder, of whose tables only the row groups are read that may hold the answer."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -9,6 +10,9 @@ from typing import Any
 from pcaplat.errors import InputError
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
+
+FRAME_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")
+"""A number that the tables' 64 bits hold, whatever it is."""
 
 MOST_AT_ONCE = 128
 """Values in one question: the row groups between the least and the greatest are read."""
@@ -48,9 +52,11 @@ class StoredResult:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tables: dict[str, Any] = {}
+        if not folder.is_dir():
+            raise InputError.no_result(str(folder))
         for name in ("summary.json", "packets.parquet", "matches.parquet"):
             if not (folder / name).is_file():
-                raise InputError(f"{folder}: has no {name}; give a folder that `merge -o` wrote")
+                raise InputError.no_result_in(str(folder), name)
 
     @cached_property
     def summary(self) -> Row:
@@ -88,7 +94,7 @@ class StoredResult:
             InputError: No capture is called so, or more than one.
         """
         name, _, number = text.rpartition(":")
-        if not name or not number.isdecimal() or int(number) < 1:
+        if not name or not FRAME_NUMBER.fullmatch(number):
             raise InputError(f"{text!r} is no frame; write it like uplink.pcap:1234")
         files = {row["file"] for row in self.summary["captures"]}
         found = {name} & files or {file for file in files if PurePath(file).name == name}
@@ -147,6 +153,13 @@ class StoredResult:
 
         rows = self.rows("lost", pc.field("frame").is_valid(), ["file", "frame"])
         return [*dict.fromkeys(FrameName(row["file"], row["frame"]) for row in rows)]
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether any packet was lost, known or not."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+        return bool(self.rows("lost", pc.field("near").is_valid(), ["near"], most=1))
 
     def losses_at(self, frames: Iterable[FrameName]) -> list[Row]:
         """Give the rows of lost.parquet of some frames; none where it is missing."""

@@ -116,7 +116,7 @@ def test_options_are_passed_on(merged: Merged, text: str, name: str, value: obje
         ("merge x --lost-after 0ms", "--lost-after: must be longer than 0"),
         ("merge x --path a,,b", "an empty name"),
         ("merge x --clock-accuracy 100ns", "--clock-accuracy uplink=100ns"),
-        ("merge x --vxlan-port 70000", "less than or equal to 65535"),
+        ("merge x --vxlan-port 70000", "expected a whole number from 1 to 65535"),
         ("merge x --pcapng", "--pcapng needs --output DIR"),
         ("read x -o rows.txt", "must end in .csv, .json or .parquet"),
         ("points nowhere", "there are: arista-7150, "),

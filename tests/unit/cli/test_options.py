@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 import pcaplat
-from pcaplat.cli import application
+from pcaplat.cli import application, run
 from pcaplat.run.options import LintOptions, MergeOptions, ReportOptions, options_of
 from pcaplat.study.file import FORMS, WHOLE
 
@@ -60,3 +60,37 @@ def test_every_key_of_a_study_file_is_an_option() -> None:
     keys = {option.key: option.kind for option in EVERY.values() if option.key}
     assert keys.keys() <= WHOLE.model_fields.keys()
     assert {*keys.values()} <= FORMS.keys()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["merge", "--slowest", "-1"],
+            "--slowest: invalid value '-1': expected a whole number, 0 or",
+        ),
+        (["merge", "--slowest", "1" * 30], "expected a whole number, 0 or more"),
+        (
+            ["merge", "--vxlan-port", "x"],
+            "--vxlan-port: invalid value 'x': expected a whole number fr",
+        ),
+        (
+            ["merge", "--format", "jso"],
+            "--format: invalid value 'jso': expected one of table, json, ",
+        ),
+        (["merge", "--format", "jso"], "did you mean json?"),
+        (["merge", "--window", "x"], "--window: 'x' is no duration"),
+        (["compare", "--confidence", "x"], "--confidence: invalid value 'x': expected a number"),
+        (["wireshark", "foo"], "install: invalid value 'foo': expected install"),
+        (["wireshark"], "missing argument 'install'. Choose from: install; see"),
+    ],
+)
+def test_a_value_that_is_none_is_told_with_its_option(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *more = words
+    assert run([command, *([] if command == "wireshark" else ["a", "b"]), *more]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert "Input should" not in said
+    assert "Value error" not in said

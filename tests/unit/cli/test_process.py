@@ -79,3 +79,36 @@ def test_nohup_is_respected(tmp_path: Path) -> None:
         rows, _ = process.communicate(timeout=20)
     assert process.returncode == 0
     assert rows.count(b"\n") > 100
+
+
+DROPPED = """
+import os, signal, sys, time, weakref
+from pcaplat import cli
+
+class Gone:
+    pass
+
+def app(**_):
+    one = Gone()
+    watched = weakref.ref(one, lambda _: signal.raise_signal(int(os.environ["NUMBER"])))
+    del one  # Python drops what is raised while it calls back
+    time.sleep(30)
+
+cli.application = lambda _: app
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_is_heard_where_python_drops_it(number: signal.Signals, status: int) -> None:
+    """An import calls back at its end: there, a signal was dropped, and the program went on."""
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED],
+        capture_output=True,
+        check=False,
+        timeout=20,
+        env=os.environ | {"NUMBER": str(int(number))},
+    )
+    assert (done.returncode, done.stderr) == (status, b"")

@@ -11,11 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from pcaplat.cli import run
 from pcaplat.errors import OutputError
 from pcaplat.outputs import JUDGED, output, result_files, write
 from pcaplat.outputs.folder import check_directory
 from pcaplat.tables import CLOCKS, LOST, MATCHES, PACKETS, ROUND_TRIPS
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
+from tests.conftest import ROOT
 from tests.support.results import ResultByHand, as_result, document
 
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
@@ -54,6 +56,30 @@ def test_the_files_hold_the_tables(tmp_path: Path) -> None:
 def test_a_result_without_packets_has_its_columns(tmp_path: Path) -> None:
     write(as_result(ResultByHand(n_packets=0)), tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "packets.parquet").columns == PACKETS.names
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["merge", "a.pcap", "b.pcap", "--plot", "{}/new/a.svg"],
+        ["merge", "a.pcap", "b.pcap", "--lost", "{}/new/a.pcapng"],
+        ["read", "a.pcap", "-o", "{}/new/a.csv"],
+    ],
+)
+def test_a_file_makes_no_folder(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([word.format(tmp_path) for word in words]) == 2
+    assert f"there is no directory {tmp_path}/new" in capsys.readouterr().err
+    assert names(tmp_path) == []
+
+
+def test_a_file_may_lie_in_the_folder_of_the_result(tmp_path: Path) -> None:
+    captures = [str(ROOT / "samples" / "vxlan" / f"sw-{one}.pcap") for one in "ab"]
+    out = tmp_path / "deep" / "out"
+    more = ["--plot", f"{out}/path.svg", "--lost", f"{out}/lost.pcapng", "--quiet"]
+    assert run(["merge", *captures, "-o", str(out), *more]) == 0
+    assert {"path.svg", "lost.pcapng", "summary.json"} <= {*names(out)}
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:

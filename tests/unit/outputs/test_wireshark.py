@@ -35,6 +35,16 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
+def test_nothing_is_installed_where_a_part_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    folders = ["--config", str(tmp_path / "file"), "--plugins", str(tmp_path / "plugins")]
+    assert run(["wireshark", "install", *folders]) == 2
+    assert "is a file" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
 def tshark(config: Path, file: Path, *words: str) -> list[list[str]]:
     command = ["tshark", "-n", "-C", "pcaplat", "-X", f"lua_script:{config}/plugins/pcaplat.lua"]
     environment = {"XDG_CONFIG_HOME": str(config), "PATH": "/usr/bin:/bin", "HOME": str(config)}

@@ -84,11 +84,13 @@ def test_captures_give_what_their_folder_gives(
     [
         (["nowhere:1"], "no capture of this result; there are: "),
         (["sw-a:0"], "is no frame; write it like"),
+        (["sw-a:99999999999999999999"], "is no frame; write it like"),
         (["sw-a:999999"], "has no such frame"),
         ([], "name a frame behind"),
         (["sw-a:1", "--slowest", "2"], "not both"),
         (["sw-a:1", "--path", "a,b"], "is measured already"),
         (["sw-a:1", "--plot", "ladder.png"], "ends in .svg"),
+        (["sw-a:1", "--plot", "/nosuch/ladder.svg"], "there is no directory /nosuch"),
     ],
 )
 def test_what_it_refuses(
@@ -98,11 +100,30 @@ def test_what_it_refuses(
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["trace", "{}", "a:1"], ["report", "{}"]])
 def test_a_folder_of_something_else_is_refused(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([word.format(tmp_path) for word in words]) == 2
+    assert "has no summary.json; give a folder that merge -o wrote" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["trace", str(tmp_path), "a:1"]) == 2
-    assert "has no summary.json" in capsys.readouterr().err
+    assert run(["report", str(tmp_path / "none")]) == 2
+    assert "none: there is no such directory" in capsys.readouterr().err
+
+
+def test_where_nothing_was_lost_it_says_so(
+    folder: Path, with_loss: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["trace", str(folder), "--lost"]) == 0
+    assert capsys.readouterr().out == "No packet was lost\n"
+    lost = with_loss / "lost.parquet"
+    pl.read_parquet(lost).with_columns(frame=pl.lit(None, pl.Int64)).write_parquet(lost)
+    assert run(["trace", str(with_loss), "--lost"]) == 0
+    assert "it is not known which" in capsys.readouterr().out
 
 
 def test_the_slowest_are_those_of_merge(folder: Path) -> None:

@@ -54,7 +54,7 @@ def _sections(document: Row) -> Iterator[Section]:
             yield Entries(changes, "behind")
         yield Paragraph(_end(packet), is_indented=True)
     if not document["packets"]:
-        yield Paragraph("No packet")
+        yield Paragraph(document["why_none"])
     if (left := document["n_chosen"] - len(document["packets"])) > 0 and document["flow"] is None:
         yield Paragraph(f"{left:,} more; --most shows as many as you say")
     if flow := document["flow"]:
