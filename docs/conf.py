@@ -1,19 +1,25 @@
 """How Sphinx makes the site of these pages: `make site`."""
 
 import re
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 project = "pcaplat"
 release = version = version_of("pcaplat")
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "terms"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = f"pcaplat {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 # `text` also marks drawings and files in notations that no lexer knows
 highlight_language = "text"
