@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,22 +69,48 @@ class Network:
     """On which edge which packet was lost."""
     clocks: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Per point how far its clock is ahead, and by how many ppm it is fast."""
+    resolution_ns: dict[str, int] = field(default_factory=dict)
+    """Per point what its timestamps are rounded down to, where that is more than a nanosecond."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Per point the file that it shares with others; the rest have one each, by their names."""
+    undirected: frozenset[int] = frozenset()
+    """Packets that may stay out of segments: they were born on the way."""
 
     def save(self, folder: Path) -> list[str]:
         """Write a capture for each point, by its name."""
-        for point, sightings in self.seen.items():
-            off_ns, drift_ppm = self.clocks.get(point, (0, 0.0))
-            with (folder / f"{point}.pcap").open("wb") as file:
+        for name, places in self.recorded.items():
+            with (folder / f"{name}.pcap").open("wb") as file:
                 file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
-                for t_ns, _, data in sightings:
-                    stamp_ns = t_ns + off_ns + round((t_ns - START_NS) * drift_ppm * 1e-6)
-                    head = (*divmod(stamp_ns, 10**9), len(data), len(data))
+                for point, row in places:
+                    t_ns, _, data = self.seen[point][row]
+                    head = (*divmod(self._stamp_ns(point, t_ns), 10**9), len(data), len(data))
                     file.write(struct.pack("<IIII", *head) + data)
-        return [str(folder / f"{point}.pcap") for point in self.seen]
+        return [str(folder / f"{name}.pcap") for name in self.recorded]
+
+    def _stamp_ns(self, point: str, t_ns: int) -> int:
+        off_ns, drift_ppm = self.clocks.get(point, (0, 0.0))
+        stamp_ns = t_ns + off_ns + round((t_ns - START_NS) * drift_ppm * 1e-6)
+        return stamp_ns - stamp_ns % self.resolution_ns.get(point, 1)
+
+    @cached_property
+    def recorded(self) -> dict[str, list[tuple[str, int]]]:
+        """Per file its frames: the point that saw each, and which of that point's it is."""
+        made: dict[str, list[tuple[str, int]]] = {}
+        for point, sightings in self.seen.items():
+            rows = made.setdefault(self.files.get(point, point), [])
+            rows += [(point, row) for row in range(len(sightings))]
+        for rows in made.values():
+            rows.sort(key=lambda place: self.seen[place[0]][place[1]].t_ns)
+        return made
+
+    def place(self, file: str, frame: int) -> tuple[str, int]:
+        """The point that saw a frame of a file, and the number of its packet."""
+        point, row = self.recorded[file.rpartition("/")[2].partition(".")[0]][frame - 1]
+        return point, self.seen[point][row].packet
 
     def packet(self, file: str, frame: int) -> int:
         """The number of the packet that a frame of a file carries."""
-        return self.seen[file.rpartition("/")[2].partition(".")[0]][frame - 1].packet
+        return self.place(file, frame)[1]
 
     def crossings(self) -> dict[Edge, dict[int, int]]:
         """Per edge the packets that both its ends saw, and how long they took."""

@@ -1,0 +1,61 @@
+"""A translator that keeps the IP identification one way and writes its own the other way."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.recovery.networks.talk import LOST, Pair, host, talk, way, with_clocks
+from tests.support.frames import checksum
+from tests.support.networks import Edges, Network, both_ways, walk
+
+OUTSIDE = "203.0.113.7"
+LINE = ("client", "inside", "outside", "server")
+TAKES_NS = {("client", "inside"): 3_000, ("inside", "outside"): 5_000, ("outside", "server"): 2_000}
+N_CLIENTS = 4
+
+
+def with_ident(frame: bytes, ident: int) -> bytes:
+    """The frame with another IP identification, and the checksum that belongs to it."""
+    head = frame[14:18] + ident.to_bytes(2) + frame[20:24] + b"\0\0" + frame[26:34]
+    whole = head[:10] + checksum(head).to_bytes(2) + head[12:]
+    return frame[:14] + whole + frame[34:]
+
+
+def network(
+    n: int, seed: int, *, has_own_clocks: bool, there: str, back: str, is_translated: bool = True
+) -> Network:
+    """Identifications there and back: `kept`, `zero` at all points, or `rewritten` on the way."""
+    ways = ((way(*LINE),), (way(*LINE[::-1]),))
+    # one source address outside; the ports of clients are their own already
+    inner = tuple(Pair((host(at), "198.51.100.9"), *ways) for at in range(N_CLIENTS))
+    outer = tuple(Pair((OUTSIDE, "198.51.100.9"), *ways) for _ in range(N_CLIENTS))
+    packets = talk(inner, n, seed)
+    outside = talk(outer, n, seed) if is_translated else packets
+
+    def as_seen(point: str, frame: bytes, number: int) -> bytes:
+        is_outside = point in {"outside", "server"}
+        seen = outside[number].frame if is_outside else frame
+        is_there = packets[number].ways[0][0] == LINE[0]
+        ids = there if is_there else back
+        if ids == "zero":
+            return with_ident(seen, 0)
+        # the translator numbers what passes it, on the side where it comes out
+        is_numbered = ids == "rewritten" and is_outside == is_there
+        return with_ident(seen, (number * 7 + 20_011) % 65_535 + 1) if is_numbered else seen
+
+    edges = Edges(both_ways(TAKES_NS), lost={("inside", "outside"): LOST})
+    return with_clocks(walk(packets, edges, seed, as_seen), has_own=has_own_clocks)
+
+
+KINDS = {
+    "NAT, IDs kept there, rewritten back": partial(network, there="kept", back="rewritten"),
+    "NAT, IDs rewritten there, kept back": partial(network, there="rewritten", back="kept"),
+    "NAT, IDs zero there, rewritten back": partial(network, there="zero", back="rewritten"),
+    "NAT, IDs rewritten both ways": partial(network, there="rewritten", back="rewritten"),
+    "no NAT, IDs kept there, rewritten back": partial(
+        network, there="kept", back="rewritten", is_translated=False
+    ),
+    "no NAT, IDs zero there, rewritten back": partial(
+        network, there="zero", back="rewritten", is_translated=False
+    ),
+}

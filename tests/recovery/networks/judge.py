@@ -1,0 +1,209 @@
+"""What a merge told of a network, beside the truth: what is wrong, and what of it in silence."""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pcaplat
+from tests.recovery.networks import HAS_NO_ORDER, KINDS
+from tests.support.networks import Edge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.networks import Network
+
+EDGE_PACKETS = 3
+"""So many packets may pass at the very ends of the time that two points cover."""
+ABOUT_THE_GRAPH = {
+    "order-assumed",
+    "order-unknown",
+    "direction-missing",
+    "unrelated-point",
+    "paths-apart",
+}
+
+
+@dataclass
+class Merged:
+    """A network, and what was told of it."""
+
+    network: Network
+    document: dict[str, Any]
+    pairs: list[tuple[int, int]]
+    names: dict[str, str]
+    """Per point of the result the point of the network that most of its frames are of."""
+    is_ordered: bool = True
+    """Whether one order of the points is right, but for those side by side."""
+
+    @cached_property
+    def crossings(self) -> dict[Edge, dict[int, int]]:
+        """Per true edge how long its packets took."""
+        return self.network.crossings()
+
+    def true_ns(self, edge: Edge) -> list[list[int]]:
+        """How long packets took: of all of them, and without those born on the way."""
+        took_ns = self.crossings.get(edge, {})
+        born = self.network.undirected
+        return [
+            list(took_ns.values()),
+            [ns for packet, ns in took_ns.items() if packet not in born],
+        ]
+
+    @cached_property
+    def path(self) -> list[str]:
+        """The path, by the names of the network's points."""
+        return [self.names.get(point, point) for point in self.document["path"]]
+
+    @cached_property
+    def edges(self) -> set[Edge]:
+        """The edges, as they are written."""
+        return {self._ends(row) for row in self.document["edges"]}
+
+    def _ends(self, row: dict[str, Any]) -> Edge:
+        near, far = row["near"], row["far"]
+        return self.names.get(near, near), self.names.get(far, far)
+
+    @cached_property
+    def rows(self) -> dict[Edge, dict[str, Any]]:
+        """What was told of edges, as packets went; the whole path only if it is an edge."""
+        found = dict[Edge, dict[str, Any]]()
+        for row in self.document["segments"]:
+            ends = self._ends(row)
+            if row["n"] and (ends in self.edges or ends != (self.path[0], self.path[-1])):
+                found[ends if row["direction"] == "forward" else ends[::-1]] = row
+        return found
+
+    @cached_property
+    def excused(self) -> set[str | None]:
+        """Points of which a warning says that order or direction is open; all of them: None."""
+        rows = [row for row in self.document["warnings"] if row["code"] in ABOUT_THE_GRAPH]
+        return {self.names.get(row["point"], row["point"]) for row in rows}
+
+    def is_open(self, *points: str) -> bool:
+        """Whether it is said that something about these points is not known."""
+        return None in self.excused or not self.excused.isdisjoint(points)
+
+
+def merge_kind(name: str, n: int, seed: int, folder: Path, *, has_own_clocks: bool) -> Merged:
+    """Make a network of a kind, save its captures and merge them."""
+    network = KINDS[name](n, seed, has_own_clocks=has_own_clocks)
+    same_clock = [] if has_own_clocks else ["all"]
+    columns = ("up_file", "up_frame", "down_file", "down_frame")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pcaplat.PcaplatWarning)
+        with pcaplat.merge(network.save(folder), same_clock=same_clock) as result:
+            rows = result.matches.select(columns).collect().iter_rows()
+            pairs = [(network.packet(up, a), network.packet(down, b)) for up, a, down, b in rows]
+            names = _names(network, result)
+            document = dict(result.document)
+    return Merged(network, document, pairs, names, name not in HAS_NO_ORDER)
+
+
+def _names(network: Network, result: pcaplat.Result) -> dict[str, str]:
+    if not network.files:
+        return {}
+    counted: dict[str, Counter[str]] = {}
+    table = result.packets.select("point", "file", "frame").collect()
+    for point, file, frame in table.iter_rows():
+        counted.setdefault(point, Counter())[network.place(file, frame)[0]] += 1
+    return {point: found.most_common(1)[0][0] for point, found in counted.items()}
+
+
+def edges_wrong(found: Merged) -> set[tuple[str, ...]]:
+    """Edges that are missing or no edges, whichever way they are written."""
+    return {tuple(sorted(edge)) for edge in found.edges} ^ {
+        tuple(sorted(edge)) for edge in found.crossings
+    }
+
+
+def order_wrong(found: Merged) -> list[Any]:
+    """Points that are missing, and edges of packets that go against the path as it is written."""
+    path = found.path
+    wrong: list[Any] = sorted(set(path) ^ set(found.network.seen))
+    if wrong or not found.is_ordered:
+        return wrong
+    opens = found.network.packets[0].ways[0]
+    if path.index(opens[0]) > path.index(opens[-1]):
+        path = path[::-1]
+    for packet in found.network.packets:
+        for one in packet.ways:
+            places = [path.index(point) for point in one if point in found.network.seen]
+            if places not in (sorted(places), sorted(places, reverse=True)):
+                wrong.append(one)
+    return wrong[:3]
+
+
+def segments_wrong(found: Merged) -> dict[Any, Any]:
+    """Segments that are no edge of that direction, or are missing, or count others."""
+    wrong: dict[Any, Any] = dict.fromkeys(found.rows.keys() - found.crossings.keys(), "no edge")
+    for edge in found.crossings:
+        n = found.rows[edge]["n"] if edge in found.rows else 0
+        most, least = map(len, found.true_ns(edge))
+        if not least - EDGE_PACKETS <= n <= most + EDGE_PACKETS:
+            wrong[edge] = (n, least, most)
+    return wrong
+
+
+def lost_wrong(found: Merged) -> dict[Any, Any]:
+    """Losses at the wrong edge, or too many or too few."""
+    wrong = {}
+    sent_ns: dict[Any, list[int]] = {edge: [] for edge in found.crossings}
+    for edge, number in found.network.lost:
+        sent_ns.setdefault(edge, []).append(found.network.packets[number].t_ns)
+    end_ns = max(packet.t_ns for packet in found.network.packets)
+    for edge, row in found.rows.items():
+        true = sent_ns.get(edge, [])
+        # what was seen last less than the waiting time before the end is neither lost nor counted
+        waited_ns = end_ns - (row["loss_threshold_ns"] or 0)
+        least = sum(t_ns <= waited_ns for t_ns in true)
+        slack = 1 if true else 0
+        if not least - slack <= row["n_lost"] <= len(true) + slack:
+            wrong[edge] = (row["n_lost"], len(true))
+    return wrong
+
+
+def means_wrong(found: Merged, widths: int = 1) -> dict[Any, Any]:
+    """Means farther from the truth than so many half-widths of clocks."""
+    wrong = {}
+    for edge, row in found.rows.items():
+        each_ns = [each for each in found.true_ns(edge) if each]
+        if row["mean_ns"] is None or not each_ns:
+            continue
+        known_ns = (row["clock_half_width_ns"] or 0) + _resolution_ns(found.network, edge)
+        # a packet more or less at the ends of the time
+        slack_ns = widths * known_ns + 1 + EDGE_PACKETS * 400 / len(each_ns[0])
+        off_ns = min(abs(row["mean_ns"] - statistics.fmean(each)) for each in each_ns)
+        if off_ns > slack_ns:
+            wrong[edge] = (row["mean_ns"], statistics.fmean(each_ns[0]), slack_ns)
+    return wrong
+
+
+def _resolution_ns(network: Network, edge: Edge) -> int:
+    steps_ns = [network.resolution_ns.get(point, 1) for point in edge]
+    return sum(step_ns for step_ns in steps_ns if step_ns > 1)
+
+
+def pairs_wrong(found: Merged) -> list[tuple[int, int]]:
+    """Pairs of frames of two packets."""
+    return [two for two in found.pairs if two[0] != two[1]]
+
+
+def wrong_in_silence(found: Merged) -> dict[str, Any]:
+    """What is neither right nor null nor warned of."""
+    segments = segments_wrong(found)
+    wrong = {
+        "edges": [edge for edge in edges_wrong(found) if not found.is_open(*edge)],
+        "order": [] if found.is_open() else order_wrong(found),
+        "segments": {e: segments[e] for e in segments if not found.is_open(*e)},
+        # an order that is open excuses no loss that was none
+        "loss": lost_wrong(found),
+        "means": means_wrong(found),
+        "pairs": pairs_wrong(found),
+    }
+    return {what: each for what, each in wrong.items() if each}

@@ -1,0 +1,83 @@
+"""Stars of ports, trees of receivers, several spines, ways back of their own."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from tests.recovery.networks.talk import Kind, Pair, host, way
+from tests.support.networks import Way, both_ways
+
+ENDS = (host(1), host(2))
+
+
+def star(n_ports: int) -> Kind:
+    """Ports of one switch; every pair of them talks."""
+    ports = [f"port{at}" for at in range(n_ports)]
+    pairs = tuple(
+        Pair((host(a), host(b)), (way(ports[a], ports[b]),), (way(ports[b], ports[a]),))
+        for a, b in permutations(range(n_ports), 2)
+    )
+    takes_ns = dict.fromkeys(permutations(ports, 2), 1500)
+    return Kind(pairs, takes_ns, ("port0", "port1"))
+
+
+def tree() -> Kind:
+    """One sender, three receivers of the same packets, and a conversation with each."""
+    receivers = ("r1", "r2", "r3")
+    all_of_them = tuple(("sender", "switch", to) for to in receivers)
+    pairs = (
+        Pair((host(9), "239.1.1.1"), (all_of_them,)),
+        *(
+            Pair(
+                (host(9), host(at)),
+                (way("sender", "switch", to),),
+                (way(to, "switch", "sender"),),
+            )
+            for at, to in enumerate(receivers)
+        ),
+    )
+    return Kind(pairs, both_ways(TREE_NS), ("switch", "r2"))
+
+
+TREE_NS = {
+    ("sender", "switch"): 3_000,
+    ("switch", "r1"): 4_000,
+    ("switch", "r2"): 2_500,
+    ("switch", "r3"): 40_000,
+}
+FABRIC = both_ways(
+    {
+        ("a", "ra"): 2_000,
+        ("ra", "s1"): 3_000,
+        ("ra", "s2"): 3_500,
+        ("s1", "rb"): 30_000,
+        ("s2", "rb"): 4_000,
+        ("ra", "rb"): 9_000,
+        ("rb", "b"): 2_500,
+    }
+)
+BY_1, BY_2 = way("a", "ra", "s1", "rb", "b"), way("a", "ra", "s2", "rb", "b")
+BACK_1, BACK_2 = way("b", "rb", "s1", "ra", "a"), way("b", "rb", "s2", "ra", "a")
+
+
+def fabric(there: tuple[tuple[Way, ...], ...], back: tuple[tuple[Way, ...], ...]) -> Kind:
+    """Two routers, and spines between them."""
+    return Kind((Pair(ENDS, there, back),), FABRIC, ("s1", "rb"))
+
+
+def uplinks() -> Kind:
+    """Two uplinks, and two spines between them of which each is seen one way."""
+    pair = Pair(ENDS, (way("ra", "s1", "rb"),), (way("rb", "s2", "ra"),))
+    return Kind((pair,), FABRIC, ("s1", "rb"))
+
+
+KINDS = {
+    "star of 3": star(3).network,
+    "star of 4": star(4).network,
+    "star of 5": star(5).network,
+    "tree of 3 receivers": tree().network,
+    "ECMP, spines seen both ways": fabric((BY_1, BY_2), (BACK_1, BACK_2)).network,
+    "ECMP, spines seen one way": fabric((BY_1, BY_2), (way("b", "rb", "ra", "a"),)).network,
+    "another way back": fabric((BY_1,), (BACK_2,)).network,
+    "two uplinks, a spine each way": uplinks().network,
+}
