@@ -49,7 +49,8 @@ class Findings:
     `fragmented` are address pairs with packets in fragments, and bytes of IP payload in the
     shortest of those that another follows. `is_one_way`: all packets pass the points in one order,
     whichever way their flow goes, and all are forward. `route_of` numbers, from 1, the `routes` of
-    address pairs that pass the points in another order than the path. `branches` are, by address
+    address pairs that pass the points in another order than the path; where only some segments
+    are crossed on one, `steps_of_route` has from which point to which. `branches` are, by address
     pair, the steps (upstream, downstream) that packets with several receivers take as a rule.
     """
 
@@ -70,6 +71,7 @@ class Findings:
     is_one_way: bool = False
     route_of: Mapping[int, int] = field(default_factory=dict[int, int])
     routes: Sequence[Sequence[int]] = ()
+    steps_of_route: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
     branches: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
 
     @cached_property

@@ -50,6 +50,7 @@ class Plan:
         route_of: By address pair, an unsigned hash of 64 bits, that does not pass the points in the
             order of the path: its route, from 1.
         routes: Per route from 1 on and point, its place.
+        steps_of_route: By route on which only some segments are crossed, from which point to which.
         branches: By address pair whose packets have several receivers, an unsigned hash of 64 bits:
             the steps (upstream, downstream) that all of them take.
         mirror_gaps: Per point.
@@ -83,6 +84,7 @@ class Plan:
     toward_is_forward: Mapping[int, bool]
     route_of: Mapping[int, int]
     routes: Sequence[Sequence[int]]
+    steps_of_route: Mapping[int, Sequence[Pair]]
     branches: Mapping[int, Sequence[Pair]]
     mirror_gaps: Sequence[MirrorGaps]
     is_one_way: bool

@@ -62,8 +62,7 @@ def plan_matching(
     Returns:
         The plan, but for `is_short` and `sequences`, which are for the caller to tell.
     """
-    wide_ns = usual_window_ns(findings)
-    links, whole = measured_links(findings)
+    wide_ns, (links, whole) = usual_window_ns(findings), measured_links(findings)
     return Plan(
         point_of=[list(of_file) for of_file in point_of],
         trees=list(divisions),
@@ -76,6 +75,7 @@ def plan_matching(
         toward_is_forward=_by_hash(findings.toward_is_forward.items()),
         route_of=_by_hash(findings.route_of.items()),
         routes=[findings.places_in(route) for route in findings.routes],
+        steps_of_route=dict(findings.steps_of_route),
         branches=_by_hash(findings.branches.items()),
         mirror_gaps=[_mirror_gaps(point) for point in findings.points],
         is_one_way=findings.is_one_way,

@@ -37,7 +37,6 @@ IN_SILENCE = {
     "two tenants at hypervisors": "tenants with equal addresses",
     "two tenants behind a gateway": "tenants with equal addresses",
     "star where each port sends to a group": "multicast from several sides",
-    "star with broadcasts": "multicast from several sides",
     "no NAT, IDs kept there, rewritten back": "IDs rewritten one way",
     "no NAT, IDs zero there, rewritten back": "IDs rewritten one way",
     "the same twice, a minute apart": "unique near in time",

@@ -73,8 +73,8 @@ class Network:
     """Per point what its timestamps are rounded down to, where that is more than a nanosecond."""
     files: dict[str, str] = field(default_factory=dict)
     """Per point the file that it shares with others; the rest have one each, by their names."""
-    undirected: frozenset[int] = frozenset()
-    """Packets that may stay out of segments: they were born on the way."""
+    undirected: dict[int, str] = field(default_factory=dict)
+    """Packets that may stay out of segments with all of their kind: they may be born on the way."""
 
     def save(self, folder: Path) -> list[str]:
         """Write a capture for each point, by its name."""

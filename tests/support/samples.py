@@ -82,6 +82,7 @@ class Walk:
                 t_ns=t_ns,
                 ttl=np.where(is_forward[rows], watcher.ttl, 128 - watcher.ttl),
                 tcp_bytes=100 * ones,
+                source=pair[rows] * 2 + is_toward,
             )
             parts.append((file, observations))
             points.append(point_of(watcher.name, file, t_ns, watcher.resolution_ns))
@@ -151,4 +152,5 @@ def observations(
         t_ns=np.array(t_ns, np.int64),
         ttl=zeros + 64,
         tcp_bytes=np.array(tcp_bytes or [0] * n, np.int64),
+        source=zeros,
     )

@@ -27,7 +27,7 @@ from pcaplat.stages.survey.path_order.order import PathOrder, order_points
 from pcaplat.stages.survey.path_order.receivers import (
     SegmentsSeen,
     branches_of_groups,
-    ways_of_groups,
+    with_groups,
 )
 from pcaplat.stages.survey.path_order.repeating_answers import with_repeating_answers
 from pcaplat.stages.survey.path_order.routes import Routes
@@ -154,8 +154,7 @@ def _findings_of(
     """Measure what lies between the points, now that their order is known."""
     routes = routes_of(orders, along)
     edges = [edge for component in along for edge in find_edges(shared.unique, component, routes)]
-    groups = ways_of_groups(SegmentsSeen(shared.relations, edges, routes.toward, domains))
-    routes = replace(routes, toward={**routes.toward, **groups})
+    routes = with_groups(SegmentsSeen(shared.relations, edges, routes, domains), shared.unique)
     torn = find_torn(edges, shared.unique)
     centres = fit_centres(shared.relations, along, routes, len(points))
     both = list(zip(shared.seen, shared.unique, strict=True))
@@ -168,6 +167,7 @@ def _findings_of(
         toward_is_forward=dict(routes.toward),
         route_of=routes.of_pair,
         routes=routes.orders[1:],
+        steps_of_route=dict(routes.steps),
         centres=centres,
         bands=with_order(bands, _of_more(sample, points, shared), centres, routes),
         is_inferred=True,
@@ -178,7 +178,7 @@ def _findings_of(
         fragmented=sample.fragmented,
         order_evidence=evidence_of(orders, edges),
         is_one_way=shared.is_one_way,
-        branches=branches_of_groups(shared.unique, edges, routes.toward),
+        branches=branches_of_groups(shared.unique, edges, routes),
     )
 
 

@@ -27,7 +27,7 @@ class Observations:
     `pair` is the two addresses with direction ignored, `is_toward` whether the source is the
     smaller one, `is_directed` whether the packet has a sender at one end of the path. `copy_tag`
     is equal, and not 0, for frames that are equal to the byte and numbered. `tcp_bytes` is 0 for
-    anything but TCP.
+    anything but TCP. `source` is the innermost source address, as a hash.
     """
 
     key: Ints
@@ -39,6 +39,7 @@ class Observations:
     t_ns: Ints
     ttl: Ints
     tcp_bytes: Ints
+    source: Ints
 
     def at(self, index: Ints | Bools) -> "Observations":
         """Take the rows of `index`."""

@@ -52,6 +52,8 @@ pub struct Plan {
     pub route_of: HashedMap<u16>,
     /// Per route from 1 on and point: its place.
     pub routes: Vec<Vec<u32>>,
+    /// Per route on which only some links are crossed: from which point to which.
+    pub steps_of_route: HashedMap<Vec<(u16, u16)>>,
     /// Address pairs whose packets have several receivers: the steps (upstream, downstream) that all of
     /// them take.
     pub branches: HashedMap<Vec<(u16, u16)>>,

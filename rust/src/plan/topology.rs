@@ -188,6 +188,11 @@ impl Along {
         };
         let segments = plan.links.iter().enumerate();
         let segments = segments.filter(|(index, _)| Some(*index) != plan.whole);
+        let steps = plan.steps_of_route.get(&u64::from(direction.route()));
+        let is_crossed = |(near, far): (u16, u16)| {
+            steps.is_none_or(|steps| steps.contains(&(near, far)) || steps.contains(&(far, near)))
+        };
+        let segments = segments.filter(|(_, ends)| is_crossed(**ends));
         let mut neighbours: Vec<_> = segments.map(|(_, ends)| along(ends)).collect();
         neighbours.sort_unstable_by_key(|(up, down)| (at(*up), at(*down)));
         let whole = plan.whole.and_then(|whole| plan.links.get(whole));

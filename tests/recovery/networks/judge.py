@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pcaplat
@@ -47,12 +48,13 @@ class Merged:
         return self.network.crossings()
 
     def true_ns(self, edge: Edge) -> list[list[int]]:
-        """How long packets took: of all of them, and without those born on the way."""
-        took_ns = self.crossings.get(edge, {})
-        born = self.network.undirected
+        """How long packets took: of all of them, and without kinds of those born on the way."""
+        took_ns, born = self.crossings.get(edge, {}), self.network.undirected
+        kinds = sorted(set(born.values()))
         return [
-            list(took_ns.values()),
-            [ns for packet, ns in took_ns.items() if packet not in born],
+            [ns for packet, ns in took_ns.items() if born.get(packet) not in left_out]
+            for n in range(len(kinds) + 1)
+            for left_out in combinations(kinds, n)
         ]
 
     @cached_property
@@ -144,7 +146,8 @@ def segments_wrong(found: Merged) -> dict[Any, Any]:
     wrong: dict[Any, Any] = dict.fromkeys(found.rows.keys() - found.crossings.keys(), "no edge")
     for edge in found.crossings:
         n = found.rows[edge]["n"] if edge in found.rows else 0
-        most, least = map(len, found.true_ns(edge))
+        counts = [len(each) for each in found.true_ns(edge)]
+        least, most = min(counts), max(counts)
         if not least - EDGE_PACKETS <= n <= most + EDGE_PACKETS:
             wrong[edge] = (n, least, most)
     return wrong

@@ -78,7 +78,7 @@ def discovery(n: int, seed: int, *, has_own_clocks: bool) -> Network:
     takes_ns = LINE_NS | {("router", "p2"): 2_000, ("router", "p3"): 6_000}
     edges = Edges(takes_ns, lost={("p2", "p3"): LOST})
     made = walk(packets, edges, seed, missed=lambda point, _packet: point == "router")
-    made.undirected = frozenset(range(first, len(packets)))
+    made.undirected = {at: packets[at].ways[0][0] for at in range(first, len(packets))}
     return with_clocks(made, has_own=has_own_clocks)
 
 
@@ -117,7 +117,7 @@ def bridged(n: int, seed: int, *, has_own_clocks: bool) -> Network:
     takes_ns = LINE_NS | {("router", "p2"): 2_000, ("router", "p3"): 6_000}
     edges = Edges(takes_ns, lost={("p2", "p3"): LOST})
     made = walk(packets, edges, seed, missed=lambda point, _packet: point == "router")
-    made.undirected = frozenset(range(first, len(packets)))
+    made.undirected = dict.fromkeys(range(first, len(packets)), "router")
     return with_clocks(made, has_own=has_own_clocks)
 
 

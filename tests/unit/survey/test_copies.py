@@ -32,6 +32,7 @@ def observations(rows: list[tuple[int, int, bool]]) -> Observations:
         t_ns=t_ns.astype(np.int64),
         ttl=zero,
         tcp_bytes=zero,
+        source=zero,
     )
 
 

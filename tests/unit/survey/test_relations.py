@@ -67,7 +67,7 @@ def _kept(d_ns: list[int], ways: list[list[int]]) -> list[int]:
 
 def _observations(t_ns: Ints, pair: Ints) -> Observations:
     none, no = np.zeros(len(t_ns), np.int64), np.zeros(len(t_ns), np.bool_)
-    return Observations(np.arange(len(t_ns)), pair, pair, no, ~no, none, t_ns, none, none)
+    return Observations(np.arange(len(t_ns)), pair, pair, no, ~no, none, t_ns, none, none, none)
 
 
 @pytest.mark.parametrize("seed", range(40))

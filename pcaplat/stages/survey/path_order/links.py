@@ -1,7 +1,6 @@
 """Which points are neighbours: the edges of the path."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
+from pcaplat.stages.survey.path_order.spanning import tree_of_all, trees_of_groups
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
@@ -48,7 +48,11 @@ def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Rou
         own |= found
         taken = {ends: taken.get(ends, 0) + ENOUGH_OF_WAY for ends in found} | taken
     kept = {ends: n for ends, n in taken.items() if ends in busy | own}
-    taken = _joined(_joined(kept, taken), _tree([unique[point] for point in along], along))
+    kept = _joined(kept, taken)
+    on_path = [unique[point] for point in along]
+    trees = _not_joined(trees_of_groups(on_path, along), kept)
+    own |= trees.keys()
+    taken = _joined(kept | trees, tree_of_all(on_path, along))
     taken = _joined(taken, others.taken())
     edges = [ends for ends, n in taken.items() if ends in own or _detour(taken, ends, along) < n]
     place = {point: i for i, point in enumerate(along)}
@@ -153,6 +157,20 @@ def _capturing(near: Observations, point: Observations) -> tuple[int, int] | Non
     return int(at_ns[first]) - before_ns, int(at_ns[last]) + after_ns
 
 
+def _not_joined(found: Mapping[Pair, int], links: Mapping[Pair, int]) -> dict[Pair, int]:
+    """Keep the edges between points that no other edges join."""
+    group = _groups(found, links)
+    return {ends: n for ends, n in found.items() if group[ends[0]] is not group[ends[1]]}
+
+
+def _groups(points: Iterable[Pair], links: Iterable[Pair]) -> dict[int, set[int]]:
+    group = {point: {point} for ends in (*points, *links) for point in ends}
+    for near, far in links:
+        joined = group[near] | group[far]
+        group |= dict.fromkeys(joined, joined)
+    return group
+
+
 def _joined(busy: dict[Pair, int], taken: Mapping[Pair, int]) -> dict[Pair, int]:
     """Add the busiest of the other edges between points that nothing joins."""
     group = {point: {point} for ends in (*busy, *taken) for point in ends}
@@ -165,38 +183,6 @@ def _joined(busy: dict[Pair, int], taken: Mapping[Pair, int]) -> dict[Pair, int]
             joined = near | far
             group |= dict.fromkeys(joined, joined)
     return links
-
-
-def _tree(seen: Sequence[Observations], along: Sequence[int]) -> dict[Pair, int]:
-    """Join points by what has several receivers, those first between which times vary least.
-
-    What packets wait on one branch they do not wait on another, so that receivers differ from each
-    other by more than either differs from the point where they part.
-    """
-    varies = [
-        (spread_ns, n, (along[near], along[far]))
-        for near, far in combinations(range(len(along)), 2)
-        for spread_ns, n in _spread(seen[near], seen[far])
-    ]
-    group = {point: {point} for point in along}
-    found: dict[Pair, int] = {}
-    for _, n, (near, far) in sorted(varies):
-        if group[near] is not group[far]:
-            found[near, far] = n
-            joined = group[near] | group[far]
-            group |= dict.fromkeys(joined, joined)
-    return found
-
-
-def _spread(near: Observations, far: Observations) -> Iterator[tuple[float, int]]:
-    """How much the difference of two points' stamps varies from packet to packet, ns."""
-    near, far = (one.at(~one.is_directed) for one in (near, far))
-    at = np.flatnonzero(among(near.key, far.key))
-    if len(at) >= ENOUGH_OF_WAY:
-        at = at[np.argsort(near.t_ns[at])]
-        d_ns = far.t_ns[np.searchsorted(far.key, near.key[at])] - near.t_ns[at]
-        # neighbours have the clocks' offset in common
-        yield float(np.median(np.abs(np.diff(d_ns)))), len(at)
 
 
 def _forward(ends: Pair, along: Sequence[int]) -> Pair:

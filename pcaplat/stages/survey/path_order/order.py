@@ -22,6 +22,7 @@ from pcaplat.stages.survey.path_order.routes import (
     Votes,
     is_along,
     off_path,
+    over,
     turned_by_votes,
     votes,
 )
@@ -137,8 +138,8 @@ def _with_routes(
         with_path = sum(is_along(order.points, ends) for ends in pairwise(found.points))
         if 2 * with_path < len(points) - 1:
             found = found.turned()
-        left = off_path(asked, found.toward_is_forward, _over(order.points, found.points))
-        route = _over(order.points, found.points)
+        left = off_path(asked, found.toward_is_forward, over(order.points, found.points))
+        route = over(order.points, found.points)
         number = routes.index(route) if route in routes else len(routes)
         told = [pair for pair in pairs.tolist() if pair not in left]
         if told and number == len(routes):
@@ -146,12 +147,6 @@ def _with_routes(
         route_of |= dict.fromkeys(told, number + 1)
         toward |= {pair: found.toward_is_forward[pair] for pair in told}
     return replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
-
-
-def _over(path: Sequence[int], some: Sequence[int]) -> list[int]:
-    """The path, with some of its points in another order."""
-    others = iter(some)
-    return [next(others) if point in some else point for point in path]
 
 
 def _ordered(

@@ -35,12 +35,40 @@ class Routes:
     """Which way packets of each address pair go, and along which order of the points.
 
     `toward` says whether packets from the smaller address go forward, `of_pair` which of `orders`
-    they take; the first is the path, and that of all other pairs.
+    they take; the first is the path, and that of all other pairs. `steps` has, of routes on which
+    only some segments are crossed, from which point to which they lead.
     """
 
     toward: Mapping[int, bool]
     orders: Sequence[Sequence[int]]
     of_pair: Mapping[int, int] = field(default_factory=dict[int, int])
+    steps: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
+
+    def with_tree(self, pair: int, steps: Sequence[Pair], *, is_toward: bool) -> "Routes":
+        """Give an address pair a route of its own, whose steps lead from its sender outward.
+
+        Args:
+            pair: The address pair.
+            steps: From which point to which, the sender's first.
+            is_toward: Whether its packets leave the smaller address.
+        """
+        path = self.orders[0]
+        is_forward = 2 * sum(is_along(path, step) for step in steps) >= len(steps)
+        own = [steps[0][0], *(down for _, down in steps)]
+        order = over(path, own if is_forward else own[::-1])
+        alike = (n for n, known in self.steps.items() if (self.orders[n], known) == (order, steps))
+        number = next(alike, len(self.orders))
+        return Routes(
+            {**self.toward, pair: is_forward == is_toward},
+            [*self.orders, order] if number == len(self.orders) else self.orders,
+            {**self.of_pair, pair: number},
+            {**self.steps, number: steps},
+        )
+
+    def order_of(self, pair: int, *, is_toward: bool) -> list[int]:
+        """Give the points in the order in which packets of an address pair pass them."""
+        order = [*self.orders[self.of_pair.get(pair, 0)]]
+        return order if self.toward.get(pair, True) == is_toward else order[::-1]
 
     def side(self, both: Packets, side: int) -> Packets:
         """Give what goes forward along its route (0) or in reverse; all if nothing has a way."""
@@ -159,3 +187,9 @@ def _against(
 def is_along(order: Sequence[int], ends: Pair) -> bool:
     """Whether the first of two points is before the second."""
     return order.index(ends[0]) < order.index(ends[1])
+
+
+def over(path: Sequence[int], some: Sequence[int]) -> list[int]:
+    """Give the path, with some of its points in another order."""
+    others = iter(some)
+    return [next(others) if point in some else point for point in path]
