@@ -21,7 +21,14 @@ from pcaplat.published.rounding import (
 )
 from pcaplat.published.sheets import IS_TOTAL, Column, Convention, PrintedRange, Table
 from pcaplat.records import dataclass
-from pcaplat.tables.columns import Row
+from pcaplat.tables.documents import (
+    AuditDocument,
+    AuditedCell,
+    AuditedTable,
+    DerivedFigure,
+    FittedConvention,
+    TriedConvention,
+)
 
 SCHEMA = "pcaplat.audit/1"
 
@@ -46,7 +53,7 @@ class _Trial:
     n_within: int
 
     @property
-    def row(self) -> Row:
+    def row(self) -> FittedConvention:
         """How well it fits, for the document."""
         return {
             "convention": self.convention.name,
@@ -58,7 +65,7 @@ class _Trial:
         }
 
 
-def audit(tables: Sequence[str | Path] = ()) -> Row:
+def audit(tables: Sequence[str | Path] = ()) -> AuditDocument:
     """Recompute published tables from their own raw numbers.
 
     Args:
@@ -83,7 +90,7 @@ def audit(tables: Sequence[str | Path] = ()) -> Row:
         [('256', True), ('512', False), ('650', True), ('1024', True), ('1500', False)]
     """
     found = [table for name in tables or published_names() for table in _tables(name)]
-    return {"schema": SCHEMA, "tables": [_audit_table(table) for table in found]}
+    return AuditDocument(schema=SCHEMA, tables=[_audit_table(table) for table in found])
 
 
 def _tables(name: str | Path) -> list[Table]:
@@ -98,10 +105,10 @@ def _tables(name: str | Path) -> list[Table]:
     return found
 
 
-def _audit_table(table: Table) -> Row:
+def _audit_table(table: Table) -> AuditedTable:
     sheet = table.sheet()
-    cells: list[Row] = []
-    conventions: list[Row] = []
+    cells: list[AuditedCell] = []
+    conventions: list[TriedConvention] = []
     for column in table.columns:
         for is_total, listed in ((False, column.conventions), (True, column.totals)):
             printed = _printed(table, column, is_total=is_total)
@@ -171,7 +178,7 @@ def _recompute(
     return _Recomputed(value, lo, hi)
 
 
-def _cell(column: Column, row: str, printed: PrintedRange, trial: _Trial | None) -> Row:
+def _cell(column: Column, row: str, printed: PrintedRange, trial: _Trial | None) -> AuditedCell:
     cell = trial.cells[row] if trial else _Recomputed(None, reason=column.lost)
     is_known = cell.value is not None
     return {
@@ -219,7 +226,7 @@ def _is_within(cell: _Recomputed, printed: PrintedRange) -> bool | None:
     return overlaps(cell.lo, cell.hi, printed)
 
 
-def _derived(table: Table, sheet: Sheet) -> Iterator[Row]:
+def _derived(table: Table, sheet: Sheet) -> Iterator[DerivedFigure]:
     """Give what the conclusion needs and the document does not print."""
     columns = [column.name for column in table.columns]
     for derived in table.derived:
@@ -236,10 +243,10 @@ def _derived(table: Table, sheet: Sheet) -> Iterator[Row]:
                 }
 
 
-def _counts(cells: Sequence[Row]) -> str:
+def _counts(cells: Sequence[AuditedCell]) -> str:
     n = sum(cell["agrees"] is not None for cell in cells)
     n_agree = sum(cell["agrees"] is True for cell in cells)
-    n_open = sum(cell["agrees"] is False and cell["is_within_rounding"] for cell in cells)
+    n_open = sum(cell["agrees"] is False and bool(cell["is_within_rounding"]) for cell in cells)
     n_lost = len(cells) - n
     text = f"{n_agree} of {n} recomputed cells agree" if n else "Nothing can be recomputed"
     text += f"; {n_open} more would, allowing for the rounding of their inputs" if n_open else ""

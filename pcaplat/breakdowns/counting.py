@@ -11,6 +11,9 @@ PRECISION_BITS = 11
 """Bits of a latency that are kept, as in rust/src/base/histogram.rs: it is off by at most 2^-11 of
 itself."""
 
+FEW = 1 << 12
+"""So many latencies of a cell are kept as they are; of more there are bins alone, as there."""
+
 MOST_LOOSE_ROWS = 1 << 19
 """Rows that are counted apart before they are added up."""
 
@@ -40,6 +43,15 @@ class Sums:
         return pl.concat(self.parts).group_by(self.by).agg(self.added).sort(self.by)
 
 
+class ValueSums(Sums):
+    """Values of cells, with how often they stand there: bins where a cell has many."""
+
+    def total(self) -> pl.DataFrame:
+        """Add everything up; values of cells that have many give way to the middles of bins."""
+        known = super().total()
+        return _binned(known).group_by(self.by).agg(self.added).sort(self.by)
+
+
 class BreakdownCounts:
     """What is kept of one breakdown."""
 
@@ -48,8 +60,8 @@ class BreakdownCounts:
         self.blocks = Sums(
             [*CELL, "block"], [*sums, pl.col("max_ns").max(), pl.col("min_ns").min()]
         )
-        self.bins = Sums([*CELL, "middle_ns"], _BIN)
-        self.variation = Sums([*CELL, "middle_ns"], _BIN)
+        self.latencies = ValueSums([*CELL, "value_ns"], _ADDED)
+        self.variation = ValueSums([*CELL, "value_ns"], _ADDED)
 
     def add(self, pairs: pl.DataFrame) -> None:
         """Count packets: CELL, block, latency_ns and variation_ns (null: unknown), and COUNTED."""
@@ -65,21 +77,25 @@ class BreakdownCounts:
                 min_ns=latency.min(),
             )
         )
-        self.bins.add(_binned(pairs, "latency_ns"))
-        self.variation.add(_binned(pairs, "variation_ns"))
+        self.latencies.add(_counted(pairs, "latency_ns"))
+        self.variation.add(_counted(pairs, "variation_ns"))
 
 
-_BIN = [pl.col("n").sum(), pl.col("least_ns").min(), pl.col("most_ns").max()]
+_ADDED = [pl.col("n").sum(), pl.col("least_ns").min(), pl.col("most_ns").max()]
 
 
-def _binned(pairs: pl.DataFrame, name: str) -> pl.DataFrame:
+def _counted(pairs: pl.DataFrame, name: str) -> pl.DataFrame:
     known = pairs.filter(pl.col(name).is_not_null())
-    middles = bin_middles_ns(known[name].to_numpy())
-    known = known.with_columns(middle_ns=pl.Series(middles, dtype=pl.Int64))
-    value = pl.col(name)
-    return known.group_by(*CELL, "middle_ns").agg(
-        n=pl.len().cast(pl.Int64), least_ns=value.min(), most_ns=value.max()
-    )
+    values = known.select(*CELL, n=pl.lit(1, pl.Int64), value_ns=name, least_ns=name, most_ns=name)
+    return _binned(values).group_by(*CELL, "value_ns").agg(_ADDED)
+
+
+def _binned(values: pl.DataFrame) -> pl.DataFrame:
+    """Put the values of cells that have many into bins."""
+    middles_ns = pl.Series("middle_ns", bin_middles_ns(values["value_ns"].to_numpy()), pl.Int64)
+    is_many = pl.col("n").sum().over(CELL) > FEW
+    narrowed = pl.when(is_many).then("middle_ns").otherwise("value_ns")
+    return values.with_columns(middles_ns).with_columns(value_ns=narrowed).drop("middle_ns")
 
 
 def bin_middles_ns(values_ns: Ints) -> Ints:

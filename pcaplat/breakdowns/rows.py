@@ -113,7 +113,7 @@ def _cells(
     cells = cells.join(lost_cells(lost, n_lost), on=CELL, how="full", coalesce=True).with_columns(
         pl.col(*COUNTED, "n_known", "n_lost").fill_null(0)
     )
-    for bins, names in ((counts.bins, LATENCIES), (counts.variation, VARIATIONS)):
+    for bins, names in ((counts.latencies, LATENCIES), (counts.variation, VARIATIONS)):
         for name, share in names.items():
             cells = cells.join(_quantiles(bins.total(), name, share), on=CELL, how="left")
     return cells
@@ -130,7 +130,7 @@ def _counts(cell: Row) -> Row:
 
 
 def _quantiles(bins: pl.DataFrame, name: str, share: float) -> pl.DataFrame:
-    """Middle of the bin in which the quantile of each cell lies (Hyndman and Fan's type 1)."""
+    """Value at the quantile of each cell (Hyndman and Fan's type 1); of many, of its bin."""
     reached = bins.with_columns(
         reached=pl.col("n").cum_sum().over(CELL),
         total=pl.col("n").sum().over(CELL),
@@ -138,8 +138,8 @@ def _quantiles(bins: pl.DataFrame, name: str, share: float) -> pl.DataFrame:
         most_ns=pl.col("most_ns").max().over(CELL),
     )
     is_there = pl.col("reached") >= (share * pl.col("total")).ceil()
-    middle = pl.col("middle_ns").min().clip(pl.col("least_ns").first(), pl.col("most_ns").first())
-    return reached.filter(is_there).group_by(CELL).agg(middle.cast(pl.Float64).alias(name))
+    value = pl.col("value_ns").min().clip(pl.col("least_ns").first(), pl.col("most_ns").first())
+    return reached.filter(is_there).group_by(CELL).agg(value.cast(pl.Float64).alias(name))
 
 
 def _segment(row: Mapping[str, Any]) -> Row:

@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from inspect import signature
 from io import TextIOWrapper
@@ -31,6 +31,8 @@ from pcaplat.text import printable
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from pcaplat.outputs.report import Topic
 
 COMMANDS = {
     "merge": "merge",
@@ -325,13 +327,14 @@ def print_found(
     format_: str,
     command: str,
     found: object,
-    warnings: Iterable[dict[str, str]] = (),
+    warnings: Iterable[Mapping[str, Any]] = (),
     *,
     is_verbose: bool = False,
+    topics: Collection["Topic"] = (),
 ) -> None:
     """Write what was found to standard output; warnings that rows have no place for, beside it."""
     with standard_output() as stream:
-        show(format_, command, found, stream, is_verbose=is_verbose)
+        show(format_, command, found, stream, is_verbose=is_verbose, topics=topics)
     for warning in warnings if format_ == "csv" else ():
         note(f"{warning['code']}: {warning['text']}", is_quiet=False)
 

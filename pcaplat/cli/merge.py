@@ -35,6 +35,7 @@ from pcaplat.records import dataclass
 from pcaplat.tables import TABLES
 
 if TYPE_CHECKING:
+    from pcaplat.outputs.report import Topic
     from pcaplat.run.merge import Result
 
 
@@ -90,9 +91,23 @@ Verbose = Annotated[
     Option(
         "--verbose",
         "-v",
-        help="Add clocks, requests, round trips, and what limits the figures.",
+        help="Show all that there is: the next three, distributions, and notes.",
         rich_help_panel=OUTPUT,
     ),
+]
+ShowClocks = Annotated[
+    bool, Option("--clocks", help="Show the clock of each point.", rich_help_panel=OUTPUT)
+]
+ShowRequests = Annotated[
+    bool,
+    Option(
+        "--requests",
+        help="Show round trips by segment and kind of request.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+ShowBudget = Annotated[
+    bool, Option("--budget", help="Show what limits the figures most.", rich_help_panel=OUTPUT)
 ]
 
 
@@ -111,6 +126,9 @@ def command(
     plot: Plot = None,
     engine: EngineName = "local",
     verbose: Verbose = False,
+    clocks: ShowClocks = False,
+    requests: ShowRequests = False,
+    budget: ShowBudget = False,
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
@@ -118,7 +136,8 @@ def command(
     folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
     _check_picture(plot, captures, output_dir)
-    printed = Printed(format_, table, is_verbose=verbose, is_quiet=quiet)
+    asked: dict[Topic, bool] = {"clocks": clocks, "requests": requests, "budget": budget}
+    printed = Printed(format_, table, verbose, [name for name in asked if asked[name]], quiet)
     printed.check()
     has_rows = folder.needs_rows or printed.needs_rows
     options |= {"keep_rows": has_rows, "keep_crossings": False, "engine": engine}
@@ -143,6 +162,7 @@ class Printed:
     format: str
     table: str | None
     is_verbose: bool
+    topics: Sequence["Topic"]
     is_quiet: bool
 
     @property
@@ -165,7 +185,8 @@ class Printed:
                 output(self.format).show_rows(self.table, result, stream)
             return
         warnings = () if self.is_quiet else result.document["warnings"]
-        print_found(self.format, "merge", result, warnings, is_verbose=self.is_verbose)
+        is_verbose, topics = self.is_verbose, self.topics
+        print_found(self.format, "merge", result, warnings, is_verbose=is_verbose, topics=topics)
 
 
 def _check_picture(plot: Path | None, captures: Sequence[str], folder: Path | None) -> None:

@@ -1,6 +1,6 @@
 """`pcaplat validate`: claims → verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -117,7 +117,7 @@ def _named(text: str) -> tuple[str, str]:
     return Path(text).resolve().name.rpartition(":")[2], text
 
 
-def status_of(document: dict[str, Any]) -> int:
+def status_of(document: Mapping[str, Any]) -> int:
     """Give the exit status that verdicts come to."""
     words = {row["verdict"] for row in document["verdicts"]}
     if "refuted" in words:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, cast
 
 from pcaplat.comparing.comparison import compare as compare_scenarios
 from pcaplat.statistics.intervals import CONFIDENCE
@@ -11,6 +11,7 @@ from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
 from pcaplat.study.sources import RunReader, ScenarioSource
+from pcaplat.tables.documents import ComparisonDocument
 
 
 def compare(
@@ -21,7 +22,7 @@ def compare(
     accepts_order: bool = False,
     warm_up_ns: int | None = None,
     options: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> ComparisonDocument:
     """Take the difference of two scenarios, with its interval.
 
     Args:
@@ -35,7 +36,7 @@ def compare(
         options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
 
     Returns:
-        The document `pcaplat.comparison/1` (docs/method/compare.md).
+        The document `pcaplat.comparison/1` (docs/method/compare.md, pcaplat.tables.documents).
 
     Raises:
         InputError: What was given cannot be used.
@@ -55,7 +56,8 @@ def compare(
     sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
     both = [scenario_at(source, reader) for source in sources]
     refuse_copies(both)
-    return compare_scenarios(*both, confidence=confidence, accepts_order=accepts_order)
+    found = compare_scenarios(*both, confidence=confidence, accepts_order=accepts_order)
+    return cast("ComparisonDocument", found)
 
 
 def _both_of(

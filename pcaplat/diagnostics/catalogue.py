@@ -6,6 +6,7 @@ is made from this file.
 
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.records import dataclass
+from pcaplat.tables.documents import Severity
 
 SEVERITIES = ("error", "warning", "note")
 """error: a figure is missing, or wrong if the finding is passed over; warning: a figure is wider,
@@ -17,7 +18,7 @@ class Code:
     """What a code stands for; `consequence` and `remedy` hold where a finding has no own."""
 
     code: str
-    severity: str
+    severity: Severity
     meaning: str
     consequence: str
     remedy: str

@@ -15,13 +15,13 @@ from pcaplat.run.job import Job
 from pcaplat.run.options import LintOptions, MergeOptions, taking
 from pcaplat.run.scan import Scan
 from pcaplat.stages.survey import check_doubles, sampled_min_delays
-from pcaplat.tables.columns import Row
+from pcaplat.tables.documents import Finding, LintDocument
 
 SCHEMA = "pcaplat.lint/1"
 
 
 @taking(LintOptions)
-def lint(options: LintOptions) -> Row:
+def lint(options: LintOptions) -> LintDocument:
     """Say what in captures will mislead, before measuring.
 
     Args:
@@ -29,8 +29,9 @@ def lint(options: LintOptions) -> Row:
         options: One by one in pcaplat.run.options.
 
     Returns:
-        The document `pcaplat.lint/1`, as `pcaplat lint --format json` prints it: findings, the
-        gravest first, each with code, severity, file, point, evidence, consequence and remedy.
+        The document `pcaplat.lint/1`, as `pcaplat lint --format json` prints it
+        (pcaplat.tables.documents): findings, the gravest first, each with code, severity, file,
+        point, evidence, consequence and remedy.
 
     Raises:
         InputError: What was given cannot be used.
@@ -52,7 +53,7 @@ def lint(options: LintOptions) -> Row:
         if options.strict:
             refuse_damage(scan.job.captures, scan.facts)
         warnings = [*scan.warnings, *_of_path(scan), *scan.notes]
-    return {"schema": SCHEMA, "findings": findings_of(scan, warnings)}
+    return LintDocument(schema=SCHEMA, findings=findings_of(scan, warnings))
 
 
 def _of_path(scan: Scan) -> list[Diagnostic]:
@@ -70,7 +71,7 @@ def _of_path(scan: Scan) -> list[Diagnostic]:
     return [*found.warnings, *scan.align(found, min_delays).warnings]
 
 
-def findings_of(scan: Scan, warnings: Sequence[Diagnostic]) -> list[Row]:
+def findings_of(scan: Scan, warnings: Sequence[Diagnostic]) -> list[Finding]:
     """Give each warning as a row of the document, the gravest first.
 
     Args:
@@ -82,7 +83,7 @@ def findings_of(scan: Scan, warnings: Sequence[Diagnostic]) -> list[Row]:
     return sorted(rows, key=lambda row: SEVERITIES.index(row["severity"]))
 
 
-def _row(diagnostic: Diagnostic, files: Mapping[str, str]) -> Row:
+def _row(diagnostic: Diagnostic, files: Mapping[str, str]) -> Finding:
     of = BY_CODE[diagnostic.code]
     return {
         "code": diagnostic.code,

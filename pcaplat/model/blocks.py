@@ -38,8 +38,13 @@ BLOCKS = TableSchema(
         ColumnSchema("n", "Int64", "packets that set out in it"),
         ColumnSchema("sum_ns", "Int64", "sum of their latencies, exact", unit="ns"),
         ColumnSchema("sum_of_squares", "Float64", "sum of their latencies' squares", unit="ns²"),
-        ColumnSchema("middles_ns", "Floats", "middles of the occupied bins, ascending", unit="ns"),
-        ColumnSchema("counts", "Counts", "packets in each of these bins"),
+        ColumnSchema(
+            "middles_ns",
+            "Floats",
+            "latencies, ascending; of more than 4096 packets, middles of bins",
+            unit="ns",
+        ),
+        ColumnSchema("counts", "Counts", "packets of each of these"),
         ColumnSchema(
             "n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True
         ),
@@ -55,8 +60,8 @@ class Blocks:
     """One segment and direction, over equal blocks of time from `start_ns` on.
 
     `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
-    middle of the bin, and how many latencies lie in it. `n_lost` are packets that were last seen in
-    the block; None where an earlier version wrote it.
+    middle of the bin (of up to 4096 packets the latency itself), and how many latencies lie in it.
+    `n_lost` are packets that were last seen in the block; None where an earlier version wrote it.
     """
 
     start_ns: int

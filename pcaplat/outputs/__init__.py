@@ -9,6 +9,7 @@
 `--format` asks every module what it offers, so imports that take their time stand in functions.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from pcaplat.outputs.folder import new_folder
 
 if TYPE_CHECKING:
+    from pcaplat.outputs.report import Topic
     from pcaplat.run.merge import Result
 
 OUTPUTS = {
@@ -69,7 +71,13 @@ def formats(command: str) -> list[str]:
 
 
 def show(
-    name: str, command: str, found: object, stream: TextIO, *, is_verbose: bool = False
+    name: str,
+    command: str,
+    found: object,
+    stream: TextIO,
+    *,
+    is_verbose: bool = False,
+    topics: Collection["Topic"] = (),
 ) -> None:
     """Write what a command found, a result or a document, in the format of that name."""
     module = output(name)
@@ -77,11 +85,11 @@ def show(
         own(found, stream)
     else:
         report = reporting(command).report(found)
-        module.show(replace(report, is_verbose=is_verbose), stream)
+        module.show(replace(report, is_verbose=is_verbose, topics=topics), stream)
 
 
 def save(
-    command: str, document: dict[str, Any], directory: Path, *, overwrite: bool = False
+    command: str, document: Mapping[str, Any], directory: Path, *, overwrite: bool = False
 ) -> None:
     """Write a command's document into a folder, in all of its files or in none."""
     files = reporting(command).FILES

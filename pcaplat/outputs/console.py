@@ -58,7 +58,7 @@ def show(report: Report, stream: TextIO) -> None:
     width = shutil.get_terminal_size((WIDTH_OF_A_PIPE, 0)).columns
     is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb" or not stream.isatty()
     screen = Screen(max(width, LEAST_WIDTH), is_plain)
-    sections = report.on("screen", "verbose" if report.is_verbose else "brief")
+    sections = report.on(*report.on_screen)
     lines = [line for section in sections for line in LOOKS[type(section)](screen, section)]
     while lines and not lines[-1]:
         del lines[-1]
@@ -77,7 +77,7 @@ def _paragraph(screen: Screen, paragraph: Paragraph) -> list[str]:
 
 def _drawing(screen: Screen, drawing: Drawing) -> list[str]:
     lines = drawing.draw(screen.width - GAP)
-    return [*(" " * GAP + screen.styled(printable(line), "bold") for line in lines), ""]
+    return [*(" " * GAP + screen.styled(printable(line), drawing.style) for line in lines), ""]
 
 
 def _remarks(screen: Screen, remarks: Remarks) -> list[str]:

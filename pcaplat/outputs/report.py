@@ -5,11 +5,14 @@ are plain here: each format makes those of strangers harmless, and escapes what 
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pcaplat.records import dataclass
 
-Medium = Literal["screen", "brief", "verbose", "paper"]
+Topic = Literal["clocks", "requests", "budget"]
+"""What --verbose adds and an option of its own asks for alone."""
+
+Medium = Literal["screen", "brief", "verbose", "paper"] | Topic
 """What is read once, as wide as the terminal is; there without --verbose alone, or with it alone;
 and what is kept, with every figure."""
 
@@ -45,6 +48,7 @@ class Drawing(Section):
     """Lines that are drawn for so many columns."""
 
     draw: Callable[[int], Sequence[str]]
+    style: str = "bold"
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,14 @@ class Report:
     rows: Iterable[Mapping[str, Any]]
     sections: Iterable[Section]
     is_verbose: bool = False
+    topics: Collection[Topic] = ()
+
+    @property
+    def on_screen(self) -> tuple[Medium, ...]:
+        """What a terminal shows: all topics with --verbose, else those that are asked for."""
+        if self.is_verbose:
+            return ("screen", "verbose", *get_args(Topic))
+        return ("screen", "brief", *self.topics)
 
     def on(self, *media: Medium) -> Iterator[Section]:
         """Give the sections that one of these media has."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, cast
 
 from pcaplat.errors import ClaimError
 from pcaplat.metrics.runs import UNNAMED, Scenario
@@ -15,6 +15,7 @@ from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
 from pcaplat.study.scenarios import scenario_at, study_at
 from pcaplat.study.sources import RunReader, ScenarioSource
+from pcaplat.tables.documents import VerdictsDocument
 from pcaplat.validating.verdicts import validate as judge
 
 
@@ -29,7 +30,7 @@ def validate(
     accepts_order: bool = False,
     warm_up_ns: int | None = None,
     options: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> VerdictsDocument:
     """Judge claims by captures.
 
     Args:
@@ -42,7 +43,7 @@ def validate(
         options: Arguments of `merge` for captures.
 
     Returns:
-        The document `pcaplat.verdicts/1` (docs/method/validate.md).
+        The document `pcaplat.verdicts/1` (docs/method/validate.md, pcaplat.tables.documents).
 
     Raises:
         InputError: What was given cannot be used; ClaimError: a claim cannot be judged by captures.
@@ -61,7 +62,7 @@ def validate(
     _check_names(results, chosen_claims(names))
     scenarios = scenarios_at(results, chosen, reader)
     refuse_copies(list(scenarios.values()))
-    return judge(chosen, scenarios, accepts_order=accepts_order)
+    return cast("VerdictsDocument", judge(chosen, scenarios, accepts_order=accepts_order))
 
 
 def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Any]:

@@ -128,7 +128,7 @@ def compared(folder: Path, of_run: Callable[[str, int], Moved]) -> dict[str, Any
             for name in ("host1-vm.pcap", "host2-vm.pcap"):
                 moved = of_run(scenario, number)
                 restamped(recorded / f"{name}.zst", run / name, moved, n_before)
-    return compare(folder / "l2", folder / "dfw", options=ALL_CLOCKS)
+    return {**compare(folder / "l2", folder / "dfw", options=ALL_CLOCKS)}
 
 
 def texts(document: dict[str, Any]) -> list[str]:

@@ -60,7 +60,7 @@ def split(given: Set, name: str, ahead_ns: int) -> Set:
     return given.having(**{name: replace(given.places[name], ahead_ns=ahead)})
 
 
-def found(given: Set, folder: Path) -> list[str]:
+def found(given: Set, folder: Path) -> list[str | None]:
     return [row["point"] for row in lint(given.save(folder))["findings"] if row["code"] == CODE]
 
 

@@ -21,8 +21,9 @@ LEAST_WAIT = 20
 class Distribution:
     """Latencies of one segment and direction: exact extremes and moments, and a histogram.
 
-    `middles_ns` are the middles of the occupied bins, ascending; a value differs from its bin's by
-    at most 2^-11 of itself (rust/src/base/histogram.rs).
+    `middles_ns` are the latencies themselves, ascending, of up to 4096 packets; of more, they are
+    the middles of the occupied bins, from which a value differs by at most 2^-11 of itself
+    (rust/src/base/histogram.rs).
     """
 
     n: int

@@ -1,9 +1,10 @@
 //! Latencies block by block of time: what tells how alike neighbours are.
 //!
-//! Equal blocks of a run's time each keep count, sum and sum of squares, exact, and a histogram. They
-//! merge by addition, so that neither threads nor the order of files change a figure.
+//! Equal blocks of a run's time each keep count, sum and sum of squares, exact, and a histogram; while
+//! latencies are few, the latencies themselves. They merge by addition, so that neither threads nor
+//! the order of files change a figure.
 
-use crate::base::histogram::{bin, middle_ns};
+use crate::base::histogram::{FEW, bin, middle_ns};
 
 /// How many blocks a run has.
 pub const N_BLOCKS: usize = 256;
@@ -58,6 +59,10 @@ impl Sums {
 #[derive(Debug, Default)]
 pub struct Blocks {
     sums: Vec<Sums>,
+    /// Block and latency, while they are few in all.
+    few: Vec<(u32, i64)>,
+    /// Latencies in all.
+    n: usize,
     /// Block and bin of latencies that were not put in order yet.
     waiting: Vec<u32>,
     /// Block and bin, ascending, and how many latencies lie there.
@@ -80,9 +85,26 @@ impl Blocks {
         if let Some(sums) = self.sums.get_mut(block) {
             sums.add(&one);
         }
+        let block = u32::try_from(block).unwrap_or(0);
+        self.n += 1;
+        if self.n <= FEW {
+            self.few.push((block, latency_ns));
+            return;
+        }
+        self.spread();
         self.waiting.push(code(block, bin(latency_ns)));
         if self.waiting.len() >= BATCH {
             self.settle();
+        }
+    }
+
+    /// Counts by bins from now on.
+    #[inline]
+    fn spread(&mut self) {
+        if !self.few.is_empty() {
+            let few = std::mem::take(&mut self.few);
+            let codes = few.into_iter().map(|(block, ns)| code(block, bin(ns)));
+            self.waiting.extend(codes);
         }
     }
 
@@ -110,10 +132,18 @@ impl Blocks {
 
     /// Adds all counts of others.
     pub fn merge(&mut self, mut other: Self) {
+        self.n += other.n;
+        if self.n <= FEW {
+            self.few.append(&mut other.few);
+        } else {
+            other.spread();
+            self.spread();
+        }
         other.settle();
         self.settle();
         if self.sums.is_empty() {
-            *self = other;
+            self.sums = other.sums;
+            self.occupied = other.occupied;
             return;
         }
         for (sums, more) in self.sums.iter_mut().zip(&other.sums) {
@@ -131,12 +161,24 @@ impl Blocks {
         &self.sums
     }
 
-    /// Block, middle of the bin in ns, and count, ascending, once all is put in order by a merge.
-    pub fn bins(&self) -> impl Iterator<Item = (usize, f64, u32)> + '_ {
-        self.occupied.iter().map(|(code, n)| {
+    /// Block, latency in ns and count, ascending, once all is put in order by a merge: of few each
+    /// latency, else the middles of bins.
+    #[must_use]
+    pub fn values(&self) -> Vec<(usize, f64, u32)> {
+        let mut few = self.few.clone();
+        few.sort_unstable();
+        let same = few.chunk_by(|one, other| one == other);
+        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+        let few = same.filter_map(|run| {
+            let (block, latency_ns) = run.first()?;
+            let n = u32::try_from(run.len()).unwrap_or(u32::MAX);
+            Some((*block as usize, *latency_ns as f64, n))
+        });
+        let binned = self.occupied.iter().map(|(code, n)| {
             let bin = i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS;
             ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
-        })
+        });
+        few.chain(binned).collect()
     }
 }
 
@@ -182,8 +224,7 @@ fn add_if_same((code, n): &mut (u32, u32), kept: &mut (u32, u32)) -> bool {
 }
 
 #[inline]
-fn code(block: usize, bin: i32) -> u32 {
-    let block = u32::try_from(block).unwrap_or(0);
+fn code(block: u32, bin: i32) -> u32 {
     let bin = bin.saturating_add(HALF_BINS);
     (block << BIN_BITS) | u32::try_from(bin).unwrap_or(0)
 }
@@ -220,12 +261,12 @@ mod tests {
         }
         let mut alone = Blocks::default();
         alone.merge(whole);
-        assert!(merged.bins().eq(alone.bins()));
+        assert!(merged.values() == alone.values());
         assert_eq!(merged.sums(), alone.sums());
         let expected = expected
             .into_iter()
             .map(|((block, bin), n)| (block, middle_ns(bin), n));
-        assert!(merged.bins().eq(expected));
+        assert!(merged.values().into_iter().eq(expected));
         let sum: i128 = values().iter().map(|(_, value)| i128::from(*value)).sum();
         assert_eq!(merged.sums().iter().map(|s| s.sum_ns).sum::<i128>(), sum);
     }
@@ -245,7 +286,32 @@ mod tests {
         }
         let mut all = Blocks::default();
         all.merge(ends);
-        assert_eq!(all.bins().map(|(_, _, n)| n).collect::<Vec<_>>(), [1, 1, 1]);
+        let counts = all.values().into_iter().map(|(_, _, n)| n);
+        assert_eq!(counts.collect::<Vec<_>>(), [1, 1, 1]);
         assert_eq!(all.sums()[255].n, 3);
+    }
+
+    #[test]
+    fn latencies_are_exact_while_they_are_few() {
+        for n in [FEW / 2, FEW, FEW + 1, FEW + BATCH] {
+            let mut whole = Blocks::default();
+            let mut parts = [Blocks::default(), Blocks::default()];
+            let mut expected: BTreeMap<(usize, i64), u32> = BTreeMap::new();
+            for i in 0..n {
+                let (block, value) = (i * N_BLOCKS / n, 194_000 + i64::try_from(i % 3).unwrap());
+                whole.add(block, value);
+                parts[i % 2].add(block, value);
+                *expected.entry((block, value)).or_default() += 1;
+            }
+            let mut merged = Blocks::default();
+            for part in parts.into_iter().rev() {
+                merged.merge(part);
+            }
+            let mut alone = Blocks::default();
+            alone.merge(whole);
+            assert_eq!(merged.values(), alone.values());
+            let is_exact = merged.values().len() == expected.len();
+            assert_eq!(is_exact, n <= FEW);
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! Mergeable log-linear histograms of signed nanoseconds, as `HdrHistogram` lays them out: exact below
 //! 2^11 ns, then 2^10 bins per power of two, so a value is off by at most 2^-11 (0.049 %) of itself.
+//! Values are kept as they are while they are few, so that figures of few packets are exact.
+
+/// So many values are kept as they are; of more there are bins alone.
+pub const FEW: usize = 1 << 12;
 
 /// Bits kept of a value.
 const PRECISION_BITS: u32 = 11;
@@ -30,9 +34,11 @@ pub fn middle_ns(bin: i32) -> f64 {
     if bin < 0 { -middle } else { middle }
 }
 
-/// Counts per bin, with the exact count, sum, minimum and maximum beside them.
+/// Counts per bin, or of each value while they are few, with the exact count, sum, minimum and
+/// maximum beside them. Whether they are few is a matter of their number, not of their order.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
+    few: Vec<i64>,
     positive: Vec<u64>,
     negative: Vec<u64>,
     /// Number of values.
@@ -61,7 +67,26 @@ impl Histogram {
         self.sum_of_squares += value * value;
         self.min_ns = self.min_ns.min(value_ns);
         self.max_ns = self.max_ns.max(value_ns);
+        if self.is_of_few() {
+            self.few.push(value_ns);
+            return;
+        }
+        self.spread();
         self.count(bin(value_ns), 1);
+    }
+
+    fn is_of_few(&self) -> bool {
+        self.n <= FEW as u64
+    }
+
+    /// Counts by bins from now on.
+    #[inline]
+    fn spread(&mut self) {
+        if !self.few.is_empty() {
+            for value_ns in std::mem::take(&mut self.few) {
+                self.count(bin(value_ns), 1);
+            }
+        }
     }
 
     fn count(&mut self, bin: i32, n: u64) {
@@ -92,13 +117,35 @@ impl Histogram {
         self.sum_of_squares += other.sum_of_squares;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        if self.is_of_few() {
+            self.few.extend_from_slice(&other.few);
+            return;
+        }
+        self.spread();
+        for value_ns in &other.few {
+            self.count(bin(*value_ns), 1);
+        }
         for (bin, n) in other.bins() {
             self.count(bin, n);
         }
     }
 
+    /// Ascending values with their counts: as they are while they are few, else the middles of bins.
+    #[must_use]
+    pub fn values(&self) -> Vec<(f64, u64)> {
+        if !self.is_of_few() {
+            return self.bins().map(|(bin, n)| (middle_ns(bin), n)).collect();
+        }
+        let mut few = self.few.clone();
+        few.sort_unstable();
+        let same = few.chunk_by(|one, other| one == other);
+        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+        same.filter_map(|run| Some((*run.first()? as f64, run.len() as u64)))
+            .collect()
+    }
+
     /// The occupied bins in ascending order of value, with their counts.
-    pub fn bins(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
+    fn bins(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         let signed = |index: usize| i32::try_from(index).unwrap_or(i32::MAX);
         let negative = self.negative.iter().enumerate().rev();
         let negative = negative.map(move |(index, n)| (-signed(index), *n));
@@ -141,7 +188,15 @@ mod tests {
 
     #[test]
     fn merging_equals_counting_together() {
-        let values: Vec<i64> = (0..2000).map(|i| (i * 7919 % 100_003) - 20_000).collect();
+        for n in [FEW / 2, FEW - 1, FEW, FEW + 1, 2 * FEW] {
+            merging_equals_counting(n);
+        }
+    }
+
+    fn merging_equals_counting(n: usize) {
+        let values: Vec<i64> = (0..i64::try_from(n).unwrap())
+            .map(|i| (i * 7919 % 100_003) - 20_000)
+            .collect();
         let (mut whole, mut left, mut right) = (
             Histogram::default(),
             Histogram::default(),
@@ -156,10 +211,25 @@ mod tests {
             }
         }
         left.merge(&right);
-        assert!(left.bins().eq(whole.bins()));
+        assert_eq!(left.values(), whole.values());
         assert_eq!(
             (left.n, left.sum_ns, left.min_ns, left.max_ns),
             (whole.n, whole.sum_ns, whole.min_ns, whole.max_ns)
+        );
+    }
+
+    #[test]
+    fn values_are_exact_while_they_are_few() {
+        let mut histogram = Histogram::default();
+        for i in 0..FEW {
+            histogram.add(194_000 + i64::from(i >= FEW / 2));
+        }
+        let half = FEW as u64 / 2;
+        assert_eq!(histogram.values(), [(194_000.0, half), (194_001.0, half)]);
+        histogram.add(194_000);
+        assert_eq!(
+            histogram.values(),
+            [(middle_ns(bin(194_000)), 2 * half + 1)]
         );
     }
 }

@@ -3,7 +3,7 @@
 use super::record::{counts, floats, ints, record, records};
 use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
 use crate::base::blocks::{Blocks, Sums};
-use crate::base::histogram::{Histogram, middle_ns};
+use crate::base::histogram::Histogram;
 use crate::base::latencies::Latencies;
 use crate::matching::FrameId;
 use crate::matching::Matched;
@@ -189,21 +189,21 @@ impl<'py> IntoPyObject<'py> for FrameId {
     }
 }
 
-/// Occupied bins by their middles.
+/// Values, or occupied bins by their middles.
 impl<'py> IntoPyObject<'py> for &Histogram {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
-        let (bins, counts): (Vec<i32>, Vec<u64>) = self.bins().unzip();
+        let (values_ns, counts): (Vec<f64>, Vec<u64>) = self.values().into_iter().unzip();
         record!(py, "latencies.segments", "Distribution", {
             n: self.n,
             sum_ns: self.sum_ns,
             sum_of_squares: self.sum_of_squares,
             min_ns: self.min_ns,
             max_ns: self.max_ns,
-            middles_ns: bins.into_iter().map(middle_ns).collect::<Vec<_>>(),
+            middles_ns: values_ns,
             counts,
         })
     }
@@ -221,13 +221,14 @@ impl<'py> IntoPyObject<'py> for &Blocks {
         #[expect(clippy::cast_precision_loss, reason = "a variance needs no more")]
         let squares = |one: &Sums| one.sum_of_squares as f64;
         let block = |at: usize| i64::try_from(at).unwrap_or(0);
+        let values = self.values();
         record!(py, "blocks", "CountedBlocks", {
             n: counts(py, sums().map(|one| one.n))?,
             sum_ns: ints(py, sums().map(|one| total(one.sum_ns)))?,
             sum_of_squares: floats(py, sums().map(squares))?,
-            bin_of: ints(py, self.bins().map(|(at, _, _)| block(at)))?,
-            middles_ns: floats(py, self.bins().map(|(_, middle, _)| middle))?,
-            counts: ints(py, self.bins().map(|(_, _, n)| n.into()))?,
+            bin_of: ints(py, values.iter().map(|(at, _, _)| block(*at)))?,
+            middles_ns: floats(py, values.iter().map(|(_, value, _)| *value))?,
+            counts: ints(py, values.iter().map(|(_, _, n)| (*n).into()))?,
         })
     }
 }

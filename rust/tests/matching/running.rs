@@ -89,7 +89,7 @@ pub(crate) struct Said {
     pub(crate) counts: Vec<[u64; 7]>,
     pub(crate) links: String,
     pub(crate) least: String,
-    bins: Vec<Vec<(i32, u64)>>,
+    latencies: Vec<Vec<(f64, u64)>>,
     spills: Vec<Vec<[u8; 16]>>,
     rows: Vec<[u8; 56]>,
     outcomes: Vec<Vec<u8>>,
@@ -122,10 +122,10 @@ pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> S
     Said {
         counts,
         links: format!("{:?}", numbers.collect::<Vec<_>>()),
-        bins: links
+        latencies: links
             .iter()
             .flatten()
-            .map(|link| link.histogram.bins().collect())
+            .map(|link| link.histogram.values())
             .collect(),
         least: format!("{least:?}"),
         spills: spills.iter().flatten().map(|paths| rows(paths)).collect(),

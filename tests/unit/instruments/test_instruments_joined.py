@@ -132,6 +132,7 @@ def test_real_witnesses_agree_with_the_captures() -> None:
         assert row["captures_value"] == pytest.approx(row["instrument_value"], rel=0.01)
     assert document["warnings"] == []
     costs = next(row for row in document["verdicts"] if row["id"] == "cost")
+    assert costs["estimate"] is not None
     assert costs["estimate"] > 0
 
 

@@ -16,12 +16,12 @@ import pcaplat
 from pcaplat.errors import InputError
 from pcaplat.model.blocks import Blocks
 from pcaplat.outputs.page.sections import measured_sections
+from pcaplat.outputs.reports.merge.distributions import BARS, sparkline
 from pcaplat.plots import Plots, render
 from pcaplat.plots.ccdf import ccdf_figure
 from pcaplat.plots.claims import claim_figures
 from pcaplat.plots.comparison import comparison_figures
 from pcaplat.plots.figure import Measured
-from pcaplat.plots.sparkline import BARS, sparkline
 from pcaplat.plots.timeline import timeline_figure
 from tests.conftest import ROOT
 

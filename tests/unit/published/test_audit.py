@@ -64,7 +64,7 @@ Cells = dict[tuple[str, str], dict[str, Any]]
 def table(name: str) -> dict[str, Any]:
     (found,) = audit([name])["tables"]
     assert isinstance(found, dict)
-    return found
+    return {**found}
 
 
 def cells(name: str) -> Cells:

@@ -1,6 +1,7 @@
 """The result: its large tables live as long as anybody who can ask for them."""
 
 import gc
+from math import ceil
 from pathlib import Path
 
 import polars as pl
@@ -60,6 +61,25 @@ def test_lazy_frames_push_down_and_join(result: pcaplat.Result) -> None:
     assert both.select(pl.len()).collect().item() == 1968
     first = packets.filter(pl.col("frame") == 2).select("t_ns").collect()
     assert first.height == len(SAMPLE)
+
+
+def test_quantiles_of_few_packets_are_latencies_of_packets() -> None:
+    """To the nanosecond, by the rank of each: above 2 µs the bins of a histogram are wider."""
+    captures = sorted((ROOT / "samples" / "vxlan-delay200").glob("*.pcap.gz"))
+    with pcaplat.merge(captures, same_clock=["all"]) as result:
+        matches = result.matches.collect()
+        rows = [row for row in result.document["segments"] if "sw-a" in {row["near"], row["far"]}]
+        by_flow = {(r["near"], r["far"], r["direction"]): r for r in result.by("dscp").to_dicts()}
+    for row in rows:
+        ends = [row["near"], row["far"]]
+        up, down = ends if row["direction"] == "forward" else ends[::-1]
+        found = matches.filter(up_point=up, down_point=down)["latency_ns"].sort().to_list()
+        for name, share in (("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)):
+            assert row[name] == found[ceil(share * len(found)) - 1], (row["near"], name)
+        of_flow = by_flow[row["near"], row["far"], row["direction"]]
+        if of_flow["n"] == row["n"]:
+            assert (of_flow["p50_ns"], of_flow["p99_ns"]) == (row["p50_ns"], row["p99_ns"])
+    assert any(row["p50_ns"] > 200_000 for row in rows)
 
 
 def test_matches_agree_with_the_summary(result: pcaplat.Result) -> None:

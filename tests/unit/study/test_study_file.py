@@ -92,6 +92,7 @@ def test_a_study_of_two_is_a_comparison(study: Path) -> None:
     by_itself = compare(study)
     assert by_itself == compare(f"{study}:plain", f"{study}:tunnel")
     (row,) = by_itself["round_trips"]
+    assert row["delta_mean_ns"] is not None
     assert row["delta_mean_ns"] == pytest.approx(5000, abs=400)
     back = compare(f"{study}:tunnel", f"{study}:plain")["round_trips"][0]
     assert back["delta_mean_ns"] == pytest.approx(-row["delta_mean_ns"])

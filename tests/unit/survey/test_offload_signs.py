@@ -6,7 +6,7 @@ import struct
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -23,6 +23,8 @@ from tests.unit.diagnostics.lint_by_hand import FAR, NEAR, Packet, Set, in_tunne
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from pcaplat.tables.documents import Finding
 
     Filled = Callable[[int, bool], str]
 
@@ -62,7 +64,7 @@ def talk(family: tuple[str, str], protocol: int, filled: Filled, n: int = 400) -
     return found
 
 
-def signs(captures: Set, folder: Path) -> list[dict[str, Any]]:
+def signs(captures: Set, folder: Path) -> list[Finding]:
     found = lint(captures.save(folder), same_clock=["all"])["findings"]
     return [row for row in found if row["code"] == "offload-signs"]
 

@@ -1,12 +1,13 @@
 """A merge: the answer, what makes it doubtful, the segments; the rest if it is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pcaplat.outputs.report import Report, Section
 from pcaplat.outputs.reports.merge.breakdowns import breakdown_sections
 from pcaplat.outputs.reports.merge.budget import budget_sections
 from pcaplat.outputs.reports.merge.clocks import clock_sections
+from pcaplat.outputs.reports.merge.distributions import distribution_sections
 from pcaplat.outputs.reports.merge.doubts import doubt_sections
 from pcaplat.outputs.reports.merge.frames import frame_sections, slowest_sections
 from pcaplat.outputs.reports.merge.names import name_sections, short_names, with_names
@@ -37,16 +38,17 @@ def _sections(result: "Result") -> Iterator[Section]:
     short = short_names([row["point"] for row in document["captures"]])
     yield from name_sections(short)
     shown = with_names(document, short) if short else document
-    yield from (one for one in _read(shown, result) if one.only != "paper")
-    yield from (one for one in _read(document, result) if one.only == "paper")
+    yield from (one for one in _read(shown, result, short) if one.only != "paper")
+    yield from (one for one in _read(document, result, {}) if one.only == "paper")
 
 
-def _read(document: Row, result: "Result") -> Iterator[Section]:
+def _read(document: Row, result: "Result", short: Mapping[str, str]) -> Iterator[Section]:
     latencies = LatencyView.of(document)
     yield from path_sections(document, latencies)
     yield from answer_sections(document, latencies)
     yield from doubt_sections(document, latencies)
     yield from segment_sections(document, latencies)
+    yield from distribution_sections(latencies, result.blocks, short)
     yield from breakdown_sections(document)
     yield from round_trip_sections(document, latencies)
     yield from budget_sections(document)

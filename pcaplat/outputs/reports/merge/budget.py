@@ -31,9 +31,9 @@ def budget_sections(document: Row) -> Iterator[Section]:
         )
     checks = list(lines_of_checks(document))
     yield from (Paragraph(line, only="paper") for line in checks)
-    yield from (Paragraph(line, only="verbose") for line in checks)
+    yield from (Paragraph(line, only="budget") for line in checks)
     if lines:
-        yield Entries([Entry("Largest source of uncertainty", lines)], only="verbose")
+        yield Entries([Entry("Largest source of uncertainty", lines)], only="budget")
 
 
 def lines_of_budget(document: Row) -> Iterator[str]:

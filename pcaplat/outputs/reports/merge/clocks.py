@@ -14,7 +14,7 @@ def clock_sections(rows: Sequence[Row]) -> Iterator[Section]:
     steps = [str(len(row["steps"])) for row in rows]
     quality = Field("quality", [row["quality"] or "" for row in rows], is_left=True)
     if len(rows) > 1 and all(row["quality"] == "same-clock" for row in rows):
-        yield Paragraph("Clocks: all points share one clock", only="verbose")
+        yield Paragraph("Clocks: all points share one clock", only="clocks")
     else:
         reference = rows[0]["reference"] if rows else "none"
         fields = [
@@ -24,7 +24,7 @@ def clock_sections(rows: Sequence[Row]) -> Iterator[Section]:
             Field("steps", steps, 2),
             quality,
         ]
-        yield Grid(f"Clocks, as seen from {reference}", fields, only="verbose")
+        yield Grid(f"Clocks, as seen from {reference}", fields, only="clocks")
     fields = [
         points,
         Field("reference", [row["reference"] or "" for row in rows]),

@@ -57,7 +57,9 @@ def frame_sections(document: Row) -> Iterator[Section]:
     matching = document["matching"]
     texts = {n.removeprefix("n_"): format_count(matching[n]) for n in matching if n[:2] == "n_"}
     yield Grid("Frames", fields_of([texts]), only="paper")
-    more = "More: --verbose (clocks, requests, round trips, uncertainty); -o DIR (all tables)"
+    more = (
+        "More: --clocks, --requests, --budget, or all with --verbose; -o DIR (tables, report.html)"
+    )
     yield Paragraph(more, style="dim", only="brief")
 
 

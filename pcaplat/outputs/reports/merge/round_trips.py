@@ -33,7 +33,7 @@ def round_trip_sections(document: Row, latencies: LatencyView) -> Iterator[Secti
     scale = latencies.scale
     title = f"Round-trip contribution of each segment, {scale.unit} (needs no common clock)"
     above = [at for at, line in enumerate(lines) if latencies.is_whole(line)][:1]
-    yield Grid(title, _fields(lines, scale), rule_above=above, only="verbose")
+    yield Grid(title, _fields(lines, scale), rule_above=above, only="requests")
     yield from _kinds(document, latencies)
     yield from _transactions(document)
     rows = [row | {"mean_half_ns": half(row)} for row in document["round_trips"]]
@@ -59,7 +59,7 @@ def _kinds(document: Row, latencies: LatencyView) -> Iterator[Section]:
     whole = latencies.together(latencies.ends)
     mine = [line for line in lines if line.ends == latencies.ends and line.half_ns is not None]
     is_hidden = whole is not None and whole.half_ns is None
-    for these, only in ((mine if is_hidden else [], "screen"), (lines, "verbose")):
+    for these, only in ((mine if is_hidden else [], "screen"), (lines, "requests")):
         if these:
             kinds = Field("kind", [line.row["kind"] for line in these], is_left=True)
             title = f"Both ways, by kind of request, {latencies.scale.unit}"
@@ -94,10 +94,10 @@ def _transactions(document: Row) -> Iterator[Section]:
     one_in = rows[0]["one_in"]
     some = "" if one_in == 1 else f"; one in {one_in} of them"
     title = f"Requests and responses, {unit}, as the client's end of the path saw them{some}"
-    yield Grid(title, fields, only="verbose")
+    yield Grid(title, fields, only="requests")
     kinds = [row["kind"] for row in client.values() if row["kind"] in TURNS and _is_regular(row)]
     if kinds and "transactions" not in document:
-        yield Paragraph(_modes(kinds), only="verbose")
+        yield Paragraph(_modes(kinds), only="requests")
 
 
 def _modes(kinds: list[str]) -> str:
