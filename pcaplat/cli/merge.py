@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "pcaplat merge *.pcap",
     "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all    one clock stamped both",
-    "pcaplat merge *.pcap --filter 'tcp port 443' --slowest 5 --verbose",
-    "pcaplat merge *.pcap -o out                               all tables, as Parquet and JSON",
+    "pcaplat merge *.pcap --filter 'tcp port 443' -o out       all tables, as Parquet and JSON",
 )
 Pcapng = Annotated[
     bool, Option("--pcapng", help="With -o: write merged.pcapng too.", rich_help_panel=OUTPUT)
@@ -91,7 +90,7 @@ Verbose = Annotated[
     Option(
         "--verbose",
         "-v",
-        help="Show all that there is: the next three, distributions, and notes.",
+        help="Show all: the next three, distributions and notes.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -82,14 +82,14 @@ def typed_options(*groups: type) -> Options:
     return {name: option for name, option in every.items() if option.name}
 
 
-POINTS, PACKETS, REPORTED = "Points and clocks", "Which packets", "What is reported"
+POINTS, PACKETS, REPORTED = "Points and clocks", "Packets and decoding", "What is reported"
 PANELS: dict[type, str] = {
     PointOptions: POINTS,
     ProfileOptions: POINTS,
     ReferenceOptions: POINTS,
     FilterOptions: PACKETS,
     MatchingOptions: PACKETS,
-    DecodingOptions: "Decoding",
+    DecodingOptions: PACKETS,
     ReportOptions: REPORTED,
     RunOptions: RUNNING,
 }
