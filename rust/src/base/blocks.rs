@@ -48,6 +48,15 @@ pub struct Sums {
 }
 
 impl Sums {
+    fn of(latency_ns: i64) -> Self {
+        let size = u128::from(latency_ns.unsigned_abs());
+        Self {
+            n: 1,
+            sum_ns: i128::from(latency_ns),
+            sum_of_squares: size * size,
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         self.n += other.n;
         self.sum_ns += other.sum_ns;
@@ -76,14 +85,8 @@ impl Blocks {
         if self.sums.is_empty() {
             self.sums.resize(N_BLOCKS, Sums::default());
         }
-        let size = u128::from(latency_ns.unsigned_abs());
-        let one = Sums {
-            n: 1,
-            sum_ns: i128::from(latency_ns),
-            sum_of_squares: size * size,
-        };
         if let Some(sums) = self.sums.get_mut(block) {
-            sums.add(&one);
+            sums.add(&Sums::of(latency_ns));
         }
         let block = u32::try_from(block).unwrap_or(0);
         self.n += 1;
@@ -167,13 +170,7 @@ impl Blocks {
     pub fn values(&self) -> Vec<(usize, f64, u32)> {
         let mut few = self.few.clone();
         few.sort_unstable();
-        let same = few.chunk_by(|one, other| one == other);
-        #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-        let few = same.filter_map(|run| {
-            let (block, latency_ns) = run.first()?;
-            let n = u32::try_from(run.len()).unwrap_or(u32::MAX);
-            Some((*block as usize, *latency_ns as f64, n))
-        });
+        let few = few.chunk_by(|one, other| one == other).filter_map(counted);
         let binned = self.occupied.iter().map(|(code, n)| {
             let bin = i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS;
             ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
@@ -212,6 +209,14 @@ fn sort(codes: &mut Vec<u32>) {
         }
         std::mem::swap(codes, &mut sorted);
     }
+}
+
+/// Block, latency and count of latencies that are the same.
+fn counted(same: &[(u32, i64)]) -> Option<(usize, f64, u32)> {
+    let (block, latency_ns) = same.first()?;
+    let n = u32::try_from(same.len()).unwrap_or(u32::MAX);
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
+    Some((*block as usize, *latency_ns as f64, n))
 }
 
 /// Adds the count of the same bin.
