@@ -15,16 +15,33 @@ COLUMNS = ["point", "layers", "t_ns"]
 MOST_STAMPS = 4096
 """So many stamps of a point are kept, chosen by their hash: equal ones everywhere."""
 
+N_TIMES = 2_049
+"""The first times of a point that are kept as they are: what lies between them tells copies that
+were moved, trimmed or stamped anew."""
+
+WINDOW = 256
+"""So many gaps between frames are looked for among those of another capture."""
+
+LEAST_GAPS = 32
+"""Fewer may be alike by chance."""
+
+JITTER_NS = 100
+"""Gaps of a copy differ by no more, beyond the resolution of its stamps."""
+
+ALIKE_SHARE, UNLIKE_SHARE = 0.99, 0.9
+"""A copy has so many of the gaps at one place, and fewer at all others; else they tell nothing."""
+
 MIX = np.uint64(0x9E3779B97F4A7C15)
 """2⁶⁴ by the golden ratio (Knuth, TAOCP 3, §6.4)."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Frames of each point by their layers, and hashes of stamps, ascending."""
+    """Frames of each point by their layers, hashes of stamps, ascending, and the first times."""
 
     layers: Mapping[str, Mapping[str, int]]
     stamps: Mapping[str, "np.ndarray"]
+    times_ns: Mapping[str, "np.ndarray"]
 
     def share_of(self, point: str, layer: str) -> float:
         """Share of a point's frames that have a layer, at any depth."""
@@ -44,6 +61,7 @@ def contents_of(batches: "Iterable[pa.RecordBatch | pa.Table]") -> Contents:
     """Sum up the packets table, whole or batch by batch."""
     layers: dict[str, Counter[str]] = {}
     stamps: dict[str, np.ndarray] = {}
+    times: dict[str, np.ndarray] = {}
     for batch in batches:
         points = batch["point"].to_numpy(zero_copy_only=False)
         names, t_ns = batch["layers"].to_pylist(), batch["t_ns"].to_numpy()
@@ -51,10 +69,12 @@ def contents_of(batches: "Iterable[pa.RecordBatch | pa.Table]") -> Contents:
             mine = points == point
             counted = Counter(name for name, is_mine in zip(names, mine, strict=True) if is_mine)
             layers.setdefault(point, Counter()).update(counted)
+            first = times.get(point, np.zeros(0, np.int64))
+            times[point] = np.concatenate([first, t_ns[mine][: N_TIMES - len(first)]])
             hashes = t_ns[mine].astype(np.uint64) * MIX
             known = stamps.get(point, np.zeros(0, np.uint64))
             stamps[point] = np.unique(np.concatenate([known, hashes]))[:MOST_STAMPS]
-    return Contents(layers, stamps)
+    return Contents(layers, stamps, times)
 
 
 def share_in_common(one: "np.ndarray", other: "np.ndarray") -> float:
@@ -71,3 +91,24 @@ def share_in_common(one: "np.ndarray", other: "np.ndarray") -> float:
     kept = [each[each <= last] for each in (one, other)]
     least = min(map(len, kept))
     return len(np.intersect1d(*kept)) / least if least else 0.0
+
+
+def rhythm_in_common(
+    one: "np.ndarray", other: "np.ndarray", resolution_ns: float
+) -> tuple[float, float]:
+    """Give the share of equal gaps between frames at the best place of one capture, and the next.
+
+    Args:
+        one: Times of the frames of one capture, ns.
+        other: Of the other one, of which a stretch is looked for.
+        resolution_ns: Of the coarser stamps.
+    """
+    gaps, others = np.diff(one), np.diff(other)
+    n = min(WINDOW, min(len(gaps), len(others)) // 2)
+    if n < LEAST_GAPS:
+        return 0.0, 0.0
+    start = (len(others) - n) // 2
+    places = np.lib.stride_tricks.sliding_window_view(gaps, n)
+    off = np.abs(places - others[start : start + n])
+    shares = np.sort((off <= JITTER_NS + resolution_ns).mean(axis=1))
+    return float(shares[-1]), float(shares[-2])

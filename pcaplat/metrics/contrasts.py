@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Protocol
 
+from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short
+from pcaplat.metrics.latency import direction_of
 from pcaplat.metrics.means import Measurement
-from pcaplat.metrics.metric import MetricQuery, Unavailable
+from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
@@ -19,6 +21,7 @@ from pcaplat.statistics.intervals import Estimate, across, pooled
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.mean_pairs import MeanPair, RelativeChange, independent
 from pcaplat.statistics.rounds import LEAST_ROUNDS, Times, of_rounds, rounds_of
+from pcaplat.statistics.scattered_shares import ScatteredShares
 
 RUNS, WITHIN = "runs", "within-run"
 INTERLEAVED, ONE_AFTER_THE_OTHER, NO_ORDER = "interleaved", "in-a-row", "unknown"
@@ -36,6 +39,11 @@ UNORDERED = (
     "not matter, add --accept-order"
 )
 
+TOO_SHORT = (
+    "too little data: fewer than 25 packets of a run lie beyond the quantile, so that a run does "
+    "not have it itself, and neither has the difference of two; capture for longer"
+)
+
 
 @dataclass(frozen=True)
 class Contrast:
@@ -45,7 +53,7 @@ class Contrast:
     time; empty for one. `measurements` are those of the runs, of one scenario.
     """
 
-    estimate: Estimate | LossEstimate | RelativeChange | None = None
+    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange | None = None
     value: float | None = None
     baseline: float | None = None
     treatment: float | None = None
@@ -69,11 +77,39 @@ class Change(Protocol):
 
 def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
     """Take a figure of one scenario."""
-    measurements = [read(run, query) for run in scenario.runs]
-    missing = [one for one in measurements if isinstance(one, Unavailable)]
+    answers = [read(run, query) for run in scenario.runs]
+    missing = [one for one in answers if isinstance(one, Unavailable)]
     if missing:
         return Contrast(why=missing[0].why, n_runs=scenario.n_runs)
-    return _of_runs([one for one in measurements if isinstance(one, Measurement)])
+    measurements = [one for one in answers if isinstance(one, Measurement)]
+    contrast = _of_runs(measurements)
+    short = _of_short_runs(scenario, query, measurements)
+    if short is None or contrast.replication != RUNS:
+        return contrast
+    return replace(contrast, estimate=short, value=short.value)
+
+
+def _of_short_runs(
+    scenario: Scenario, query: MetricQuery, measurements: Sequence[Measurement]
+) -> CountedQuantile | None:
+    """Take a quantile by counts where a run has too few packets beyond it; None elsewhere."""
+    share = SHARES.get(query.statistic)
+    if share is None or not any(is_short(one.n, share) for one in measurements):
+        return None
+    sides = [direction_of(run, query) for run in scenario.runs]
+    known = [side for side in sides if side is not None]
+    if len(known) < len(sides):
+        return None
+    is_variation = query.metric == "delay-variation"
+    origins = [some.least_ns if is_variation else 0.0 for some in known]
+    bias = max(one.bias for one in measurements)
+    return CountedQuantile(known, origins, share, bias, _together)
+
+
+def _together(counted: Sequence[Measurement]) -> LossEstimate | None:
+    """Join shares of runs as losses of runs are."""
+    found = _of_runs(counted).estimate
+    return found if isinstance(found, LossEstimate) else None
 
 
 def _of_runs(measurements: Sequence[Measurement]) -> Contrast:
@@ -124,7 +160,9 @@ def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
     clustered = sum(one.n_lost * one.clustering for one in losses)
     clustering = clustered / n_lost if n_lost else max(one.clustering for one in losses)
     df = min(one.df for one in losses)
-    return LossEstimate(n_lost, n, clustering=clustering, df=df)
+    counts = [(float(one.n_lost), float(one.n)) for one in losses]
+    scattered = ScatteredShares(counts) if len(counts) >= LEAST_RUNS else None
+    return LossEstimate(n_lost, n, clustering=clustering, df=df, scattered=scattered)
 
 
 def difference_of(
@@ -149,6 +187,10 @@ def difference_of(
     if missing:
         return replace(missing[0], n_runs=min(one.n_runs for one in sides))
     after, before = sides
+    if any(isinstance(one.estimate, CountedQuantile) for one in sides):
+        value = (after.value or 0.0) - (before.value or 0.0)
+        n_runs = min(one.n_runs for one in sides)
+        return Contrast(value=None if is_relative else value, n_runs=n_runs, why=TOO_SHORT)
     is_replicated = all(one.replication == RUNS for one in sides)
     contrast = Contrast(
         baseline=before.value,

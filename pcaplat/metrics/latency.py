@@ -14,7 +14,11 @@ from pcaplat.metrics.means import Measurement, coarse_ns, of_means
 from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
+
+LEAST_PAIRED = 1.5
+"""With fewer requests beyond a quantile it is next to the greatest of them, which tells nothing."""
 
 
 def _ends(run: MeasuredRun, query: MetricQuery) -> tuple[str, str]:
@@ -66,6 +70,9 @@ def _paired(run: MeasuredRun, query: MetricQuery, ends: tuple[str, str]) -> Answ
             "its mean does not"
         )
     n = rows[0]["n_paired"]
+    if n * (1 - SHARES[query.statistic]) < LEAST_PAIRED:
+        text = f"{n:,} requests are too few for the {query.statistic} of a round trip"
+        return Unavailable(run.says(f"{text}: hardly one lies beyond it; capture for longer"))
     off_ns = coarse_ns(run, ends, found, is_single=True) + waiting_ns(run, ends)
     why = f"one run has one {query.statistic} of round trips, and no interval for it; three have"
     return Measurement(float(value), None, n, n, off_ns, why)
@@ -79,6 +86,13 @@ def one_way(run: MeasuredRun, query: MetricQuery) -> Answer:
 def variation(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Delay variation: above the least latency (RFC 5481 §4.2); needs no common clock."""
     return _of_direction(run, query, is_variation=True)
+
+
+def direction_of(run: MeasuredRun, query: MetricQuery) -> Blocks | None:
+    """Latencies of one direction, block by block; None if that is not what is asked for."""
+    if query.metric not in {"one-way-latency", "delay-variation"}:
+        return None
+    return run.blocks.get((*_ends(run, query), query.direction or "forward"))
 
 
 def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -> Answer:

@@ -5,6 +5,7 @@ from math import inf, sqrt
 from pcaplat import _native
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, t_quantile
+from pcaplat.statistics.scattered_shares import ScatteredShares
 
 TAIL = 0.975
 
@@ -16,8 +17,8 @@ class LossEstimate:
     Losses that come in bursts tell less than as many that come one by one: `clustering` is how many
     of them are worth one (the variance of the ratio over blocks of time by that of independent
     losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
-    Graubard 1998). `runs` is what the runs' scatter says, where there are enough: the wider of both
-    holds.
+    Graubard 1998). `runs` is what the runs' scatter says, where there are enough, and `scattered`
+    what they may scatter by that seldom lose much: the widest of all holds.
     """
 
     n_lost: int
@@ -25,6 +26,7 @@ class LossEstimate:
     runs: Estimate | None = None
     clustering: float = 1.0
     df: float = inf
+    scattered: ScatteredShares | None = None
 
     @property
     def value(self) -> float:
@@ -50,6 +52,8 @@ class LossEstimate:
         if self.runs is None:
             return lo, hi
         low, high = self.runs.interval(confidence)
+        if self.scattered is not None and self.n_lost:
+            high = max(high, self.scattered.upper(tail))
         return max(0.0, min(lo, low)), min(1.0, max(hi, high))
 
     @property
@@ -70,7 +74,10 @@ class LossEstimate:
             alone = 1.0 if limit <= 1 else 0.0
         else:
             alone = _native.beta_cdf(n - k, k + 1, 1 - min(limit, 1.0))
-        return alone if self.runs is None else max(alone, self.runs.p_not_below(limit))
+        told = [alone] if self.runs is None else [alone, self.runs.p_not_below(limit)]
+        if self.scattered is not None and self.n_lost:
+            told.append(self.scattered.p_not_below(limit))
+        return max(told)
 
     def p_not_above(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or less"."""

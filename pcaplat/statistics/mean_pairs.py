@@ -8,11 +8,15 @@ factors whose contrast, treatment − factor × baseline, may be 0.
 from collections.abc import Sequence
 from math import inf, sqrt
 
+from pcaplat import _native
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate
 
 SURELY_NOT_0 = 0.99
 """A ratio has no interval unless its baseline differs from 0 at this confidence."""
+
+LINE_LEVEL = 0.05
+"""So rarely is a line over time taken out of a ratio's error where nothing follows one."""
 
 N_HALVINGS = 100
 MOST_DOUBLINGS = 60
@@ -27,10 +31,34 @@ class JointError:
     shared: float
     df: float
 
-    def of(self, factor: float) -> float:
-        """Variance of treatment − factor × baseline."""
+    def of(self, factor: float) -> tuple[float, float]:
+        """Variance of treatment − factor × baseline, and its degrees of freedom."""
         alone = self.treatment + factor**2 * self.baseline
-        return max(alone - 2 * factor * self.shared, 0.0)
+        return max(alone - 2 * factor * self.shared, 0.0), self.df
+
+
+@dataclass(frozen=True)
+class LinedError:
+    """An error of which some may be a change with time, along a line: all of it, and the `rest`.
+
+    A difference keeps all of it: if it changes itself, nobody knows how far. A ratio of two that
+    change by as much changes with them, and is told at the middle of the time by the rest alone.
+    """
+
+    all: JointError
+    rest: JointError
+
+    def of(self, factor: float) -> tuple[float, float]:
+        """Variance of treatment − factor × baseline, and its degrees of freedom."""
+        (whole, df), (rest, rest_df) = self.all.of(factor), self.rest.of(factor)
+        if factor == 1 or not rest_df or not whole:
+            return whole, df
+        line = max(whole * df - rest * rest_df, 0.0)
+        if not rest:
+            return (rest, rest_df) if line else (whole, df)
+        # Fisher's F of one and `rest_df` degrees of freedom
+        p = _native.beta_cdf(rest_df / 2, 0.5, rest_df / (rest_df + line / rest))
+        return (rest, rest_df) if p < LINE_LEVEL else (whole, df)
 
 
 @dataclass(frozen=True)
@@ -39,14 +67,14 @@ class MeanPair:
 
     treatment: float
     baseline: float
-    errors: Sequence[JointError]
+    errors: Sequence[JointError | LinedError]
     biases: tuple[float, float] = (0.0, 0.0)
 
     def contrast(self, factor: float) -> Estimate:
         """Treatment − factor × baseline, with Welch and Satterthwaite's degrees of freedom."""
-        variances = [error.of(factor) for error in self.errors]
-        total = sum(variances)
-        spread = sum(v**2 / e.df for v, e in zip(variances, self.errors, strict=True) if v)
+        found = [error.of(factor) for error in self.errors]
+        total = sum(variance for variance, _ in found)
+        spread = sum(variance**2 / df for variance, df in found if variance)
         df = total**2 / spread if spread else inf
         bias = self.biases[0] + abs(factor) * self.biases[1]
         return Estimate(self.treatment - factor * self.baseline, sqrt(total), df, bias)
@@ -65,7 +93,8 @@ class MeanPair:
 
     def baseline_alone(self) -> Estimate:
         """Estimate of the baseline's mean."""
-        errors = [JointError(e.baseline, 0.0, 0.0, e.df) for e in self.errors]
+        alone = (e.all if isinstance(e, LinedError) else e for e in self.errors)
+        errors = [JointError(e.baseline, 0.0, 0.0, e.df) for e in alone]
         return MeanPair(self.baseline, 0.0, errors, (self.biases[1], 0.0)).contrast(0.0)
 
     def _negative(self) -> "MeanPair":

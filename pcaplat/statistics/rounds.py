@@ -2,7 +2,9 @@
 
 What all runs of one round share (a day, a temperature, another tenant) is in both sides of it and
 falls out of the difference. A change with time meets a round's sides at different times; a line
-over the rounds is taken out of both, unless rounds differ by themselves.
+over the rounds is taken out of both, unless rounds differ by themselves. Where every round has the
+same order, few rounds do not tell a line from a step between two days: the interval holds what
+either would make of it.
 """
 
 import itertools
@@ -13,7 +15,7 @@ import numpy as np
 from pcaplat import _native
 from pcaplat.model.arrays import Floats
 from pcaplat.records import dataclass
-from pcaplat.statistics.mean_pairs import JointError, MeanPair
+from pcaplat.statistics.mean_pairs import JointError, LinedError, MeanPair
 
 LEAST_ROUNDS = 3
 """With fewer, a change with time may be all of a difference."""
@@ -108,13 +110,25 @@ def of_rounds(rounds: Sequence[Round], biases: tuple[float, float] = (0.0, 0.0))
     missing = at.mean(axis=1, keepdims=True) - at
     if not is_smooth(rounds):
         missing = np.zeros_like(missing)
+    shift = missing.mean(axis=0)
     slopes, slope_errors = _lines(both, at - at.mean(axis=0))
-    moved = both + missing * slopes
-    means, shift = moved.mean(axis=0), missing.mean(axis=0)
-    errors = [_joint(np.cov(moved, rowvar=False) / n, n - 1)]
+    moved = both + (missing - shift) * slopes
+    errors: list[JointError | LinedError] = [_of_mean(moved, at.mean(axis=1))]
+    means, off = moved.mean(axis=0), shift * slopes / 2
     if shift.any():
         errors.append(_joint(slope_errors * np.outer(shift, shift), n - 2))
-    return MeanPair(float(means[0]), float(means[1]), errors, biases)
+    after, before = (means + off).tolist()
+    biases = biases[0] + abs(float(off[0])), biases[1] + abs(float(off[1]))
+    return MeanPair(after, before, errors, biases)
+
+
+def _of_mean(values: Floats, at: Floats) -> LinedError:
+    """What both means are off by, with and without a line over time."""
+    n, times = len(values), at - at.mean()
+    centred = values - values.mean(axis=0)
+    rest = centred - np.outer(times, times @ centred / (times @ times))
+    whole = _joint(centred.T @ centred / (n - 1) / n, n - 1)
+    return LinedError(whole, _joint(rest.T @ rest / max(n - 2, 1) / n, n - 2))
 
 
 def _joint(matrix: Floats, df: float) -> JointError:

@@ -6,7 +6,13 @@ from hashlib import blake2b
 
 import numpy as np
 
-from pcaplat.metrics.contents import Contents, share_in_common
+from pcaplat.metrics.contents import (
+    ALIKE_SHARE,
+    UNLIKE_SHARE,
+    Contents,
+    rhythm_in_common,
+    share_in_common,
+)
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.study.errors import StudyError
 
@@ -27,7 +33,7 @@ def refuse_copies(scenarios: Sequence[Scenario]) -> None:
     digests = [_digest(run) for _, run in runs]
     for first, second in itertools.combinations(range(len(runs)), 2):
         (one_of, one), (other_of, other) = runs[first], runs[second]
-        if digests[first] == digests[second] != "" or _share_stamps(one, other):
+        if digests[first] == digests[second] != "" or _share_frames(one, other):
             raise StudyError.copied(f"{one_of}/{one.name}", f"{other_of}/{other.name}")
 
 
@@ -43,12 +49,28 @@ def _digest(run: MeasuredRun) -> str:
     return digest.hexdigest()
 
 
-def _share_stamps(one: MeasuredRun, other: MeasuredRun) -> bool:
+def _share_frames(one: MeasuredRun, other: MeasuredRun) -> bool:
+    """Tell whether both have the same stamps at every point, or the same gaps between them."""
     both: list[Contents] = [run.contents for run in (one, other) if run.contents is not None]
     if len(both) < len((one, other)):
         return False
-    points = set(both[0].stamps) & set(both[1].stamps)
-    pairs = [(both[0].stamps[point], both[1].stamps[point]) for point in points]
-    if not pairs or min(min(map(len, pair)) for pair in pairs) < LEAST_STAMPS:
-        return False
-    return all(share_in_common(*pair) >= COPIED_SHARE for pair in pairs)
+    points = sorted(set(both[0].stamps) & set(both[1].stamps))
+    if not points or all(_are_same_stamps(*both, point) for point in points):
+        return bool(points)
+    shares = [
+        rhythm_in_common(*(each.times_ns[at] for each in both), _coarser_ns(one, other, at))
+        for at in points
+    ]
+    # where frames follow each other regularly, they do so at many places: that tells nothing
+    return all(best >= ALIKE_SHARE for best, _ in shares) and any(
+        second < UNLIKE_SHARE for _, second in shares
+    )
+
+
+def _are_same_stamps(one: Contents, other: Contents, point: str) -> bool:
+    pair = one.stamps[point], other.stamps[point]
+    return min(map(len, pair)) >= LEAST_STAMPS and share_in_common(*pair) >= COPIED_SHARE
+
+
+def _coarser_ns(one: MeasuredRun, other: MeasuredRun, point: str) -> float:
+    return max(one.resolution_ns(point), other.resolution_ns(point))

@@ -9,6 +9,7 @@ from pcaplat.metrics.contrasts import (
     difference_of,
     metric_of,
 )
+from pcaplat.metrics.counted_quantiles import CountedQuantile
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import SHARES, MetricQuery
 from pcaplat.metrics.outlier_runs import odd_run_of
@@ -72,6 +73,7 @@ def evidence_for(
         or _other_ends(query, chosen)
         or contradiction(claim, chosen)
         or unoffered(claim, chosen, contrast, bounds)
+        or _odd_packet(claim, contrast, bounds)
         or contrast.why
         or _undesigned(claim, chosen, contrast)
     )
@@ -91,6 +93,8 @@ def _measured(
     contrast = metric_of(chosen[0], query)
     if claim.scope.kind == "run":
         contrast = _of_these(contrast, query)
+    if isinstance(contrast.estimate, CountedQuantile):
+        return Evidence(contrast)
     floor, ceiling = (_extreme(chosen[0], query, name) for name in EXTREMES)
     return Evidence(contrast, floor, ceiling, _is_open(claim, contrast))
 
@@ -163,6 +167,22 @@ def _facts(found: Evidence, bounds: ClaimBounds) -> list[str]:
     if ceiling is not None and ceiling.value + ceiling.bias < bounds.lo:
         return [f"{n} {format_ns(ceiling.value)} or less"]
     return []
+
+
+def _odd_packet(claim: Claim, contrast: Contrast, bounds: ClaimBounds) -> str:
+    """Say that packets of some runs lie beyond what is claimed of all, and those of others not."""
+    if claim.statistic not in EXTREMES or claim.scope.kind == "difference" or claim.relative:
+        return ""
+    edge, side = (bounds.hi, 1) if claim.statistic == "max" else (bounds.lo, -1)
+    beyond = [value for value in contrast.values if side * (value - edge) > 0]
+    if not beyond or len(beyond) == len(contrast.values):
+        return ""
+    worst = format_ns(side * max(side * value for value in beyond))
+    return (
+        f"in {len(beyond)} of {len(contrast.values)} runs a packet took {worst}, beyond what is "
+        "claimed of every packet: that may be one odd packet, or what the claim denies; look at "
+        "it with `pcaplat trace`, and make more runs"
+    )
 
 
 def _unjudged(claim: Claim) -> str:

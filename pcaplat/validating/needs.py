@@ -3,6 +3,8 @@
 from math import ceil, inf, sqrt
 
 from pcaplat.metrics.contrasts import RUNS, Contrast
+from pcaplat.metrics.counted_quantiles import CountedQuantile
+from pcaplat.metrics.quantiles import LEAST_BEYOND
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.mean_pairs import RelativeChange
@@ -19,9 +21,13 @@ NO_LOSS = 3.69
 
 
 def needs(
-    contrast: Contrast, estimate: Estimate | LossEstimate | RelativeChange, claim: ClaimBounds
+    contrast: Contrast,
+    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange,
+    claim: ClaimBounds,
 ) -> str:
     """Say why an interval decides nothing, and what would."""
+    if isinstance(estimate, CountedQuantile):
+        return _longer_runs(contrast, estimate, claim)
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
     half = (claim.hi - claim.lo) / 2
@@ -70,6 +76,15 @@ def target_of(
     if not claim.lo <= at <= claim.hi:
         lo, hi = claim.lo - estimate.bias, claim.hi + estimate.bias
     return Target(at, lo, hi, estimate.se * sqrt(n_runs))
+
+
+def _longer_runs(contrast: Contrast, estimate: CountedQuantile, claim: ClaimBounds) -> str:
+    measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
+    n = ceil(LEAST_BEYOND / min(estimate.share, 1 - estimate.share))
+    return (
+        f"too little data: the 95 % interval by counts of {contrast.n:,} packets, {measured}, "
+        f"sticks out of {claim}; runs of {n:,} packets or more have the quantile themselves"
+    )
 
 
 def _more_packets(estimate: LossEstimate, claim: ClaimBounds) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import inf, isfinite
 
 from pcaplat.metrics.contrasts import Contrast
+from pcaplat.metrics.counted_quantiles import CountedQuantile
 from pcaplat.published.claims import Claim
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, holm
@@ -46,7 +47,7 @@ class Tested:
     """What was measured, what a claim allows, and the p-values of both ways to decide."""
 
     contrast: Contrast
-    estimate: Estimate | LossEstimate | RelativeChange
+    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange
     bounds: ClaimBounds
     p_held: float
     p_refuted: float
@@ -80,11 +81,18 @@ def _finite(evidence: Evidence) -> Evidence:
     """Take away what is no number: nothing may be decided by it."""
     contrast = evidence.contrast
     estimate, value = contrast.estimate, contrast.value
-    if estimate is not None and all(map(isfinite, estimate.interval(CONFIDENCE))):
+    if estimate is not None and _is_number(estimate):
         return evidence
     known = value if value is not None and isfinite(value) else None
     why = contrast.why or NO_NUMBER
     return replace(evidence, contrast=replace(contrast, estimate=None, value=known, why=why))
+
+
+def _is_number(estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange) -> bool:
+    """Tell whether an interval says anything: by counts one end of it may be open."""
+    ends = estimate.interval(CONFIDENCE)
+    is_counted = isinstance(estimate, CountedQuantile)
+    return any(map(isfinite, ends)) if is_counted else all(map(isfinite, ends))
 
 
 def tested(claim: Claim, evidence: Evidence) -> Tested | None:
@@ -110,7 +118,9 @@ def _least(p_values: Iterable[float]) -> float:
     return min(p_values, default=1.0)
 
 
-def _is_exactly_in(found: Estimate | LossEstimate | RelativeChange, bounds: ClaimBounds) -> bool:
+def _is_exactly_in(
+    found: Estimate | LossEstimate | CountedQuantile | RelativeChange, bounds: ClaimBounds
+) -> bool:
     """Tell that every run gave one and the same value, and that the claim allows it.
 
     Bytes of an encapsulation do not scatter: a claim of 50 with no tolerance holds of 50.
@@ -140,8 +150,13 @@ def _unmeasured(claim: Claim, evidence: Evidence) -> Verdict:
     verdict = replace(verdict, estimate=contrast.value / unit)
     if contrast.estimate is None:
         return verdict
-    lo, hi = (end / unit for end in contrast.estimate.interval(CONFIDENCE))
+    lo, hi = (_end(end, unit) for end in contrast.estimate.interval(CONFIDENCE))
     return replace(verdict, lo=lo, hi=hi, confidence=CONFIDENCE)
+
+
+def _end(value: float, unit: float) -> float | None:
+    """Give an interval's end in the claim's unit; None where it is open."""
+    return value / unit if isfinite(value) else None
 
 
 def _verdict(test: Tested, n_tests: int, *, is_firm: bool) -> Verdict:
@@ -162,8 +177,8 @@ def _verdict(test: Tested, n_tests: int, *, is_firm: bool) -> Verdict:
         word,
         with_notes(reason, test.contrast.notes),
         test.estimate.value / unit,
-        lo / unit,
-        hi / unit,
+        _end(lo, unit),
+        _end(hi, unit),
         CONFIDENCE,
         test.contrast.n_runs,
         test.contrast.replication,

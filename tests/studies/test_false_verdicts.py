@@ -24,8 +24,6 @@ BEYOND_THE_EDGE = claim_text(-40, -EDGE_US)
 N_MANY = 2000
 
 
-IN_A_ROW = pytest.mark.xfail(strict=True, reason="issue 21, number 4: days and a fixed order")
-RELATIVE = pytest.mark.xfail(strict=True, reason="issue 21, number 6: relative changes")
 SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
 
@@ -124,7 +122,6 @@ def test_runs_in_a_row_decide_nothing_however_plain(n_runs: int) -> None:
     assert "interleave" in row["reason"]
 
 
-@IN_A_ROW
 @pytest.mark.parametrize("n_runs", [4, 6])
 def test_a_day_between_rounds_of_one_order_gives_no_false_verdict(n_runs: int) -> None:
     """Plain before slow in each round, and 6 µs more from the second day on: no line fits that."""
@@ -181,7 +178,6 @@ def test_a_relative_change_under_drift_is_no_wider_than_it_must_be(ratio: float)
     assert 0.7 * 2 * 1.645 * error <= np.mean(widths) <= 1.6 * 2 * 2.015 * error
 
 
-@RELATIVE
 @pytest.mark.parametrize("effect_us", [-12.0, 12.0, 30.0])
 def test_drift_is_out_of_the_ratio_where_the_effect_adds(effect_us: float) -> None:
     """One who takes the line out of both knows the ratio at the mean time as well as without."""

@@ -1,0 +1,116 @@
+"""Quantiles of runs that are too short to have them: by counts, over all runs.
+
+The 0.999 of 160 packets is the greatest of them, and lies below the true one more often than not;
+no mean over runs mends that. A quantile is at most a bound if no larger share of the packets lies
+beyond it, and shares are counted (David and Nagaraja, Order Statistics, 2003, §7.1).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from pcaplat.metrics.means import Measurement
+from pcaplat.metrics.quantiles import LEAST_BEYOND
+from pcaplat.model.arrays import Floats
+from pcaplat.model.blocks import Blocks
+from pcaplat.records import dataclass
+from pcaplat.statistics.intervals import CONFIDENCE, t_quantile
+from pcaplat.statistics.loss_ratio import LossEstimate
+
+Joined = Callable[[Sequence[Measurement]], LossEstimate | None]
+"""Joins what runs lost, or had beyond a bound."""
+
+
+def is_short(n: float, share: float) -> bool:
+    """Tell whether so few packets lie beyond a quantile that a run does not have it itself."""
+    return n * min(share, 1 - share) < LEAST_BEYOND
+
+
+@dataclass(frozen=True)
+class CountedQuantile:
+    """A quantile over runs, asked like an `Estimate`.
+
+    `sides` are the latencies of each run, less `origins`; `joined` makes one share of those of the
+    runs.
+    """
+
+    sides: Sequence[Blocks]
+    origins: Sequence[float]
+    share: float
+    bias: float
+    joined: Joined
+
+    @cached_property
+    def value(self) -> float:
+        """The quantile of all packets together."""
+        values, counts = self._packets
+        reached = np.cumsum(counts)
+        return float(values[np.searchsorted(reached, np.ceil(self.share * reached[-1]))])
+
+    @cached_property
+    def _packets(self) -> tuple[Floats, Floats]:
+        each = [some.bins.values - least for some, least in self._runs]
+        counts = [some.bins.in_all for some, _ in self._runs]
+        values, at = np.unique(np.concatenate(each), return_inverse=True)
+        return values, np.asarray(np.bincount(at, np.concatenate(counts)), np.float64)
+
+    @property
+    def _runs(self) -> list[tuple[Blocks, float]]:
+        return list(zip(self.sides, self.origins, strict=True))
+
+    @property
+    def se(self) -> float:
+        """Standard error, by the interval's width; infinite where that is open."""
+        return self.half_width(CONFIDENCE) / t_quantile(0.5 + CONFIDENCE / 2, inf)
+
+    def half_width(self, confidence: float) -> float:
+        """Half the interval's width."""
+        lo, hi = self.interval(confidence)
+        return (hi - lo) / 2
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Give the interval; open where all packets may well lie on one side of the quantile."""
+        level, values = (1 - confidence) / 2, self._packets[0]
+        low, high = values - self.bias, values + self.bias
+        n_low = _first(len(values), lambda at: self.p_not_above(float(low[at])) > level)
+        n_high = _first(len(values), lambda at: self.p_not_below(float(high[at])) <= level)
+        lo = float(low[n_low]) if n_low else -inf
+        hi = float(high[n_high]) if n_high < len(values) else inf
+        return lo, hi
+
+    def p_not_below(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or more": small, if it is surely less."""
+        beyond = self._counted(limit - self.bias, is_above=True)
+        return 1.0 if beyond is None else beyond.p_not_below(1 - self.share)
+
+    def p_not_above(self, limit: float) -> float:
+        """Give the p-value of "the truth is `limit` or less"."""
+        below = self._counted(limit + self.bias, is_above=False)
+        return 1.0 if below is None else below.p_not_below(self.share)
+
+    def _counted(self, limit: float, *, is_above: bool) -> LossEstimate | None:
+        """Share of the packets above a limit, or of those up to it."""
+        found = [_beyond(some, limit + least, is_above=is_above) for some, least in self._runs]
+        return self.joined(found)
+
+
+def _first(n: int, is_true: Callable[[int], bool]) -> int:
+    """Find the first of `n` places of which something is true; `n` if it is of none."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if is_true(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _beyond(blocks: Blocks, limit: float, *, is_above: bool) -> Measurement:
+    """Count packets beyond a limit, as losses are; that bursts tell less, runs show by scatter."""
+    at = int(np.searchsorted(blocks.bins.values, limit, side="right"))
+    n, n_within = blocks.n_all, int(blocks.bins.in_all[:at].sum())
+    counted = n - n_within if is_above else n_within
+    return Measurement(counted / n, LossEstimate(counted, n), n, n, 0.0)
