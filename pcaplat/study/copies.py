@@ -51,19 +51,19 @@ def _digest(run: MeasuredRun) -> str:
 
 def _share_frames(one: MeasuredRun, other: MeasuredRun) -> bool:
     """Tell whether both have the same stamps at every point, or the same gaps between them."""
-    both: list[Contents] = [run.contents for run in (one, other) if run.contents is not None]
-    if len(both) < len((one, other)):
+    first, second = one.contents, other.contents
+    if first is None or second is None:
         return False
-    points = sorted(set(both[0].stamps) & set(both[1].stamps))
-    if not points or all(_are_same_stamps(*both, point) for point in points):
+    points = sorted(set(first.stamps) & set(second.stamps))
+    if not points or all(_are_same_stamps(first, second, point) for point in points):
         return bool(points)
     shares = [
-        rhythm_in_common(*(each.times_ns[at] for each in both), _coarser_ns(one, other, at))
+        rhythm_in_common(first.times_ns[at], second.times_ns[at], _coarser_ns(one, other, at))
         for at in points
     ]
     # where frames follow each other regularly, they do so at many places: that tells nothing
     return all(best >= ALIKE_SHARE for best, _ in shares) and any(
-        second < UNLIKE_SHARE for _, second in shares
+        elsewhere < UNLIKE_SHARE for _, elsewhere in shares
     )
 
 
