@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import pcaplat
-from pcaplat.stages.align import N_KNOTS, align
+from pcaplat.stages.align import align
+from pcaplat.stages.align.knots import N_KNOTS
 from tests.recovery.simulate_nat import Traffic as Translated
 from tests.recovery.simulate_nat import Translator, legs_of, record
 from tests.recovery.simulate_offload import Bulk

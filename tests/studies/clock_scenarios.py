@@ -171,6 +171,66 @@ def _slew(one: Scenario) -> None:
     one.clock = lambda t: rate * np.clip(t - start, 0, lasts)
 
 
+def _minutes(one: Scenario) -> None:
+    """A capture of 5 to 15 minutes, of few packets."""
+    one.span_ns = float(one.chance.uniform(300, 900) * SECOND_NS)
+    one.rate = float(np.exp(one.chance.uniform(np.log(20), np.log(200))))
+
+
+def _running(times: Floats, rates: Floats) -> Clock:
+    """A clock that runs at each rate from each time on, ns per ns; before the first at none."""
+    gained = np.concatenate([[0.0], np.cumsum(np.diff(times) * rates[:-1])])
+
+    def clock(t: Floats) -> Floats:
+        after = np.clip(t - times[-1], 0, None) * rates[-1]
+        return np.asarray(np.interp(t, times, gained) + after)
+
+    return clock
+
+
+def _slew_within_minutes(one: Scenario) -> None:
+    """NTP slews 1 to 10 ms: seconds of a capture that lasts for minutes."""
+    _minutes(one)
+    chance = one.chance
+    start = chance.uniform(0.1, 0.8) * one.span_ns
+    rate = chance.choice([-1, 1]) * chance.uniform(100e-6, 500e-6)
+    lasts = chance.uniform(1e6, 1e7) / abs(rate)
+    one.clock = _running(np.array([start, start + lasts]), np.array([rate, 0.0]))
+
+
+def _several_slews(one: Scenario) -> None:
+    _minutes(one)
+    chance, n = one.chance, int(one.chance.integers(2, 6))
+    rates = np.zeros(2 * n)
+    rates[::2] = chance.choice([-1, 1], n) * chance.uniform(20e-6, 500e-6, n)
+    one.clock = _running(np.sort(chance.uniform(0, one.span_ns, 2 * n)), rates)
+
+
+def _loop(one: Scenario) -> None:
+    """A loop takes away what is left of an offset by a share of it a second."""
+    _minutes(one)
+    chance, lasts = one.chance, one.chance.uniform(15, 200) * SECOND_NS
+    start = chance.uniform(0, 0.7) * one.span_ns
+    size = chance.choice([-1, 1]) * chance.uniform(1e5, min(1e7, 500e-6 * lasts))
+    one.clock = lambda t: size * np.exp(-np.clip(t - start, 0, None) / lasts)
+
+
+def _frequency_steps(one: Scenario) -> None:
+    _minutes(one)
+    chance, n = one.chance, int(one.chance.integers(1, 6))
+    times = np.sort(chance.uniform(0, one.span_ns, n))
+    one.clock = _running(times, chance.uniform(-20e-6, 20e-6, n))
+
+
+def _fast_slew(one: Scenario) -> None:
+    """As chrony does, which may slew faster than adjtime can: a step that lasts a while."""
+    chance, one.span_ns = one.chance, float(one.chance.uniform(60, 600) * SECOND_NS)
+    start = chance.uniform(0.1, 0.8) * one.span_ns
+    rate = chance.choice([-1, 1]) * np.exp(chance.uniform(np.log(6e-4), np.log(8e-2)))
+    lasts = np.exp(chance.uniform(np.log(1e5), np.log(1e7))) / abs(rate)
+    one.clock = _running(np.array([start, start + lasts]), np.array([rate, 0.0]))
+
+
 def _coarse(one: Scenario) -> None:
     one.resolution_ns = 1_000
 
@@ -281,10 +341,21 @@ TOGETHER: dict[str, Callable[[Scenario], None]] = {
 }
 """Effects that hide each other: the truth is inside, but nobody can say how narrow it must be."""
 
+SLEWS: dict[str, Callable[[Scenario], None]] = {
+    "slew within minutes": _slew_within_minutes,
+    "several slews": _several_slews,
+    "offset taken away by a loop": _loop,
+    "frequency steps": _frequency_steps,
+    "fast slew": _fast_slew,
+}
+"""Rates that change between two packets: of their moment nobody knows more than these leave."""
+
+ALL = EFFECTS | TOGETHER | SLEWS
+
 
 def scenario(effect: str, seed: int) -> Scenario:
     """Two clocks with one effect; the same for the same seed."""
     one = plain(np.random.default_rng([seed, *effect.encode()]))
-    (EFFECTS | TOGETHER)[effect](one)
+    ALL[effect](one)
     one.travel()
     return one

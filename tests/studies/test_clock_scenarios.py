@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pcaplat
-from tests.studies.clock_scenarios import EFFECTS, TOGETHER
+from tests.studies.clock_scenarios import EFFECTS, SLEWS, TOGETHER
 from tests.studies.clock_studies import study, study_one_way
 from tests.unit.diagnostics.lint_by_hand import CLEAN, NEAR
 
@@ -36,6 +36,15 @@ def check_together(effect: str, seeds: range) -> None:
     assert max(found.size_off, default=0) <= 0.25
 
 
+def check_slews(effect: str, seeds: range) -> None:
+    """Where a rate changes between packets the truth is inside, and little wider for it."""
+    found = study(effect, seeds)
+    assert np.mean(found.inside) >= 0.999, sorted(zip(found.inside, seeds, strict=True))[:5]
+    assert min(found.inside) >= 0.98
+    assert np.median(found.ratios) <= 1.6
+    assert np.quantile(found.ratios, 0.95) <= 6, sorted(found.ratios)[-5:]
+
+
 def check_one_way(seeds: range) -> None:
     """Drift, and nothing else."""
     found = study_one_way(seeds)
@@ -51,6 +60,11 @@ def test_the_truth_is_inside_a_narrow_interval(effect: str) -> None:
 @pytest.mark.parametrize("effect", TOGETHER)
 def test_two_effects_are_told_apart(effect: str) -> None:
     check_together(effect, range(1_000, 1_012))
+
+
+@pytest.mark.parametrize("effect", SLEWS)
+def test_a_line_between_two_knots_does_not_leave_the_interval(effect: str) -> None:
+    check_slews(effect, range(1_000, 1_012))
 
 
 def test_what_came_about_a_step_tells_no_level() -> None:
@@ -77,6 +91,12 @@ def test_the_same_of_two_hundred(effect: str) -> None:
 @pytest.mark.parametrize("effect", TOGETHER)
 def test_two_effects_are_told_apart_in_two_hundred(effect: str) -> None:
     check_together(effect, range(200))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effect", SLEWS)
+def test_the_same_of_two_hundred_slews(effect: str) -> None:
+    check_slews(effect, range(200))
 
 
 def test_the_batches_of_a_mirror_are_allowed_for(tmp_path: Path) -> None:

@@ -10,9 +10,6 @@ is a convention.
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from pcaplat.model.arrays import Ints
 from pcaplat.model.clocks import Clocks, Step
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
@@ -22,20 +19,17 @@ from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_kno
 from pcaplat.stages.align.chains import Chains
 from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
-from pcaplat.stages.align.interval import bound_all
-from pcaplat.stages.align.lone import LoneBound, apart_from_others, without_lone
+from pcaplat.stages.align.interval import bound_all, intervals_of
+from pcaplat.stages.align.knots import even_knots, with_bends
 from pcaplat.stages.align.one_way import one_way_drifts
 from pcaplat.stages.align.steps import cuts_of_clocks, steps_of_clocks, with_steps
-from pcaplat.stages.align.support import supports
+from pcaplat.stages.align.support import LoneBound, apart_from_others, supports, without_lone
 from pcaplat.stages.align.value import values_in
 
 __all__ = ["OffsetBounds", "align"]
 
 EXACT_NS = 1_000_000_000_000
 """Floats have all digits of offsets up to this."""
-
-N_KNOTS = 257
-"""Knots of an interval over the capture: clocks wander between them by nanoseconds only."""
 
 
 def align(
@@ -62,12 +56,13 @@ def align(
         Drift of a clock is bounded over the time between two matched packets; stamps are cut, not
         rounded, to their resolution; no two wrong stamps agree.
     """
-    knots_ns = _knots(findings)
     base_ns = _base(findings, domains)
     all_of = all_bounds(findings, domains, base_ns, min_delays)
     (bounds, lone), steps, doubtful = _believed(all_of, findings, domains)
-    knots_ns = with_steps(knots_ns, steps)
-    direct = bound_all(bounds, knots_ns, max(domains) + 1, steps, doubtful)
+    knots_ns = with_steps(even_knots(findings), steps)
+    intervals = intervals_of(bounds, knots_ns, steps, doubtful)
+    knots_ns = with_bends(knots_ns, intervals)
+    direct = bound_all(intervals, knots_ns, max(domains) + 1)
     upper, contradicted = close_consistent(direct)
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
     upper, refuted = add_accuracy(declared, upper, bounds)
@@ -119,10 +114,3 @@ def _base(findings: Findings, domains: Sequence[int]) -> list[int]:
         offset_ns = raw_ns - findings.aligned(point, raw_ns)
         base_ns[domains[point]] = offset_ns if abs(offset_ns) > EXACT_NS else 0
     return base_ns
-
-
-def _knots(findings: Findings) -> Ints:
-    """Times over the capture, on the clock of the path's first point."""
-    start_ns, end_ns = findings.cover(findings.components[0])
-    span_ns = max(end_ns - start_ns, 1)
-    return np.unique(np.linspace(0, span_ns, N_KNOTS).astype(np.int64)) + start_ns

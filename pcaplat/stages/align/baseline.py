@@ -82,6 +82,21 @@ class ClockBaseline:
             least[span] = np.maximum(least[span], rate)
         return replace(self, loosening=np.minimum(self.loosening + least, MOST_DRIFT))
 
+    def moving(self, first: Floats, last: Floats, by: Floats) -> "ClockBaseline | None":
+        """Loosen spans of time so that the clock may have moved by so much in each, if it helps."""
+        times = np.unique(np.concatenate([self.times, first, last]))
+        times = times[(times >= self.times[0]) & (times <= self.times[-1])]
+        at = np.clip(np.searchsorted(self.times, times[:-1], side="right") - 1, 0, None)
+        loosening = self.loosening[at]
+        more = np.zeros(len(loosening))
+        for start, end, rate in zip(first, last, by / (last - first), strict=True):
+            span = slice(*np.searchsorted(times, (start, end)))
+            more[span] = np.maximum(more[span], rate)
+        if not np.any((more > 0) & (loosening < MOST_DRIFT)):
+            return None
+        loosening = np.minimum(loosening + more, MOST_DRIFT)
+        return ClockBaseline(times, self.at(times), loosening)
+
     def looser(self, where: Floats) -> "ClockBaseline | None":
         """Loosen three times as fast in the parts that hold one of these times, if it helps."""
         at = np.searchsorted(self.times, where, side="right") - 1

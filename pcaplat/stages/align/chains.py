@@ -17,7 +17,7 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.contradictions import close_consistent
-from pcaplat.stages.align.interval import bound_pair
+from pcaplat.stages.align.interval import PairInterval
 from pcaplat.stages.align.value import middle
 
 
@@ -92,7 +92,8 @@ class Chains:
                 if sides[0] and sides[1]:
                     there, back = (OffsetBounds.joined(side) for side in sides)
                     steps = self.steps.get(new, ())
-                    intervals[known] = bound_pair(there, back, self.knots_ns, steps)
+                    found = PairInterval.of(there, back, self.knots_ns, steps)
+                    intervals[known] = found.at(self.knots_ns)
             if intervals:
                 return new, intervals
         return None

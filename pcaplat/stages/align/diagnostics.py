@@ -11,7 +11,7 @@ from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 from pcaplat.stages.align.contradictions import Contradictions
-from pcaplat.stages.align.lone import LoneBound
+from pcaplat.stages.align.support import LoneBound
 from pcaplat.units import format_ns
 
 SECOND_NS = 1_000_000_000

@@ -18,20 +18,25 @@ START_NS = 1_760_000_000_000_000_000
 
 @dataclass(frozen=True)
 class Clock:
-    """How wrong a clock is: offset, drift, one step, and what it rounds down to."""
+    """How wrong a clock is: offset, drift, one step, one slew, and what it rounds down to."""
 
     offset_ns: int = 0
     drift_ppm: float = 0.0
     step_ns: int = 0
     step_after_ns: int = 0
     resolution_ns: int = 1
+    slew_ppm: float = 0.0
+    slew_after_ns: int = 0
+    slew_for_ns: int = 0
 
     def stamps_ns(self, true_ns: Numbers) -> Numbers:
         """What this clock says at true times."""
         since_ns = true_ns - START_NS
         drifted_ns = np.rint(since_ns * (self.drift_ppm * 1e-6)).astype(np.int64)
         stepped_ns = np.where(since_ns >= self.step_after_ns, self.step_ns, 0)
-        stamps = true_ns + self.offset_ns + drifted_ns + stepped_ns
+        slewing_ns = np.clip(since_ns - self.slew_after_ns, 0, self.slew_for_ns)
+        slewed_ns = np.rint(slewing_ns * (self.slew_ppm * 1e-6)).astype(np.int64)
+        stamps = true_ns + self.offset_ns + drifted_ns + stepped_ns + slewed_ns
         return np.asarray(stamps // self.resolution_ns * self.resolution_ns)
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from pcaplat.model.clocks import Step
 from pcaplat.model.matched import MinDelays
-from pcaplat.stages.align import N_KNOTS, align
+from pcaplat.stages.align import align
 from pcaplat.stages.align.bounds import OffsetBounds
-from pcaplat.stages.align.interval import bound_pair
+from pcaplat.stages.align.interval import PairInterval
+from pcaplat.stages.align.knots import N_KNOTS
 from tests.support.alignments import START_NS, TwoClocks, findings_of, one_bound
 
 SECOND_NS = 10**9
@@ -252,11 +253,15 @@ class TestStepsWithoutBounds:
     @pytest.mark.parametrize(("at_ns", "set_ns"), [(0, 1_000_000), (7_500, 0)])
     def test_one_alone_is_taken_off_where_it_was_before(self, at_ns: int, set_ns: int) -> None:
         step = Step(START_NS + at_ns, START_NS + at_ns + 2, 1_000_000)
-        lo, hi = bound_pair(self.bounds(8_000), self.bounds(11_000), self.KNOTS, [step])
+        lo, hi = PairInterval.of(self.bounds(8_000), self.bounds(11_000), self.KNOTS, [step]).at(
+            self.KNOTS
+        )
         assert hi == pytest.approx(8_000 - set_ns, abs=20)
         assert lo == pytest.approx(-11_000 - set_ns, abs=20)
 
     def test_two_are_both_taken_off(self) -> None:
         steps = [Step(START_NS + at, START_NS + at + 2, 1_000_000) for at in (0, 100)]
-        _, hi = bound_pair(self.bounds(8_000), self.bounds(11_000), self.KNOTS, steps)
+        _, hi = PairInterval.of(self.bounds(8_000), self.bounds(11_000), self.KNOTS, steps).at(
+            self.KNOTS
+        )
         assert hi == pytest.approx(8_000 - 2_000_000, abs=20)
