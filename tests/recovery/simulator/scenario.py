@@ -130,7 +130,7 @@ class Traffic:
     near_hosts: int = 1  # hops at either end that see supers when sent and joined when received
     far_hosts: int = 1
     datagram_bytes: int = 0  # length of bulk UDP datagrams that are cut in IP fragments
-    fragments: str = ""  # hops see them `everywhere`, or `cut` on the way, or `joined` at the end
+    fragments: str = ""  # hops see them `everywhere`, `cut` on the way, `joined` at the end, `both`
     reply_share: float = 1.0
     retransmit_ns: int = 200_000_000
     errors_share: float = 0.0  # of UDP requests answered by an ICMP error
@@ -175,12 +175,12 @@ class Scenario:
     @property
     def cuts(self) -> bool:
         """Whether senders leave it to something on the way to cut what they send."""
-        return bool(self.traffic.super_bytes) or self.traffic.fragments == "cut"
+        return bool(self.traffic.super_bytes) or self.traffic.fragments in {"cut", "both"}
 
     @property
     def joins(self) -> bool:
         """Whether something on the way joins what was cut."""
-        return bool(self.traffic.joined_bytes) or self.traffic.fragments == "joined"
+        return bool(self.traffic.joined_bytes) or self.traffic.fragments in {"joined", "both"}
 
     @property
     def n_routers(self) -> int:

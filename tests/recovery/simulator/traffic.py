@@ -155,7 +155,7 @@ def _in_units(pieces: Table, traffic: Traffic, place: Numbers, is_udp: Numbers) 
     """What is sent as one frame; what is not leaves one after the other."""
     each = traffic.super_bytes // 1460
     group = place // each if each else place
-    group = np.where(is_udp, 0 if traffic.fragments == "cut" else place, group)
+    group = np.where(is_udp, 0 if traffic.fragments in {"cut", "both"} else place, group)
     changed = np.r_[True, np.diff(pieces["unit"]) != 0] if len(pieces) else np.array([], bool)
     changed |= np.r_[True, np.diff(group) != 0] if len(pieces) else changed
     pieces["unit"] = np.cumsum(changed)

@@ -136,7 +136,7 @@ class _Walk(NamedTuple):
         tcp &= pieces["offset"] == 0
         same_deal = np.r_[False, pieces["unit"][1:] - pieces["unit"][:-1] == 1] & same_flow
         udp = same_deal & (kind == UDP) & is_fragment & (pieces["offset"] > 0)
-        udp &= self.scenario.traffic.fragments == "joined"
+        udp &= self.scenario.traffic.fragments in {"joined", "both"}
         return np.asarray(~(tcp | udp))
 
 
