@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from pcaplat.stages.read import read as read
     from pcaplat.stages.read import scan as scan
     from pcaplat.tracing import trace as trace
+    from pcaplat.tracing.dissectors import from_scapy as from_scapy
+    from pcaplat.tracing.dissectors import to_pyshark as to_pyshark
+    from pcaplat.tracing.dissectors import to_scapy as to_scapy
     from pcaplat.validating import validate as validate
 
     __version__: str
@@ -62,6 +65,7 @@ HOMES = {
     "audit": "pcaplat.auditing",
     "compare": "pcaplat.comparing",
     "follow": "pcaplat.stages.read",
+    "from_scapy": "pcaplat.tracing.dissectors",
     "lint": "pcaplat.linting",
     "load_profile": "pcaplat.points",
     "load_published": "pcaplat.published",
@@ -69,6 +73,8 @@ HOMES = {
     "read": "pcaplat.stages.read",
     "rfc2544": "pcaplat.benchmarking",
     "scan": "pcaplat.stages.read",
+    "to_pyshark": "pcaplat.tracing.dissectors",
+    "to_scapy": "pcaplat.tracing.dissectors",
     "trace": "pcaplat.tracing",
     "validate": "pcaplat.validating",
     "write": "pcaplat.outputs",
@@ -87,6 +93,7 @@ __all__ = [
     "audit",
     "compare",
     "follow",
+    "from_scapy",
     "lint",
     "load_profile",
     "load_published",
@@ -94,6 +101,8 @@ __all__ = [
     "read",
     "rfc2544",
     "scan",
+    "to_pyshark",
+    "to_scapy",
     "trace",
     "validate",
     "write",
