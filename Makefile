@@ -18,7 +18,7 @@ RUST := $(shell find rust/src -name '*.rs')
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench bench-compare fuzz docs site accuracy format lock vendor
+.PHONY: build demo test test-slow check bench bench-compare fuzz docs site accuracy invariance format lock vendor
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -83,6 +83,10 @@ site: build
 # some twenty minutes
 accuracy: build
 	$(BIN)/python -m tests.recovery.simulator
+
+# hours; what out/invariance.jsonl has is not measured again
+invariance: build
+	$(BIN)/python -m tests.recovery.invariance
 
 format: .venv/installed
 	$(BIN)/ruff format

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tests.support.networks import Network
 
+Place = tuple[str, int]
 EDGE_PACKETS = 3
 """So many packets may pass at the very ends of the time that two points cover."""
 ABOUT_THE_GRAPH = {
@@ -36,11 +37,24 @@ class Merged:
 
     network: Network
     document: dict[str, Any]
-    pairs: list[tuple[int, int]]
+    places: list[tuple[Place, Place]]
+    """Of each pair of frames, upstream first: the point that saw it, and its packet's number."""
     names: dict[str, str]
     """Per point of the result the point of the network that most of its frames are of."""
     is_ordered: bool = True
     """Whether one order of the points is right, but for those side by side."""
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The packets of each pair of frames."""
+        return [(up[1], down[1]) for up, down in self.places]
+
+    @cached_property
+    def n_backward(self) -> int:
+        """Pairs of which the packet was downstream first."""
+        at_ns = self.network.times()
+        rows = ((at_ns[up[0]], at_ns[down[0]], up[1]) for up, down in self.places)
+        return sum(there[packet] < here[packet] for here, there, packet in rows if packet in there)
 
     @cached_property
     def crossings(self) -> dict[Edge, dict[int, int]]:
@@ -101,10 +115,10 @@ def merge_kind(name: str, n: int, seed: int, folder: Path, *, has_own_clocks: bo
         warnings.simplefilter("ignore", pcaplat.PcaplatWarning)
         with pcaplat.merge(network.save(folder), same_clock=same_clock) as result:
             rows = result.matches.select(columns).collect().iter_rows()
-            pairs = [(network.packet(up, a), network.packet(down, b)) for up, a, down, b in rows]
+            places = [(network.place(up, a), network.place(down, b)) for up, a, down, b in rows]
             names = _names(network, result)
             document = dict(result.document)
-    return Merged(network, document, pairs, names, name not in HAS_NO_ORDER)
+    return Merged(network, document, places, names, name not in HAS_NO_ORDER)
 
 
 def _names(network: Network, result: pcaplat.Result) -> dict[str, str]:
