@@ -39,9 +39,6 @@ IN_SILENCE = {
     "star where each port sends to a group": "multicast from several sides",
     "no NAT, IDs kept there, rewritten back": "IDs rewritten one way",
     "no NAT, IDs zero there, rewritten back": "IDs rewritten one way",
-    "the same twice, a minute apart": "unique near in time",
-    "the same each minute, 5 times": "unique near in time",
-    "the same each minute, 20 times": "unique near in time",
 }
 """Kinds of which something is wrong in silence today, by what is missing."""
 

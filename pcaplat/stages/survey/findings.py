@@ -37,6 +37,7 @@ from pcaplat.stages.survey.path_order.steps import (
     check_steps,
     observations_forward,
 )
+from pcaplat.stages.survey.rounds import told_apart
 
 
 def survey(
@@ -116,7 +117,7 @@ class SharedPackets:
 
 def _shared_at(sample: Sample, points: Sequence[Point]) -> SharedPackets:
     """Relate all points by the packets that are unique at them."""
-    seen = [sample.seen_at(point) for point in points]
+    seen = told_apart([sample.seen_at(point) for point in points])
     unique = with_repeating_answers(seen, unique_observations(seen))
     relations, tail_ns = relate(unique)
     if not are_steps(relations, points):
@@ -198,7 +199,7 @@ def _of_more(sample: Sample, points: Sequence[Point], few: SharedPackets) -> Rel
     """Relate the points by what there is more, too, for neighbours of a flow are rare in few."""
     if not sample.n_more:
         return few.relations
-    seen = [sample.all_seen_at(point) for point in points]
+    seen = told_apart([sample.all_seen_at(point) for point in points])
     relations, _ = relate(with_repeating_answers(seen, unique_observations(seen)))
     return all_forward(relations) if few.is_one_way else relations
 
