@@ -154,9 +154,14 @@ def _of_order(
     assumed = [point for point in unsaid if point in order.is_assumed or not order.distance_ns]
     if assumed:
         rests_on = "raw time stamps or TTL" if order.is_known else "nothing but their names"
+        is_coarse = any(n and {*ends} & {*assumed} for ends, n in order.n_changes.items())
+        why = (
+            "the timestamps are too coarse to tell how far apart the points are"
+            if is_coarse
+            else "packets of one direction only were seen there"
+        )
         text = (
-            f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because "
-            "packets of one direction only were seen there"
+            f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because {why}"
         )
         yield Diagnostic("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and not any(order.distance_ns.values()):

@@ -213,13 +213,13 @@ def pairs_wrong(found: Merged) -> list[tuple[int, int]]:
 
 def wrong_in_silence(found: Merged) -> dict[str, Any]:
     """What is neither right nor null nor warned of."""
-    segments = segments_wrong(found)
+    segments, lost = segments_wrong(found), lost_wrong(found)
     wrong = {
         "edges": [edge for edge in edges_wrong(found) if not found.is_open(*edge)],
         "order": [] if found.is_open() else order_wrong(found),
         "segments": {e: segments[e] for e in segments if not found.is_open(*e)},
         # an order that is open excuses no loss that was none
-        "loss": lost_wrong(found),
+        "loss": {e: n for e, n in lost.items() if n[0] > n[1] or not found.is_open(*e)},
         "means": means_wrong(found),
         "pairs": pairs_wrong(found),
     }

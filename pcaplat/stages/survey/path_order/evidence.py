@@ -30,7 +30,7 @@ def _of(order: PathOrder, ends: Pair) -> Iterator[OrderEvidence]:
     elif distance_ns is None:
         is_assumed = {*ends} & order.is_assumed
         yield OrderEvidence(*ends, "time stamps or TTL" if is_assumed else "other points")
-    elif not n_changes:
+    elif key not in order.n_agreeing:
         yield OrderEvidence(*ends, "one clock", distance_ns=sign * distance_ns)
     else:
         n_agreeing = order.n_agreeing[key]

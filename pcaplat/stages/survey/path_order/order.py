@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared
@@ -19,6 +20,7 @@ from pcaplat.stages.survey.path_order.orient import (
     usual_differences,
 )
 from pcaplat.stages.survey.path_order.routes import (
+    DEVIATIONS,
     Votes,
     is_along,
     off_path,
@@ -29,6 +31,9 @@ from pcaplat.stages.survey.path_order.routes import (
 
 HOP_NS = 1000.0
 """What stands for the distance of two points that only TTL tells apart."""
+
+SPREAD = 1.86
+"""The standard error of a median, in median deviations by the root of the number."""
 
 MOST_ROUNDS = 4
 """Address pairs are oriented anew by the order that they give so often at most."""
@@ -182,12 +187,26 @@ def _distances(
     for ends, both in directed.items():
         is_forward = forward_mask(both, toward)
         values_ns, _ = direction_changes(both, is_forward, np.zeros(len(both), np.int64))
+        distance_ns = _middle(values_ns)
         n_changes[ends] = len(values_ns)
-        if len(values_ns):
-            # Below the resolution of the stamps the median is 0; the mean is not.
-            distance[ends] = float(np.median(values_ns) or np.mean(values_ns))
+        if distance_ns is not None:
+            distance[ends] = distance_ns
             n_agreeing[ends] = int((values_ns * np.sign(distance[ends]) > 0).sum())
     return distance, n_changes, n_agreeing
+
+
+def _middle(values_ns: Ints) -> float | None:
+    """Two-way distance of two points; nothing where timestamps are too coarse to tell its sign."""
+    if not len(values_ns):
+        return None
+    median_ns, root = float(np.median(values_ns)), np.sqrt(len(values_ns))
+    if median_ns:
+        spread_ns = float(np.median(np.abs(values_ns - median_ns)))
+        is_sure = abs(median_ns) >= min(spread_ns, DEVIATIONS * SPREAD * spread_ns / root)
+        return median_ns if is_sure else None
+    # below the resolution of the timestamps the median is 0; the mean of enough packets is not
+    mean_ns = float(np.mean(values_ns))
+    return mean_ns if abs(mean_ns) >= DEVIATIONS * np.std(values_ns) / root else None
 
 
 def _timed_distances(

@@ -35,11 +35,16 @@ def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Int
 
 
 def medians_by(values: Ints, group: Ints) -> Medians:
-    """Groups, the median of each (the upper one of an even number), and its size."""
+    """Groups, the median of each (the upper one of an even number), and its size.
+
+    Where timestamps are too coarse for a median but 0, it is the mean.
+    """
     by = np.lexsort((values, group))
     values, group = values[by], group[by]
     names, starts, n = np.unique(group, return_index=True, return_counts=True)
-    return names, values[starts + n // 2], n
+    medians = values[starts + n // 2]
+    means = np.add.reduceat(values, starts) // n if len(n) else medians
+    return names, np.where(medians == 0, means, medians), n
 
 
 def ways(both: Shared | Observations, toward: Mapping[int, bool]) -> tuple[Bools, Bools]:
