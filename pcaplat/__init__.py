@@ -15,7 +15,7 @@ The way of the data; a later line never hands anything to an earlier one:
 The rooms, each of which uses only those before it (docs/project/contributing.md):
 
     errors, records < units, text < tables < model < points, instruments < statistics < metrics
-      < published < diagnostics < stages < breakdowns, traffic < run < linting < study
+      < published < diagnostics < stages < breakdowns, traffic < run < linting, digesting < study
       < comparing, validating, benchmarking, auditing, tracing < outputs < cli
 
 Here are the verbs and types that are public; each is imported when it is first asked for, because
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pcaplat.auditing import audit as audit
     from pcaplat.benchmarking import rfc2544 as rfc2544
     from pcaplat.comparing import compare as compare
+    from pcaplat.digesting import digest as digest
     from pcaplat.errors import EngineError as EngineError
     from pcaplat.errors import EvidenceError as EvidenceError
     from pcaplat.errors import InputError as InputError
@@ -64,6 +65,7 @@ HOMES = {
     "Result": "pcaplat.run.result",
     "audit": "pcaplat.auditing",
     "compare": "pcaplat.comparing",
+    "digest": "pcaplat.digesting",
     "follow": "pcaplat.stages.read",
     "from_scapy": "pcaplat.tracing.dissectors",
     "lint": "pcaplat.linting",
@@ -92,6 +94,7 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "digest",
     "follow",
     "from_scapy",
     "lint",

@@ -41,6 +41,7 @@ __all__ = [
     "sample",
     "student_cdf",
     "student_quantile",
+    "write_digest",
     "write_merged",
 ]
 
@@ -222,3 +223,12 @@ def beta_quantile(a: float, b: float, chance: float) -> float: ...
 def gamma_quantile(shape: float, chance: float) -> float: ...
 def student_cdf(df: float, t: float) -> float: ...
 def student_quantile(df: float, chance: float) -> float: ...
+def write_digest(
+    path: _Path,
+    settings: Settings,
+    out: _Path,
+    secret: bytes,
+    *,
+    keep_addresses: bool = False,
+    tell: _Tell = None,
+) -> tuple[int, int, int]: ...

@@ -159,6 +159,20 @@ class InputError(PcaplatError, ValueError):
         """Refuse a damaged capture where the user asked for that."""
         return cls(f"{where}: {text}; leave out --strict to use what can be read")
 
+    @classmethod
+    def other_key(cls, captured: str | None, digests: list[str]) -> "InputError":
+        """Refuse digests of different keys, or digests beside a capture."""
+        digest, *others = digests
+        if captured is None:
+            return cls(
+                f"{digest} and {others[0]}: digests of different keys, so nothing in them can be "
+                "compared; make both with the same --key FILE"
+            )
+        return cls(
+            f"{captured} and {digest}: a capture and a digest, so nothing in them can be compared; "
+            f"make a digest of {captured} too, with the key of {digest}"
+        )
+
 
 class ClaimError(InputError):
     """A file of claims and tables cannot be used; the message begins with file and line."""

@@ -47,6 +47,7 @@ COMMANDS = {
     "report": "report",
     "trace": "trace",
     "wireshark": "wireshark",
+    "digest": "digest",
 }
 PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
     ("validate", "plan", "compare", "rfc2544", "audit"), PROVE

@@ -13,6 +13,7 @@ import typer
 from typer import Argument
 
 from pcaplat.cli import OUTPUT, RUNNING
+from pcaplat.digesting.options import DigestOptions, KeyOptions
 from pcaplat.errors import OptionError
 from pcaplat.run.engines import ENGINES
 from pcaplat.run.options import (
@@ -83,6 +84,7 @@ def typed_options(*groups: type) -> Options:
 
 
 POINTS, PACKETS, REPORTED = "Points and clocks", "Packets and decoding", "What is reported"
+KEYS = "What is shown, and to whom"
 PANELS: dict[type, str] = {
     PointOptions: POINTS,
     ProfileOptions: POINTS,
@@ -92,6 +94,7 @@ PANELS: dict[type, str] = {
     DecodingOptions: PACKETS,
     ReportOptions: REPORTED,
     RunOptions: RUNNING,
+    KeyOptions: KEYS,
 }
 PANEL_OF = {name: panel for group, panel in PANELS.items() for name in options_of(group)}
 """The group in the help that each option stands in."""
@@ -101,6 +104,7 @@ OF_MEASURING = {
 }
 OF_MERGE = OF_MEASURING | OF_REPORT
 OF_LINT = typed_options(LintOptions)
+OF_DIGEST = typed_options(DigestOptions)
 OF_READ = typed_options(FilterOptions, DecodingOptions)
 
 

@@ -126,6 +126,20 @@ def refuse_damage(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> No
             raise InputError.damaged(f"{capture.name}: byte {at_byte}", text)
 
 
+def refuse_other_keys(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> None:
+    """Refuse digests of different keys, and digests beside captures: nothing in them is alike.
+
+    Raises:
+        InputError: A file of each of two kinds is named.
+    """
+    first_of: dict[int | None, str] = {}
+    for capture, of_file in zip(captures, facts, strict=True):
+        first_of.setdefault(of_file.digest_key, capture.name)
+    if len(first_of) > 1:
+        captured = first_of.pop(None, None)
+        raise InputError.other_key(captured, list(first_of.values()))
+
+
 def states_of(captures: Sequence[Capture]) -> list[tuple[int, int] | None]:
     """Give size and time of the last change of each file; None where there is no file."""
     return [_state_of(Path(one.path)) for one in captures]

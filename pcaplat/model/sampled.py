@@ -154,6 +154,7 @@ class FileFacts:
 
     Attributes:
         format: Name of its format.
+        digest_key: Of a digest, the check value of the key it was made with.
         is_truncated: It ends in mid-record.
         damage: At which byte, and what is wrong.
         prefixes: Bytes of layer 4 that all frames of each class of packets have.
@@ -162,6 +163,7 @@ class FileFacts:
     """
 
     format: str
+    digest_key: int | None
     is_truncated: bool
     damage: Sequence[tuple[int, str]]
     prefixes: Sequence[int]

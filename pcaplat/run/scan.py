@@ -10,7 +10,12 @@ import numpy as np
 
 from pcaplat.diagnostics.carriers import check_carriers, check_link_types
 from pcaplat.diagnostics.dialogues import Split, check_splits, check_unseen, find_splits
-from pcaplat.diagnostics.files import check_files, check_overlap, interface_of
+from pcaplat.diagnostics.files import (
+    check_files,
+    check_overlap,
+    interface_of,
+    refuse_other_keys,
+)
 from pcaplat.diagnostics.identities import check_packets, check_translations
 from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
@@ -156,6 +161,7 @@ class Scan:
 def _sampled(job: Job) -> tuple[Job, Sampled]:
     """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
     sampled = job.sample()
+    refuse_other_keys(job.captures, sampled.facts)
     facts, packets = sampled.facts, hidden_repeats(sampled.packets)
     divisions, part = None, None
     if packets is not None:

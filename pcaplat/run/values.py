@@ -1,5 +1,6 @@
 """Kinds of values that options have: what Python may give is checked, what is typed is read."""
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from operator import index
@@ -205,6 +206,12 @@ def _is_whole(value: object, least: int) -> bool:
 
 
 TEXT = ValueKind(str | None, check_text, _as_it_is)
+PLACE = ValueKind(
+    str | None,
+    check_text,
+    _as_it_is,
+    take=lambda _, given: os.fspath(given) if isinstance(given, PathLike) else given,
+)
 TEXTS = ValueKind(
     list[str] | None,
     lambda option, given: check_texts(option, given or ()),

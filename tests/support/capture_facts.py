@@ -52,6 +52,7 @@ def interface(number: int = 0, name: str | None = None, **facts: Any) -> Interfa
 def facts(*interfaces: InterfaceFacts, damage: list[tuple[int, str]] | None = None) -> FileFacts:
     return FileFacts(
         format="pcap",
+        digest_key=None,
         is_truncated=bool(damage),
         damage=damage or [],
         prefixes=[],

@@ -16,7 +16,7 @@ from pcaplat.records import dataclass
 from pcaplat.text import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
-CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp")
+CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".digest")
 
 
 @dataclass(frozen=True)

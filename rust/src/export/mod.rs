@@ -4,6 +4,7 @@
 //! of it where there was one; [`merged`] writes all points' frames in one order of time. [`frames`] gives
 //! some of them alone.
 
+pub mod digest;
 pub mod frames;
 pub mod merged;
 pub mod packets;

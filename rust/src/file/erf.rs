@@ -180,7 +180,7 @@ fn frame_of(record: EndaceRecord, bytes: &[u8]) -> (u16, EndaceContent, usize) {
 
 impl Records for Erf {
     fn next_frame<'a>(
-        &mut self,
+        &'a mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {

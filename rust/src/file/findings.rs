@@ -12,6 +12,7 @@ pub(super) struct Findings {
     pub(super) damage: Vec<Damage>,
     pub(super) is_truncated: bool,
     pub(super) names: Vec<HostName>,
+    pub(super) digest_key: Option<u64>,
     n_frames: u64,
 }
 

@@ -21,6 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::base::error::{Error, Result};
 pub use compressed::{CODECS, Codec};
 use counted::CountedRead;
+pub use digest::{
+    BlockWriter, Content, ContentKind, DigestedFrame, file_header, interface_block, last_blocks,
+};
 use findings::Findings;
 pub use frame::{
     Checksum, Damage, Frame, FrameDirection, HostName, Interface, Marks, NO_LINK, PacketVerdict,
@@ -37,7 +40,7 @@ macro_rules! formats {
     };
 }
 
-formats![pcap, pcapng, snoop, erf];
+formats![pcap, pcapng, snoop, erf, digest];
 
 /// A capture-file format.
 pub struct Format {
@@ -83,7 +86,7 @@ const SENSE_BYTES: usize = 64 << 10;
 trait Records: Send {
     /// The next frame; `None` where the file ends, or damage makes going on impossible.
     fn next_frame<'a>(
-        &mut self,
+        &'a mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>>;
@@ -219,6 +222,12 @@ impl Capture {
     #[must_use]
     pub fn names(&self) -> &[HostName] {
         &self.findings.names
+    }
+
+    /// The check value of the key that a digest was made with; `None` of any other file.
+    #[must_use]
+    pub fn digest_key(&self) -> Option<u64> {
+        self.findings.digest_key
     }
 
     /// The name of the file's format.

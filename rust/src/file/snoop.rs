@@ -192,7 +192,7 @@ impl Snoop {
 
 impl Records for Snoop {
     fn next_frame<'a>(
-        &mut self,
+        &'a mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {

@@ -243,7 +243,7 @@ fn is_between_stations(from: u64, to: u64) -> bool {
 }
 
 /// A frame without a length of its own may end in padding, which the path adds and removes.
-fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
+pub(crate) fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
     if packet.ether_type == ARP {
         return payload.get(..ARP_BYTES).unwrap_or(payload);
     }

@@ -7,6 +7,7 @@
 )]
 
 mod attributed;
+mod digested;
 mod distributed;
 mod formats;
 mod frame;
@@ -197,6 +198,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attributed::attribute, module)?)?;
     module.add_function(wrap_pyfunction!(attributed::attribute_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;
+    module.add_function(wrap_pyfunction!(digested::write_digest, module)?)?;
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
     module.add_function(wrap_pyfunction!(frame::frames_at, module)?)?;

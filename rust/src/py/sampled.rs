@@ -163,6 +163,7 @@ impl<'py> IntoPyObject<'py> for &FileFacts {
             interfaces,
             declared,
             format,
+            digest_key,
             damage,
             is_truncated,
             prefixes,
@@ -173,6 +174,7 @@ impl<'py> IntoPyObject<'py> for &FileFacts {
         let interfaces = interfaces.filter_map(|(index, seen)| Some((index, seen.as_ref()?)));
         record!(py, "sampled", "FileFacts", {
             format,
+            digest_key,
             is_truncated,
             damage: damage.collect::<Vec<_>>(),
             prefixes: prefixes.to_vec(),

@@ -40,15 +40,23 @@ impl Checksums {
     }
 }
 
-/// RFC 9293 §3.1, RFC 768, RFC 8200 §8.1. For what the card is to cut, some leave out the length.
-#[inline]
 fn is_partial(packet: &Packet, stored: u16) -> bool {
+    partial_length(packet, stored).is_some()
+}
+
+/// The length in the pseudo-header (RFC 9293 §3.1, RFC 768, RFC 8200 §8.1) whose sum is what is stored; for
+/// what the card is to cut, some leave it out. `None` where the checksum is none of both.
+pub(crate) fn partial_length(packet: &Packet, stored: u16) -> Option<u64> {
+    let lengths = [u64::from(packet.transport_wire_bytes), 0];
+    lengths
+        .into_iter()
+        .find(|length| partial_checksum(packet, *length) == stored)
+}
+
+/// The sum of the pseudo-header with this length.
+pub(crate) fn partial_checksum(packet: &Packet, n_bytes: u64) -> u16 {
     let sum = sum_of_words(packet.src) + sum_of_words(packet.dst);
-    let sum = sum + u64::from(packet.protocol.unsigned_abs());
-    let n_bytes = u64::from(packet.transport_wire_bytes);
-    [n_bytes, 0]
-        .iter()
-        .any(|length| folded(sum + length) == u64::from(stored))
+    folded(sum + u64::from(packet.protocol.unsigned_abs()) + n_bytes)
 }
 
 /// Words of 16 bits.
@@ -62,10 +70,11 @@ fn sum_of_words(address: u128) -> u64 {
     (sums >> 32) + (sums & u64::from(u32::MAX))
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "folded to the low word")]
 #[inline]
-fn folded(sum: u64) -> u64 {
+fn folded(sum: u64) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
-    (once & 0xffff) + (once >> 16)
+    ((once & 0xffff) + (once >> 16)) as u16
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! most a threshold. The threshold falls until a file's share fits; the lowest one of all files then
 //! holds for all of them.
 
-mod checksums;
+pub(crate) mod checksums;
 mod dialogue;
 mod fragmented;
 mod hash_sample;
@@ -120,6 +120,8 @@ pub struct FileFacts {
     pub declared: Vec<crate::file::Interface>,
     /// Format name.
     pub format: &'static str,
+    /// Of a digest, the check value of the key it was made with.
+    pub digest_key: Option<u64>,
     /// What was wrong with the file.
     pub damage: Vec<Damage>,
     /// The file ends in mid-record.

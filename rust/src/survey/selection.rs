@@ -140,6 +140,7 @@ impl Selection {
             interfaces: std::mem::take(&mut self.interfaces),
             declared: capture.interfaces().to_vec(),
             format: capture.format(),
+            digest_key: capture.digest_key(),
             damage: capture.damage().to_vec(),
             is_truncated: capture.is_truncated(),
             prefixes: self.prefixes,

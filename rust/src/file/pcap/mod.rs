@@ -255,7 +255,7 @@ fn what_is_wrong(record: RecordHeader) -> String {
 
 impl Records for Pcap {
     fn next_frame<'a>(
-        &mut self,
+        &'a mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {

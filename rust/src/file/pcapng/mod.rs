@@ -51,7 +51,7 @@ struct Pcapng {
 
 impl Records for Pcapng {
     fn next_frame<'a>(
-        &mut self,
+        &'a mut self,
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {

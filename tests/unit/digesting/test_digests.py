@@ -1,0 +1,178 @@
+"""Digests: what is in them, what is not, and that merging them says what captures say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.utils import PcapReader, wrpcap
+
+import pcaplat
+from pcaplat.errors import InputError, OutputError
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "samples"
+N_HEADER = 18
+SETS = sorted(each.name for each in SAMPLES.iterdir() if len([*each.glob("*.pcap*")]) > 1)
+
+
+def captures_of(name: str) -> list[Path]:
+    return sorted((SAMPLES / name).glob("*.pcap*"))
+
+
+def digests(files: list[Path], folder: Path, **options: Any) -> list[str]:  # noqa: ANN401 - of any kind
+    rows = pcaplat.digest(files, output=folder, **options)["digests"]
+    return [row["digest"] for row in rows]
+
+
+def decompressed(file: Path) -> bytes:
+    return bytes(pa.CompressedInputStream(str(file), "zstd").read())
+
+
+def figures(document: dict[str, Any]) -> dict[str, Any]:
+    """What is measured; names of files are no figures."""
+    return {name: document[name] for name in ("path", "edges", "segments", "matching", "clocks")}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_merge_of_digests_says_what_one_of_captures_says(name: str, tmp_path: Path) -> None:
+    files = captures_of(name)
+    of_captures = pcaplat.merge(files, same_clock="all")
+    of_digests = pcaplat.merge(digests(files, tmp_path), same_clock="all")
+    assert figures(of_digests.document) == figures(of_captures.document)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_frames_are_as_they_were_but_for_payload_and_addresses(name: str, tmp_path: Path) -> None:
+    kept = [
+        "frame", "t_ns", "status", "layers", "protocol", "src_port", "dst_port", "wire_bytes",
+    ]  # fmt: skip
+    for file in captures_of(name):
+        (made,) = digests([file], tmp_path)
+        captured, digested = (pcaplat.scan(each).collect() for each in (str(file), made))
+        names = [each for each in kept if each in captured.columns]
+        assert len(names) > 5
+        assert digested.select(names).equals(captured.select(names))
+        shown = {*captured["src"].drop_nulls()} & {*digested["src"].drop_nulls()}
+        assert shown <= {"::", "0.0.0.0"}  # noqa: S104 - no host's
+        assert captured["src"].n_unique() == digested["src"].n_unique()
+
+
+def test_no_payload_and_no_address_is_in_a_digest(tmp_path: Path) -> None:
+    secret, mac = b"attack at dawn, not at noon!", "02:ab:cd:ef:01:23"
+    to = Ether(src=mac, dst="02:ab:cd:ef:01:24")
+    ip = IP(src="198.51.100.77", dst="203.0.113.99", id=7)
+    quoted = IP(src="203.0.113.99", dst="198.51.100.77", id=9) / UDP(sport=1, dport=2) / secret
+    frames = [
+        to / ip / TCP(sport=1000, dport=2000, seq=5) / secret,
+        to / ip / UDP(sport=1000, dport=2000) / secret,
+        to / ip / ICMP(type=8, id=3, seq=4) / secret,
+        to / ip / ICMP(type=3, code=3) / quoted,
+        to / ARP(psrc="198.51.100.77", pdst="203.0.113.99", hwsrc=mac),
+        to / IP(src="198.51.100.77", dst="203.0.113.99", proto=132) / secret,
+        Ether(src=mac, dst="02:ab:cd:ef:01:24", type=0x88B5) / secret,
+    ]
+    wrpcap(str(tmp_path / "a.pcap"), frames)
+    (made,) = digests([tmp_path / "a.pcap"], tmp_path)
+    pcap = tmp_path / "back.pcapng"
+    plain = decompressed(Path(made))
+    bytes_of_frames = b"".join(_frames(made, pcap))
+    for hidden in (
+        secret[:4],
+        secret[-6:],
+        bytes([198, 51, 100, 77]),
+        bytes([203, 0, 113, 99]),
+        bytes.fromhex(mac.replace(":", "")),
+    ):
+        assert hidden not in plain
+        assert hidden not in bytes_of_frames
+
+
+def _frames(capture: str, out: Path) -> list[bytes]:
+    """The frames as the project reads them, through its own pcapng."""
+    again = out.with_name("again.digest")
+    again.write_bytes(Path(capture).read_bytes())
+    pcaplat.merge([capture, str(again)], same_clock="all").write_merged(out)
+    with PcapReader(str(out)) as reader:
+        return [bytes(frame) for frame in reader]
+
+
+def test_keys(tmp_path: Path) -> None:
+    near, far, *_ = captures_of("vxlan")
+    key = tmp_path / "shared.key"
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    a = digests([near], one, key=key)
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert key.read_bytes().strip() not in Path(a[0]).read_bytes()
+    b = digests([far], other, key=key)
+    assert pcaplat.merge([*a, *b]).document["path"]
+    c = digests([far], one)
+    with pytest.raises(InputError, match=r"digests of different keys.*--key FILE"):
+        pcaplat.merge([*a, *c])
+    with pytest.raises(InputError, match=r"a capture and a digest.*make a digest of"):
+        pcaplat.merge([*a, far])
+    (tmp_path / "short.key").write_text("guess me\n")
+    with pytest.raises(InputError, match="holds 8 bytes; a key has 16 to"):
+        digests([far], other, key=tmp_path / "short.key", overwrite=True)
+
+
+def test_places(tmp_path: Path) -> None:
+    near = captures_of("vxlan")[0]
+    (tmp_path / "else").mkdir()
+    (made,) = digests([near], tmp_path)
+    before = Path(made).read_bytes()
+    with pytest.raises(OutputError, match="is there already"):
+        digests([near], tmp_path)
+    with pytest.raises(OutputError, match="is no folder"):
+        digests([near], tmp_path / "nowhere")
+    with pytest.raises(OutputError, match="2 captures would have this digest"):
+        digests([near, Path(shutil.copy(near, tmp_path / "else"))], tmp_path)
+    with pytest.raises(OutputError, match="is one of the captures"):
+        digests([Path(made)], tmp_path, overwrite=True)
+    with pytest.raises(InputError, match="is a digest already"):
+        digests([Path(made)], tmp_path / "else")
+    assert Path(made).read_bytes() == before
+    assert {each.name for each in tmp_path.iterdir()} == {"else", Path(made).name}
+
+
+def test_damaged_digests_are_captures_that_end_there(tmp_path: Path) -> None:
+    (made,) = digests([captures_of("vxlan")[0]], tmp_path)
+    plain = decompressed(Path(made))
+    n_frames = len(pcaplat.scan(made).collect())
+    for cut in (0, 1, 8, 17, 18, 22, len(plain) // 2, len(plain) - 1):
+        Path(made).write_bytes(plain[:cut])
+        if cut < N_HEADER:
+            with pytest.raises(InputError, match=r"empty file|cut in its header|not a capture"):
+                pcaplat.scan(made).collect()
+        else:
+            assert len(pcaplat.scan(made).collect()) <= n_frames
+    for at in range(N_HEADER, len(plain), len(plain) // 200 + 1):
+        Path(made).write_bytes(plain[:at] + bytes([plain[at] ^ 0xFF]) + plain[at + 1 :])
+        assert len(pcaplat.scan(made).collect()) <= n_frames + 4096
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    near = captures_of("vxlan")[0]
+    shutil.copy(near, tmp_path)
+    run = [sys.executable, "-m", "pcaplat", "digest", near.name]
+    made = subprocess.run(
+        [*run, "--key", "k"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    assert "a new key; give it to who makes the other digests" in made.stderr
+    assert re.search(rf"{near.name}\s+\S+\.digest", made.stdout)
+    assert {each.name for each in tmp_path.iterdir()} == {
+        near.name,
+        "k",
+        f"{near.name.split('.')[0]}.digest",
+    }
