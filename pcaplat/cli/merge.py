@@ -29,6 +29,7 @@ from pcaplat.cli.options import (
 )
 from pcaplat.cli.progress import ProgressLine, progress_line
 from pcaplat.errors import OptionError
+from pcaplat.model.files.object_stores import check_target, is_remote
 from pcaplat.outputs import output, result_files, write
 from pcaplat.outputs.folder import check_directory, check_file, replaced
 from pcaplat.records import dataclass
@@ -225,7 +226,9 @@ class ResultFolder:
         if self.lost:
             check_file(self.lost, self.path)
             refuse_replacing([self.lost], captures)
-        if self.path:
+        if self.path and is_remote(str(self.path)):
+            check_target(str(self.path), overwrite=self.overwrite)
+        elif self.path:
             check_directory(self.path, overwrite=self.overwrite, files=result_files())
             refuse_replacing(replaced(self.path, result_files()), captures)
         elif self.pcapng or self.unmatched:

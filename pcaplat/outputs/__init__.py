@@ -9,13 +9,16 @@
 `--format` asks every module what it offers, so imports that take their time stand in functions.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pcaplat.model.files.object_stores import check_target, is_remote, send
 from pcaplat.outputs.folder import new_folder
 
 if TYPE_CHECKING:
@@ -117,7 +120,8 @@ def write(
 
     Args:
         result: What `merge` gave, with its rows (`keep_rows`).
-        directory: New or empty; made where it is missing.
+        directory: New or empty; made where it is missing. A place of an object store or of HDFS
+            (`s3://bucket/folder`) gets all files when all are written.
         overwrite: Replace an earlier result in the folder. Other files in it stay.
         pcapng: Write merged.pcapng too.
         unmatched: Write unmatched/POINT.pcapng too: frames that were matched nowhere, as captured.
@@ -126,7 +130,20 @@ def write(
         OutputError: The folder holds something already, or is a file.
     """
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
-    with new_folder(Path(directory), result_files(), overwrite=overwrite) as scratch:
+    with _folder(str(directory), overwrite=overwrite) as scratch:
         for name in outputs_with("save"):
             if not left_out.get(name):
                 output(name).save(result, scratch)
+
+
+@contextmanager
+def _folder(directory: str, *, overwrite: bool) -> Iterator[Path]:
+    """Give the folder to write into; one far away gets its files when all are written."""
+    if not is_remote(directory):
+        with new_folder(Path(directory), result_files(), overwrite=overwrite) as scratch:
+            yield scratch
+        return
+    check_target(directory, overwrite=overwrite)
+    with TemporaryDirectory(prefix="pcaplat-") as name:
+        yield Path(name)
+        send(Path(name), directory)

@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from pcaplat.errors import InputError
+from pcaplat.model.files.object_stores import fetch, is_remote, shown
 from pcaplat.model.files.pipes import copy_of_pipe
 from pcaplat.model.points import Point
 from pcaplat.model.sampled import InterfaceFacts
@@ -72,8 +73,10 @@ def parse_live(given: str) -> Capture:
 def _split(text: str) -> tuple[str | None, str]:
     """Split POINT=PATH; a file whose name has an equals sign is a file."""
     point, _, path = text.partition("=")
-    if not (point and path) or _is_there(text):
+    if not (point and path) or is_remote(text) or _is_there(text):
         return None, text
+    if is_remote(path):
+        return point, path
     if "/" not in point:
         return point, path
     if _is_there(path):
@@ -106,12 +109,15 @@ def _file_of(name: str) -> object:
 
 
 def _spooled(point: str | None, name: str, copy: Path) -> Capture:
-    """Copy what can be read only once; it is read twice."""
+    """Copy what can be read only once, or lies far away; it is read twice."""
     if name == "-":
         if sys.stdin is None:
             raise InputError.no_standard_input()
         copy_of_pipe(sys.stdin.fileno(), copy)
         return Capture.named(str(copy), "stdin", point)
+    if is_remote(name):
+        fetch(name, copy)
+        return Capture.named(str(copy), shown(name), point)
     if Path(name).is_fifo():
         pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
         try:

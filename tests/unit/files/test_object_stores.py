@@ -1,0 +1,141 @@
+"""Captures and results in an object store, with a server that speaks S3 on loopback."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pyarrow.fs import FileSelector, S3FileSystem
+
+import pcaplat
+from pcaplat.errors import InputError
+from tests.conftest import ROOT
+
+NAMES = ("host1-vm", "host1-up")
+FILES = [ROOT / "samples" / "vxlan" / f"{name}.pcap" for name in NAMES]
+
+
+@dataclass(frozen=True)
+class Server:
+    """An S3 server, what it keeps, and what it was asked."""
+
+    options: str
+    store: S3FileSystem
+    log: Path
+
+    def asked(self) -> list[str]:
+        """Objects that were read, once for each range."""
+        return re.findall(r"GET /captures/(\w[^ ?]*) HTTP", self.log.read_text())
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    log = tmp_path_factory.mktemp("s3") / "log"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with log.open("wb") as out:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        store = S3FileSystem(
+            access_key="one",
+            secret_key="a secret",  # noqa: S106 - of nothing
+            endpoint_override=f"127.0.0.1:{port}",
+            scheme="http",
+            region="us-east-1",
+            allow_bucket_creation=True,
+        )
+        _wait(port)
+        store.create_dir("captures")
+        for file in FILES:
+            with store.open_output_stream(f"captures/run/{file.name}") as stream:
+                stream.write(file.read_bytes())
+        yield Server(
+            f"?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1", store, log
+        )
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def _wait(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    pytest.fail("the server did not begin")
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "one")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a secret")
+
+
+def test_a_merge_from_s3_equals_one_from_disk_and_reads_each_byte_once(server: Server) -> None:
+    far = [f"s3://captures/run/{file.name}{server.options}" for file in FILES]
+    n_before = len(server.asked())
+    of_store, of_disk = (pcaplat.merge(files).document for files in (far, FILES))
+    assert len(server.asked()) - n_before == len(FILES)
+    for name in ("path", "edges", "segments", "matching", "clocks", "round_trips"):
+        assert of_store[name] == of_disk[name]
+    assert [row["file"] for row in of_store["captures"]] == [
+        f"s3://captures/run/{name}.pcap" for name in sorted(NAMES)
+    ]
+
+
+def test_results_go_there_whole_and_are_not_replaced_unasked(
+    server: Server, tmp_path: Path
+) -> None:
+    result = pcaplat.merge(FILES)
+    far = f"s3://captures/results/one{server.options}"
+    pcaplat.write(result, far)
+    pcaplat.write(result, tmp_path / "near")
+    found = server.store.get_file_info(FileSelector("captures/results/one"))
+    near = {each.name: each for each in (tmp_path / "near").iterdir()}
+    assert {one.base_name for one in found} == {*near}
+    with server.store.open_input_file("captures/results/one/summary.json") as stream:
+        assert stream.read() == near["summary.json"].read_bytes()
+    with pytest.raises(InputError, match=r"s3://captures/results/one: is not empty .*--overwrite"):
+        pcaplat.write(result, far)
+    pcaplat.write(result, far, overwrite=True)
+
+
+def test_on_the_command_line(server: Server) -> None:
+    port = re.findall(r":(\d+)&", server.options)[0]
+    command = [sys.executable, "-m", "pcaplat", "merge", "--quiet"]
+    far = [f"{name}=s3://captures/run/{name}.pcap" for name in NAMES]
+    own = os.environ | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_REGION": "us-east-1"}
+    done = subprocess.run(
+        [*command, *far, "-o", "s3://captures/results/two"],
+        env=own,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "host1-vm" in done.stdout
+    found = server.store.get_file_info(FileSelector("captures/results/two"))
+    assert "summary.json" in {one.base_name for one in found}
+
+
+def test_what_cannot_be_read_is_told_without_secrets(server: Server) -> None:
+    with pytest.raises(FileNotFoundError, match=r"s3://captures/run/none\.pcap"):
+        pcaplat.merge([f"s3://captures/run/none.pcap{server.options}", *FILES])
+    nowhere = "s3://me:hunter22@captures/a.pcap?endpoint_override=127.0.0.1:1&scheme=http"
+    with pytest.raises(InputError, match=r"s3://captures/a.pcap: cannot be read") as told:
+        pcaplat.merge([nowhere, *FILES])
+    assert "hunter22" not in str(told.value)
