@@ -72,6 +72,7 @@ fuzz:
 
 docs: build
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/examples.py
 	$(BIN)/python docs/notebook.py
 	$(MAKE) site

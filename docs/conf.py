@@ -16,6 +16,9 @@ source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
+# options begin with two hyphens, which are no dash
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"pcaplat {release}"
 html_static_path = ["static"]

@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
-from pcaplat.diagnostics.catalogue import CODES
+from pcaplat.diagnostics.catalogue import CODES, OF_COMPARISONS
 from pcaplat.metrics.registry import METRICS, units_of
 from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
@@ -65,13 +65,23 @@ def command_line() -> Iterator[str]:
             yield f"| `{words}` | {item.help} |"
 
 
-def lint_codes() -> Iterator[str]:
-    """Give what every finding and warning stands for."""
-    yield "# Codes of findings and warnings\n\nMade from `pcaplat/diagnostics/catalogue.py`.\n"
-    yield "| code | severity | meaning | touches | do |\n| --- | --- | --- | --- | --- |"
-    for code in CODES:
-        cells = (f"`{code.code}`", code.severity, code.meaning, code.consequence, code.remedy)
-        yield f"| {' | '.join(cells)} |"
+def warnings() -> Iterator[str]:
+    """Give an entry for every code of a finding: meaning, consequence, action."""
+    yield "# Warnings A–Z\n"
+    yield "`merge`, `lint`, `compare` and `validate` name each finding by a code."
+    yield "Search this page for the code.\n"
+    yield "| severity | meaning |\n| --- | --- |"
+    yield "| error | a figure is missing, or wrong unless you act |"
+    yield "| warning | a figure is uncertain, or its interval wider |"
+    yield "| note | the figures hold, but the captures may confuse a person who reads them |"
+    for code in sorted((*CODES, *OF_COMPARISONS), key=lambda each: each.code):
+        yield f"\n## {code.code}\n\n{_sentence(code.meaning)} ({code.severity})\n"
+        yield f"- Consequence: {_sentence(code.consequence)}"
+        yield f"- Action: {_sentence(code.remedy)}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def capture_points() -> Iterator[str]:
@@ -145,7 +155,7 @@ PAGES = {
     "errors.md": exceptions,
     "outputs.md": outputs,
     "command_line.md": command_line,
-    "lint_codes.md": lint_codes,
+    "../wrong/warnings.md": warnings,
     "formats.md": formats,
     "metrics.md": metrics,
     "claims.schema.json": schema,

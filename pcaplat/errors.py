@@ -29,8 +29,8 @@ class PcaplatWarning(UserWarning):
     for all of them. The attributes are the columns of pcaplat.tables.WARNINGS.
 
     Example:
-        >>> PcaplatWarning("few-turns", None, "the order rests on 1 direction change")
-        PcaplatWarning('few-turns: the order rests on 1 direction change')
+        >>> PcaplatWarning("few-direction-changes", None, "the order rests on 1 direction change")
+        PcaplatWarning('few-direction-changes: the order rests on 1 direction change')
     """
 
     def __init__(  # noqa: PLR0913 - a column is an argument

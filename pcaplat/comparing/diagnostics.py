@@ -30,7 +30,7 @@ def check_runs(scenarios: Iterable[Scenario]) -> Iterator[Diagnostic]:
     yield from _other_paths(listed)
     for scenario in listed:
         if odd := odd_run_of(scenario, MetricQuery("two-way-contribution")):
-            yield Diagnostic("odd-run", None, odd)
+            yield Diagnostic("outlier-run", None, odd)
         late = {run.name: share for run in scenario.runs if (share := _unsettled(run))}
         if late:
             names = ", ".join(f"{name} ({format_frac(share)})" for name, share in late.items())

@@ -64,7 +64,7 @@ def _queue(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
             f"Gbit/s, and {format_count(n_sooner)} sooner: both directions wait in one queue, up "
             f"to {format_ns(busy_ns)}"
         )
-        yield "mirror-queue", text
+        yield "mirror-queueing", text
 
 
 def _mirrors(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
@@ -75,7 +75,7 @@ def _mirrors(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
             f"({format_frac(n_missing / (n + n_missing))})"
             for session, n, n_missing in lost
         )
-        yield "mirror-gaps", f"by the mirror's own numbers, frames are missing: {rows}"
+        yield "mirror-loss", f"by the mirror's own numbers, frames are missing: {rows}"
 
 
 def _hidden(one: InterfaceFacts) -> Iterator[tuple[str, str]]:

@@ -127,7 +127,9 @@ def check_splits(captures: Sequence[Capture], splits: Sequence[Split]) -> list[D
         why = ", as TAI is ahead of UTC" if is_tai else ""
         text = f"{capture.name}: {one.evidence}{why}"
         diagnostics.append(
-            diagnose("tx-rx-split", capture.point or stem(capture.name), text, file=capture.name)
+            diagnose(
+                "two-clocks-in-file", capture.point or stem(capture.name), text, file=capture.name
+            )
         )
     return diagnostics
 
@@ -152,5 +154,5 @@ def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> li
                 f"{format_count(int(columns['n_unseen'][is_of_file].sum()))} time(s)"
             )
             point = capture.point or stem(capture.name)
-            diagnostics.append(diagnose("acked-unseen", point, text, file=capture.name))
+            diagnostics.append(diagnose("acked-not-captured", point, text, file=capture.name))
     return diagnostics

@@ -76,7 +76,7 @@ def _check_short_identities(
             file = short[0].name if len(short) == 1 else None
             text = _of_class(kind, left, ", ".join(points))
             remedy = f"{MORE}, or leave that point out"
-            diagnostics.append(Diagnostic("short-identity", only, text, ALIKE, remedy, file))
+            diagnostics.append(Diagnostic("short-packet-id", only, text, ALIKE, remedy, file))
     for capture, of_file in zip(captures, facts, strict=True):
         n_cut = sum(one.n_cut for one in of_file.interfaces)
         if n_cut:
@@ -85,7 +85,7 @@ def _check_short_identities(
                 "header ends, so that nothing tells what they carry"
             )
             point = capture.point or stem(capture.name)
-            diagnostics.append(Diagnostic("short-identity", point, text, "", MORE, capture.name))
+            diagnostics.append(Diagnostic("short-packet-id", point, text, "", MORE, capture.name))
     return diagnostics
 
 

@@ -81,7 +81,7 @@ def _backward(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
             f"and the {format_count(order.longest_behind)} frames from there on are stamped "
             "before an earlier one"
         )
-        yield "backward-stamps", text
+        yield "backward-timestamps", text
 
 
 def _bursts(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
@@ -93,4 +93,4 @@ def _bursts(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
             f"{format_count(order.longest_burst)} of them one stamp (from frame "
             f"{order.burst_from} on)"
         )
-        yield "equal-stamps", text
+        yield "batched-timestamps", text

@@ -47,7 +47,9 @@ def check_stamps(
                     f"{capture.name}: the profile says that frames carry {name} stamps, but none "
                     "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
                 )
-                diagnostics.append(Diagnostic("no-stamps", point, text, file=capture.name))
+                diagnostics.append(
+                    Diagnostic("no-inner-timestamps", point, text, file=capture.name)
+                )
     return diagnostics
 
 
@@ -59,7 +61,7 @@ def _signs(stamps: StampFacts) -> Iterator[tuple[str, str]]:
             f"only {n_stamped:,} of {n_all:,} frames carry {name} stamps, so the "
             "file's time is used for all of them; capture, or filter, the stamped ones alone"
         )
-        yield "stamps-unused", text
+        yield "timestamps-unused", text
         return
     if stamps.n_without:
         text = (
@@ -67,17 +69,17 @@ def _signs(stamps: StampFacts) -> Iterator[tuple[str, str]]:
             "others carry; their time is not known, so they are matched with none; what the "
             "capturing host itself sends is kept away by a filter"
         )
-        yield "stamps-missing", text
+        yield "timestamps-missing", text
     if stamps.n_damaged:
         text = (
             f"{stamps.n_damaged:,} of {n_all:,} {name} stamps are damaged, or far from the "
             "others; they are not used, and their frames are matched with none"
         )
-        yield "bad-stamps", text
+        yield "damaged-timestamps", text
     if stamps.timescale == "tai":
         text = (
             f"{name} stamps are {format_ns(stamps.offset_ns)} ahead of the file's time, as "
             "TAI is of UTC; they are used as they are, and the difference is part of the "
             "clock's offset"
         )
-        yield "stamps-tai", text
+        yield "timestamps-tai", text

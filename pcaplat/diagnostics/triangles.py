@@ -35,4 +35,4 @@ def check_triangles(
                 f"{findings.name(middle)}, {format_count(n_open)} ({format_frac(n_open / n)}) join "
                 f"other frames than through it: {left} and {right}, but {through} through it"
             )
-            yield diagnose("open-triangle", findings.name(middle), text)
+            yield diagnose("inconsistent-matches", findings.name(middle), text)

@@ -45,7 +45,7 @@ def lint(options: LintOptions) -> LintDocument:
         >>> from pathlib import Path
         >>> found = lint(sorted(Path("samples/vxlan").glob("*.pcap")))["findings"]
         >>> [(one["severity"], one["code"]) for one in found]
-        [('note', 'raw-difference')]
+        [('note', 'clocks-assumed-equal')]
     """
     whole = MergeOptions(**vars(options), keep_rows=False, keep_crossings=False)
     with RunFolder() as folder:

@@ -20,5 +20,6 @@ class Diagnostic:
 
     @property
     def text(self) -> str:
-        """All of it in one sentence."""
-        return "; ".join(filter(None, (self.evidence, self.consequence, self.remedy)))
+        """All of it in a line: evidence, consequence, and the action behind `Do:`."""
+        found = "; ".join(filter(None, (self.evidence, self.consequence)))
+        return f"{found}. Do: {self.remedy}" if self.remedy else found

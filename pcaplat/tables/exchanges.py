@@ -28,7 +28,10 @@ def _figures(mean: str = "mean") -> tuple[ColumnSchema, ...]:
     )  # fmt: skip
 
 
-_KIND = _text("kind", "tcp-turn, tcp-syn, tcp-ack, icmp-echo, dns, udp-turn or tcp-timestamp")
+_KIND = _text(
+    "kind",
+    "tcp-transaction, tcp-handshake, tcp-ack, icmp-echo, dns, udp-transaction or tcp-timestamp",
+)
 
 
 def _counted(meaning: str) -> tuple[ColumnSchema, ...]:

@@ -108,6 +108,6 @@ def test_lint_says_of_one_file_that_it_has_every_frame_twice(
 ) -> None:
     written = write(tmp_path / "span.pcap", looks)
     findings = pcaplat.lint([written.path])["findings"]
-    told = [one["evidence"] for one in findings if one["code"] == "mirror-copies"]
+    told = [one["evidence"] for one in findings if one["code"] == "mirror-duplicates"]
     assert len(told) == n_told
     assert all("120 of 240 sampled frames" in evidence for evidence in told)

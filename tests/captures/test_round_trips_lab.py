@@ -27,7 +27,7 @@ def test_the_lab_s_client_took_a_little_longer_than_its_port_saw(name: str, kind
     options: dict[str, Any] = {"start": times[0], "end": times[1], "bpf": only}
     with pcaplat.merge(files, same_clock=["all"], keep_rows=False, **options) as result:
         document = result.document
-    wanted = "udp-turn" if kind == "udp" else "tcp-turn"
+    wanted = "udp-transaction" if kind == "udp" else "tcp-transaction"
     (row,) = (
         row
         for row in document["transaction_times"]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 SAID = {
     "clock-contradiction",
-    "equal-stamps",
+    "batched-timestamps",
     "negative-latency",
     "path-contradicted",
-    "tx-rx-split",
+    "two-clocks-in-file",
 }
 SET_BACK_NS = {"is set back": 400_000, "is set back and drifts": 2_000_000}
 """A clock says such a time twice, and only packets within it may be out of order."""

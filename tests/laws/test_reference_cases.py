@@ -50,9 +50,9 @@ def merged(path: Path_, folder: Path, *options: str) -> tuple[Truth, pcaplat.Res
 
 
 def test_01_sent_and_received_by_two_clocks_is_told_and_not_averaged(tmp_path: Path) -> None:
-    case = CASES["tx-rx-split"].wrong
+    case = CASES["two-clocks-in-file"].wrong
     document = pcaplat.merge(case.save(tmp_path)).document
-    assert "tx-rx-split" in [warning["code"] for warning in document["warnings"]]
+    assert "two-clocks-in-file" in [warning["code"] for warning in document["warnings"]]
     assert all(row["mean_ns"] is None for row in document["segments"])
     assert document["round_trips"] == []
 
@@ -166,7 +166,7 @@ def test_09_an_ip_id_alone_tells_no_packets_apart_at_a_million_a_second(tmp_path
     truth, result = merged(Path_(points, (Link(),), traffic), tmp_path, "all")
     score = Score(truth, result)
     assert score.n_wrong == 0
-    assert [w["code"] for w in result.document["warnings"]] == ["short-identity"]
+    assert [w["code"] for w in result.document["warnings"]] == ["short-packet-id"]
 
 
 def test_10_intervals_allow_for_neighbours_that_are_alike() -> None:

@@ -54,5 +54,5 @@ def test_clocks_are_bounded_by_the_same_packets(
     assert of_lint.keys() == of_merge.keys()
     assert sum(map(len, of_merge.values())) > 1_000
     assert of_lint == of_merge
-    about_clocks = {"clock-step", "clock-contradiction", "clock-offset", "raw-difference"}
+    about_clocks = {"clock-step", "clock-contradiction", "clock-offset", "clocks-assumed-equal"}
     assert found & about_clocks == codes & about_clocks

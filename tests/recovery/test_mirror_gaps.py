@@ -52,7 +52,7 @@ def test_frames_that_the_last_mirror_lost_are_no_loss(tmp_path: Path) -> None:
     assert row["n_unmirrored"] == len(BEHIND_THE_MIRROR)
     assert row["unmirrored_frac"] == pytest.approx(len(BEHIND_THE_MIRROR) / N)
     assert n_lost(document) == 0
-    (found,) = [one for one in document["warnings"] if one["code"] == "mirror-gaps"]
+    (found,) = [one for one in document["warnings"] if one["code"] == "mirror-loss"]
     assert (found["point"], "session 7 60 of 2,000" in found["text"]) == ("far", True)
 
 
@@ -69,7 +69,7 @@ def test_what_only_the_path_lost_is_loss(tmp_path: Path) -> None:
     document = merged(ONE_WAY.having(far=far(sees=on_the_path, order=mirrored(()))), tmp_path)
     assert point(document, "far")["n_unmirrored"] == 0
     assert n_lost(document) == N // 50
-    assert "mirror-gaps" not in {one["code"] for one in document["warnings"]}
+    assert "mirror-loss" not in {one["code"] for one in document["warnings"]}
 
 
 def test_frames_that_a_mirror_in_between_lost_are_no_loss(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def merged(path: Dialogues, folder: Path, **options: Any) -> Document:  # noqa: 
 def every_kind(path: Dialogues) -> dict[str, list[Trip]]:
     """One of everything that is paired, many times; other packets in between."""
     chance, t_ns = path.chance, START_NS
-    found: dict[str, list[Trip]] = {"tcp-turn": tcp_turns(path, 150, t_ns)}
-    for kind in ("tcp-syn", "tcp-ack", "icmp-echo", "dns", "udp-turn"):
+    found: dict[str, list[Trip]] = {"tcp-transaction": tcp_turns(path, 150, t_ns)}
+    for kind in ("tcp-handshake", "tcp-ack", "icmp-echo", "dns", "udp-transaction"):
         found[kind] = []
     for i in range(150):
         t_ns = START_NS + 200_000 * i
@@ -61,7 +61,7 @@ def every_kind(path: Dialogues) -> dict[str, list[Trip]]:
 
         ports = (20_000 + i, 443)
         syn, accepted = tcp(ports, 7 * i, 0, SYN), tcp(ports[::-1], 5, 7 * i + 1, SYN | ACK)
-        found["tcp-syn"].append(both(TCP, syn, accepted))
+        found["tcp-handshake"].append(both(TCP, syn, accepted))
         # a stream from the server, acknowledged by the client
         ports = (22, 30_000)
         data, heard = tcp(ports, 90 * i, 1, ACK, bytes(90)), tcp(ports[::-1], 1, 90 * i + 90, ACK)
@@ -72,7 +72,7 @@ def every_kind(path: Dialogues) -> dict[str, list[Trip]]:
         found["dns"].append(both(UDP, *asked))
         ports = (6_000, 7_000)
         turn = udp(ports, b"q" + i.to_bytes(4)), udp(ports[::-1], b"r" + i.to_bytes(4))
-        found["udp-turn"].append(both(UDP, *turn))
+        found["udp-transaction"].append(both(UDP, *turn))
     return found
 
 
@@ -215,9 +215,9 @@ def test_what_was_sent_again_is_left_out_and_counted(tmp_path: Path) -> None:
     expected = resent_turns(path, 300)
     document = merged(path, tmp_path, same_clock=["all"])
     left_out = {row["kind"]: row["n"] for row in document["transactions_left_out"]}
-    assert left_out == {"tcp-turn": 300 - len(expected)}
+    assert left_out == {"tcp-transaction": 300 - len(expected)}
     rows = rows_of(document)
-    assert {kind for kind, _ in rows} == {"tcp-turn"}
+    assert {kind for kind, _ in rows} == {"tcp-transaction"}
     for (_, ends), row in rows.items():
         assert row["n"] == len(expected)
         mean_ns = shares_ns(expected, *SEGMENTS[ends]).mean()
@@ -285,7 +285,7 @@ def test_the_order_says_what_it_rests_on(tmp_path: Path) -> None:
         found = result.document
     assert found["path"] == ["a", "b", "c"]
     for row in found["path_evidence"]:
-        assert row["rests_on"] == "two-way distance"
+        assert row["rests_on"] == "round-trip separation"
         assert row["n"] >= row["n_agreeing"] > 0.99 * row["n"] > 100
         # the least of a packet there and one back, and what queues add
         assert 13_000 < row["distance_ns"] < 20_000

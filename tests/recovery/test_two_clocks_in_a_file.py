@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TAI_NS = 37_000_000_000
 NAMES = ("near", "middle", "far")
-CODE = "tx-rx-split"
+CODE = "two-clocks-in-file"
 
 
 def ahead_by(off_ns: int) -> Callable[[int], int]:

@@ -105,4 +105,4 @@ def test_the_batches_of_a_mirror_are_allowed_for(tmp_path: Path) -> None:
     document = pcaplat.merge(CLEAN.having(near=mirror).save(tmp_path)).document
     far = next(row for row in document["clocks"] if row["point"] == "far")
     assert abs(far["offset_ns"]) <= far["half_width_ns"] <= 1.3 * (300_007 + 20_000) / 2
-    assert "equal-stamps" in {row["code"] for row in document["warnings"]}
+    assert "batched-timestamps" in {row["code"] for row in document["warnings"]}

@@ -92,7 +92,7 @@ def _round_trip(near: str, far: str, mean_ns: float) -> dict[str, Any]:
 
 
 def _transaction_time(point: str, side: str, mean_ns: float) -> dict[str, Any]:
-    names = {"kind": "tcp-turn", "requests": "forward", "point": point, "side": side}
+    names = {"kind": "tcp-transaction", "requests": "forward", "point": point, "side": side}
     figures = {"mean_ns": mean_ns, "p50_ns": mean_ns, "p90_ns": mean_ns, "p99_ns": mean_ns * 2}
     return names | {"n": 1002, "one_in": 1} | figures
 
@@ -137,16 +137,16 @@ def document() -> dict[str, Any]:
         "segments": _segments(),
         "round_trips": [_round_trip(near, far, 2500.0) for near, far in pairs],
         "round_trips_by_kind": [
-            _round_trip(near, far, 2500.0) | {"kind": "tcp-turn", "one_in": 1}
+            _round_trip(near, far, 2500.0) | {"kind": "tcp-transaction", "one_in": 1}
             for near, far in pairs
         ],
         "transaction_times": [
             _transaction_time(POINTS[0], "client", 42_500.0),
             _transaction_time(POINTS[-1], "server", 30_000.0),
         ],
-        "transactions_left_out": [{"kind": "tcp-turn", "n": 3, "one_in": 1}],
+        "transactions_left_out": [{"kind": "tcp-transaction", "n": 3, "one_in": 1}],
         "transaction_check": {
-            "kind": "tcp-turn",
+            "kind": "tcp-transaction",
             "requests": "forward",
             "n": 1002,
             "client": POINTS[0],

@@ -36,7 +36,7 @@ def _of_line(line: LatencyLine, latencies: LatencyView) -> str:
 
 def _unknown(line: LatencyLine, latencies: LatencyView) -> str:
     """What is known without a clock: how much latency varies."""
-    why = f"{line.label}: latency not known, for the clocks cannot be related"
+    why = f"{line.label}: latency not known, because the clocks cannot be related"
     if line.variation_ns is None:
         return f"{why} ({_population(line)})"
     text = latencies.scale.with_unit(line.variation_ns)
@@ -54,7 +54,7 @@ def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str
     scale = latencies.scale
     texts = [f"{line.arrow} {line.text(line.middle, scale)} {scale.unit}" for line in bounds]
     if texts:
-        yield f"One way: median {', '.join(texts)}, for the clocks leave it open"
+        yield f"One way: median {', '.join(texts)}, because the clocks are not related closely enough"
 
 
 def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:

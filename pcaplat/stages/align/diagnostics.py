@@ -151,4 +151,4 @@ def _raw(findings: Findings, is_raw: frozenset[Pair]) -> Iterator[Diagnostic]:
             f"equal clocks fit the packets between {names} but are not declared: raw differences "
             "are shown there, with the interval beside them"
         )
-        yield Diagnostic("raw-difference", None, text, "", "declare --same-clock if it is so")
+        yield Diagnostic("clocks-assumed-equal", None, text, "", "declare --same-clock if it is so")

@@ -116,4 +116,4 @@ def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnos
             f"median latency of {format_ns(min(names.values()))}; rely on means, not on "
             "quantiles, or capture nanoseconds (tcpdump --time-stamp-precision=nano)"
         )
-        yield Diagnostic("coarse-resolution", None, text)
+        yield Diagnostic("low-resolution", None, text)

@@ -137,7 +137,7 @@ def _short(
                     f"{format_count(n)} sampled packets of its address pairs in that time that it "
                     "has not"
                 )
-                yield diagnose("partial-time", findings.name(point), text)
+                yield diagnose("partial-capture", findings.name(point), text)
 
 
 def _n_between(
@@ -188,9 +188,9 @@ def _copied(
         if between:
             names = ", ".join(findings.name(other) for other in between)
             text += f", and at {names} in between"
-            yield diagnose("second-passage", findings.name(point), text)
+            yield diagnose("hairpin", findings.name(point), text)
         else:
-            yield diagnose("mirror-copies", findings.name(point), text)
+            yield diagnose("mirror-duplicates", findings.name(point), text)
 
 
 def check_doubles(seen: Observations, name: str) -> list[Diagnostic]:
@@ -214,7 +214,7 @@ def check_doubles(seen: Observations, name: str) -> list[Diagnostic]:
         "identification are equal to the byte to one before, "
         f"{f'within {format_ns(most_ns)}' if most_ns else 'with the same stamp'}"
     )
-    return [diagnose("mirror-copies", name, text)]
+    return [diagnose("mirror-duplicates", name, text)]
 
 
 def _is_between(findings: Findings, seen: Sequence[Observations], point: int, other: int) -> bool:

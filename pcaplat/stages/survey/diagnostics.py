@@ -173,7 +173,7 @@ def _of_order(
     elif unsaid and most < ENOUGH_CHANGES and not is_timed:
         changes = "1 change" if most == 1 else f"{most} changes"
         text = f"the order of {_names(points, along)} rests on {changes} of direction"
-        yield Diagnostic("few-turns", None, text, "", "give it with --path")
+        yield Diagnostic("few-direction-changes", None, text, "", "give it with --path")
     yield from _contradicted(points, order, along)
 
 
@@ -194,7 +194,7 @@ def _contradicted(
         first, then = max(against, key=lambda ends: against[ends])
         text = (
             f"--path puts {points[then].name} before {points[first].name}, but packets there and "
-            f"back say the opposite (two-way distance {format_ns(against[first, then])})"
+            f"back say the opposite (round-trip separation {format_ns(against[first, then])})"
         )
         remedy = "check which capture is which, or leave out --path"
         yield Diagnostic("path-contradicted", None, text, "", remedy)

@@ -64,7 +64,7 @@ def test_equal_clocks_are_taken_for_equal_and_it_is_said() -> None:
     clocks = TwoClocks(0)
     found = align(clocks.findings(), [0, 1], clocks.min_delays())
     assert not np.any(found.relation(0, 1).value_ns)
-    assert [diagnostic.code for diagnostic in found.warnings] == ["raw-difference"]
+    assert [diagnostic.code for diagnostic in found.warnings] == ["clocks-assumed-equal"]
     assert "p0–p1" in found.warnings[0].text
 
 
@@ -136,7 +136,7 @@ class TestAccuracy:
         found = align(self.FINDINGS, [0, 1], self.LEAST, accuracy_ns)
         at = N_KNOTS // 2
         relation = found.relation(0, 1)
-        codes = [w.code for w in found.warnings if w.code != "raw-difference"]
+        codes = [w.code for w in found.warnings if w.code != "clocks-assumed-equal"]
         return round(relation.lo_ns[at]), round(relation.hi_ns[at]), codes
 
     def test_packets_alone(self) -> None:

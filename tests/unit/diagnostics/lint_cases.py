@@ -71,18 +71,18 @@ CASES = {
     "direction-missing": Case(
         CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)), ONE_WAY
     ),
-    "partial-time": Case(
+    "partial-capture": Case(
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
-    "mirror-copies": Case(
+    "mirror-duplicates": Case(
         Simulated(EFFECTS["mirror copies"](base())), Simulated(EFFECTS["identical packets"](base()))
     ),
-    "mirror-gaps": Case(
+    "mirror-loss": Case(
         CLEAN.having(far=far(order=mirrored({40, 41, 90}))),
         CLEAN.having(far=far(order=mirrored(()))),
     ),
-    "acked-unseen": Case(
+    "acked-not-captured": Case(
         CLEAN.having(near=near(sees=lambda at, _: at != MIDDLE_FRAME)),
         CLEAN.having(near=near(sees=lambda at, _: at > MIDDLE_FRAME)),
     ),
@@ -90,20 +90,20 @@ CASES = {
         CLEAN.having(near=near(clock=lambda t_ns: t_ns // 1_000 * 1_000)),
         CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
     ),
-    "backward-stamps": Case(
+    "backward-timestamps": Case(
         replace(CLEAN, talk=LONG).having(near=near(clock=set_at(-2_000_000))),
         CLEAN.having(near=near(order=swapped)),
     ),
     "unsorted-frames": Case(CLEAN.having(near=near(order=swapped))),
-    "equal-stamps": Case(
+    "batched-timestamps": Case(
         CLEAN.having(near=near(clock=batch)),
         CLEAN.having(near=near(write=partial(pcap, unit_ns=1_000))),
     ),
-    "tx-rx-split": Case(
+    "two-clocks-in-file": Case(
         CLEAN.having(far=far(ahead_ns=sent_by_server)),
         CLEAN.having(far=far(clock=lambda t_ns: t_ns + TAI_NS)),
     ),
-    "mirror-queue": Case(
+    "mirror-queueing": Case(
         Set({"near": near(order=queued), "far": FAR}, crossing()),
         Set(talk=crossing()),
     ),
@@ -145,25 +145,25 @@ CASES = {
         Simulated(EFFECTS["outer fragments"](base())),
         Simulated(EFFECTS["vxlan"](base())),
     ),
-    "short-identity": Case(
+    "short-packet-id": Case(
         CLEAN.having(near=near(write=partial(pcap, snap=40))),
         CLEAN.having(near=near(write=partial(pcap, snap=74))),
     ),
     "translations-left-out": Case(Translated(40, 25), Translated(40, 40)),
-    "no-stamps": Case(
+    "no-inner-timestamps": Case(
         Set({"tap-a": NEAR, "tap-b": FAR}, options={"profile": "arista-metawatch"}),
         Set({"tap-a": stamps(1), "tap-b": FAR}, options={"profile": "arista-metawatch"}).having(
             **{"tap-b": far(stamped=lambda _, t_ns, frame: metamako(frame, t_ns))}
         ),
     ),
-    "stamps-unused": Case(CLEAN.having(near=stamps(3)), CLEAN.having(near=stamps(1))),
-    "stamps-missing": Case(
+    "timestamps-unused": Case(CLEAN.having(near=stamps(3)), CLEAN.having(near=stamps(1))),
+    "timestamps-missing": Case(
         CLEAN.having(
             near=near(stamped=lambda at, t_ns, frame: metamako(frame, t_ns) if at % 9 else frame)
         ),
         CLEAN.having(near=stamps(1)),
     ),
-    "bad-stamps": Case(
+    "damaged-timestamps": Case(
         CLEAN.having(
             near=near(
                 stamped=lambda at, t_ns, frame: metamako(
@@ -173,7 +173,7 @@ CASES = {
         ),
         CLEAN.having(near=stamps(1)),
     ),
-    "stamps-tai": Case(
+    "timestamps-tai": Case(
         CLEAN.having(near=near(stamped=lambda _, t_ns, frame: metamako(frame, t_ns + TAI_NS))),
         CLEAN.having(near=stamps(1)),
     ),
@@ -196,7 +196,7 @@ CASES = {
     ),
     "same-capture": Case(CLEAN.having(again=NEAR)),
     "order-assumed": Case(ONE_WAY, CLEAN),
-    "few-turns": Case(Set(talk=turns(1)[3:])),
+    "few-direction-changes": Case(Set(talk=turns(1)[3:])),
     "path-contradicted": Case(
         replace(THREE, options={"path": ["near", "far", "middle"]}),
         replace(THREE, options={"path": ["near", "middle", "far"]}),
@@ -229,7 +229,7 @@ CASES = {
         given(clock_accuracy=[("near", 100)]),
         given(clock_accuracy=[("near", 100), ("far", 100)]),
     ),
-    "raw-difference": Case(CLEAN, given(same_clock=["all"])),
+    "clocks-assumed-equal": Case(CLEAN, given(same_clock=["all"])),
     "negative-latency": Case(
         replace(
             CLEAN.having(far=far(clock=ahead(-300_000))),
@@ -238,11 +238,11 @@ CASES = {
         given(same_clock=["all"]),
         by="merge",
     ),
-    "one-order": Case(
+    "same-order-both-ways": Case(
         Written(lambda folder: [capture(folder, in_one_order)]),
         Written(lambda folder: [capture(folder, along_a_line)]),
     ),
-    "second-passage": Case(
+    "hairpin": Case(
         Written(lambda folder: [twice(folder)]),
         Written(lambda folder: [capture(folder, in_one_order)]),
     ),
@@ -250,10 +250,10 @@ CASES = {
     "arrived-after-wait": Case(
         Simulated(HELD, {"lost_after": "10ms"}), Simulated(HELD, {"lost_after": "1s"}), by="merge"
     ),
-    "open-triangle": Case(
+    "inconsistent-matches": Case(
         Written(partial(triangle, equal=TRAP)), Written(partial(triangle, equal=USUAL)), by="merge"
     ),
-    "coarse-resolution": Case(
+    "low-resolution": Case(
         CLEAN.having(far=far(write=partial(pcap, unit_ns=1_000))), CLEAN, by="merge"
     ),
 }

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 SAMPLES = sorted(path.parent for path in (SHELF / "samples").glob("*/truth.json"))
 LAB = sorted(path.parent for path in (CAPTURES / "lab").glob("*/manifest.json"))
 TRUE_OF_LAB = {
-    "graph-late-start": {"partial-time"},
-    "vxlan-snap96": {"short-identity"},
+    "graph-late-start": {"partial-capture"},
+    "vxlan-snap96": {"short-packet-id"},
     "vxlan-tso": {"segmentation-offload", "offload-signs"},
     "vxlan-tso-gro": {"segmentation-offload", "offload-signs"},
 }
@@ -86,7 +86,7 @@ def test_a_code_is_not_found_without_its_cause(
 def test_nothing_is_found_in_clean_captures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert codes_of("lint", by_hand.CLEAN, tmp_path, monkeypatch) == {"raw-difference"}
+    assert codes_of("lint", by_hand.CLEAN, tmp_path, monkeypatch) == {"clocks-assumed-equal"}
 
 
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
@@ -213,7 +213,7 @@ def test_a_split_is_measured_and_its_latencies_are_refused(ahead_ns: int, tmp_pa
     path = ["near", "middle", "far"]
     with merge(captures, path=path, same_clock=["all"], keep_rows=False) as result:
         document = result.document
-    said = [row for row in document["warnings"] if row["code"] == "tx-rx-split"]
+    said = [row for row in document["warnings"] if row["code"] == "two-clocks-in-file"]
     assert [row["point"] for row in said] == ["middle"]
     assert ("TAI" in said[0]["text"]) == (abs(ahead_ns) == 37_000_000_000)
     for row in document["segments"]:
@@ -225,7 +225,7 @@ def test_a_split_is_measured_and_its_latencies_are_refused(ahead_ns: int, tmp_pa
 
 def test_a_split_in_a_sorted_file_is_found_by_acknowledgments(tmp_path: Path) -> None:
     found = lint(split_by(37_000_000_000, is_sorted=True).save(tmp_path))["findings"]
-    assert ("tx-rx-split", "middle") in {(row["code"], row["point"]) for row in found}
+    assert ("two-clocks-in-file", "middle") in {(row["code"], row["point"]) for row in found}
 
 
 def test_two_clocks_in_two_files_are_no_split(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_two_clocks_in_two_files_are_no_split(tmp_path: Path) -> None:
     captures = by_hand.Set({"near": by_hand.NEAR, "middle": offset, "far": by_hand.FAR}).save(
         tmp_path
     )
-    assert "tx-rx-split" not in {row["code"] for row in lint(captures)["findings"]}
+    assert "two-clocks-in-file" not in {row["code"] for row in lint(captures)["findings"]}
 
 
 def in_blocks(records: by_hand.Records) -> by_hand.Records:
@@ -252,9 +252,9 @@ def test_queues_written_in_turn_are_unsorted_but_no_split(tmp_path: Path) -> Non
 
 
 def test_what_a_filter_keeps_away_is_no_drop(tmp_path: Path) -> None:
-    captures = CASES["acked-unseen"].wrong.save(tmp_path)
+    captures = CASES["acked-not-captured"].wrong.save(tmp_path)
     codes = {row["code"] for row in lint(captures, bpf="greater 60")["findings"]}
-    assert "acked-unseen" not in codes
+    assert "acked-not-captured" not in codes
 
 
 def of_another_connection(packet: by_hand.Packet) -> by_hand.Packet:
@@ -272,13 +272,13 @@ def test_connections_that_a_snap_length_makes_one_miss_no_bytes(tmp_path: Path) 
     far = replace(by_hand.FAR, write=partial(by_hand.pcap, snap=36))
     captures = by_hand.Set({"near": by_hand.NEAR, "far": far}, talk).save(tmp_path)
     codes = {row["code"] for row in lint(captures)["findings"]}
-    assert "short-identity" in codes
-    assert "acked-unseen" not in codes
+    assert "short-packet-id" in codes
+    assert "acked-not-captured" not in codes
 
 
 def test_the_bytes_that_were_never_seen_are_counted(tmp_path: Path) -> None:
-    captures = CASES["acked-unseen"].wrong.save(tmp_path)
-    (row,) = (row for row in lint(captures)["findings"] if row["code"] == "acked-unseen")
+    captures = CASES["acked-not-captured"].wrong.save(tmp_path)
+    (row,) = (row for row in lint(captures)["findings"] if row["code"] == "acked-not-captured")
     assert " 128 bytes " in row["evidence"]
     assert row["point"] == "near"
 
@@ -291,4 +291,4 @@ def test_zeros_that_a_crash_left_are_no_stamps(tmp_path: Path) -> None:
 
     captures = by_hand.CLEAN.having(near=replace(by_hand.NEAR, write=write)).save(tmp_path)
     codes = {row["code"] for row in lint(captures, same_clock=["all"])["findings"]}
-    assert not codes & {"backward-stamps", "unsorted-frames", "no-overlap"}
+    assert not codes & {"backward-timestamps", "unsorted-frames", "no-overlap"}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def open_triangles(folder: Path, equal: tuple[int, int]) -> list[dict[str, Any]]:
     with merge(triangle(folder, equal)) as result:
         found = result.document["warnings"]
-    return [one for one in found if one["code"] == "open-triangle"]
+    return [one for one in found if one["code"] == "inconsistent-matches"]
 
 
 def test_a_pair_that_two_others_contradict_is_told(tmp_path: Path) -> None:

@@ -47,5 +47,5 @@ def test_few_turns_or_unlike_ones_do_not(
     path: Dialogues, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = said(path, tmp_path, capsys)
-    assert "udp-turn" in text
+    assert "udp-transaction" in text
     assert TOLD not in text

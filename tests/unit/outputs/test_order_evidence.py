@@ -10,7 +10,7 @@ from pcaplat.outputs.reports.merge.budget import lines_of_checks
 from pcaplat.outputs.reports.merge.path import line_of_order
 from pcaplat.units import format_ns
 
-DISTANCE = "two-way distance"
+DISTANCE = "round-trip separation"
 
 
 def row(near: str, far: str, rests_on: str, n: int = 0, n_agreeing: int = 0) -> dict[str, Any]:
@@ -60,5 +60,5 @@ def test_checks_that_were_not_made_are_not_told() -> None:
 
 def test_sums_of_other_packets_are_no_check() -> None:
     (line,) = lines_of_checks({"sum_check": {"sum_ns": 12_667_000.0, "whole_ns": 6_254_000.0}})
-    assert line.startswith("No check: the segments' shares add up to 12.667 ms")
+    assert line.startswith("No check: the segments' contributions add up to 12.667 ms")
     assert "the whole path's is 6.254 ms;" in line

@@ -192,7 +192,7 @@ def test_names_lose_what_all_have_in_common(monkeypatch: pytest.MonkeyPatch) -> 
 def test_doubts_stand_before_the_table_the_gravest_first() -> None:
     changed = document()
     for code, severity in (
-        ("few-turns", "warning"),
+        ("few-direction-changes", "warning"),
         ("same-capture", "error"),
         ("encrypted", "note"),
     ):
@@ -204,7 +204,10 @@ def test_doubts_stand_before_the_table_the_gravest_first() -> None:
         }
         changed["warnings"].append({"code": code, "point": None, "text": code} | parts)
     text = shown("table", ResultByHand(changed))
-    places = [text.index(part) for part in ("found same-capture", "found few-turns", "segment  ")]
+    places = [
+        text.index(part)
+        for part in ("found same-capture", "found few-direction-changes", "segment  ")
+    ]
     assert places == sorted(places)
     assert "found encrypted" not in text
     assert "encrypted" in text

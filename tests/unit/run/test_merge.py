@@ -211,7 +211,7 @@ class TestWarnings:
         watchers = (Point("a", Clock(resolution_ns=1000), kind="pcap-us"), Point("b"))
         paths = run(Scenario(watchers, (Link(),))).save(tmp_path)
         document = pcaplat.merge(paths, same_clock=["all"]).document
-        (text,) = [w["text"] for w in document["warnings"] if w["code"] == "coarse-resolution"]
+        (text,) = [w["text"] for w in document["warnings"] if w["code"] == "low-resolution"]
         assert text.startswith("stamps of 1.00 µs at a are coarse")
 
     def test_each_warning_is_one_line_and_comes_once(self, three: Path, tmp_path: Path) -> None:

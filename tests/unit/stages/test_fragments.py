@@ -134,7 +134,7 @@ def test_what_is_cut_too_short_is_ambiguous_and_said(name: str, tmp_path: Path) 
     effect, point, kind, left = CUTS[name]
     score, result = merged(together(effect, LOSS), tmp_path)
     assert score.n_wrong == 0
-    told = [text for where, text in warnings(result, "short-identity") if where == point]
+    told = [text for where, text in warnings(result, "short-packet-id") if where == point]
     assert any(text.startswith(f"{kind}: ") and left in text for text in told)
 
 
@@ -142,12 +142,12 @@ def test_headers_that_are_cut_are_said(tmp_path: Path) -> None:
     _, result = merged(together(tunnel("vxlan", ("up",)), at(("up",), snap=96)), tmp_path, 600)
     n_undecoded = result.document["matching"]["n_undecoded"]
     assert n_undecoded > 100
-    told = [text for where, text in warnings(result, "short-identity") if where == "up"]
+    told = [text for where, text in warnings(result, "short-packet-id") if where == "up"]
     assert any(f"{n_undecoded:,} frames are cut before" in text for text in told)
 
 
 def test_enough_is_not_complained_about(tmp_path: Path) -> None:
     score, result = merged(at(NAMES, snap=128), tmp_path, 600)
     assert score.counts()["all"].recall == 1
-    assert not warnings(result, "short-identity")
+    assert not warnings(result, "short-packet-id")
     assert not warnings(result, "outer-fragments")

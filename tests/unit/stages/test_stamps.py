@@ -150,7 +150,7 @@ def test_frames_without_the_stamp_are_matched_with_none(tmp_path: Path) -> None:
     assert set(odd["frame"] - 1) == bare
     assert set(odd["status"]) == {"unmatched"}
     assert odd["aligned_ns"].null_count() == 30
-    assert "stamps-missing" in {one["code"] for one in result.document["warnings"]}
+    assert "timestamps-missing" in {one["code"] for one in result.document["warnings"]}
 
 
 def test_where_most_frames_lack_a_stamp_the_file_holds(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_where_most_frames_lack_a_stamp_the_file_holds(tmp_path: Path) -> None:
     assert {row["stamp"] for row in result.document["captures"]} == {None}
     assert set(result.matches.collect()["latency_ns"]) == {1000.0}
     assert result.packets.collect()["stamp_ns"].null_count() == 600
-    assert "stamps-unused" in {one["code"] for one in result.document["warnings"]}
+    assert "timestamps-unused" in {one["code"] for one in result.document["warnings"]}
 
 
 @pytest.mark.parametrize(("name", "at"), [("gigamon-fields", -1), ("ixia", -5), ("vss", -4)])

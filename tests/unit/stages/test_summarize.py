@@ -215,7 +215,7 @@ class TestDoubts:
         coarse = findings_of([0, 0], resolution_ns=1000)
         assert self.codes(coarse, segment([10_000])) == []
         (diagnostic,) = check_segments(coarse, [segment([9_000]), segment([3_000], ends=(1, 0))])
-        assert diagnostic.code == "coarse-resolution"
+        assert diagnostic.code == "low-resolution"
         assert (
             "stamps of 1.00 µs at p0, p1 are coarse beside a median latency of 3.00 µs"
             in diagnostic.text

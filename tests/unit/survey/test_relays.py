@@ -83,7 +83,7 @@ def test_what_one_capture_under_two_names_saw_alone_opens_nothing(order: str) ->
     ]
     found = legs_of(legs, list(order))
     assert path(found) == "abc"
-    assert [one.rests_on for one in found.order_evidence] == ["names", "two-way distance"]
+    assert [one.rests_on for one in found.order_evidence] == ["names", "round-trip separation"]
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])

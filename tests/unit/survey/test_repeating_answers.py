@@ -75,7 +75,7 @@ def test_trains_at_odd_times_tell_every_answer(seed: int, lost: int, tmp_path: P
         document = result.document
         rows = result.matches.select("up_point", "up_frame", "down_point", "down_frame").collect()
     assert document["path"] == ["near", "far"]
-    assert document["path_evidence"][0]["rests_on"] == "two-way distance"
+    assert document["path_evidence"][0]["rests_on"] == "round-trip separation"
     assert all(truth[a, b] == truth[c, d] for a, b, c, d in rows.iter_rows())
     assert len(rows) == 2 * 12 * N_KEYS - 2 * lost
     assert sum(row["n_lost"] for row in document["segments"]) == lost

@@ -43,7 +43,7 @@ def test_steps_are_in_the_order_of_time_and_all_packets_are_forward(
         assert set(result.matches.collect()["direction"]) == {"forward"}
     names = list(NAMES) if later_ns is in_one_order else list(NAMES[::-1])
     assert [name.split("/")[1] for name in document["path"]] == names
-    assert "one-order" in codes(document)
+    assert "same-order-both-ways" in codes(document)
     assert not document["round_trips"]
     for row in document["segments"]:
         n_steps = 2 if row["far"].endswith(names[2]) and row["near"].endswith(names[0]) else 1
@@ -57,7 +57,7 @@ def test_places_on_a_line_are_no_steps(
     later_ns: Callable[[Packet, int], int], tmp_path: Path
 ) -> None:
     with merge([capture(tmp_path, later_ns)]) as result:
-        assert "one-order" not in codes(result.document)
+        assert "same-order-both-ways" not in codes(result.document)
         assert set(result.matches.collect()["direction"]) == {"forward", "reverse"}
 
 
@@ -70,16 +70,16 @@ def test_clocks_of_several_files_tell_no_steps(tmp_path: Path) -> None:
         files.append(tmp_path / f"{name}.pcap")
         pcap(files[-1], records)
     with merge(files, same_clock=["all"]) as result:
-        assert "one-order" not in codes(result.document)
+        assert "same-order-both-ways" not in codes(result.document)
 
 
 def test_what_comes_again_after_other_points_saw_it_is_no_copy(tmp_path: Path) -> None:
     with merge([twice(tmp_path)]) as result:
         document = result.document
     assert [name.split("/")[1] for name in document["path"]] == list(NAMES)
-    again = [one for one in document["warnings"] if one["code"] == "second-passage"]
+    again = [one for one in document["warnings"] if one["code"] == "hairpin"]
     assert {one["point"].split("/")[1] for one in again} == {"sent", "received"}
-    assert "mirror-copies" not in codes(document)
+    assert "mirror-duplicates" not in codes(document)
 
 
 def test_a_copy_that_nobody_saw_in_between_is_one(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_copy_that_nobody_saw_in_between_is_one(tmp_path: Path) -> None:
                 later_ns = 900 if number % 10 else 2 * STEP_NS
                 found.append((t_ns + later_ns, at, packet.frame))
     with merge([interfaces(tmp_path, found)]) as result:
-        assert {"mirror-copies"} == codes(result.document) & {"mirror-copies", "second-passage"}
+        assert {"mirror-duplicates"} == codes(result.document) & {"mirror-duplicates", "hairpin"}
 
 
 def test_stamps_of_another_file_are_not_in_between(tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_stamps_of_another_file_are_not_in_between(tmp_path: Path) -> None:
     pcap(here, sorted(records))
     pcap(there, [(p.t_ns + 10_000 + at % 97, p.frame) for at, p in enumerate(TALK)])
     with merge([str(here), str(there)]) as result:
-        assert {"mirror-copies"} == codes(result.document) & {"mirror-copies", "second-passage"}
+        assert {"mirror-duplicates"} == codes(result.document) & {"mirror-duplicates", "hairpin"}

@@ -232,7 +232,7 @@ class TestPath:
         assert codes(found) == ["path-contradicted"]
         assert "--path puts p2 before p1" in found.warnings[0].text
         # 3 µs there, 5 µs back, and two tails of 400 ns, whose sum has its median at 671 ns
-        distance = re.search(r"two-way distance ([\d.]+) µs", found.warnings[0].text)
+        distance = re.search(r"round-trip separation ([\d.]+) µs", found.warnings[0].text)
         assert distance
         assert float(distance[1]) == pytest.approx(8.67, abs=0.1)
 

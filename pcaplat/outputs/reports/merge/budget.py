@@ -66,11 +66,11 @@ def lines_of_checks(document: Row) -> Iterator[str]:
     """Say whether shares of the round trip add up: to the path's, and to what a client saw."""
     if check := document.get("sum_check"):
         sum_text, whole_text = _alike(check["sum_ns"], check["whole_ns"])
-        text = f"the segments' shares add up to {sum_text}, the whole path's is {whole_text}"
+        text = f"the segments' contributions add up to {sum_text}, the whole path's is {whole_text}"
         if abs(check["sum_ns"] - check["whole_ns"]) > MOST_APART * abs(check["whole_ns"]):
             yield (
-                f"{FAILED}{text}; a share is of the packets seen whole at both its ends, and "
-                "those are not the same everywhere: some were cut or joined on the way, or missed"
+                f"{FAILED}{text}; a contribution rests on the packets captured whole at "
+                "both ends of its segment; some were segmented, coalesced or not captured elsewhere"
             )
         else:
             yield f"Check: {text}, over the packets seen at both ends"
@@ -78,8 +78,8 @@ def lines_of_checks(document: Row) -> Iterator[str]:
         shares_ns, beyond_ns = check["segments_ns"], check["beyond_ns"]
         texts = _alike(shares_ns, beyond_ns, shares_ns + beyond_ns, check["seen_ns"])
         yield (
-            f"Check: of {check['kind']}, the segments' shares {texts[0]} + {texts[1]} beyond "
-            f"{check['server']} = {texts[2]}; {check['client']} saw {texts[3]}"
+            f"Check: of {check['kind']}, the segments' contributions {texts[0]} + {texts[1]} behind "
+            f"{check['server']} = {texts[2]}; {check['client']} measured {texts[3]}"
         )
 
 

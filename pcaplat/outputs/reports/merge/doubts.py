@@ -13,7 +13,7 @@ FEW = 3
 MOST = 4
 """Doubts that are explained at once; the gravest come first."""
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
-BOUND = "raw-difference"
+BOUND = "clocks-assumed-equal"
 """Told as what the clocks leave open, where they leave as much as the latency itself."""
 
 

@@ -41,10 +41,15 @@ def _caption(document: Row, latencies: LatencyView) -> str:
     labels = labels_of(edges, latencies)
     kinds = {len(texts) for texts in labels.values() if {*texts} - {"", UNKNOWN_LATENCY}}
     what = {
-        frozenset({2}): "median one-way latency there and back",
-        frozenset({1}): "median latency of both ways together (one way is open: no common clock)",
+        frozenset({2}): "median one-way latency of each direction",
+        frozenset(
+            {1}
+        ): "median of both directions together (no common clock: one way is uncertain)",
         frozenset(): "no latency is known",
-    }.get(frozenset(kinds), "median latency: → ← one way, ⇄ both ways where one way is open")
+    }.get(
+        frozenset(kinds),
+        "median latency: → ← one way, ⇄ both directions together where one way is uncertain",
+    )
     n_points = f"Path of {len(document['path'])} points"
     unit = f", {latencies.scale.unit}" if kinds else ""
     return f"{n_points}; {what}{unit}"

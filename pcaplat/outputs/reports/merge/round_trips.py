@@ -17,7 +17,7 @@ HEADINGS = (
     ("±", HALF, KEPT),
 )
 
-TURNS = ("tcp-turn", "tcp-syn", "udp-turn")
+TURNS = ("tcp-transaction", "tcp-handshake", "udp-transaction")
 MANY_TURNS = 100
 """As many make a connection request/response (pcaplat/traffic/transactions.py)."""
 

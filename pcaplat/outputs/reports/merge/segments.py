@@ -98,11 +98,11 @@ def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
     both = [line for line in lines if line.way == BOTH_WAYS]
     told = []
     if any(line.is_bound for line in ways):
-        told.append("≤: upper bound, for the clocks leave one way open by ± clock")
+        told.append("≤: upper bound, because the clocks may shift one-way latency by ± clock")
     elif any(line.clock_ns for line in ways):
         told.append("± clock: how far clocks may shift a whole row, → and ← in opposite ways")
     if both:
-        told.append("⇄: both ways together, which needs no common clock")
+        told.append("⇄: both directions together, which needs no common clock")
     if any(line.variation_ns is not None and not line.is_known for line in ways):
         told.append("PDV: delay variation above the minimum (RFC 5481)")
     if any(line.figures["mean"] is not None and line.n < LEAST_N["p99"] for line in lines):

@@ -36,5 +36,5 @@ def _of(order: PathOrder, ends: Pair) -> Iterator[OrderEvidence]:
         n_agreeing = order.n_agreeing[key]
         # against the order as it stands, the others agree
         n_agreeing = n_agreeing if sign * distance_ns > 0 else n_changes - n_agreeing
-        of = "two groups of differences" if order.is_grouped else "two-way distance"
+        of = "two groups of differences" if order.is_grouped else "round-trip separation"
         yield OrderEvidence(*ends, of, n_changes, n_agreeing, sign * distance_ns)

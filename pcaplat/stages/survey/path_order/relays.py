@@ -29,7 +29,7 @@ def next_relay(
     """Choose the two points whose address pairs are to be oriented next, and their sense.
 
     Args:
-        tables: For each pair of points the two-way distances by address pair, not oriented.
+        tables: For each pair of points the round-trip separations by address pair, not oriented.
         toward: The address pairs that are oriented.
 
     Returns:

@@ -73,7 +73,7 @@ def check_steps(relations: Relations, points: Sequence[Point]) -> Iterator[Diagn
         f"packets of both directions pass {', '.join(points[point].name for point in named)} in "
         f"the same order (up to {format_count(n)} packets at two of them)"
     )
-    yield diagnose("one-order", None, text)
+    yield diagnose("same-order-both-ways", None, text)
 
 
 def _goes_both_ways(both: Shared) -> bool:

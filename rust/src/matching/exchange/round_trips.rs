@@ -32,12 +32,12 @@ pub enum ExchangeKind {
 
 /// Names of the kinds, by discriminant.
 pub const KINDS: [&str; 7] = [
-    "tcp-turn",
-    "tcp-syn",
+    "tcp-transaction",
+    "tcp-handshake",
     "tcp-ack",
     "icmp-echo",
     "dns",
-    "udp-turn",
+    "udp-transaction",
     "tcp-timestamp",
 ];
 

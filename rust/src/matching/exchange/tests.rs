@@ -87,7 +87,7 @@ fn a_request_in_segments_meets_the_start_of_its_response() {
     turned.reverse();
     for order in [all, turned] {
         let shares = pair(&order);
-        assert_eq!(counts(&shares), [("tcp-turn", 1, 0)]);
+        assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
         // point 1's clock cancels
         let sums = shares.links.iter().map(|of| of[0].histogram.sum_ns);
         assert!(sums.eq([2, 2, 4].map(|n| n * i128::from(SEGMENT_NS))));
@@ -130,18 +130,18 @@ fn what_is_sent_again_is_left_out() {
     let response = (Reverse, segment(Reverse, 200_100_000, 900, 10, 150));
     let resent = (Reverse, segment(Reverse, 400_100_000, 900, 10, 150));
     let twice = pair(&[request.clone(), again.clone(), response.clone()]);
-    assert_eq!(counts(&twice), [("tcp-turn", 0, 1)]);
+    assert_eq!(counts(&twice), [("tcp-transaction", 0, 1)]);
     let answered_twice = pair(&[request.clone(), response.clone(), resent]);
-    assert_eq!(counts(&answered_twice), [("tcp-turn", 0, 1)]);
+    assert_eq!(counts(&answered_twice), [("tcp-transaction", 0, 1)]);
     let mut trips = trips(1);
     trips.note(&request.1, Forward, true);
     trips.note(&response.1, Reverse, false);
-    assert_eq!(counts(&trips.finish().unwrap()), [("tcp-turn", 0, 1)]);
+    assert_eq!(counts(&trips.finish().unwrap()), [("tcp-transaction", 0, 1)]);
     // numbers come around: what is so far apart is another request
     let later = segment(Forward, 10_000_000_000, 100, 50, 900);
     let answer = segment(Reverse, 10_000_050_000, 900, 10, 150);
     let round = [request, response, (Forward, later), (Reverse, answer)];
-    assert_eq!(counts(&pair(&round)), [("tcp-turn", 2, 0)]);
+    assert_eq!(counts(&pair(&round)), [("tcp-transaction", 2, 0)]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn opening_echo_and_dns_meet_their_answers() {
         at(Forward, 99_000, MessageKind::Response, 77, none),
         at(Forward, 99_000, MessageKind::Response, 78, none),
     ]);
-    let expected = [("tcp-syn", 1, 0), ("icmp-echo", 1, 0), ("dns", 1, 0)];
+    let expected = [("tcp-handshake", 1, 0), ("icmp-echo", 1, 0), ("dns", 1, 0)];
     assert_eq!(counts(&shares), expected);
 }
 
@@ -196,7 +196,7 @@ fn datagrams_pair_where_they_take_turns() {
         datagram(Forward, 500 * us),
         datagram(Reverse, 600 * us),
     ]);
-    assert_eq!(counts(&shares), [("udp-turn", 2, 1)]);
+    assert_eq!(counts(&shares), [("udp-transaction", 2, 1)]);
     assert_eq!(shares.seen[5][0][0].histogram.n, 2);
     let one_way = pair(&[datagram(Forward, 0), datagram(Forward, 100)]);
     assert_eq!(counts(&one_way), []);
@@ -215,5 +215,5 @@ fn some_numbers_stand_for_all() {
     let shares = trips.finish().unwrap();
     let n = shares.links[0][0].histogram.n;
     assert!((350..650).contains(&n), "{n}");
-    assert_eq!(counts(&shares), [("tcp-turn", n, 0)]);
+    assert_eq!(counts(&shares), [("tcp-transaction", n, 0)]);
 }

@@ -46,9 +46,9 @@ pub const REASONS: [(&str, &str); N_REASONS] = [
     ("unmatched", "flow-not-elsewhere"),
     ("unmatched", "opaque"),
     ("unmatched", "fragment"),
-    ("unmatched", "short-identity"),
+    ("unmatched", "short-packet-id"),
     ("unmatched", "no-partner"),
-    ("ambiguous", "short-identity"),
+    ("ambiguous", "short-packet-id"),
     ("ambiguous", "way-unknown"),
     ("ambiguous", "bytes-twice"),
     ("ambiguous", "equal-packets"),
@@ -250,7 +250,7 @@ mod tests {
             reasons.note(&plan, &one, Status::Ambiguous);
         }
         let all = [
-            "short-identity",
+            "short-packet-id",
             "way-unknown",
             "bytes-twice",
             "equal-packets",
@@ -270,7 +270,7 @@ mod tests {
             one.evidence.add(Evidence::SHORT);
             reasons.note(&plan, &one, Status::Unmatched);
         }
-        let expected = [("flow-not-elsewhere", 1), ("short-identity", 1)];
+        let expected = [("flow-not-elsewhere", 1), ("short-packet-id", 1)];
         assert_eq!(counted(reasons, &[7]), expected);
     }
 

@@ -42,7 +42,7 @@ fn who_opened_asks_though_the_other_spoke_first() {
         ),
     ]);
     // the greeting asks nothing: what the client sends next is its first request
-    assert_eq!(counts(&shares), [("tcp-turn", 1, 0)]);
+    assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
     assert_eq!(shares.seen[0][0][0].histogram.n, 1);
 }
 
@@ -54,7 +54,7 @@ fn a_response_begins_with_its_earliest_bytes() {
     let second = (Reverse, segment(Reverse, 499_000, 910, 10, 150));
     for order in [[&request, &second, &first], [&first, &request, &second]] {
         let shares = pair(&order.map(Clone::clone));
-        assert_eq!(counts(&shares), [("tcp-turn", 1, 0)]);
+        assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
         let at_last = &shares.seen[0][0][1].histogram;
         assert_eq!(at_last.sum_ns, 500_000 - 2 * i128::from(SEGMENT_NS));
     }
@@ -64,7 +64,7 @@ fn a_response_begins_with_its_earliest_bytes() {
 fn datagrams_far_apart_are_no_turn() {
     let (soon_ns, late_ns) = (1_999_000_000, 2_001_000_000);
     let took = |later_ns| counts(&pair(&[datagram(Forward, 0), datagram(Reverse, later_ns)]));
-    assert_eq!(took(soon_ns), [("udp-turn", 1, 0)]);
+    assert_eq!(took(soon_ns), [("udp-transaction", 1, 0)]);
     assert_eq!(took(late_ns), []);
 }
 
@@ -72,5 +72,5 @@ fn datagrams_far_apart_are_no_turn() {
 fn a_datagram_whose_first_point_missed_it_is_left_out() {
     let (request, mut response) = (datagram(Forward, 0), datagram(Reverse, 100_000));
     response.1.pop();
-    assert_eq!(counts(&pair(&[request, response])), [("udp-turn", 0, 1)]);
+    assert_eq!(counts(&pair(&[request, response])), [("udp-transaction", 0, 1)]);
 }
