@@ -18,7 +18,7 @@ RUST := $(shell find rust/src -name '*.rs')
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
-.PHONY: build demo test test-slow check bench bench-compare fuzz docs site accuracy invariance format lock vendor
+.PHONY: build demo test test-slow check bench bench-compare fuzz docs site wheel accuracy invariance format lock vendor
 build: .venv/built
 
 .venv/installed: requirements.lock
@@ -81,6 +81,15 @@ site: build
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs out/site
 	@echo "The site is out/site/index.html"
 
+# a wheel for Linux with glibc 2.17 and later, without paths of this machine, and the source archive
+wheel: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates
+wheel: export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=pcaplat
+wheel:
+	@$(PYTHON) -m venv out/release
+	@out/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r release.lock
+	PATH="$(CURDIR)/out/release/bin:$$PATH" maturin build --zig --compatibility manylinux_2_17 --strip --out dist $(TARGET:%=--target %)
+	out/release/bin/maturin sdist --out dist
+
 # some twenty minutes
 accuracy: build
 	$(BIN)/python -m tests.recovery.simulator
@@ -101,3 +110,4 @@ vendor: build
 # needs uv; everything else needs only what it writes
 lock:
 	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes --no-header --output-file requirements.lock
+	uv pip compile --group release --universal --python-version 3.11 --generate-hashes --no-header --output-file release.lock

@@ -62,7 +62,8 @@ def command_line() -> Iterator[str]:
         yield "| option | meaning |\n| --- | --- |"
         for item in command.params:
             words = ", ".join(item.opts) if item.param_type_name == "option" else item.metavar
-            yield f"| `{words}` | {item.help} |"
+            escaped = words.replace("|", r"\|")  # or it ends the cell
+            yield f"| `{escaped}` | {item.help} |"
 
 
 def warnings() -> Iterator[str]:

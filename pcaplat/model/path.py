@@ -20,9 +20,9 @@ from pcaplat.records import dataclass
 class OrderEvidence:
     """What says that one neighbour is before the other.
 
-    `rests_on` is "round-trip separation" (over `n` changes of direction, `n_agreeing` of which say so),
-    "two groups of differences" (the same, where no addresses go both ways), "one clock", "time
-    stamps or TTL", "other points", or nothing but their "names". A negative distance says the
+    `rests_on` is "round-trip separation" (over `n` direction changes, of which `n_agreeing`
+    agree), "two groups of differences" (the same, where no addresses go both ways), "one clock",
+    "time stamps or TTL", "other points", or nothing but their "names". A negative distance says the
     opposite.
     """
 

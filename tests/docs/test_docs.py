@@ -67,6 +67,16 @@ def test_every_page_is_linked_from_the_index_of_its_folder(page: Path) -> None:
     assert page in linked
 
 
+BAR = re.compile(r"(?<!\\)\|")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_rows_of_a_table_have_as_many_cells(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(BAR.findall(row)) for row in table.splitlines()}) == 1, table[:200]
+
+
 def test_every_stage_has_a_page() -> None:
     pages = {path.stem for path in (DOCS / "method").glob("*.md")} - {"index"}
     assert pages == STAGES

@@ -62,7 +62,7 @@ def _tables(document: Row) -> list[tuple[str, list[dict[str, str]]]]:
     """Give headings and rows as a reader sees them."""
     names = [document[side]["name"] for side in ("baseline", "treatment")]
     found = []
-    for text, key in (("Share of the round trip", "round_trips"), ("One-way latency", "segments")):
+    for text, key in (("Round-trip contribution", "round_trips"), ("One-way latency", "segments")):
         rows = document[key]
         unit = unit_for(row[name] for row in rows for name in DURATIONS if name in row)
         confidence = f"{100 * rows[0]['confidence']:.0f} %" if rows else ""

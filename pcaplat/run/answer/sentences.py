@@ -54,7 +54,8 @@ def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str
     scale = latencies.scale
     texts = [f"{line.arrow} {line.text(line.middle, scale)} {scale.unit}" for line in bounds]
     if texts:
-        yield f"One way: median {', '.join(texts)}, because the clocks are not related closely enough"
+        why = "because the clocks are not related closely enough"
+        yield f"One way: median {', '.join(texts)}, {why}"
 
 
 def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:

@@ -66,7 +66,7 @@ def _shares(kind: str, rows: list[Row]) -> Iterator[Section]:
         Field("mean", durations(rows, "mean_ns", unit)),
         Field("±", [format_in(half(row), unit) for row in rows]),
     ]
-    yield Grid(f"Share of the round trip by {kind}, {unit}", fields, only="screen")
+    yield Grid(f"Round-trip contribution by {kind}, {unit}", fields, only="screen")
 
 
 def _fits(rows: list[Row]) -> Iterator[Section]:

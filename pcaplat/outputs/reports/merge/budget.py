@@ -78,8 +78,8 @@ def lines_of_checks(document: Row) -> Iterator[str]:
         shares_ns, beyond_ns = check["segments_ns"], check["beyond_ns"]
         texts = _alike(shares_ns, beyond_ns, shares_ns + beyond_ns, check["seen_ns"])
         yield (
-            f"Check: of {check['kind']}, the segments' contributions {texts[0]} + {texts[1]} behind "
-            f"{check['server']} = {texts[2]}; {check['client']} measured {texts[3]}"
+            f"Check: of {check['kind']}, the segments' contributions {texts[0]} + {texts[1]} "
+            f"behind {check['server']} = {texts[2]}; {check['client']} measured {texts[3]}"
         )
 
 

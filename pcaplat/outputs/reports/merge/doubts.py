@@ -71,7 +71,7 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
         yield (
             f"not related closely enough: {ends} {scale.unit} on {which}, as much as the latency "
             f"itself, so one-way figures there are only upper bounds (≤). {hint}Do: --same-clock "
-            "all (or A,B) if one host, card or PTP domain stamped these captures; or "
+            "all (or A,B) if one host, card or PTP domain timestamped these captures; or "
             "--clock-accuracy POINT=100ns"
         )
     unknown = [line for line in neighbours if line.n and line.figures["mean"] is None]
