@@ -66,7 +66,7 @@ CODES = (
     Code("paths-apart", "warning", "the points form groups that have no packet in common", "nothing between the groups is measured", "give the files of one point the same name (POINT=PATH), if each holds one direction"),
     Code("same-capture", "error", "two points hold the same packets with the same timestamps", "the latency between them is meaningless", "leave one of the two out"),
     Code("order-assumed", "warning", "the place of a point in the path is assumed, not measured", "near and far of its segments, and the sign of their latencies, may be exchanged", "give the order with --path"),
-    Code("same-order-both-ways", "warning", "packets of both directions pass the points of a file in the same order", "all packets count as forward and there is no round trip, as with probes in a kernel or virtual switch; if the file combines captures of several hosts, their clocks differ and the latencies are meaningless", "give captures of several hosts as separate files; --filter keeps one direction"),
+    Code("same-order-both-ways", "warning", "packets of both directions pass the points of a file in the same order", "all packets count as forward and there is no round trip, as with probes in a kernel or virtual switch. If the file combines captures of several hosts, their clocks differ and the latencies are meaningless", "give captures of several hosts as separate files; --filter keeps one direction"),
     Code("few-direction-changes", "warning", "the order of the points rests on few direction changes", "near and far of segments may be exchanged", "give the order with --path"),
     Code("path-contradicted", "error", "the packets take another path than the one declared", "latencies have the wrong sign, or belong to other segments", "check which capture is which, or leave out --path"),
     Code("segmentation-offload", "warning", "TCP segments are split or coalesced on the way", "class packet holds only the small packets that stay whole", "read loss in bytes, or capture with offload off (ethtool -K INTERFACE tso off gso off gro off)"),
@@ -86,7 +86,7 @@ CODES = (
 """Every code, in the order of the pipeline."""
 
 OF_COMPARISONS = (
-    Code("other-path", "warning", "the paths of two runs differ", "only segments that both paths have are compared", "name the points alike in all runs, or give --path"),
+    Code("other-path", "warning", "the paths of two runs differ", "only segments that both paths have are compared", "give the points the same names in all runs, or give --path"),
     Code("outlier-run", "warning", "one run of a scenario differs from its other runs", "the interval of the difference is wider, or rests on this run", "look at this run first: its captures, its load, its clocks"),
     Code("warm-up", "warning", "latencies of a run have not settled for a large part of it", "means depend on how much of the start is measured", "leave more out with --warm-up, or capture for longer"),
 )  # fmt: skip
