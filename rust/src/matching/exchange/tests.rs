@@ -136,7 +136,10 @@ fn what_is_sent_again_is_left_out() {
     let mut trips = trips(1);
     trips.note(&request.1, Forward, true);
     trips.note(&response.1, Reverse, false);
-    assert_eq!(counts(&trips.finish().unwrap()), [("tcp-transaction", 0, 1)]);
+    assert_eq!(
+        counts(&trips.finish().unwrap()),
+        [("tcp-transaction", 0, 1)]
+    );
     // numbers come around: what is so far apart is another request
     let later = segment(Forward, 10_000_000_000, 100, 50, 900);
     let answer = segment(Reverse, 10_000_050_000, 900, 10, 150);

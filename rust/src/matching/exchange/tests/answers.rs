@@ -72,5 +72,8 @@ fn datagrams_far_apart_are_no_turn() {
 fn a_datagram_whose_first_point_missed_it_is_left_out() {
     let (request, mut response) = (datagram(Forward, 0), datagram(Reverse, 100_000));
     response.1.pop();
-    assert_eq!(counts(&pair(&[request, response])), [("udp-transaction", 0, 1)]);
+    assert_eq!(
+        counts(&pair(&[request, response])),
+        [("udp-transaction", 0, 1)]
+    );
 }
