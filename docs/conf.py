@@ -23,6 +23,7 @@ html_theme = "furo"
 html_title = f"pcaplat {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_show_copyright = False
 html_copy_source = False
 # `text` also marks drawings and files in notations that no lexer knows
 highlight_language = "text"

@@ -157,7 +157,8 @@ class InputError(PcaplatError, ValueError):
     @classmethod
     def damaged(cls, where: str, text: str) -> "InputError":
         """Refuse a damaged capture where the user asked for that."""
-        return cls(f"{where}: {text}; leave out --strict to use what can be read")
+        found = text.removesuffix("; what came before is used")  # it is not
+        return cls(f"{where}: {found}; rejected because of --strict")
 
     @classmethod
     def other_key(cls, captured: str | None, digests: list[str]) -> "InputError":

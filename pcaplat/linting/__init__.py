@@ -10,12 +10,14 @@ from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, diagnose
 from pcaplat.diagnostics.files import check_common_time, refuse_damage
 from pcaplat.errors import EvidenceError
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.path import Findings
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.job import Job
 from pcaplat.run.options import LintOptions, MergeOptions, taking
 from pcaplat.run.scan import Scan
-from pcaplat.stages.survey import check_doubles, sampled_min_delays
+from pcaplat.stages.survey import check_doubles, sampled_min_delays, sampled_negatives
 from pcaplat.tables.documents import Finding, LintDocument
+from pcaplat.units import format_ns
 
 SCHEMA = "pcaplat.lint/1"
 
@@ -68,7 +70,18 @@ def _of_path(scan: Scan) -> list[Diagnostic]:
         why = diagnose("nothing-in-common", None, str(problem), remedy="")
         return [why, *check_common_time(points)]
     min_delays = sampled_min_delays(scan.sample, found, scan.domains)
-    return [*found.warnings, *scan.align(found, min_delays).warnings]
+    clocks = scan.align(found, min_delays)
+    return [*found.warnings, *clocks.warnings, *_negative(scan, found)]
+
+
+def _negative(scan: Scan, found: Findings) -> list[Diagnostic]:
+    """Report points with one declared clock at which packets arrive before they left."""
+    early = [
+        f"{found.name(up)} → {found.name(down)} by up to {format_ns(-float(early_ns.min()))}"
+        for (up, down), early_ns in sampled_negatives(scan.sample, found, scan.domains)
+    ]
+    text = f"packets arrive before they left, though both points share a clock: {', '.join(early)}"
+    return [diagnose("negative-latency", None, text)] if early else []
 
 
 def findings_of(scan: Scan, warnings: Sequence[Diagnostic]) -> list[Finding]:

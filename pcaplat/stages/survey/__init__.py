@@ -10,7 +10,7 @@ See docs/method/survey.md for what this rests on, and how it can mislead.
 """
 
 from pcaplat.stages.survey.coverage import check_doubles
-from pcaplat.stages.survey.delays.min_delays import sampled_min_delays
+from pcaplat.stages.survey.delays.min_delays import sampled_min_delays, sampled_negatives
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.observations import Observations, Sample
 from pcaplat.stages.survey.points_in_file.split import divide
@@ -23,6 +23,7 @@ __all__ = [
     "divide",
     "hidden_repeats",
     "sampled_min_delays",
+    "sampled_negatives",
     "survey",
     "suspect",
 ]

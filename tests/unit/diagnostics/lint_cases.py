@@ -236,7 +236,6 @@ CASES = {
             options={"same_clock": ["all"]},
         ),
         given(same_clock=["all"]),
-        by="merge",
     ),
     "same-order-both-ways": Case(
         Written(lambda folder: [capture(folder, in_one_order)]),

@@ -1,10 +1,11 @@
 """What the sample alone says of the clocks, in the form that alignment takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
 
+from pcaplat.model.arrays import Floats
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import N_BINS, Findings
 from pcaplat.model.points import Pair
@@ -29,18 +30,43 @@ def sampled_min_delays(
     Returns:
         By pair of points and direction, as matching gives them of every packet; without frames.
     """
+    return [
+        _min_delays(findings, side, (up, down), both)
+        for side, (up, down), both in _crossings(sample, findings)
+        if domains[up] != domains[down]
+    ]
+
+
+def sampled_negatives(
+    sample: Sample, findings: Findings, domains: Sequence[int]
+) -> list[tuple[Pair, Floats]]:
+    """Return, per pair of points with one clock, the sampled delays that are below 0, in ns.
+
+    Args:
+        sample: The same packets of every point.
+        findings: What the survey found in them.
+        domains: Clock domain of each point.
+    """
+    found = [
+        ((up, down), both.d_ns[both.d_ns < -findings.points[down].cut_ns])
+        for _, (up, down), both in _crossings(sample, findings)
+        if domains[up] == domains[down]
+    ]
+    return [(pair, early_ns.astype(np.float64)) for pair, early_ns in found if len(early_ns)]
+
+
+def _crossings(sample: Sample, findings: Findings) -> Iterator[tuple[int, Pair, Shared]]:
+    """Give the sampled packets that went from one point to another, by side and direction."""
     relations, _ = relate(unique_observations([sample.seen_at(point) for point in findings.points]))
     whole = (findings.components[0][0], findings.components[0][-1])
     orders = [findings.along, *findings.routes]
     routes = Routes(findings.toward_is_forward, orders, findings.route_of)
-    min_delays = list[MinDelays]()
     for near, far in dict.fromkeys([*findings.edges, whole]):
         for side, (up, down) in product((0, 1), ((near, far), (far, near))):
             both = routes.going(between(relations, up, down), (up, down), side)
             both = both.at(both.is_directed)
-            if len(both) and domains[up] != domains[down]:
-                min_delays.append(_min_delays(findings, side, (up, down), both))
-    return min_delays
+            if len(both):
+                yield side, (up, down), both
 
 
 def _min_delays(findings: Findings, side: int, up_down: Pair, packets: Shared) -> MinDelays:
