@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from pcaplat.benchmarking.conditional import conditional_rates
 from pcaplat.benchmarking.frames import Sent, sent_frames
 from pcaplat.benchmarking.measuring import Trial, trials_of
 from pcaplat.benchmarking.requirements import TrialEvidence, requirements_of
@@ -64,7 +65,11 @@ def rfc2544(
         raise EvidenceError.no_trials(LEAST_FRAMES)
     rows = [trial.row for trial in trials]
     cells = cells_of(trials)
-    results = results_of(cells, tolerance)
+    conditional = conditional_rates(trials, tolerance)
+    results = [
+        row | conditional[row["direction"], row["frame_bytes"] or 0]
+        for row in results_of(cells, tolerance)
+    ]
     return {
         "schema": SCHEMA,
         "tolerance_frac": tolerance,
@@ -157,6 +162,7 @@ def _warnings(
             text = (
                 f"{row['frame_bytes']} bytes {row['direction']}: frames were lost at "
                 f"{row['least_lossy_pps']:.6g} pps, and none at {row['throughput_pps']:.6g} pps; "
+                f"the conditional throughput is {row['throughput_conditional_pps'] or 0:.6g} pps; "
                 "repeat the trials between"
             )
             yield _warning("loss-at-slower-rate", text)

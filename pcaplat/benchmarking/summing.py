@@ -23,12 +23,13 @@ LATENCIES = ("mean", *PERCENTILES)
 
 def cells_of(trials: Sequence[Trial]) -> list[Row]:
     """Join the trials of one direction, size and offered rate."""
-    return [_cell(some) for some in _alike(trials)]
+    return [_cell(some) for some in alike(trials)]
 
 
-def _alike(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
+def alike(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
+    """Give the trials of each direction, size and offered rate, slowest first."""
     rated = [one for one in trials if one.row["offered_pps"]]
-    for _, some in groupby(sorted(rated, key=_order), key=_place):
+    for _, some in groupby(sorted(rated, key=_order), key=place_of):
         group: list[Trial] = []
         for trial in some:
             if group and trial.row["offered_pps"] > group[0].row["offered_pps"] * (1 + SAME_RATE):
@@ -38,12 +39,13 @@ def _alike(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
         yield group
 
 
-def _place(trial: Trial) -> tuple[Any, ...]:
+def place_of(trial: Trial) -> tuple[Any, ...]:
+    """Direction and frame size of a trial."""
     return trial.row["direction"], trial.row["frame_bytes"] or 0
 
 
 def _order(trial: Trial) -> tuple[Any, ...]:
-    return *_place(trial), trial.row["offered_pps"]
+    return *place_of(trial), trial.row["offered_pps"]
 
 
 def _cell(trials: Sequence[Trial]) -> Row:

@@ -1,11 +1,12 @@
 """`pcaplat compare`: two scenarios → the difference, with its interval."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
-from pcaplat.cli import Format, need_standard_output, print_found
+from pcaplat.cli import OK, Format, need_standard_output, print_found
 from pcaplat.cli.options import OF_MEASURING, OutputDir, Overwrite, Quiet, offering
 from pcaplat.outputs import save
 from pcaplat.outputs.folder import check_directory
@@ -14,8 +15,10 @@ from pcaplat.units import parse_duration_ns
 EXAMPLES = (
     "pcaplat compare runs/without runs/with",
     "pcaplat compare study.toml:baseline study.toml:treatment",
+    "pcaplat compare runs/before runs/tonight --history nights --fail-above 5%",
 )
 
+ABOVE, UNDECIDED = 1, 3
 
 WarmUp = Annotated[
     str | None,
@@ -61,6 +64,22 @@ def command(
         float, Option("--confidence", metavar="SHARE", help="Of every interval.")
     ] = 0.95,
     warm_up: WarmUp = None,
+    fail_above: Annotated[
+        str | None,
+        Option(
+            "--fail-above",
+            metavar="LIMIT",
+            help="Exit with 1 if a segment is slower by more than this: 5% or 2us.",
+        ),
+    ] = None,
+    history: Annotated[
+        Path | None,
+        Option(
+            "--history",
+            metavar="DIR",
+            help="Keep the comparison there, and say since when a segment is slower or faster.",
+        ),
+    ] = None,
     *,
     accept_order: AcceptOrder = False,
     options: dict[str, Any],
@@ -76,11 +95,21 @@ def command(
         confidence=confidence,
         accepts_order=accept_order,
         warm_up_ns=warm_up_of(warm_up),
+        fail_above=fail_above,
+        history=history,
         options=options,
     )
     if output_dir:
         save("compare", document, output_dir, overwrite=overwrite)
     print_found(format_, "compare", document, () if quiet else document["warnings"])
+    raise Exit(status_of(document["limits"]))
+
+
+def status_of(limits: Sequence[Mapping[str, Any]]) -> int:
+    """Give the exit status that limits come to: above one, or the whole path undecided."""
+    if any(row["verdict"] == "above" for row in limits):
+        return ABOVE
+    return UNDECIDED if limits and limits[-1]["verdict"] == "undecided" else OK
 
 
 def prepare(output_dir: Path | None, *, overwrite: bool) -> None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, cast
 
 from pcaplat.comparing.comparison import compare as compare_scenarios
+from pcaplat.comparing.history import history_row, keep, kept_in
+from pcaplat.comparing.limits import parse_limit
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.study.copies import refuse_copies
 from pcaplat.study.errors import StudyError
@@ -14,13 +17,15 @@ from pcaplat.study.sources import RunReader, ScenarioSource
 from pcaplat.tables.documents import ComparisonDocument
 
 
-def compare(
+def compare(  # noqa: PLR0913 - each is an option of its own
     baseline: ScenarioSource | Sequence[ScenarioSource],
     treatment: ScenarioSource | Sequence[ScenarioSource] | None = None,
     *,
     confidence: float = CONFIDENCE,
     accepts_order: bool = False,
     warm_up_ns: int | None = None,
+    fail_above: str | None = None,
+    history: str | PathLike[str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> ComparisonDocument:
     """Take the difference of two scenarios, with its interval.
@@ -33,6 +38,8 @@ def compare(
         confidence: Of every interval.
         accepts_order: Give intervals for runs that are not interleaved too.
         warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
+        fail_above: How much slower the treatment may be: "5%" or "2us"; `limits` judges it.
+        history: A folder in which comparisons are kept; `history` says since when it is slower.
         options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
 
     Returns:
@@ -52,11 +59,17 @@ def compare(
     """
     if not 0 < confidence < 1:
         raise StudyError.no_confidence(confidence)
+    limit = None if fail_above is None else parse_limit(fail_above)
+    if history is not None:
+        kept_in(Path(history))
     reader = RunReader(options or {}, warm_up_ns)
     sources = [baseline, treatment] if treatment is not None else _both_of(baseline)
     both = [scenario_at(source, reader) for source in sources]
     refuse_copies(both)
-    found = compare_scenarios(*both, confidence=confidence, accepts_order=accepts_order)
+    found = compare_scenarios(
+        *both, confidence=confidence, accepts_order=accepts_order, limit=limit
+    )
+    found["history"] = None if history is None else history_row(keep(Path(history), found))
     return cast("ComparisonDocument", found)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pcaplat.comparing.curve import quantile_curve
 from pcaplat.comparing.diagnostics import check_runs
+from pcaplat.comparing.limits import Limit, limit_rows
 from pcaplat.comparing.rates import rate_rows
 from pcaplat.comparing.shift import shift_of
 from pcaplat.errors import EvidenceError
@@ -42,6 +43,7 @@ def compare(
     *,
     confidence: float = CONFIDENCE,
     accepts_order: bool = False,
+    limit: Limit | None = None,
 ) -> dict[str, Any]:
     """Take the difference of two scenarios.
 
@@ -50,6 +52,7 @@ def compare(
         treatment: What is compared.
         confidence: Of every interval.
         accepts_order: Give intervals for runs that are not interleaved too.
+        limit: How much slower the treatment may be.
 
     Returns:
         The document `pcaplat.comparison/1`; what has no interval says why.
@@ -80,6 +83,7 @@ def compare(
             *rate_rows(*scenarios, confidence, change),
         ],
     }
+    document["limits"] = [] if limit is None else limit_rows(limit, pairs, change, confidence)
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
     cross_checks = cross_check_rows(scenarios)
     document["witnesses"] = cross_checks

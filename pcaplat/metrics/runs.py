@@ -32,7 +32,8 @@ SIDES = {"forward": "reverse", "reverse": "forward"}
 class MeasuredRun:
     """One run: its summary, and its latencies block by block, warm-up left out; likewise rates.
 
-    `contents` and `packet_filter` are None where nobody kept them.
+    `contents` and `packet_filter` are None where nobody kept them. `sampled` are the rates of a
+    sample: of its sizes and transactions they tell, not of how many there were.
     """
 
     name: str
@@ -44,6 +45,7 @@ class MeasuredRun:
     memory: UsageSamples | None = None
     contents: Contents | None = None
     packet_filter: str | None = None
+    sampled: Rates | None = None
 
     def says(self, text: str) -> str:
         """Begin what is said of this run by its name, if it has one."""
@@ -158,8 +160,8 @@ def oriented(run: MeasuredRun, like: MeasuredRun) -> MeasuredRun:
     document = dict(run.document) | {"path": run.path[::-1]}
     for name in ("edges", "segments", "round_trips"):
         document[name] = [_turned(row) for row in run.document[name][::-1]]
-    rates = None if run.rates is None else run.rates.turned()
-    return replace(run, document=document, blocks=blocks, rates=rates)
+    rates, sampled = (None if one is None else one.turned() for one in (run.rates, run.sampled))
+    return replace(run, document=document, blocks=blocks, rates=rates, sampled=sampled)
 
 
 def _turned(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ OUTPUTS = {
     "otlp": "otlp",
     "openmetrics": "openmetrics",
 }
-JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json")
+JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json", "comparison.junit.xml")
 """What rests on a result: where a new result comes, it goes."""
 SUMMARY = "summary.json"
 """Comes last, so that a folder that has it is complete."""

@@ -53,6 +53,14 @@ class StudyError(InputError):
         return cls(f"{folder}: is no result that merge -o wrote: {reason}; write it again")
 
     @classmethod
+    def unreadable_history(cls, file: str, reason: str) -> "StudyError":
+        """Refuse a history that holds something else."""
+        return cls(
+            f"--history: {file} is no comparison that was kept there ({reason}); take it away, or "
+            "give another folder"
+        )
+
+    @classmethod
     def no_confidence(cls, value: float) -> "StudyError":
         """Refuse what is no confidence."""
         return cls(f"--confidence {value:g}: lies between 0 and 1, like 0.95")

@@ -49,7 +49,8 @@ class RunReader:
         with merge(captures, keep_crossings=False, **self.options) as result:
             run = replace(measured(name, result), packet_filter=self.options.get("filter") or "")
         # the rate of a sample is not that of the traffic
-        return replace(run, rates=None) if self.options.get("sample", 1) > 1 else run
+        is_sampled = self.options.get("sample", 1) > 1
+        return replace(run, rates=None, sampled=run.rates) if is_sampled else run
 
 
 def measured(name: str, result: Result) -> MeasuredRun:

@@ -201,6 +201,40 @@ class WarningRow(TypedDict):
     text: str
 
 
+class LimitRow(TypedDict):
+    """Whether a segment is slower by more than a limit: `verdict` above, within or undecided."""
+
+    near: str
+    far: str
+    limit: str
+    delta: float | None
+    unit: Literal["ns", "frac"]
+    lo: float | None
+    hi: float | None
+    verdict: Literal["above", "within", "undecided"]
+    reason: str
+
+
+class SteppedSegment(TypedDict):
+    """Since which comparison a segment's difference is on another level; null: it is steady."""
+
+    near: str
+    far: str
+    since: str | None
+    before_ns: float | None
+    after_ns: float | None
+    p: float | None
+
+
+class History(TypedDict):
+    """What comparisons that were kept say together."""
+
+    n: int
+    least_n: int
+    false_alarm_rate: float
+    segments: list[SteppedSegment]
+
+
 class ComparisonDocument(TypedDict):
     """What `pcaplat.compare` gives (`pcaplat.comparison/1`)."""
 
@@ -211,9 +245,11 @@ class ComparisonDocument(TypedDict):
     round_trips: list[ContributionChange]
     segments: list[SegmentChange]
     rates: list[RateChange]
+    limits: list[LimitRow]
     terms: list[ErrorTerm]
     witnesses: list[CrossCheckRow]
     warnings: list[WarningRow]
+    history: History | None
 
 
 class VerdictRow(TypedDict):
@@ -248,3 +284,4 @@ class VerdictsDocument(TypedDict):
     verdicts: list[VerdictRow]
     witnesses: list[CrossCheckRow]
     warnings: list[WarningRow]
+    options: dict[str, str | int | float]

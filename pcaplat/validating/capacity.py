@@ -16,6 +16,9 @@ from pcaplat.validating.words import ClaimBounds
 TCP_SHARE = 0.9
 """With so many frames of TCP, senders adapt to what passes."""
 
+WAITING_SHARE = 0.5
+"""With so many frames in requests and responses, it is a client's waiting that limits them."""
+
 ONE_AT_A_TIME = (
     "no more was offered than passed: a client waits for each answer, so the rate is what so many "
     "clients ask for; say in the claim's population how many (flows = …)"
@@ -23,6 +26,11 @@ ONE_AT_A_TIME = (
 NEVER_ASKED = (
     "no more was offered than passed: what is claimed ({bounds}) was never asked of it; offer that "
     "rate or more: loss at a higher offered rate would refute it"
+)
+
+NO_CEILING = (
+    "no packet was lost, so that the rate is what was offered, and no upper bound of what could "
+    "pass; offer more, until packets are lost"
 )
 
 COLUMNS = {
@@ -57,9 +65,13 @@ def _not_met(
     claim: Claim, scenarios: Sequence[Scenario], contrast: Contrast, bounds: ClaimBounds
 ) -> str:
     """Say that less than is claimed passed, and no more was offered."""
-    if contrast.value is None or contrast.value >= bounds.lo or bounds.lo == -inf:
+    if contrast.value is None:
         return ""
     runs = [run for scenario in scenarios for run in scenario.runs]
+    if contrast.value >= bounds.lo or bounds.lo == -inf:
+        is_told = bounds.hi == inf or contrast.value > bounds.hi or _is_closed(claim)
+        is_full = all(_is_loaded(run, claim) or _adapts(run) for run in runs)
+        return "" if is_told or is_full else NO_CEILING
     if _is_closed(claim):
         return "" if claim.population.flows else ONE_AT_A_TIME
     if all(_is_loaded(run, claim) and _is_beyond(run, claim, bounds.lo) for run in runs):
@@ -104,7 +116,19 @@ def _is_loaded(run: MeasuredRun, claim: Claim) -> bool:
 
 def _adapts(run: MeasuredRun) -> bool:
     contents = run.contents
-    return contents is not None and contents.share_of(run.ends[0], "tcp") >= TCP_SHARE
+    is_tcp = contents is not None and contents.share_of(run.ends[0], "tcp") >= TCP_SHARE
+    return is_tcp and not _waits(run)
+
+
+def _waits(run: MeasuredRun) -> bool:
+    """Tell whether most frames are requests and responses: a client that waits offers no more."""
+    if run.rates is None:
+        return False
+    point = run.ends[0]
+    exchanged = [row for row in run.rates.transactions if row["point"] == point]
+    n = sum(2 * row["n_transactions"] for row in exchanged if row["kind"] in {"rr", "crr"})
+    n_frames = sum(row["n_frames"] for row in run.rates.traffic if row["point"] == point)
+    return bool(n > WAITING_SHARE * n_frames)
 
 
 def _is_beyond(run: MeasuredRun, claim: Claim, least: float) -> bool:

@@ -1,6 +1,6 @@
 """What scenarios say about a claim: which of them, which figure, and what it lacks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pcaplat.metrics.contrasts import (
@@ -20,6 +20,7 @@ from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.units import format_ns
 from pcaplat.validating.capacity import unoffered
+from pcaplat.validating.likeness import unlike
 from pcaplat.validating.needs import LEVEL
 from pcaplat.validating.population import contradiction
 from pcaplat.validating.words import ClaimBounds
@@ -64,7 +65,7 @@ def evidence_for(
     found = _measured(claim, query, chosen, accepts_order=accepts_order)
     contrast = found.contrast
     odd = [text for one in chosen if (text := odd_run_of(one, query))]
-    facts = _facts(found, bounds)
+    facts = [*_facts(found, bounds), *_about(claim, chosen)]
     contrast = replace(contrast, notes=(*contrast.notes, *odd, *facts))
     why = (
         untold
@@ -167,6 +168,14 @@ def _facts(found: Evidence, bounds: ClaimBounds) -> list[str]:
     if ceiling is not None and ceiling.value + ceiling.bias < bounds.lo:
         return [f"{n} {format_ns(ceiling.value)} or less"]
     return []
+
+
+def _about(claim: Claim, chosen: Sequence[Scenario]) -> Iterator[str]:
+    """Say what a verdict is about beyond the claim's words."""
+    if claim.scope.kind == "run":
+        yield "it is about these captures alone, and says nothing of others"
+    if claim.scope.kind == "difference":
+        yield from unlike(chosen)
 
 
 def _odd_packet(claim: Claim, contrast: Contrast, bounds: ClaimBounds) -> str:

@@ -4,6 +4,7 @@ What contradicts a claim's population does not refute the claim: it leaves it un
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pcaplat.metrics.dimensions import UNITS
@@ -63,10 +64,11 @@ def unchecked(population: Population, runs: Sequence[MeasuredRun]) -> list[str]:
 
 def _in_run(claim: Claim, run: MeasuredRun, *, is_baseline: bool) -> Iterator[str]:
     population, point = claim.population, (claim.scope.near or run.ends[0])
+    shown = run if run.sampled is None else replace(run, rates=run.sampled)
     yield _filter(population, run)
-    yield _sizes(claim, run)
-    yield _exchange(population, run, point)
-    yield _messages(population, run, point)
+    yield _sizes(claim, shown)
+    yield _exchange(population, shown, point)
+    yield _messages(population, shown, point)
     yield _protocol(population, run, point)
     if not is_baseline:
         yield _encapsulation(population, run)

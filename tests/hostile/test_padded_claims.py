@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pcaplat.published.claims import Claim
 
-TOLERANCE = pytest.mark.xfail(strict=True, reason="issue 21, number 8: what was chosen is shown")
-
 
 @pytest.fixture
 def validate(capsys: pytest.CaptureFixture[str]) -> Validate:
@@ -141,7 +139,6 @@ CHOICES = [
 ]
 
 
-@TOLERANCE
 @pytest.mark.parametrize(("option", "value"), CHOICES, ids=[name for name, _ in CHOICES])
 def test_what_was_chosen_stands_beside_the_verdict(
     validate: Validate, tmp_path: Path, option: str, value: str

@@ -6,7 +6,7 @@ from pcaplat.outputs.report import Grid, Remarks, Report, Section, Title, fields
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
-FILES = {"comparison.json": "json"}
+FILES = {"comparison.json": "json", "comparison.junit.xml": "junit"}
 COLUMNS = (
     *("figure", "near", "far", "direction", "baseline", "treatment", "delta", "lo", "hi"),
     *("confidence", "n", "n_effective", "unit", "reason"),
@@ -15,6 +15,7 @@ DURATIONS = ("baseline_mean_ns", "treatment_mean_ns", "delta_mean_ns", "lo_ns", 
 SHOWN = ("packet-rate", "throughput-l2", "goodput", "transaction-rate", "transaction-time")
 """Rates that people read; JSON and CSV have them all."""
 
+UNKNOWN = "–"
 ARROWS = {"forward": "→", "reverse": "←"}
 
 
@@ -38,10 +39,45 @@ def _rows(document: Row) -> Iterator[Row]:
 def _sections(document: Row) -> Iterator[Section]:
     yield Title(_title(document))
     yield from (Grid(heading, fields_of(rows)) for heading, rows in _tables(document))
+    yield Grid("Limit", fields_of([_limit(row) for row in document["limits"]]))
+    yield Remarks("History", list(_history(document["history"])))
     yield Remarks("Quantiles", _curves(document), lead="Quantiles, ")
     yield Remarks("Undecided", _reasons(document))
     yield Remarks("Between the scenarios", _between(document))
     yield Remarks("Warnings", warnings_of(document))
+
+
+def _limit(row: Row) -> dict[str, str]:
+    def shown(value: float | None) -> str:
+        if value is None:
+            return UNKNOWN
+        return format_frac(value) if row["unit"] == "frac" else format_ns(value)
+
+    words = {"segment": f"{row['near']} ⇄ {row['far']}", "slower by at most": row["limit"]}
+    numbers = {name: shown(row[name]) for name in ("delta", "lo", "hi")}
+    titles = {"delta": "difference", "lo": "from", "hi": "to"}
+    return words | {titles[name]: text for name, text in numbers.items()} | {"": row["verdict"]}
+
+
+def _history(history: Row | None) -> Iterator[str]:
+    """Say since when a segment is slower, and how often a steady one would seem so."""
+    if history is None:
+        return
+    stepped = [row for row in history["segments"] if row["since"]]
+    for row in stepped:
+        is_slower = row["after_ns"] > row["before_ns"]
+        word = "Regression: slower" if is_slower else "Change point: faster"
+        yield (
+            f"{word} since {row['since']}: {row['near']} ⇄ {row['far']}, "
+            f"{format_ns(row['before_ns'])} before, {format_ns(row['after_ns'])} from then on"
+        )
+    if stepped:
+        rate = f"{100 * history['false_alarm_rate']:g} %"
+        yield f"False alarms: in {rate} of looks at a steady history"
+    if not stepped:
+        few = history["n"] < history["least_n"]
+        told = f"; {history['least_n']} or more tell a step" if few else "; no step in them"
+        yield f"{history['n']} comparison{'s' if history['n'] != 1 else ''} kept{told}"
 
 
 def _title(document: Row) -> str:

@@ -58,6 +58,12 @@ def _tables(document: Row) -> Iterator[tuple[str, TextRows]]:
     of_latency = f"Latency by size and offered rate, {unit} (± of 95 %)"
     yield of_latency, [_latency(row, unit) for row in cells]
     yield "Fastest rate without loss, and with little", [_result(row, unit) for row in results]
+    bounds = [
+        _bounds(row, name, goal)
+        for row in results
+        for name, goal in (("throughput", "no loss"), ("pdr", row["pdr_name"]))
+    ]
+    yield "Conditional throughput: bounds by MLRsearch", bounds
     yield (
         "What RFC 2544 asks for",
         [
@@ -75,6 +81,18 @@ def _tables(document: Row) -> Iterator[tuple[str, TextRows]]:
 def _place(row: Row) -> str:
     size = "mix" if row["frame_bytes"] is None else f"{row['frame_bytes']} B"
     return f"{size} {ARROWS[row['direction']]}"
+
+
+def _bounds(row: Row, name: str, goal: str) -> dict[str, str]:
+    """Show the loads between which the fastest one lies, where losses may invert."""
+    loads = {
+        "conditional": f"{name}_conditional_pps",
+        "passes": f"{name}_lower_load",
+        "fails": f"{name}_upper_load",
+        "try next": f"{name}_next_load",
+    }
+    shown = {title: format_amount(row[column], "pps") for title, column in loads.items()}
+    return {"size": _place(row), "goal": goal} | shown
 
 
 def _load(row: Row) -> dict[str, str]:

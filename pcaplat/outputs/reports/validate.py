@@ -37,6 +37,9 @@ def _sections(document: Row) -> Iterator[Section]:
     yield Grid("", fields, [STYLES[word] for word in words])
     yield Entries([Entry(f"{row['id']}: {row['verdict']}", _why(row)) for row in rows], "apart")
     yield Remarks("Warnings", warnings_of(document), only="screen")
+    options = document.get("options", {}).items()
+    chosen = [f"--{name.replace('_', '-')} {value}" for name, value in options]
+    yield Remarks("Chosen for measuring", chosen)
 
 
 def _why(row: Row) -> list[str]:

@@ -14,12 +14,10 @@ from tests.support.request_runs import RequestRun, RequestStudy
 if TYPE_CHECKING:
     from pathlib import Path
 
-TIME = pytest.mark.xfail(strict=True, reason="issue 21, number 11: change over time")
 SHORT = RequestRun(n=150)
 CHANGES = ("regression", "change point", "slower since", "changed")
 
 
-@TIME
 @pytest.mark.parametrize(
     ("limit", "status"), [("2us", 1), ("10%", 1), ("10us", 0), ("90%", 0), ("2000ns", 1)]
 )
@@ -32,7 +30,6 @@ def test_a_limit_sets_the_exit_status(tmp_path: Path, limit: str, status: int) -
     assert run_command(["compare", *both[::-1], "--fail-above", limit]) == 0
 
 
-@TIME
 @pytest.mark.parametrize("limit", ["2", "2 parsecs", "%", "-5%", "nan%", "infus"])
 def test_a_limit_that_is_none_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: str
@@ -45,7 +42,6 @@ def test_a_limit_that_is_none_is_named(
     assert "no such option" not in said.lower()
 
 
-@TIME
 def test_a_comparison_is_a_test_suite_too(tmp_path: Path) -> None:
     folders = RequestStudy(like=SHORT).save(tmp_path / "s")
     both = [str(folders["plain"]), str(folders["slow"])]
@@ -68,7 +64,6 @@ def nights(folder: Path, capsys: pytest.CaptureFixture[str], means_ns: list[floa
     return said
 
 
-@TIME
 def test_a_step_in_the_history_is_told_with_its_false_alarm_rate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,7 +73,6 @@ def test_a_step_in_the_history_is_told_with_its_false_alarm_rate(
     assert "false alarm" in said[-1]
 
 
-@TIME
 def test_a_steady_history_raises_no_alarm(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,8 +16,6 @@ from tests.support.verdicts import PATH, SURE, Validate, claim, sources, words, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOUND = pytest.mark.xfail(strict=True, reason="issue 21, number 1: found in review")
-
 VXLAN = 'scope = { kind = "path", scenario = "vxlan" }'
 THESE_CAPTURES = 'scope = "run"'
 """The scope of a claim about the captures that are given."""
@@ -125,9 +123,7 @@ def test_a_claim_of_tcp_rr_of_1024_bytes_is_refuted_by_nothing_else(
     assert row["verdict"] == "undecided"
 
 
-@pytest.mark.parametrize(
-    "population", [pytest.param("frame_bytes = [1500]", marks=FOUND), 'filter = "tcp"']
-)
+@pytest.mark.parametrize("population", ["frame_bytes = [1500]", 'filter = "tcp"'])
 def test_a_sample_is_checked_like_the_whole(
     validate: Validate, tmp_path: Path, population: str
 ) -> None:
@@ -137,7 +133,6 @@ def test_a_sample_is_checked_like_the_whole(
     assert row["verdict"] == "undecided"
 
 
-@FOUND
 def test_scenarios_under_each_others_names_refute_nothing(validate: Validate) -> None:
     """The uplinks show VXLAN in each frame of what is called l2, and in none of vxlan."""
     samples = ROOT / "samples" / "east-west"
@@ -157,7 +152,6 @@ UNLIKE = {
 """What slow sends, where plain sends 10,000 small UDP requests a second, and the word for it."""
 
 
-@FOUND
 @pytest.mark.parametrize("name", UNLIKE)
 def test_what_else_differs_between_scenarios_is_told(
     validate: Validate, tmp_path: Path, name: str
@@ -201,7 +195,6 @@ def test_capacity_is_not_refuted_by_what_was_not_offered(
     assert "offered" in row["reason"]
 
 
-@FOUND
 def test_what_was_not_offered_shows_no_upper_bound_of_a_capacity(
     validate: Validate, tmp_path: Path
 ) -> None:
@@ -211,7 +204,6 @@ def test_what_was_not_offered_shows_no_upper_bound_of_a_capacity(
     assert words(validate(path, runs)) == ["undecided"]
 
 
-@FOUND
 def test_a_client_that_waits_shows_no_loss_of_capacity(validate: Validate, tmp_path: Path) -> None:
     """Requests of one connection over TCP, ten thousand a second in both scenarios."""
     folders = RequestStudy(1_000.0, like=RequestRun(protocol=TCP)).save(tmp_path / "s")
@@ -262,7 +254,6 @@ def test_a_claim_about_these_captures_is_decided_by_them(
     assert row["verdict"] == word
 
 
-@FOUND
 def test_a_verdict_about_these_captures_says_so(
     validate: Validate, tmp_path: Path, idle: list[Path]
 ) -> None:

@@ -1,0 +1,77 @@
+"""Limits: how much slower a treatment may be before whoever watches is to be told."""
+
+import re
+from collections.abc import Sequence
+from math import isfinite
+
+from pcaplat.errors import OptionError
+from pcaplat.metrics.contrasts import Change
+from pcaplat.metrics.metric import MetricQuery
+from pcaplat.records import dataclass
+from pcaplat.tables.columns import Row
+from pcaplat.units import parse_duration_ns
+
+SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
+ABOVE, WITHIN, UNDECIDED = "above", "within", "undecided"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of the two-way contribution's increase: ns, or a share of the baseline's."""
+
+    text: str
+    value: float
+    is_relative: bool
+
+
+def parse_limit(text: str) -> Limit:
+    """Read "5%" or "2us".
+
+    Raises:
+        OptionError: It is neither.
+
+    Example:
+        >>> parse_limit("5%").value, parse_limit("2us").value
+        (0.05, 2000.0)
+    """
+    share = SHARE.fullmatch(text.strip())
+    if share and isfinite(float(share[1])):
+        return Limit(text, float(share[1]) / 100, is_relative=True)
+    try:
+        return Limit(text, float(parse_duration_ns(text)), is_relative=False)
+    except OptionError as error:
+        raise OptionError(
+            f"--fail-above {text}: is no limit; write a share or a duration, like 5% or 2us"
+        ) from error
+
+
+def limit_rows(
+    limit: Limit, pairs: Sequence[tuple[str, str]], change: Change, confidence: float
+) -> list[Row]:
+    """Judge each segment, the whole path last: its interval lies above the limit, or not.
+
+    Args:
+        limit: How much slower it may be.
+        pairs: Ends of each segment.
+        change: Takes the difference of the scenarios.
+        confidence: Of the intervals.
+    """
+    return [_row(limit, ends, change, confidence) for ends in pairs]
+
+
+def _row(limit: Limit, ends: tuple[str, str], change: Change, confidence: float) -> Row:
+    query = MetricQuery("two-way-contribution", ends=ends)
+    contrast = change(query, is_relative=limit.is_relative)
+    row: Row = {"near": ends[0], "far": ends[1], "limit": limit.text, "delta": contrast.value}
+    row["unit"] = "frac" if limit.is_relative else "ns"
+    if contrast.estimate is None or contrast.why:
+        reason = contrast.why or "there is no interval for it"
+        return row | {"lo": None, "hi": None, "verdict": UNDECIDED, "reason": reason}
+    lo, hi = contrast.estimate.interval(confidence)
+    if lo > limit.value:
+        verdict, reason = ABOVE, "the interval lies above the limit"
+    elif hi <= limit.value:
+        verdict, reason = WITHIN, "the interval lies below the limit"
+    else:
+        verdict, reason = UNDECIDED, "the limit lies inside the interval; make more runs"
+    return row | {"lo": lo, "hi": hi, "verdict": verdict, "reason": reason}
