@@ -52,6 +52,24 @@ Treatment = Annotated[
     ),
 ]
 
+Confidence = Annotated[float, Option("--confidence", metavar="SHARE", help="Of every interval.")]
+FailAbove = Annotated[
+    str | None,
+    Option(
+        "--fail-above",
+        metavar="LIMIT",
+        help="Exit with 1 if a segment is slower by more than this: 5% or 2us.",
+    ),
+]
+HistoryDir = Annotated[
+    Path | None,
+    Option(
+        "--history",
+        metavar="DIR",
+        help="Keep the comparison there, and say since when a segment is slower or faster.",
+    ),
+]
+
 
 @offering(OF_MEASURING)
 def command(
@@ -60,26 +78,10 @@ def command(
     output_dir: OutputDir = None,
     overwrite: Overwrite = False,
     format_: Format = "table",
-    confidence: Annotated[
-        float, Option("--confidence", metavar="SHARE", help="Of every interval.")
-    ] = 0.95,
+    confidence: Confidence = 0.95,
     warm_up: WarmUp = None,
-    fail_above: Annotated[
-        str | None,
-        Option(
-            "--fail-above",
-            metavar="LIMIT",
-            help="Exit with 1 if a segment is slower by more than this: 5% or 2us.",
-        ),
-    ] = None,
-    history: Annotated[
-        Path | None,
-        Option(
-            "--history",
-            metavar="DIR",
-            help="Keep the comparison there, and say since when a segment is slower or faster.",
-        ),
-    ] = None,
+    fail_above: FailAbove = None,
+    history: HistoryDir = None,
     *,
     accept_order: AcceptOrder = False,
     options: dict[str, Any],
