@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pcaplat.model.files.object_stores import check_target, is_remote, send
-from pcaplat.outputs.folder import new_folder
+from pcaplat.outputs.folder import give_back_memory, new_folder
 
 if TYPE_CHECKING:
     from pcaplat.outputs.report import Topic
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 OUTPUTS = {
     "table": "console",
     "json": "json",
-    "html": "html",
     "csv": "csv",
     "markdown": "markdown",
     "junit": "junit",
@@ -39,6 +38,8 @@ OUTPUTS = {
     "perfetto": "perfetto",
     "otlp": "otlp",
     "openmetrics": "openmetrics",
+    # last: what draws keeps its memory, which tables need before
+    "html": "html",
 }
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json", "comparison.junit.xml")
 """What rests on a result: where a new result comes, it goes."""
@@ -134,6 +135,7 @@ def write(
         for name in outputs_with("save"):
             if not left_out.get(name):
                 output(name).save(result, scratch)
+                give_back_memory()
 
 
 @contextmanager

@@ -229,3 +229,11 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def give_back_memory() -> None:
+    """Return to the system what was freed: glibc keeps it, and more for every thread there was."""
+    import ctypes  # seldom needed
+
+    with suppress(AttributeError, OSError):  # other C libraries need no such call, and have none
+        ctypes.CDLL(None).malloc_trim(0)

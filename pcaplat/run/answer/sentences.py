@@ -52,25 +52,35 @@ def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str
     """Say how much of it is one way at most."""
     bounds = [line for line in ways if line.is_bound]
     scale = latencies.scale
-    texts = [f"{line.arrow} {line.text(line.middle, scale)} {scale.unit}" for line in bounds]
-    if texts:
-        why = "because the clocks are not related closely enough"
-        yield f"One way: median {', '.join(texts)}, {why}"
+    why = "because the clocks are not related closely enough"
+    for name in dict.fromkeys(line.middle_name for line in bounds):
+        mine = [line for line in bounds if line.middle_name == name]
+        texts = [f"{line.arrow} {line.text(line.middle, scale)} {scale.unit}" for line in mine]
+        yield f"One way: {name} {', '.join(texts)}, {why}"
 
 
 def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:
-    """Name the segment with the largest median, if all of them are medians of one kind."""
+    """Name the segment with the largest median: for each direction, or of all together."""
     edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
-    shown = latencies.shown(edges)
+    shown = [line for line in latencies.shown(edges) if line.figures["p50"] is not None]
     kinds = dict.fromkeys(line.way for line in shown)
-    if BOTH_WAYS in kinds and len(kinds) > 1:
-        return
-    for way in kinds:
-        mine = [line for line in shown if line.way == way and line.figures["p50"] is not None]
-        if len(mine) > 1:
-            largest = max(mine, key=lambda line: line.figures["p50"] or 0.0)
+    is_mixed = BOTH_WAYS in kinds and len(kinds) > 1
+    for mine in [shown] if is_mixed else [[one for one in shown if one.way == k] for k in kinds]:
+        largest = max(mine, key=_median)
+        if len(mine) > 1 and not (is_mixed and _is_open_which(largest, mine)):
             text = largest.text("p50", latencies.scale)
             yield f"Largest segment: {largest.label}, median {text} {latencies.scale.unit}"
+
+
+def _median(line: LatencyLine) -> float:
+    return line.figures["p50"] or 0.0
+
+
+def _is_open_which(largest: LatencyLine, lines: Sequence[LatencyLine]) -> bool:
+    """Whether a segment of both directions apart may take as long as one of both together."""
+    ways = [line for line in lines if line.way != BOTH_WAYS]
+    sums = [sum(_median(line) for line in ways if line.ends == one.ends) for one in ways]
+    return largest.way == BOTH_WAYS and max(sums, default=0.0) >= _median(largest)
 
 
 def _loss(ways: Sequence[LatencyLine]) -> str:

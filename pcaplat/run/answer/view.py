@@ -4,7 +4,7 @@ The drawing of the path, the answer and the table take their figures from here, 
 can contradict another.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
@@ -134,6 +134,7 @@ class LatencyView:
     one_way: Sequence[LatencyLine]
     both_ways: Sequence[LatencyLine]
     path: Sequence[str]
+    edges: Collection[tuple[str, str]]
     scale: Scale
 
     @classmethod
@@ -143,7 +144,8 @@ class LatencyView:
         both = [both_ways_line(row) for row in document["round_trips"]]
         steps_ns = (row["resolution_ns"] or 0.0 for row in document["captures"])
         scale = scale_of([*one, *both], max(steps_ns, default=0.0))
-        return cls(one, both, document["path"], scale)
+        edges = {(edge["near"], edge["far"]) for edge in document["edges"]}
+        return cls(one, both, document["path"], edges, scale)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -161,12 +163,16 @@ class LatencyView:
         return [largest[way] for way in ("forward", "reverse") if way in largest]
 
     def shown(self, edges: Iterable[tuple[str, str]]) -> list[LatencyLine]:
-        """Give what stands for each link: one way, or both together where one way is not known."""
+        """Give what stands for each link: one way, or both together where one way is not known.
+
+        Both together are of requests and their answers. Where all packets take longer one way than
+        these both ways, as bulk data do behind a queue, they do not stand for the link.
+        """
         found = []
         for ends in edges:
             ways, both = self.ways(ends), self.together(ends)
             is_open = any(not line.is_known for line in ways)
-            found += [both] if both and is_open else ways
+            found += [both] if both and is_open and not _is_longer(ways, both) else ways
         return found
 
     def together(self, ends: tuple[str, str]) -> LatencyLine | None:
@@ -174,8 +180,8 @@ class LatencyView:
         return next((line for line in self.both_ways if line.ends == ends), None)
 
     def is_whole(self, line: LatencyLine) -> bool:
-        """Whether a line is of the whole path, beside those of its segments."""
-        return len(self.path) > 2 and line.ends == self.ends  # noqa: PLR2004 - one segment
+        """Whether a line is of a whole path, beside those of its segments."""
+        return line.ends not in self.edges
 
     def in_order(self) -> list[LatencyLine]:
         """Give the lines of the table: both ways together behind those of which one is open."""
@@ -187,6 +193,12 @@ class LatencyView:
         both = self.together(ends)
         is_open = any(not line.is_known for line in mine)
         return [*mine, both] if both and is_open else mine
+
+
+def _is_longer(ways: Sequence[LatencyLine], both: LatencyLine) -> bool:
+    known = (line.figures["p50"] or 0.0 for line in ways if line.is_known)
+    median_ns = both.figures["p50"]
+    return median_ns is not None and max(known, default=0.0) > median_ns
 
 
 def _weight(line: LatencyLine) -> tuple[bool, int]:

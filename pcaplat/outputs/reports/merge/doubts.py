@@ -121,7 +121,10 @@ def _text(group: Sequence[Row], files: set[str]) -> str:
     if "evidence" not in first:
         return "; ".join(dict.fromkeys(row["text"] for row in group))
     is_one = len({row["evidence"] for row in group}) == 1
-    found = [*dict.fromkeys(_found(row, files, is_one=is_one) for row in group)]
+    where: dict[str, list[str]] = {}
+    for row in group:
+        where.setdefault(_evidence(row, files), []).append(row["point"] or "")
+    found = [_at(names, text, is_one=is_one) for text, names in where.items()]
     more = f"; and {len(found) - FEW} more" if len(found) > FEW else ""
     told = "; ".join(found[:FEW]) + more
     remedy = f"Do: {first['remedy']}" if first["remedy"] else ""
@@ -132,8 +135,14 @@ def _joined(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
 
-def _found(row: Row, files: set[str], *, is_one: bool) -> str:
-    """Give the evidence without the path of a file, behind the point if there are several."""
+def _evidence(row: Row, files: set[str]) -> str:
+    """Give the evidence without the path of a file."""
     file, colon, rest = row["evidence"].partition(": ")
-    evidence = rest if colon and file in files else row["evidence"]
-    return evidence if is_one or not row["point"] else f"{row['point']}: {evidence}"
+    return str(rest if colon and file in files else row["evidence"])
+
+
+def _at(points: Sequence[str], evidence: str, *, is_one: bool) -> str:
+    """Put evidence behind the points where it was found, if there are others."""
+    names = [*dict.fromkeys(filter(None, points))]
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return evidence if is_one or not names else f"{', '.join(names[:FEW])}{more}: {evidence}"

@@ -24,7 +24,9 @@ def segment_sections(document: Row, latencies: LatencyView) -> Iterator[Section]
     """Give the segments, forward and back, and both ways together where one way is open."""
     lines = latencies.in_order()
     if lines:
-        heading = f"Latency of each segment, {latencies.scale.unit}"
+        is_timed = any(line.figures["mean"] is not None or line.variation_ns for line in lines)
+        unit = latencies.scale.unit
+        heading = f"Latency of each segment, {unit}" if is_timed else "Packets of each segment"
         above = [at for at, line in enumerate(lines) if latencies.is_whole(line)][:1]
         yield Grid(heading, _fields(lines, latencies.scale), rule_above=above, only="screen")
         yield from _legend(lines)
@@ -100,11 +102,11 @@ def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
     if any(line.is_bound for line in ways):
         told.append("≤: upper bound, because the clocks may shift one-way latency by ± clock")
     elif any(line.clock_ns for line in ways):
-        told.append("± clock: how far clocks may shift a whole row, → and ← in opposite ways")
+        told.append("± clock: clock uncertainty; it shifts a whole row, → and ← in opposite ways")
     if both:
         told.append("⇄: both directions together, which needs no common clock")
     if any(line.variation_ns is not None and not line.is_known for line in ways):
-        told.append("PDV: delay variation above the minimum (RFC 5481)")
+        told.append("PDV: packet delay variation above the minimum (RFC 5481)")
     if any(line.figures["mean"] is not None and line.n < LEAST_N["p99"] for line in lines):
         told.append(f"{UNKNOWN}: too few packets for this quantile")
     if told:
