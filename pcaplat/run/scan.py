@@ -30,7 +30,14 @@ from pcaplat.model.sampled import FileFacts, SampleColumns, Sampled
 from pcaplat.records import dataclass
 from pcaplat.run.job import Job, PointsFound
 from pcaplat.stages.align import align
-from pcaplat.stages.survey import Sample, divide, hidden_repeats, survey, suspect
+from pcaplat.stages.survey import (
+    Sample,
+    divide,
+    hidden_repeats,
+    survey,
+    suspect,
+    tenants_apart,
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ class Scan:
         n_more = len(more["key"])
         if n_more:
             packets = {name: np.concatenate((own, more[name])) for name, own in packets.items()}
+        packets = tenants_apart(packets)
         divisions, part = divide(packets, sampled.flows, names, interfaces)
         points, point_of = find_points(job.captures, facts, divisions)
         sample = Sample.of(packets, sampled.flows, divisions, part, sampled.fragmented, n_more)

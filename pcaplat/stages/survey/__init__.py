@@ -14,6 +14,7 @@ from pcaplat.stages.survey.delays.min_delays import sampled_min_delays, sampled_
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.observations import Observations, Sample
 from pcaplat.stages.survey.points_in_file.split import divide
+from pcaplat.stages.survey.tenants import tenants_apart
 from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "sampled_negatives",
     "survey",
     "suspect",
+    "tenants_apart",
 ]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tests.support.networks import Network
 
 Place = tuple[str, int]
+TAIL_NS = 1_000
+"""By so much single packets are slower than the mean."""
+
 EDGE_PACKETS = 3
 """So many packets may pass at the very ends of the time that two points cover."""
 ABOUT_THE_GRAPH = {
@@ -194,7 +197,7 @@ def means_wrong(found: Merged, widths: int = 1) -> dict[Any, Any]:
             continue
         known_ns = (row["clock_half_width_ns"] or 0) + _resolution_ns(found.network, edge)
         # a packet more or less at the ends of the time
-        slack_ns = widths * known_ns + 1 + EDGE_PACKETS * 400 / len(each_ns[0])
+        slack_ns = widths * known_ns + 1 + EDGE_PACKETS * TAIL_NS / len(each_ns[0])
         off_ns = min(abs(row["mean_ns"] - statistics.fmean(each)) for each in each_ns)
         if off_ns > slack_ns:
             wrong[edge] = (row["mean_ns"], statistics.fmean(each_ns[0]), slack_ns)

@@ -6,7 +6,7 @@ from functools import partial
 
 from tests.recovery.networks.identifiers import with_ident
 from tests.recovery.networks.talk import LOST, Pair, host, talk, way, with_clocks
-from tests.support.networks import Edges, Network, Packet, both_ways, walk
+from tests.support.networks import START_NS, Edges, Network, Packet, both_ways, walk
 
 LINE = ("p1", "p2", "p3")
 PAIRS = tuple(
@@ -37,7 +37,12 @@ def coarse(
 ) -> Network:
     """Some points write milliseconds only."""
     edges = both_ways({("p1", "p2"): takes_ns[0], ("p2", "p3"): takes_ns[1]})
-    made = walk(talk(PAIRS, n, seed), Edges(edges, lost={("p2", "p3"): LOST}), seed)
+    # an answer leaves when its request is there, and the next request when the answer is
+    longer = max(1, sum(takes_ns) // 10_000)
+    packets = [
+        p._replace(t_ns=START_NS + (p.t_ns - START_NS) * longer) for p in talk(PAIRS, n, seed)
+    ]
+    made = walk(packets, Edges(edges, lost={("p2", "p3"): LOST}), seed)
     made.resolution_ns = {f"p{digit}": MS for digit in points}
     return with_clocks(made, has_own=has_own_clocks)
 

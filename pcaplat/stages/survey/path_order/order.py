@@ -162,11 +162,14 @@ def _ordered(
 ) -> PathOrder:
     """Order points by address pairs that are oriented."""
     distance, n_changes, n_agreeing = _distances(directed, toward)
-    one_way = {ends: both for ends, both in directed.items() if ends not in distance}
+    one_way = {ends: both for ends, both in directed.items() if not n_changes[ends]}
+    # both directions were seen, but the timestamps are too coarse: they say nothing by themselves
+    unclear = {ends: directed[ends] for ends, n in n_changes.items() if n and ends not in distance}
     timed = _timed_distances(one_way, toward, domains)
     distance |= timed
     is_in_time = _is_synchronised([directed[ends] for ends in n_agreeing], toward)
     assumed = _assumed_distances(one_way, toward, is_in_time=is_in_time)
+    assumed |= _assumed_distances(unclear, toward, is_in_time=False)
     coordinate, is_assumed = _coordinates(points, distance, assumed)
     along = _sorted_along(coordinate, assumed | distance)
     is_known = bool(distance or assumed)
