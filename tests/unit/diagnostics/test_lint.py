@@ -14,7 +14,7 @@ import pytest
 
 from pcaplat import _native, lint, merge
 from pcaplat.cli import run
-from pcaplat.diagnostics.catalogue import BY_CODE, CODES, SEVERITIES
+from pcaplat.diagnostics.catalogue import BY_CODE, CODES, OF_COMPARISONS, SEVERITIES
 from pcaplat.run.engines import local
 from tests.support.shelf import CAPTURES
 from tests.support.shelf import ROOT as SHELF
@@ -61,6 +61,14 @@ def codes_of(by: str, given: Captures, folder: Path, change: pytest.MonkeyPatch)
         with merge(captures, **given.options, keep_rows=False) as result:
             return {row["code"] for row in result.document["warnings"]}
     return {row["code"] for row in lint(captures, **given.options)["findings"]}
+
+
+def test_every_code_in_the_source_is_in_the_catalogue() -> None:
+    raised = re.compile(r'\b(?:Diagnostic|diagnose)\(\s*"([a-z-]+)"')
+    sources = (path.read_text("utf-8") for path in (SHELF / "pcaplat").rglob("*.py"))
+    found = {code for text in sources for code in raised.findall(text)}
+    assert len(found) > 40
+    assert found <= BY_CODE.keys() | {code.code for code in OF_COMPARISONS}
 
 
 def test_every_code_has_its_cases() -> None:
