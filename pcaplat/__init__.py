@@ -16,7 +16,7 @@ The rooms, each of which uses only those before it (docs/project/contributing.md
 
     errors, records < units, text < tables < model < points, instruments < statistics < metrics
       < published < diagnostics < stages < breakdowns, traffic < run < linting, digesting < study
-      < comparing, validating, benchmarking, auditing, tracing < outputs < cli
+      < capturing, comparing, validating, benchmarking, auditing, tracing < outputs < cli
 
 Here are the verbs and types that are public; each is imported when it is first asked for, because
 `pcaplat --version` should not wait for polars.

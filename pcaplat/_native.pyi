@@ -4,6 +4,7 @@ from typing import TypeAlias, final
 
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
+from pcaplat.model.files.live import PointCounts
 from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
@@ -26,6 +27,7 @@ __all__ = [
     "Follow",
     "Formats",
     "Learned",
+    "LivePoints",
     "PacketStream",
     "Settings",
     "attribute",
@@ -111,6 +113,24 @@ class Follow:
     ) -> Follow: ...
     def rows(self) -> PacketStream | None: ...
     def damage(self) -> list[tuple[int, str]]: ...
+
+@final
+class LivePoints:
+    def __new__(
+        cls,
+        points: Sequence[tuple[str, str, str | None, _Path | None, bool, _Path]],
+        *,
+        filter: str | None = None,
+        snap_bytes: int = 262144,
+        buffer_bytes: int = 0,
+        n_packets: int | None = None,
+        duration_ns: int | None = None,
+        ring: tuple[int, int] | None = None,
+        libpcap: str | None = None,
+    ) -> LivePoints: ...
+    def counts(self) -> list[PointCounts]: ...
+    def stop(self) -> None: ...
+    def finish(self) -> None: ...
 
 @final
 class DecodedFrame:

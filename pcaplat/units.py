@@ -21,6 +21,8 @@ CALENDAR = re.compile(
     r"(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?)?\s*",
     re.ASCII,
 )
+BYTES_PER = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+SIZE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([kmg]?b)\s*", re.ASCII | re.IGNORECASE)
 DAY_NS = 24 * NS_PER["h"]
 LARGEST_NS = 2**63 - 1
 SMALLEST_PERCENT = 1e-6
@@ -63,6 +65,23 @@ def parse_duration_ns(text: str) -> int:
     if rest or ns > LARGEST_NS:
         raise OptionError.unreadable("duration in whole nanoseconds", text, "250ns, 1.5us, 1h")
     return ns
+
+
+def parse_bytes(option: str, text: str) -> int:
+    """Read a size in bytes, with decimal units.
+
+    Raises:
+        OptionError: No number with a unit, or nothing.
+
+    Example:
+        >>> parse_bytes("--buffer", "64MB"), parse_bytes("--buffer", "1.5 GB")
+        (64000000, 1500000000)
+    """
+    found = SIZE.fullmatch(text)
+    n_bytes = int(float(found[1]) * BYTES_PER[found[2].lower()]) if found else 0
+    if not n_bytes:
+        raise OptionError.unreadable(f"size for {option}", text, "500kB, 64MB, 2GB")
+    return n_bytes
 
 
 def parse_instant(text: str) -> Instant:

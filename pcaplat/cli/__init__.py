@@ -38,10 +38,12 @@ COMMANDS = {
     "merge": "merge",
     "validate": "validate",
     "plan": "plan",
+    "init": "init",
     "compare": "compare",
     "rfc2544": "rfc2544",
     "audit": "audit",
     "lint": "lint",
+    "capture": "capture",
     "read": "read",
     "points": "points",
     "report": "report",
@@ -50,7 +52,7 @@ COMMANDS = {
     "digest": "digest",
 }
 PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
-    ("validate", "plan", "compare", "rfc2544", "audit"), PROVE
+    ("validate", "plan", "init", "compare", "rfc2544", "audit"), PROVE
 )
 EXAMPLES = (
     "pcaplat lint *.pcap                     what in these captures will mislead",
@@ -185,7 +187,7 @@ def needed(arguments: Sequence[str]) -> Sequence[str]:
 
     Example:
         >>> needed(["merge", "a.pcap", "b.pcap"]), needed(["--version"]), len(needed(["--help"]))
-        (['merge'], [], 12)
+        (['merge'], [], 15)
     """
     first, *_ = [*arguments, ""]
     if first == "--version":

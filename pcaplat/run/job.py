@@ -20,6 +20,7 @@ from pcaplat.model.files.captures import (
     point_names,
 )
 from pcaplat.model.files.files_to_points import PointOf
+from pcaplat.model.files.libpcap import packaged_libpcap
 from pcaplat.model.files.sequences import sequences
 from pcaplat.model.files.stamping import Stamping, stampings
 from pcaplat.model.matched import Matched
@@ -205,6 +206,7 @@ class Job:
             decode=[*(f"udp.port={port}:{kind}" for port, kind in ports), *options.decode],
             one_in=options.sample,
             prefixes=None if prefixes is None else list(prefixes),
+            libpcap=packaged_libpcap() if options.bpf or options.bpf_outer else None,
             translations=self.learned,
             stamp_names=placing.stamp_names if placing else [],
             stamps=stamps,

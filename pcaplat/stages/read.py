@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pcaplat import _native
 from pcaplat.errors import InputError
+from pcaplat.model.files.libpcap import packaged_libpcap
 from pcaplat.tables import DETAILS, PACKETS
 from pcaplat.text import plain_name
 
@@ -268,4 +269,6 @@ def _settings(
     bpf: str | None, bpf_outer: str | None, vxlan_ports: Sequence[int], decode: Sequence[str]
 ) -> _native.Settings:
     tunnels = [f"udp.port={port}:vxlan" for port in vxlan_ports]
-    return _native.Settings(filter=bpf, filter_outer=bpf_outer, decode=[*tunnels, *decode])
+    libpcap = packaged_libpcap() if bpf or bpf_outer else None
+    every = [*tunnels, *decode]
+    return _native.Settings(filter=bpf, filter_outer=bpf_outer, decode=every, libpcap=libpcap)

@@ -60,7 +60,7 @@ def journeys_of(result: StoredResult, frames: Sequence[FrameName]) -> list[Journ
             )
     matches = _matches_around(result, [*starts.values()])
     ways = {frame: _crossings(row, matches) for frame, row in starts.items()}
-    rows = {**starts, **_rows_on(result, ways.values())}
+    rows = _rows_on(result, ways.values(), starts)
     losses = result.losses_at(rows)
     journeys: list[Journey] = []
     seen: set[FrameName] = set()
@@ -104,9 +104,12 @@ def _crossings(start: Row, matches: Sequence[Row]) -> list[Row]:
     return own
 
 
-def _rows_on(result: StoredResult, ways: Iterable[Sequence[Row]]) -> dict[FrameName, Row]:
+def _rows_on(
+    result: StoredResult, ways: Iterable[Sequence[Row]], starts: Mapping[FrameName, Row]
+) -> dict[FrameName, Row]:
     """Give the rows of all frames in some matches, and of copies of them."""
-    rows = result.packets_at(end for way in ways for row in way for end in _ends(row))
+    ends = {end for way in ways for row in way for end in _ends(row)}
+    rows = [*starts.values(), *result.packets_at(ends - starts.keys())]
     originals = [row for row in rows if row["trajectory_id"] is not None]
     return {_name(row): row for row in [*rows, *result.copies_of(originals, COPIES_WITHIN_NS)]}
 

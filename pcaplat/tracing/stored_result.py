@@ -126,6 +126,8 @@ class StoredResult:
         """Give the later copies of some packets at the points of their frames."""
         import pyarrow.compute as pc  # noqa: PLC0415 - likewise
 
+        if not self.summary["matching"]["n_duplicate"]:
+            return []
         found: list[FrameName] = []
         for point in dict.fromkeys(row["point"] for row in rows):
             here = sorted(

@@ -19,7 +19,7 @@
 //! The rooms, each of which uses only those above it:
 //!
 //! - [`base`]: errors, times, hashes, histograms; knows of no packet
-//! - [`file`](mod@file): one file a capture format
+//! - [`file`](mod@file): one file a capture format, libpcap, and live capture into files
 //! - [`wire`]: one file a protocol
 //! - [`stamp`]: one file a timestamp within frames; [`location`]: which of a file's points saw a
 //!   frame; [`identity`]: what a packet is recognised by

@@ -12,13 +12,14 @@ from tests.conftest import ROOT
 ORDER = {
     PYTHON: "errors, records < units, text, toml < tables < model < points, instruments"
     " < statistics < metrics < published < diagnostics < stages < breakdowns, traffic, plots"
-    " < run < linting, digesting < study < comparing, validating, benchmarking, auditing, tracing"
-    " < outputs < cli < __init__, __main__",
+    " < run < linting, digesting < study"
+    " < capturing, comparing, validating, benchmarking, auditing, tracing < outputs"
+    " < cli < __init__, __main__",
     RUST: "base < file < wire < stamp, location, identity < plan < reading < survey"
     " < matching < traffic < export, attribute < py < lib",
 }
 """A room may use what stands before it: never what stands after it, nor beside it."""
-ASK_THE_CORE = {"model", "statistics", "stages", "run", "digesting"}
+ASK_THE_CORE = {"model", "statistics", "stages", "run", "digesting", "capturing"}
 LISTS = {"cli", "file", "metrics", "outputs", "stamp", "wire"}
 """Folders with one file a kind, however many kinds there are."""
 TO_BE_SHORTENED = {"matching"}

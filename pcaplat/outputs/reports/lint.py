@@ -12,10 +12,11 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 def report(document: Row) -> Report:
     """Say what was found, the gravest first; a row for each finding."""
-    return Report(document, COLUMNS, document["findings"], _sections(document["findings"]))
+    return Report(document, COLUMNS, document["findings"], sections_of(document["findings"]))
 
 
-def _sections(findings: list[Row]) -> Iterator[Section]:
+def sections_of(findings: list[Row]) -> Iterator[Section]:
+    """Count findings by how grave they are, and list them."""
     n_of = Counter(finding["severity"] for finding in findings)
     counts = [f"{n_of[name]} {name}{'s' * (n_of[name] > 1)}" for name in STYLES if n_of[name]]
     yield Paragraph(", ".join(counts) or "Nothing found that would mislead")

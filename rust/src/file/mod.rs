@@ -3,11 +3,13 @@
 //! [`Capture`] is the only door. Reading goes through one large buffer that frames borrow from;
 //! what is wrong after opening is [`Damage`], a value: everything before it is still read.
 
+pub mod capturing;
 mod compressed;
 mod counted;
 mod findings;
 mod frame;
 mod input;
+pub mod libpcap;
 mod order;
 mod stranger;
 mod tail;
@@ -29,6 +31,7 @@ pub use frame::{
     Checksum, Damage, Frame, FrameDirection, HostName, Interface, Marks, NO_LINK, PacketVerdict,
 };
 use input::Input;
+pub use pcapng::BlockBuilder;
 pub use tail::Successor;
 use tail::Tail;
 
@@ -132,6 +135,14 @@ impl Capture {
     /// As [`Capture::open`].
     pub fn from_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
         Self::from_input(input, Input::new, path)
+    }
+
+    /// The same of a source whose frames are wanted as they come: nothing waits for what is behind them.
+    ///
+    /// # Errors
+    /// As [`Capture::open`].
+    pub fn from_live_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
+        Self::from_input(input, Input::live, path)
     }
 
     /// Opens what is still being written at `path`, or `-`: its end is waited for, until `is_over`.

@@ -12,6 +12,7 @@ mod distributed;
 mod formats;
 mod frame;
 mod interruptible;
+mod live;
 mod matched;
 mod planned;
 mod record;
@@ -192,6 +193,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<frame::DecodedFrame>()?;
     module.add_class::<frame::CapturedFrame>()?;
     module.add_class::<formats::Formats>()?;
+    module.add_class::<live::LivePoints>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;

@@ -8,6 +8,7 @@
 //! ```
 
 mod block;
+mod builder;
 mod interface;
 mod name_resolution;
 mod packet;
@@ -15,6 +16,7 @@ mod packet;
 use super::input::Input;
 use super::{Damage, Findings, Format, Frame, Marks, Opened, Records, Sign};
 use block::{Block, Sections};
+pub use builder::BlockBuilder;
 use interface::Local;
 use packet::PacketRecord;
 
