@@ -65,7 +65,7 @@ def _of_path(scan: Scan) -> list[Diagnostic]:
         seen = ((scan.sample.seen_at(point), point.name) for point in points)
         return [diagnostic for one in seen for diagnostic in check_doubles(*one)]
     try:
-        found = scan.survey()
+        scan, found = scan.surveyed()
     except EvidenceError as problem:
         why = diagnose("nothing-in-common", None, str(problem), remedy="")
         return [why, *check_common_time(points)]

@@ -113,7 +113,7 @@ def _course_of(scan: Scan) -> Course:
     """Find the path and the time on it that is asked for."""
     options = scan.job.options
     try:
-        findings = scan.survey()
+        scan, findings = scan.surveyed()
     except EvidenceError as problem:
         apart = [warning.evidence for warning in check_common_time(scan.points)]
         raise problem.because([*apart, *(warning.text for warning in scan.warnings)]) from None

@@ -4,12 +4,18 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from pcaplat.diagnostics.carriers import check_carriers, check_link_types
 from pcaplat.diagnostics.dialogues import Split, check_splits, check_unseen, find_splits
+from pcaplat.diagnostics.encapsulation import (
+    Interruption,
+    check_interruptions,
+    find_interruptions,
+)
 from pcaplat.diagnostics.files import (
     check_files,
     check_overlap,
@@ -46,6 +52,7 @@ class Scan:
 
     `sampled` is what the engine brought home, `facts` of each file; `point_of`, `divisions` and
     `names` tell which part of which file is which point; `domains` has the clock of each point.
+    Points that are `misplaced` cannot be where they seem to be.
     """
 
     job: Job
@@ -55,6 +62,7 @@ class Scan:
     divisions: Sequence[PointTree | None]
     names: Sequence[str]
     sample: Sample
+    misplaced: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, job: Job) -> "Scan":
@@ -90,7 +98,7 @@ class Scan:
     def split_points(self) -> frozenset[int]:
         """Points whose received and sent frames have stamps of different clocks."""
         places = {(one.file, one.interface) for one in self.splits}
-        return frozenset(
+        return self.misplaced | frozenset(
             number
             for number, point in enumerate(self.points)
             for file, part in point.sources
@@ -101,6 +109,30 @@ class Scan:
         """Relate the points by the sample."""
         path, mixed = self.job.path, self.split_points
         return survey(self.sample, self.points, path, self.domains, mixed)
+
+    def surveyed(self) -> "tuple[Scan, Findings]":
+        """Find the path, again without the clocks of points that cannot be where they seem to be.
+
+        Returns:
+            The scan that knows these points, and what the survey found.
+        """
+        scan, findings = self, self.survey()
+        found = self.interruptions(findings)
+        warnings = check_interruptions(findings, found)
+        if misplaced := frozenset(one.point for one in found if one.is_sure):
+            scan = replace(self, misplaced=misplaced)
+            findings = scan.survey()
+        return scan, replace(findings, warnings=[*findings.warnings, *warnings])
+
+    def interruptions(self, findings: Findings) -> list[Interruption]:
+        """Where a tunnel seems to be left and entered again on the path found."""
+        packets = self.sampled.packets
+        source = self.sample.source[: len(packets["key"])]
+        point_of_row = np.full(len(source), -1)
+        for number, point in enumerate(self.points):
+            for file, part in point.sources:
+                point_of_row[(source[:, 0] == file) & (source[:, 1] == part)] = number
+        return find_interruptions(packets, point_of_row, findings)
 
     def align(
         self,

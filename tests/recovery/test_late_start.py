@@ -46,6 +46,33 @@ def saved(n: int, seed: int, covers: dict[str, tuple[float, float]], folder: Pat
     return network
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "covers",
+    [{"b": (0.4, 1.0)}, {"c": (0.25, 0.75)}, {"b": (0.2, 1.0), "c": (0.0, 0.6)}],
+    ids=["one begins late", "one covers the middle", "one begins late, one ends early"],
+)
+def test_the_whole_path_counts_packets_and_losses_of_one_time(
+    covers: dict[str, tuple[float, float]], seed: int, tmp_path: Path
+) -> None:
+    network = saved(6_000, seed, covers, tmp_path)
+    at_ns, times_ns = network.times(), [sorted(one.values()) for one in network.times().values()]
+    first_ns, last_ns = max(one[0] for one in times_ns), min(one[-1] for one in times_ns)
+    files = [str(tmp_path / f"{point}.pcap") for point in network.seen]
+    with pcaplat.merge(files, same_clock=("all",), keep_rows=False) as result:
+        segments = result.document["segments"]
+    for row in segments:
+        if (row["near"], row["far"]) == (LINE[0], LINE[-1]):
+            up, down = LINE[0], LINE[-1]
+            if row["direction"] == "reverse":
+                up, down = down, up
+            sent = (k for k, t in at_ns[up].items() if first_ns <= t <= last_ns)
+            mine = {k for k in sent if network.packets[k].ways[0][0] == up}
+            n, n_lost = len(mine & at_ns[down].keys()), len(mine & {k for _, k in network.lost})
+            assert abs(row["n"] - n) <= 3
+            assert abs(row["n_lost"] - n_lost) <= 3
+
+
 @pytest.mark.parametrize("same_clock", [("all",), ()], ids=["one clock", "not declared"])
 @pytest.mark.parametrize("n", [3_000, 6_000])
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 
 from pcaplat import lint, merge
+from pcaplat.diagnostics.encapsulation import find_interruptions
+from tests.recovery.simulator import Clock, Score, Truth, run
+from tests.recovery.simulator.effects import at as points_at
+from tests.recovery.simulator.effects import base, each, together, tunnel
+from tests.support.alignments import findings_of
 from tests.unit.diagnostics.lint_by_hand import (
     ACK,
     CLIENT,
@@ -25,6 +30,8 @@ from tests.unit.diagnostics.lint_by_hand import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.recovery.simulator.effects import Contrast
 
 TAI_NS = 37_000_000_000
 NAMES = ("near", "middle", "far")
@@ -151,3 +158,78 @@ def test_acknowledgments_that_are_written_first_are_no_split(tmp_path: Path) -> 
 
     late = replace(MIDDLE, order=sorted, ahead_ns=slow)
     assert found(Set({"middle": late}, downloads()), tmp_path) == []
+
+
+OWN_CLOCKS = each(
+    "clock",
+    *(Clock(), Clock(5_000_003, 9.0), Clock(-TAI_NS, -14.0), Clock(700_001, 4.0), Clock(12_000)),
+)
+INTERRUPTED = {"tunnel-interrupted", "tunnel-left"}
+
+
+@pytest.mark.parametrize("has_own_clocks", [True, False], ids=["own clocks", "one clock"])
+@pytest.mark.parametrize(("n", "seed"), [(1_000, 1), (4_000, 2)])
+def test_a_point_that_two_clocks_move_into_a_tunnel_is_not_measured(
+    n: int, seed: int, *, has_own_clocks: bool, tmp_path: Path
+) -> None:
+    """What it sends is stamped 15 µs late: it seems to be 7 µs farther along the path."""
+    moved = together(tunnel("vxlan"), points_at(("vm",), forward_ahead_ns=15_000))(base(n, seed))
+    outcome = run(OWN_CLOCKS(moved) if has_own_clocks else moved)
+    files = [str(file) for file in outcome.save(tmp_path)]
+    with merge(files, same_clock=[] if has_own_clocks else ["all"]) as result:
+        document = result.document
+        score = Score(Truth(outcome), result)
+        # some packets at the very ends of the time are counted or not
+        assert score.worst_ns("mean_beyond_ns") <= 5
+    found = {row["code"]: row for row in document["warnings"] if row["code"] in INTERRUPTED}
+    assert set(found) == {"tunnel-interrupted"}
+    assert found["tunnel-interrupted"]["point"] == "vm"
+    for row in document["segments"]:
+        assert (row["mean_ns"] is None) == ("vm" in {row["near"], row["far"]})
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [tunnel("erspan2", ("up", "spine")), tunnel("vxlan")],
+    ids=["mirrors beside a host", "hosts at the ends"],
+)
+def test_points_in_no_tunnel_beside_others_are_measured(effect: Contrast, tmp_path: Path) -> None:
+    files = [str(file) for file in run(effect(base(1_000))).save(tmp_path)]
+    with merge(files, same_clock=["all"], keep_rows=False) as result:
+        document = result.document
+    assert not INTERRUPTED & {row["code"] for row in document["warnings"]}
+    assert all(row["mean_ns"] is not None for row in document["segments"])
+
+
+@pytest.mark.parametrize(
+    ("macs_behind", "found"),
+    [
+        ({0: (1, 2), 1: (2, 1)}, [True]),
+        ({0: (3, 4), 1: (4, 3)}, [False]),
+        # all that a mirror sends goes to one receiver
+        ({0: (7, 9), 1: (7, 9)}, []),
+    ],
+    ids=["one link", "gateways or routers", "a mirror"],
+)
+def test_who_unpacks_is_told_by_the_frames_around(
+    macs_behind: dict[int, tuple[int, int]], found: list[bool]
+) -> None:
+    n = 40
+    toward = np.arange(n) % 2
+    rows = {
+        "key": np.tile(np.arange(n), 3),
+        "is_toward": np.tile(toward, 3),
+        "depth": np.repeat([1, 0, 1], n),
+        "tunnel": np.repeat([5001, -1, 5001], n),
+    }
+    macs = [
+        {0: (1, 2), 1: (2, 1)},
+        {0: (5, 6), 1: (6, 5)},
+        macs_behind,
+    ]
+    for side, name in enumerate(("outer_src_mac", "outer_dst_mac")):
+        rows[name] = np.array([at[way][side] for at in macs for way in toward.tolist()])
+    path = findings_of([0, 0, 0])
+    seen_by = np.repeat([0, 1, 2], n)
+    interruptions = find_interruptions(rows, seen_by, path)
+    assert [one.is_sure for one in interruptions] == found

@@ -50,10 +50,7 @@ class Outcome:
 
     def _place(self, points: list[int]) -> Place:
         frames = [self.records[at].frames for at in points]
-        clocks = [self.scenario.points[at].clock for at in points]
-        stamps_ns = np.concatenate(
-            [clock.stamps_ns(f["time_ns"]) for clock, f in zip(clocks, frames, strict=True)]
-        )
+        stamps_ns = np.concatenate([self._stamps_ns(at) for at in points])
         true_ns = np.concatenate([f["time_ns"] for f in frames])
         point = np.concatenate([np.full(len(f), at) for at, f in zip(points, frames, strict=True)])
         row = np.concatenate([np.arange(len(f)) for f in frames])
@@ -66,6 +63,13 @@ class Outcome:
         }[how]
         order = np.argsort(by, kind="stable")
         return Place(point[order], row[order], stamps_ns[order])
+
+    def _stamps_ns(self, at: int) -> Numbers:
+        """What the clocks of a point said of each of its frames."""
+        point, frames = self.scenario.points[at], self.records[at].frames
+        is_forward = self.journey.pieces["forward"][frames["first"]]
+        ahead_ns = np.where(is_forward, point.forward_ahead_ns, 0)
+        return np.asarray(point.clock.stamps_ns(frames["time_ns"]) + ahead_ns)
 
     def true_ns(self, name: str) -> Numbers:
         """When each frame of a file really passed."""

@@ -57,6 +57,7 @@ class Point:
 
     name: str
     clock: Clock = field(default_factory=Clock)
+    forward_ahead_ns: int = 0  # of what goes forward, stamped by another clock, against the rest
     hop: int | None = None  # where on the path; None: where it stands in the scenario
     branch: int | None = None  # which of the parallel ways; None: all of them
     tunnel: Tunnel | None = None
