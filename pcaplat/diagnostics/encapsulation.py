@@ -127,6 +127,6 @@ def check_interruptions(findings: Findings, found: Sequence[Interruption]) -> li
             f"{format_count(one.n)} sampled packets ({format_frac(one.n / one.n_seen)}) are in "
             f"tunnel {one.tunnel} at {before} and at {behind}, and in none at {point} between them"
         )
-        code = "tunnel-interrupted" if one.is_sure else "tunnel-left"
-        diagnostics.append(diagnose(code, point, text))
+        sure = diagnose("tunnel-interrupted", point, text)
+        diagnostics.append(sure if one.is_sure else diagnose("tunnel-left", point, text))
     return diagnostics

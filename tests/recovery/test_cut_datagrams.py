@@ -213,6 +213,19 @@ def test_fragments_are_found_whatever_else_happens(name: str, tmp_path: Path) ->
     assert counts.recall >= 0.998
 
 
+@pytest.mark.parametrize("hosts", [1, 2])
+@pytest.mark.parametrize(("n", "seed"), [(1_000, 1), (5_000, 2)])
+def test_what_is_cut_on_the_way_and_joined_at_the_end_is_not_lost(
+    hosts: int, n: int, seed: int, tmp_path: Path
+) -> None:
+    both = traffic(datagram_bytes=4_000, fragments="both", near_hosts=hosts, far_hosts=hosts)
+    score, _ = merged(both, tmp_path, n, seed)
+    assert score.n_wrong == 0
+    assert score.counts()["fragment"].recall == 1
+    segments = score.result.document["segments"]
+    assert all(row["n_lost"] == 0 == row["lost_bytes"] for row in segments)
+
+
 def test_identifications_used_again_too_soon_tell_nothing(tmp_path: Path) -> None:
     few = traffic(shares=only("udp"), ip6_share=0.0, idents="random", n_idents=30, gap_ns=3_000)
     drops = at(("leaf", "spine"), missed_share=0.2)

@@ -58,9 +58,6 @@ def test_a_queue_that_fills_and_empties_is_no_step_of_a_clock(gap_ns: int, tmp_p
     assert far["half_width_ns"] <= wait_ns + PATH_NS
 
 
-@pytest.mark.xfail(
-    strict=True, reason="issue 23: where every bin has one packet, steps are told coarsely"
-)
 def test_a_step_beyond_what_frames_wait_is_one_all_the_same(tmp_path: Path) -> None:
     middle_ns = START_NS + 1_250 * 1_150
 

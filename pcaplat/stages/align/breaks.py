@@ -39,9 +39,13 @@ class Break:
 
 @dataclass(frozen=True)
 class Events:
-    """Bounds from above and from below in order of one clock's time, beside the first of both."""
+    """Bounds from above and from below in order of one clock's time, beside the first of both.
+
+    `at` is that time, `other` the other clock's.
+    """
 
     at: Floats
+    other: Floats
     t_ns: Ints
     bound: Floats
     is_upper: Bools
@@ -51,14 +55,15 @@ class Events:
         cls, forward: OffsetBounds, reverse: OffsetBounds, *, by_near: bool, drift: float
     ) -> "Events":
         """In order of the near clock's time or of the far one's, less a drift."""
-        sides = (forward.up_ns, reverse.down_ns) if by_near else (forward.down_ns, reverse.up_ns)
-        own_ns = np.concatenate(sides)
+        near = (forward.up_ns, reverse.down_ns)
+        far = (forward.down_ns, reverse.up_ns)
+        own_ns, other_ns = map(np.concatenate, (near, far) if by_near else (far, near))
         by = np.argsort(own_ns, kind="stable")
-        at = (own_ns - own_ns.min()).astype(np.float64)
+        at, other = ((one - one.min()).astype(np.float64) for one in (own_ns, other_ns))
         bound_ns = np.concatenate([forward.most_ns, -reverse.most_ns])
         bound = (bound_ns - bound_ns[0]).astype(np.float64) - drift * at
         t_ns = np.concatenate([forward.t_ns, reverse.t_ns])
-        return cls(at[by], t_ns[by], bound[by], by < len(forward.t_ns))
+        return cls(at[by], other[by], t_ns[by], bound[by], by < len(forward.t_ns))
 
 
 def find_breaks(
@@ -82,7 +87,7 @@ def find_breaks(
         n_odd = len(events.at) - sum(end - start for start, end in stretches)
         is_step = n_odd <= MOST_ODD * len(events.at)
         pairs = pairwise(stretches) if is_step else ()
-        breaks = [_between(events, *pair, cut_ns) for pair in pairs]
+        breaks = [_between(events, *pair, cut_ns, drift) for pair in pairs]
         candidates.append((len(ends), sum(one.after_ns - one.before_ns for one in breaks), breaks))
     return min(candidates, key=lambda one: one[:2])[2]
 
@@ -108,7 +113,7 @@ def _is_lasting(events: Events, stretch: Pair) -> bool:
     return min(n_upper, stretch[1] - stretch[0] - n_upper) >= FEWEST
 
 
-def _between(events: Events, first: Pair, then: Pair, cut_ns: float) -> Break:
+def _between(events: Events, first: Pair, then: Pair, cut_ns: float, drift: float) -> Break:
     """The step between two stretches, and the bounds that it must lie between."""
     early = _nearest(events, range(first[1] - 1, first[0] - 1, -1))
     late = _nearest(events, range(*then))
@@ -116,9 +121,15 @@ def _between(events: Events, first: Pair, then: Pair, cut_ns: float) -> Break:
     # what came between may be of either side, and tells no level
     early = _clear(events, _nearest(events, range(before, first[0] - 1, -1)), early)
     late = _clear(events, _nearest(events, range(after, then[1])), late)
-    size = _level(events, late) - _level(events, early)
+    size = _level(events, late) - _level(events, early) + drift * _jumped(events, before, after)
     ends = int(events.t_ns[before]), int(events.t_ns[after])
     return Break(min(ends), max(ends), size)
+
+
+def _jumped(events: Events, before: int, after: int) -> float:
+    """By how much the clock itself went ahead between two bounds, in which it did not drift."""
+    own, other = (column[after] - column[before] for column in (events.at, events.other))
+    return max(float(own - other), 0.0)
 
 
 def _clear(events: Events, chosen: Ints, otherwise: Ints) -> Ints:

@@ -51,6 +51,7 @@ from tests.unit.diagnostics.lint_causes import (
     set_at,
     stamps,
     swapped,
+    tunnelled,
     write_on,
 )
 
@@ -102,6 +103,17 @@ CASES = {
     "two-clocks-in-file": Case(
         CLEAN.having(far=far(ahead_ns=sent_by_server)),
         CLEAN.having(far=far(clock=lambda t_ns: t_ns + TAI_NS)),
+    ),
+    "tunnel-interrupted": Case(
+        THREE.having(near=near(frame=tunnelled(1)), far=far(frame=tunnelled(1))),
+        THREE.having(
+            middle=replace(MIDDLE, frame=tunnelled(1)),
+            far=far(frame=tunnelled(1)),
+        ),
+    ),
+    "tunnel-left": Case(
+        THREE.having(near=near(frame=tunnelled(1)), far=far(frame=tunnelled(2))),
+        THREE.having(near=near(frame=tunnelled(1))),
     ),
     "mirror-queueing": Case(
         Set({"near": near(order=queued), "far": FAR}, crossing()),

@@ -58,6 +58,16 @@ ONE_WAY = Set(talk=requests())
 LONG = turns(1_500, 50_021)
 
 
+def tunnelled(link: int) -> Callable[[Packet], bytes]:
+    """As a link sees a tunnel, whose two ends have addresses of their own there."""
+
+    def frame(packet: Packet) -> bytes:
+        ends = [bytes([2, 0, 0, 0, link, end]) for end in (1, 2)]
+        return b"".join(ends[:: 1 if packet.is_forward else -1]) + in_tunnel(packet)[12:]
+
+    return frame
+
+
 def over_the_router(packet_frame: bytes) -> bytes:
     """Behind a router: other MAC addresses."""
     return bytes.fromhex("02000000001202000000001108") + packet_frame[13:]

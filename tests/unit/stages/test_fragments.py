@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 MTU = 1_500
 
 
-def merged(effect: Contrast, folder: Path, n_packets: int = 1_000) -> tuple[Score, pcaplat.Result]:
+def merged(
+    effect: Contrast, folder: Path, n_packets: int = 1_000, seed: int = 1
+) -> tuple[Score, pcaplat.Result]:
     """Simulate, save and merge; clocks are right."""
-    outcome = run(effect(base(n_packets)))
+    outcome = run(effect(base(n_packets, seed)))
     result = pcaplat.merge([str(file) for file in outcome.save(folder)], same_clock=["all"])
     return Score(Truth(outcome), result), result
 
