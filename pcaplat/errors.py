@@ -122,6 +122,27 @@ class InputError(PcaplatError, ValueError):
         return cls("-: standard input is closed; give a file, or pipe a capture into pcaplat")
 
     @classmethod
+    def read_only_once(cls) -> "InputError":
+        """Refuse to pickle what cannot be merged again."""
+        return cls(
+            "a result of captures that came through a pipe cannot be pickled, for they cannot be "
+            "read again; write it with pcaplat.write, or merge files"
+        )
+
+    @classmethod
+    def merged_differently(cls) -> "InputError":
+        """Refuse tables that are not those of the document."""
+        return cls(
+            "the captures give another result than the one that was pickled: they changed, or this "
+            "is another version; merge them anew"
+        )
+
+    @classmethod
+    def unreadable_result(cls, folder: str, reason: str) -> "InputError":
+        """Refuse a folder that is no result of ours."""
+        return cls(f"{folder}: is no result that merge -o wrote: {reason}; write it again")
+
+    @classmethod
     def clock_of_nobody(cls, alike: str) -> "InputError":
         """Ask for the other points that share a clock."""
         return cls(
@@ -272,6 +293,11 @@ class OutputError(InputError):
     def not_a_folder(cls, directory: str) -> "OutputError":
         """Refuse a file where a folder is needed."""
         return cls(f"{directory}: is a file; give the name of a folder, new or empty")
+
+    @classmethod
+    def folder_for_file(cls, place: str) -> "OutputError":
+        """Refuse a folder where a file is to be written."""
+        return cls(f"{place}: is a folder; name a file in it")
 
     @classmethod
     def not_a_file(cls, place: str) -> "OutputError":

@@ -8,6 +8,7 @@ one line, never a traceback.
 import errno
 import importlib
 import os
+import re
 import resource
 import signal
 import sys
@@ -76,6 +77,9 @@ REMEDIES = {
     errno.ENFILE: "the whole system has too many open files: close some, or raise fs.file-max",
     errno.EAGAIN: "raise the limit of processes and threads (ulimit -u), or that of the container",
 }
+NO_THREAD = re.compile(r"spawn.*threads?\b|start new thread", re.IGNORECASE)
+"""What libraries say where they get no thread, which is no error of its own to them."""
+
 OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 KILLED_BY = 128
 """Exit status of who is ended by a signal, less the signal's number."""
@@ -176,6 +180,8 @@ def _message(problem: BaseException) -> str:
             return _system_message(problem)
         case MemoryError():
             return "out of memory; give less at once, e.g. with --from and --to"
+    if NO_THREAD.search(str(problem)):
+        return "the system gave no further thread: raise the limit (ulimit -u), or give fewer cores"
     return (
         f"a bug in pcaplat, {type(problem).__name__}: {problem}; please report this line, and what "
         f"it says with {TRACEBACK}=1 in the environment"

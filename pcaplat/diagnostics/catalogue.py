@@ -83,6 +83,7 @@ CODES = (
     Code("late-packets", "warning", "packets took much longer than typical for their segment, and arrived", "they are in n, mean, maximum and quantiles; mean_without_late_ns is the mean without them", "list them with --slowest; --lost-after sets the waiting time after which a packet counts as lost"),
     Code("arrived-after-wait", "warning", "packets arrived after the waiting time of --lost-after", "they count as lost and have no latency", "raise --lost-after to count them as late"),
     Code("inconsistent-matches", "warning", "three points contradict each other: identical packets match other frames when the middle point is left out", "some matches of identical packets next to that point are false, and their latencies wrong", "leave that point out, or the identical packets (--filter)"),
+    Code("transactions-not-told", "warning", "more connections had answered requests than pcaplat sums up: 2^18 of all points together", "the table of transactions is empty; every other figure holds", "merge a part of the time (--from, --to) or of the flows (--filter, --sample), or fewer points at once"),
     Code("low-resolution", "warning", "the resolution of the timestamps is low compared with the latency", "quantiles are multiples of the resolution; means hold", "capture nanoseconds (tcpdump --time-stamp-precision=nano)"),
 )  # fmt: skip
 """Every code, in the order of the pipeline."""

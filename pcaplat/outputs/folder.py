@@ -84,7 +84,7 @@ def check_file(file: Path, beside: Path | None = None) -> None:
         OSError: Nothing can be written there.
     """
     if file.is_dir():
-        raise OutputError.not_a_file(printable(str(file)))
+        raise OutputError.folder_for_file(printable(str(file)))
     if beside is None or file.parent.absolute() != beside.absolute():
         if not file.parent.exists() and not any(one.is_file() for one in file.parents):
             raise OutputError.no_folder(printable(str(file)), printable(str(file.parent)))

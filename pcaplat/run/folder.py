@@ -39,6 +39,10 @@ class RunFolder:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.cleanup = finalize(self, _remove, self.name, lock, os.getpid())
 
+    def holds(self, path: str) -> bool:
+        """Tell whether a file lies in it."""
+        return Path(path).parent == Path(self.name)
+
     def __enter__(self) -> Self:
         return self
 

@@ -64,20 +64,25 @@ def merge(options: MergeOptions) -> Result:
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
+    result = measure(options)
+    for warning in result.warnings:
+        # of whoever called `merge` with its options as arguments
+        warnings.warn(warning, stacklevel=3)
+    return result
+
+
+def measure(options: MergeOptions) -> Result:
+    """Merge, and leave the warnings in the document."""
     folder = RunFolder()
     try:
         job = Job.of(options, folder)
         result = _merge(job)
         if job.breakdowns:
             result.document["breakdowns"] = result.breakdowns(job.breakdowns)
-        result = result.with_traffic() if options.traffic else result
+        return result.with_traffic() if options.traffic else result
     except BaseException:
         folder.cleanup()
         raise
-    for warning in result.warnings:
-        # of whoever called `merge` with its options as arguments
-        warnings.warn(warning, stacklevel=3)
-    return result
 
 
 def _merge(job: Job) -> Result:

@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pcaplat import _native, tables
 from pcaplat.breakdowns import Breakdown, Breakdowns, parse_by
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.errors import InputError, PcaplatWarning
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, offset_centre
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.lost_table import LostTable
 from pcaplat.model.matches.match_table import MatchTable
@@ -29,7 +32,7 @@ from pcaplat.run.merged.frame_latencies import write_latencies
 from pcaplat.run.merged.point_description import describe_point
 from pcaplat.run.options import MergeOptions, given_options
 from pcaplat.stages.read import batches_of
-from pcaplat.stages.summarize import clock_band_rows
+from pcaplat.stages.summarize import clock_band_rows, warning_rows
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
 from pcaplat.traffic import Traffic, TrafficTables
@@ -161,6 +164,8 @@ class Result:
 
     `document` is summary.json. The large tables are made when they are first asked for, from files
     in a temporary folder that goes with the result, or with `close`, or at the end of a `with`.
+    A result can be pickled: the document goes along, the large tables are made again from the
+    captures, which must be where they were.
 
     Example:
         >>> import pcaplat
@@ -171,8 +176,33 @@ class Result:
 
     def __init__(self, document: dict[str, Any], run: Run) -> None:
         self.document = document
-        self._run = run
+        self._options = replace(run.options, progress=None)
+        self._made: Run | None = run
         self._counted: CountedTraffic | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Keep the document and the options; the captures are merged again where more is asked."""
+        if self._made and any(self._made.folder.holds(one.path) for one in self._made.captures):
+            raise InputError.read_only_once()
+        return {"document": self.document, "_options": self._options}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what another process, or an earlier one, kept."""
+        vars(self).update(state, _made=None, _counted=None)
+
+    @property
+    def _run(self) -> Run:
+        """What the run left behind; of a result that was unpickled, what one just like it does."""
+        if self._made is None:
+            from pcaplat.run.merge import measure  # noqa: PLC0415 - it makes results
+
+            again = measure(self._options)
+            # what is known of the traffic may have been told since
+            ours, theirs = (one.document | {"warnings": []} for one in (self, again))
+            if json.dumps(ours) != json.dumps(theirs):
+                raise InputError.merged_differently()
+            vars(self).update(_made=vars(again)["_made"])
+        return cast("Run", self._made)
 
     def __enter__(self) -> Self:
         return self
@@ -182,7 +212,8 @@ class Result:
 
     def close(self) -> None:
         """Delete the temporary files; the large tables are gone then."""
-        self._run.folder.cleanup()
+        if self._made:
+            self._made.folder.cleanup()
 
     def __repr__(self) -> str:
         """Give the path, and the answer in a few lines."""
@@ -229,7 +260,7 @@ class Result:
 
         from pcaplat.run.provenance import command_of  # noqa: PLC0415 - seldom needed
 
-        options = self._run.options
+        options = self._options
         given = json.dumps(given_options(options), ensure_ascii=True, default=str)
         return {
             "version": version("pcaplat"),
@@ -297,6 +328,15 @@ class Result:
         )
         yield from batches_of(stream)
         self._counted = stream.traffic() or self._counted
+        if self._counted and self._counted.n_left_out:
+            evidence = f"{self._counted.n_left_out:,} connections were answered, point by point"
+            self._warn(diagnose("transactions-not-told", None, evidence))
+
+    def _warn(self, diagnostic: Diagnostic) -> None:
+        """Tell of what is known only now, once."""
+        rows = self.document["warnings"]
+        new = [row for row in warning_rows([diagnostic]) if row not in rows]
+        self.document["warnings"] = [*rows, *new]
 
     def match_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the matches table batch by batch, by trajectory, each from its sender on."""
@@ -375,7 +415,7 @@ class Result:
         """How it was made: version, command, and the captures with their digests."""
         from pcaplat.run.provenance import provenance_of  # noqa: PLC0415 - reads all files again
 
-        return provenance_of(self._run.options, self._run.captures)
+        return provenance_of(self._options, self._run.captures)
 
     @cached_property
     def plot(self) -> "Plots":
@@ -403,11 +443,11 @@ class Result:
     @cached_property
     def slowest(self) -> "pl.DataFrame | None":
         """The slowest packets of each segment (pcaplat.tables.SLOWEST); None if not asked for."""
-        if not self._run.options.slowest:
+        if not self._options.slowest:
             return None
         from pcaplat.run.slowest import find_slowest  # noqa: PLC0415 - needs polars
 
-        return find_slowest(self.matches, self.packets, self.document, self._run.options.slowest)
+        return find_slowest(self.matches, self.packets, self.document, self._options.slowest)
 
     def write_merged(self, path: Path) -> None:
         """Write every frame of every capture, in aligned time order, into one pcapng file.

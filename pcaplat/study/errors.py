@@ -48,11 +48,6 @@ class StudyError(InputError):
         return cls(f"{folder}: has no {name}; write it again with merge -o of this version")
 
     @classmethod
-    def unreadable_result(cls, folder: str, reason: str) -> "StudyError":
-        """Refuse a folder that is no result of ours."""
-        return cls(f"{folder}: is no result that merge -o wrote: {reason}; write it again")
-
-    @classmethod
     def unreadable_history(cls, file: str, reason: str) -> "StudyError":
         """Refuse a history that holds something else."""
         return cls(

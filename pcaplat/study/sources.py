@@ -21,6 +21,8 @@ from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.errors import StudyError
 
 SUMMARY, BLOCKS, PACKETS = "summary.json", "blocks.parquet", "packets.parquet"
+NEEDED = {"path", "edges", "captures", "clocks", "segments", "round_trips", "matching", "warnings"}
+"""Of a summary, what every version has written."""
 CHOOSING = {
     name: option.name
     for name, option in options_of(MergeOptions).items()
@@ -143,13 +145,25 @@ def saved_run(folder: Path) -> MeasuredRun:
     if not (folder / BLOCKS).exists():
         raise StudyError.not_written_whole(str(folder), BLOCKS)
     try:
-        document = json.loads((folder / SUMMARY).read_text("utf-8"))
+        document = saved_document(folder)
         rows = pq.read_table(folder / BLOCKS).to_pylist()
         blocks, rates = blocks_of_rows(rows), _saved_rates(folder)
         contents = _saved_contents(folder)
         return MeasuredRun(folder.name, document, blocks, rates, contents=contents)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
+
+
+def saved_document(folder: Path) -> dict[str, Any]:
+    """Read the summary in a folder.
+
+    Raises:
+        ValueError: It is none.
+    """
+    document = json.loads((folder / SUMMARY).read_text("utf-8"))
+    if not isinstance(document, dict) or not document.keys() >= NEEDED:
+        raise ValueError(f"{SUMMARY} is not that of a merge")
+    return document
 
 
 def _saved_rates(folder: Path) -> Rates | None:

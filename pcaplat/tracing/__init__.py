@@ -110,7 +110,10 @@ def _slowest(result: StoredResult, n: int) -> list[FrameName]:
     matches, packets = (
         pl.scan_parquet(result.folder / f"{name}.parquet") for name in ("matches", "packets")
     )
-    found = find_slowest(matches, packets, result.summary, n)
+    try:
+        found = find_slowest(matches, packets, result.summary, n)
+    except pl.exceptions.PolarsError as problem:
+        raise InputError.unreadable_result(str(result.folder), str(problem)) from problem
     firsts = found.unique(["near", "far", "direction", "rank"], keep="first", maintain_order=True)
     names = zip(firsts["file"].to_list(), firsts["frame"].to_list(), strict=True)
     return [*dict.fromkeys(FrameName(*name) for name in names)]

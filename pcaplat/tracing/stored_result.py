@@ -1,14 +1,15 @@
 """A result's folder, of whose tables only the row groups are read that may hold the answer."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
-from pcaplat.errors import InputError
+from pcaplat.errors import InputError, PcaplatError
 from pcaplat.records import dataclass
+from pcaplat.study.sources import saved_document
 from pcaplat.tables.columns import Row
 
 FRAME_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")
@@ -16,6 +17,13 @@ FRAME_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")
 
 MOST_AT_ONCE = 128
 """Values in one question: the row groups between the least and the greatest are read."""
+
+NEEDED = {
+    "packets": {"file", "frame", "status", "trajectory_id"},
+    "matches": {"up_file", "down_file", "latency_ns", "trajectory_id"},
+    "lost": {"file", "frame", "near", "far"},
+}
+"""Columns that every version has written."""
 
 TEXTS = {
     *("point", "file", "status", "layers", "src", "dst", "direction", "kind", "matched_by"),
@@ -61,8 +69,25 @@ class StoredResult:
     @cached_property
     def summary(self) -> Row:
         """The summary."""
-        found: Row = json.loads((self.folder / "summary.json").read_text("utf-8"))
-        return found
+        with self.reading():
+            return saved_document(self.folder)
+        return {}
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say of what cannot be read that it is no result.
+
+        Raises:
+            InputError: What was read in this context is damaged, or lacks a column.
+        """
+        try:
+            yield
+        except PcaplatError:
+            raise
+        except (ValueError, KeyError, OSError) as problem:
+            if isinstance(problem, OSError) and problem.errno is not None:
+                raise
+            raise InputError.unreadable_result(str(self.folder), str(problem)) from problem
 
     @cached_property
     def path(self) -> list[str]:
@@ -222,10 +247,12 @@ class StoredResult:
         self, table: str, where: Expression, columns: list[str] | None = None, most: int = 0
     ) -> list[Row]:
         """Give the rows of a table that meet a condition; the first `most`, if that is not 0."""
-        found = self._table(table)
-        if most:
-            return found.head(most, filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
-        return found.to_table(filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
+        with self.reading():
+            found = self._table(table)
+            if most:
+                return found.head(most, filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
+            return found.to_table(filter=where, columns=columns).to_pylist()  # type: ignore[no-any-return]
+        return []
 
     def _table(self, name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Open a table once, for its row groups are told only by reading its end."""
@@ -234,7 +261,10 @@ class StoredResult:
         if name not in self._tables:
             # a row group's texts are few and often repeated: only those of the answer are made
             texts = ds.ParquetFileFormat(dictionary_columns=TEXTS)
-            self._tables[name] = ds.dataset(self.folder / f"{name}.parquet", format=texts)
+            found = ds.dataset(self.folder / f"{name}.parquet", format=texts)
+            if missing := NEEDED[name] - {*found.schema.names}:
+                raise ValueError(f"{name}.parquet has no column {min(missing)}")
+            self._tables[name] = found
         return self._tables[name]
 
 

@@ -55,11 +55,18 @@ class TrafficRun:
         connections = pl.DataFrame(counted.connections)
         return {
             "traffic": traffic_rows(volumes, sizes, open_, order, span_ns),
-            "transactions": _named(transaction_rows(connections), order),
+            "transactions": _transactions(connections, order),
             "overhead": overhead_rows(pl.DataFrame(counted.overhead), links),
             "frame_sizes": size_rows(sizes, order),
             "traffic_blocks": block_rows(volumes, open_, order, times.start_ns, times.length_ns),
         }
+
+
+def _transactions(connections: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:
+    """Sum up the connections of one point after the other, which takes less memory."""
+    places = connections["point"].unique(maintain_order=True).sort()
+    each = [transaction_rows(connections.filter(point=place)) for place in places]
+    return _named(pl.concat(each) if each else connections, order)
 
 
 def _named(frame: pl.DataFrame, order: Sequence[str]) -> pl.DataFrame:

@@ -61,7 +61,6 @@ def test_all_else_is_that_of_any_order() -> None:
         assert one[name] == other[name]
 
 
-@pytest.mark.xfail(strict=True, reason="issue 23, number 9: results can be pickled")
 def test_a_result_can_be_pickled(tmp_path: Path) -> None:
     files = sorted(RequestRun().save(tmp_path).iterdir())
     with merge(files) as result:

@@ -54,10 +54,17 @@ class Distribution:
         return sum(n for at, n in zip(self.middles_ns, self.counts, strict=True) if at < limit_ns)
 
     def above(self, limit_ns: float) -> tuple[int, int]:
-        """How many latencies are more than a limit, and their sum, both to the width of a bin."""
+        """How many latencies are more than a limit, and their sum, both to the width of a bin.
+
+        The width that counts is that of the bins below: what is left of the sum is their sum, be
+        those above a million times as long.
+        """
         bins = zip(self.middles_ns, self.counts, strict=True)
-        late = [(at, n) for at, n in bins if at > limit_ns]
-        return sum(n for _, n in late), round(sum(at * n for at, n in late))
+        others = [(at, n) for at, n in bins if at <= limit_ns]
+        n_others = sum(n for _, n in others)
+        sum_ns = round(sum(at * n for at, n in others))
+        least_ns, most_ns = self.min_ns * n_others, self.max_ns * n_others
+        return self.n - n_others, self.sum_ns - min(max(sum_ns, least_ns), most_ns)
 
     def quantile_ns(self, share: float) -> float:
         """Value that `share` of the latencies do not exceed (inverse of the distribution)."""

@@ -47,7 +47,9 @@ class CountedTraffic:
     Attributes:
         volumes: Frames and bytes of each point, way and block of time; empty blocks have no row.
         sizes: Frames of each point, way and length.
-        connections: Connections of which requests were answered, their times and bytes.
+        connections: Connections of which requests were answered, their times and bytes; none where
+            they are too many.
+        n_left_out: How many they are then, at all points; else 0.
         open: By point and block the connections under way, and the most at one time.
         overhead: Whole packets by segment (its place among the links), way, and the lengths of
             their frames at the near and at the far end.
@@ -56,5 +58,6 @@ class CountedTraffic:
     volumes: "_native.ArrowTable"
     sizes: "_native.ArrowTable"
     connections: "_native.ArrowTable"
+    n_left_out: int
     open: "_native.ArrowTable"
     overhead: "_native.ArrowTable"

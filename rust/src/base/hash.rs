@@ -19,7 +19,7 @@ pub(crate) fn fold(digest: u64, part: u64) -> u64 {
 /// Both halves of the product.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the halves of 128 bits")]
-fn product(one: u64, other: u64) -> u64 {
+pub(super) fn product(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
 }
@@ -45,6 +45,11 @@ impl Seed {
     pub fn secret() -> Self {
         // whose keys the operating system draws
         Self::new(RandomState::new().hash_one(0))
+    }
+
+    /// What a digest begins with, and what is mixed into it.
+    pub(super) fn parts(self) -> [u64; 2] {
+        self.0
     }
 
     /// The digest of many octets.

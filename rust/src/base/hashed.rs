@@ -1,49 +1,95 @@
 //! Maps whose keys are hashes already: identities, flows, address pairs.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
+
+use crate::base::hash::{Seed, product};
 
 /// A map from a hash.
-pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
+pub type HashedMap<V> = HashMap<u64, V, Placing>;
 
 /// A set of hashes.
-pub type HashedSet = HashSet<u64, BuildHasherDefault<AlreadyHashed>>;
+pub type HashedSet = HashSet<u64, Placing>;
 
-/// Passes a key on as its own hash.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AlreadyHashed(u64);
+/// Where a key is placed. Keys are made of what packets say, by rules that everybody can read: placed by
+/// themselves, packets could be made whose keys are all in one place, and each would be looked for among all
+/// others. Nothing but the place depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Placing(Seed);
 
-impl Hasher for AlreadyHashed {
+/// Another one in every process.
+static SECRET: LazyLock<Placing> = LazyLock::new(|| Placing(Seed::secret()));
+
+impl Default for Placing {
+    fn default() -> Self {
+        *SECRET
+    }
+}
+
+impl BuildHasher for Placing {
+    type Hasher = Placed;
+
+    #[inline]
+    fn build_hasher(&self) -> Placed {
+        let [place, mask] = self.0.parts();
+        Placed { place, mask }
+    }
+}
+
+/// A place, after the keys so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    place: u64,
+    mask: u64,
+}
+
+impl Hasher for Placed {
+    #[inline]
     fn finish(&self) -> u64 {
-        self.0
+        self.place
     }
 
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+            self.write_u64(u64::from(*byte));
         }
     }
 
     #[inline]
     fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+        self.place = product(self.place ^ key, self.mask);
     }
 
     #[inline]
     fn write_u32(&mut self, key: u32) {
-        self.0 = self.0.rotate_left(32) ^ u64::from(key);
+        self.write_u64(u64::from(key));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use std::hash::Hash;
+
+    /// The lowest bits choose a map's bucket.
+    const BITS: u64 = 0xffff;
 
     #[test]
-    fn a_key_is_its_own_hash() {
-        let mut hasher = AlreadyHashed::default();
-        0x0123_4567_89ab_cdef_u64.hash(&mut hasher);
-        assert_eq!(hasher.finish(), 0x0123_4567_89ab_cdef);
+    fn keys_of_one_place_are_placed_apart() {
+        for seed in [Seed::PUBLIC, Seed::new(1), Seed::secret()] {
+            let placing = Placing(seed);
+            for unlike in [0, 16, 40] {
+                let places = (0..1000_u64).map(|n| placing.hash_one(n << unlike) & BITS);
+                assert!(places.collect::<BTreeSet<_>>().len() > 900);
+            }
+        }
+    }
+
+    #[test]
+    fn another_seed_is_another_place() {
+        let places = (0..1000).map(|seed| Placing(Seed::new(seed)).hash_one(7_u64));
+        assert_eq!(places.collect::<BTreeSet<_>>().len(), 1000);
     }
 }

@@ -129,6 +129,7 @@ fn traffic_record(py: Python<'_>, counted: Counted) -> PyResult<Bound<'_, PyAny>
         volumes,
         sizes,
         connections,
+        n_left_out,
         open,
         overhead,
     } = counted;
@@ -136,6 +137,7 @@ fn traffic_record(py: Python<'_>, counted: Counted) -> PyResult<Bound<'_, PyAny>
         volumes: ArrowTable(volumes),
         sizes: ArrowTable(sizes),
         connections: ArrowTable(connections),
+        n_left_out: n_left_out,
         open: ArrowTable(open),
         overhead: ArrowTable(overhead),
     })

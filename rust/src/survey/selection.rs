@@ -5,7 +5,7 @@ use super::{
     Dialogue, FileFacts, FlowStart, Fragmented, InterfaceFacts, SampledPacket, StampFacts,
 };
 use crate::base::error::Result;
-use crate::base::hashed::AlreadyHashed;
+use crate::base::hashed::Placing;
 use crate::file::{Capture, Frame};
 use crate::identity::TranslationKind;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
@@ -15,7 +15,6 @@ use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
 use crate::stamp::{FileStamps, FoundStamp, StampCounts, Stamper};
 use crate::wire::Packet;
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::path::Path;
 
 /// Packets selected by content are so much fewer: they only have to say that there is a translation.
@@ -25,7 +24,7 @@ const ALIKE_SHARE: usize = 2;
 const MORE_TIMES: usize = 2;
 
 /// By flow and interface of the file.
-pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, BuildHasherDefault<AlreadyHashed>>;
+pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, Placing>;
 
 /// As much is selected of one file.
 #[derive(Clone, Copy)]

@@ -17,6 +17,10 @@ use std::path::PathBuf;
 /// Connections of one point that are kept at one time: some 20 MB of them.
 const MOST_KEPT: usize = 1 << 17;
 
+/// Connections, of all points together, whose requests and responses are told: some 70 MB of them, and
+/// several times that while they are summed up.
+const MOST_ANSWERED: usize = 1 << 18;
+
 /// The two ends of a connection, the lesser first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ConnectionEnds {
@@ -96,7 +100,11 @@ pub(super) struct Connections {
     waiting: Option<Spill>,
     /// Where they wait.
     folder: PathBuf,
+    /// Those of which requests were answered; none where they are more than `most_answered`.
     pub(super) answered: Vec<Answered>,
+    most_answered: usize,
+    /// How many they are.
+    pub(super) n_answered: usize,
     /// Most connections that were open at one time, from the first message of each to its last.
     pub(super) n_at_once: i64,
     /// By block, those that have had their first message, and not yet their last.
@@ -104,14 +112,16 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// None yet; `folder` is of this point alone, and made when it is needed.
-    pub(super) fn new(folder: PathBuf) -> Self {
+    /// None yet; `folder` is of this point alone, one of `n_points`, and made when it is needed.
+    pub(super) fn new(folder: PathBuf, n_points: usize) -> Self {
         Self {
             of: HashMap::new(),
             most: MOST_KEPT,
             waiting: None,
             folder,
             answered: Vec::new(),
+            most_answered: MOST_ANSWERED / n_points.max(1),
+            n_answered: 0,
             n_at_once: 0,
             n_open: Vec::new(),
         }
@@ -166,7 +176,7 @@ impl Connections {
             for (ends, state) in std::mem::take(&mut self.of) {
                 let conversation = state.conversation(&ends);
                 spans.extend(conversation.span());
-                self.answered.extend(conversation.answered(&ends));
+                self.answer(conversation.answered(&ends));
             }
             let Some(waiting) = self.waiting.take() else {
                 break;
@@ -178,6 +188,20 @@ impl Connections {
         self.n_open = open(&spans, counting);
         self.n_at_once = most_at_once(&spans);
         Ok(())
+    }
+
+    fn answer(&mut self, one: Option<Answered>) {
+        self.n_answered += usize::from(one.is_some());
+        if self.is_left_out() {
+            self.answered = Vec::new();
+        } else {
+            self.answered.extend(one);
+        }
+    }
+
+    /// Whether those of which requests were answered are too many to be told.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.n_answered > self.most_answered
     }
 
     /// Takes the frames that waited; those of connections that are too many again wait once more.
@@ -412,7 +436,7 @@ mod tests {
         let found = [2, 1000].map(|most| {
             let name = format!("connections-{}-{most}", std::process::id());
             let folder = std::env::temp_dir().join(name);
-            let mut connections = Connections::new(folder.clone());
+            let mut connections = Connections::new(folder.clone(), 1);
             connections.most = most;
             for n in 0..700_i64 {
                 let (ends, message) = frame(n * 7 % 90, n);
@@ -431,6 +455,25 @@ mod tests {
         });
         assert_eq!(found[0], found[1]);
         assert_eq!(found[0].0.len(), 90);
+    }
+
+    #[test]
+    fn connections_that_are_too_many_are_counted_and_not_told() {
+        let found = [89, 90].map(|most_answered| {
+            let mut connections = Connections::new("".into(), 1);
+            connections.most_answered = most_answered;
+            for n in 0..700_i64 {
+                let (ends, message) = frame(n * 7 % 90, n);
+                connections.take(ends, message).unwrap();
+            }
+            connections.finish(&plan()).unwrap();
+            (
+                connections.n_answered,
+                connections.answered.len(),
+                connections.is_left_out(),
+            )
+        });
+        assert_eq!(found, [(90, 0, true), (90, 90, false)]);
     }
 
     /// The n-th frame, of one of the flows; of each the ends speak in turns.

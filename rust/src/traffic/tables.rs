@@ -16,8 +16,10 @@ pub struct Counted {
     pub volumes: RecordBatch,
     /// Frames of each point, way and length.
     pub sizes: RecordBatch,
-    /// Connections of which requests were answered.
+    /// Connections of which requests were answered; none where they are too many at any point.
     pub connections: RecordBatch,
+    /// How many those are that are left out.
+    pub n_left_out: i64,
     /// How many connections are open at each point, by block, and at most at one time.
     pub open: RecordBatch,
     /// Whole packets by segment, direction, and length at the near and the far end.
@@ -29,10 +31,13 @@ pub(super) fn counted(
     connections: &[Connections],
     overhead: &BTreeMap<CrossingSizes, i64>,
 ) -> Result<Counted> {
+    let is_left_out = connections.iter().any(Connections::is_left_out);
+    let n_answered: usize = connections.iter().map(|one| one.n_answered).sum();
     Ok(Counted {
+        n_left_out: if is_left_out { whole(n_answered) } else { 0 },
         volumes: table(&volume_columns(volumes))?,
         sizes: table(&size_columns(volumes))?,
-        connections: connections_table(connections)?,
+        connections: connections_table(if is_left_out { &[] } else { connections })?,
         open: table(&open_columns(connections))?,
         overhead: table(&overhead_columns(overhead))?,
     })

@@ -108,6 +108,32 @@ def test_a_folder_of_something_else_is_refused(
     assert "has no summary.json; give a folder that merge -o wrote" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("file", "holds"),
+    [
+        ("summary.json", b"{"),
+        ("summary.json", b"[]"),
+        ("summary.json", b"\xff"),
+        ("summary.json", b'{"schema": "pcaplat.summary/1"}'),
+        ("packets.parquet", b"no"),
+        ("matches.parquet", None),
+    ],
+)
+@pytest.mark.parametrize("words", [["sw-a:1", "--flow"], ["--slowest", "2"]])
+def test_a_damaged_folder_is_told(
+    with_loss: Path,
+    file: str,
+    holds: bytes | None,
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    other = (with_loss / "packets.parquet").read_bytes()
+    (with_loss / file).unlink()
+    (with_loss / file).write_bytes(other if holds is None else holds)
+    assert run(["trace", str(with_loss), *words]) == 2
+    assert "is no result that merge -o wrote" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_not_there_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,7 +49,9 @@ impl Earliest {
 
     /// Upstream and downstream point, and what was found between them.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, Early)> {
-        let found = self.0.iter();
+        let mut found: Vec<_> = self.0.iter().collect();
+        found.sort_unstable_by_key(|(key, _)| **key);
+        let found = found.into_iter();
         found.map(|(key, early)| (key >> 16, key & 0xffff, *early))
     }
 

@@ -40,10 +40,12 @@ impl Gathered {
             !is_open || is_crowded || group.len() >= MANY_ALIKE || watermark_ns == i64::MAX
         };
         let settled = self.of_content.extract_if(|_, group| is_settled(group));
-        let mut settled: Vec<Vec<Witness>> = settled.map(|(_, group)| group).collect();
+        let mut settled: Vec<(u64, Vec<Witness>)> = settled.collect();
         // in order of time: what was evident later ends what was evident before
-        settled.sort_by_key(|group| group.iter().map(|one| one.aligned_ns).min());
-        for mut group in settled {
+        settled.sort_by_key(|(content, group)| {
+            (group.iter().map(|one| one.aligned_ns).min(), *content)
+        });
+        for (_, mut group) in settled {
             self.n_held -= group.len();
             weigh(&mut group, window_ns, sessions);
         }

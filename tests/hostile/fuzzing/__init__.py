@@ -1,0 +1,1 @@
+"""Fuzzing of merge as a whole: octets stand for captures of one path, and laws hold."""

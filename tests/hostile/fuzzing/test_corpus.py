@@ -1,0 +1,48 @@
+"""The corpus of merges, replayed; octets that stand for nothing in particular are read too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.hostile.fuzzing.__main__ import CORPUS, MOST_BYTES
+from tests.hostile.fuzzing.captures import captures_of
+from tests.hostile.fuzzing.laws import check_equal_clocks, check_segment, features_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEEDS = sorted(CORPUS.glob("*"))
+MOST_CORPUS_BYTES = 100_000
+
+
+@pytest.mark.filterwarnings("ignore::pcaplat.PcaplatWarning")
+def test_the_laws_hold_for_every_seed(tmp_path: Path) -> None:
+    found = [features_of(captures_of(path.read_bytes()), tmp_path) for path in SEEDS]
+    # each is there for something of its own
+    assert len(set().union(*found)) > 2 * len(SEEDS)
+
+
+def test_the_corpus_is_small() -> None:
+    assert SEEDS
+    assert sum(path.stat().st_size for path in SEEDS) < MOST_CORPUS_BYTES
+
+
+@given(st.binary(max_size=MOST_BYTES))
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+def test_any_octets_are_captures(data: bytes) -> None:
+    found = captures_of(data)
+    assert 2 <= len(found.points) <= 4
+    assert found == captures_of(data)
+
+
+def test_a_law_that_is_broken_is_seen() -> None:
+    row = {"offset_ns": 300.0, "half_width_ns": 200.0, "steps": []}
+    with pytest.raises(AssertionError):
+        check_equal_clocks({"clocks": [row]})
+    segment = {"n": 1, "n_late": 0, "n_lost": -1, "lost_frac": 0.0, "mean_ns": None}
+    with pytest.raises(AssertionError):
+        check_segment(segment)
