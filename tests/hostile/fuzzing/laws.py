@@ -27,7 +27,7 @@ def features_of(captures: Captures, folder: Path) -> set[str]:
     """
     try:
         with pcaplat.merge(captures.save(folder), **captures.options) as result:
-            check(result)
+            check(result, is_sample="sample" in captures.options)
             document, matches = result.document, result.matches.collect().rows(named=True)
     except pcaplat.PcaplatError as problem:
         return {f"{type(problem).__name__}: {str(problem).split(': ')[-1][:24]}"}
@@ -46,7 +46,7 @@ def check_segment(row: dict[str, Any]) -> None:
         if name.startswith("n_") or name in {"n", "lost_frac"}:
             assert value is None or value >= 0, (name, row)
     assert (row["lost_frac"] or 0) <= 1, row
-    assert row["n_late"] <= row["n"], row
+    assert (row["n_late"] or 0) <= row["n"], row
     known = [row[name] for name in QUANTILES if row.get(name) is not None]
     for one, next_ in pairwise(known):
         assert one <= next_ + SLACK_NS + abs(next_) * DIGITS, row
