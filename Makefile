@@ -66,7 +66,7 @@ bench-compare: build
 	@if [ -d "$(OLD)" ]; then $(BIN)/python bench/run.py $(OLD) $(NEW); \
 	  else $(BIN)/python bench/compare.py $(OLD) $(NEW); fi
 
-# TARGET: reader, wire, stamp or matcher; what it finds is a file rust/fuzz/artifacts/TARGET-*
+# TARGET: reader, wire, stamp, matcher or merge; what it finds is a file rust/fuzz/artifacts/TARGET-*
 fuzz:
 	rust/fuzz/run $(TARGET) $(SECONDS)
 

@@ -57,7 +57,11 @@ def sent_frames(packets: pl.LazyFrame, matches: pl.LazyFrame, ends: tuple[str, s
         )
         .collect()
     )
-    ways = matches.select("trajectory_id", "direction").drop_nulls().unique("trajectory_id")
+    ways = (
+        matches.select("trajectory_id", "direction")
+        .drop_nulls()
+        .unique("trajectory_id", keep="first", maintain_order=True)
+    )
     way_of = _ways_of_addresses(frames, ways.collect())
     placed = frames.join(way_of, on=["point", "src", "dst"], how="left").filter(
         pl.col("direction").is_not_null()
@@ -88,7 +92,10 @@ def _joined(
         "trajectory_id", came_ns="t_ns"
     )
     frames = sent.join(
-        arrived.unique("trajectory_id"), on="trajectory_id", how="left", maintain_order="left"
+        arrived.unique("trajectory_id", keep="first", maintain_order=True),
+        on="trajectory_id",
+        how="left",
+        maintain_order="left",
     )
     t_ns = frames["t_ns"].to_numpy()
     is_received = frames["came_ns"].is_not_null().to_numpy()

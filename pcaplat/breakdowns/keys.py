@@ -59,7 +59,8 @@ class Labels:
     def numbers(self, batch: pl.DataFrame) -> Ints:
         """Give a number for each row; null in the first column: none."""
         known = batch.select(self.columns)
-        each = known.unique(maintain_order=True)
+        # by default any of equal rows stands for them, and so does its place
+        each = known.unique(keep="first", maintain_order=True)
         numbers = pl.Series("number", [self._of(row) for row in each.iter_rows()], pl.Int64)
         each = each.with_columns(numbers)
         found = known.join(

@@ -189,7 +189,7 @@ class BreakdownRun:
     def _place(self, batch: pl.DataFrame, kinds: Sequence[Kind]) -> None:
         """Note the keys of a batch of frames."""
         names = [capture.name for capture in self.crossings.table.captures]
-        for name in batch["file"].unique():
+        for name in batch["file"].unique(maintain_order=True):
             some, file = batch.filter(pl.col("file") == name), names.index(name)
             for kind in kinds:
                 kind.place(file, some)

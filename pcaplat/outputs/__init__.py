@@ -132,7 +132,8 @@ def write(
     """
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with _folder(str(directory), overwrite=overwrite) as scratch:
-        for name in outputs_with("save"):
+        # while the tables are written the traffic is counted, which may give a further warning
+        for name in sorted(outputs_with("save"), key=lambda name: name != "parquet"):
             if not left_out.get(name):
                 output(name).save(result, scratch)
                 give_back_memory()

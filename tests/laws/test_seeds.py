@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ from tests.recovery.simulator.effects import EFFECTS, base
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from tests.recovery.simulator import Scenario
 
 RUNS = ((None, 0), (1, 1), (2, 3), (3, 8))
 """Seeds, and how many threads match."""
@@ -46,6 +50,25 @@ def test_seeds_and_threads_give_the_same_bytes(
 ) -> None:
     files = [str(path) for path in run(EFFECTS[name](base(1_500, 4))).save(tmp_path)]
     assert_same(files, tmp_path, monkeypatch)
+
+
+IN_ANOTHER_PROCESS = """
+import sys, pcaplat
+with pcaplat.merge(sys.argv[2:], by=["flow"], slowest=3) as result:
+    pcaplat.write(result, sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("scenario", [EFFECTS["8 points"](base(1_500, 4)), TWINS])
+def test_every_process_places_packets_elsewhere_and_gives_the_same_bytes(
+    tmp_path: Path, scenario: Scenario
+) -> None:
+    files, found = [str(path) for path in run(scenario).save(tmp_path)], []
+    for folder in (tmp_path / "one", tmp_path / "other", tmp_path / "third"):
+        command = [sys.executable, "-W", "ignore", "-c", IN_ANOTHER_PROCESS, str(folder), *files]
+        subprocess.run(command, check=True, timeout=120)
+        found.append({one.name: one.read_bytes() for one in sorted(folder.iterdir())})
+    assert all(one == found[0] for one in found)
 
 
 def test_nor_do_packets_that_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ MOST_CORPUS_BYTES = 100_000
 def test_the_laws_hold_for_every_seed(tmp_path: Path) -> None:
     found = [features_of(captures_of(path.read_bytes()), tmp_path) for path in SEEDS]
     # each is there for something of its own
-    assert len(set().union(*found)) > 2 * len(SEEDS)
+    assert len(set().union(*found)) > len(SEEDS)
 
 
 def test_the_corpus_is_small() -> None:
