@@ -28,23 +28,23 @@ impl Default for Placing {
 }
 
 impl BuildHasher for Placing {
-    type Hasher = Placed;
+    type Hasher = PlaceHasher;
 
     #[inline]
-    fn build_hasher(&self) -> Placed {
+    fn build_hasher(&self) -> PlaceHasher {
         let [place, mask] = self.0.parts();
-        Placed { place, mask }
+        PlaceHasher { place, mask }
     }
 }
 
 /// A place, after the keys so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed {
+pub struct PlaceHasher {
     place: u64,
     mask: u64,
 }
 
-impl Hasher for Placed {
+impl Hasher for PlaceHasher {
     #[inline]
     fn finish(&self) -> u64 {
         self.place

@@ -125,21 +125,13 @@ impl PacketStream {
 }
 
 fn traffic_record(py: Python<'_>, counted: Counted) -> PyResult<Bound<'_, PyAny>> {
-    let Counted {
-        volumes,
-        sizes,
-        connections,
-        n_left_out,
-        open,
-        overhead,
-    } = counted;
     record!(py, "matches.traffic", "CountedTraffic", {
-        volumes: ArrowTable(volumes),
-        sizes: ArrowTable(sizes),
-        connections: ArrowTable(connections),
-        n_left_out: n_left_out,
-        open: ArrowTable(open),
-        overhead: ArrowTable(overhead),
+        volumes: ArrowTable(counted.volumes),
+        sizes: ArrowTable(counted.sizes),
+        connections: ArrowTable(counted.connections),
+        n_left_out: counted.n_left_out,
+        open: ArrowTable(counted.open),
+        overhead: ArrowTable(counted.overhead),
     })
 }
 

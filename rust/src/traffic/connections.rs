@@ -12,7 +12,7 @@ use crate::wire::Packet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Connections of one point that are kept at one time: some 20 MB of them.
 const MOST_KEPT: usize = 1 << 17;
@@ -112,13 +112,14 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// None yet; `folder` is of this point alone, one of `n_points`, and made when it is needed.
-    pub(super) fn new(folder: PathBuf, n_points: usize) -> Self {
+    /// None yet of a point, the `at`-th of `n_points`; its folder, within this one, is made when it is
+    /// needed.
+    pub(super) fn new(folder: &Path, at: usize, n_points: usize) -> Self {
         Self {
             of: HashMap::new(),
             most: MOST_KEPT,
             waiting: None,
-            folder,
+            folder: folder.join(format!("connections-{at}")),
             answered: Vec::new(),
             most_answered: MOST_ANSWERED / n_points.max(1),
             n_answered: 0,
@@ -436,13 +437,14 @@ mod tests {
         let found = [2, 1000].map(|most| {
             let name = format!("connections-{}-{most}", std::process::id());
             let folder = std::env::temp_dir().join(name);
-            let mut connections = Connections::new(folder.clone(), 1);
+            let mut connections = Connections::new(&folder, 0, 1);
             connections.most = most;
             for n in 0..700_i64 {
                 let (ends, message) = frame(n * 7 % 90, n);
                 connections.take(ends, message).unwrap();
             }
             connections.finish(&counting).unwrap();
+            let _ = std::fs::remove_dir(&connections.folder);
             let _ = std::fs::remove_dir(&folder);
             assert!(!folder.exists());
             let Connections {
@@ -460,7 +462,7 @@ mod tests {
     #[test]
     fn connections_that_are_too_many_are_counted_and_not_told() {
         let found = [89, 90].map(|most_answered| {
-            let mut connections = Connections::new("".into(), 1);
+            let mut connections = Connections::new(Path::new(""), 0, 1);
             connections.most_answered = most_answered;
             for n in 0..700_i64 {
                 let (ends, message) = frame(n * 7 % 90, n);

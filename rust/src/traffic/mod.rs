@@ -114,8 +114,7 @@ impl Traffic {
             .map(|of_file| of_file.iter().map(place).collect())
             .collect();
         let n_points = counting.names.len();
-        let folder = |at| counting.folder.join(format!("connections-{at}"));
-        let connections = |at| Connections::new(folder(at), n_points);
+        let connections = |at| Connections::new(&counting.folder, at, n_points);
         Ok(Self {
             lengths: FrameLengths::new(places.len(), &counting.pairs)?,
             volumes: Volumes::new(n_points, &counting.folder)?,

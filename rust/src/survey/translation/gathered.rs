@@ -42,9 +42,7 @@ impl Gathered {
         let settled = self.of_content.extract_if(|_, group| is_settled(group));
         let mut settled: Vec<(u64, Vec<Witness>)> = settled.collect();
         // in order of time: what was evident later ends what was evident before
-        settled.sort_by_key(|(content, group)| {
-            (group.iter().map(|one| one.aligned_ns).min(), *content)
-        });
+        settled.sort_by_key(|(content, group)| (first_ns(group), *content));
         for (_, mut group) in settled {
             self.n_held -= group.len();
             weigh(&mut group, window_ns, sessions);
@@ -55,4 +53,8 @@ impl Gathered {
         self.swept_ns
             .is_none_or(|swept| watermark_ns.saturating_sub(swept) > window_ns)
     }
+}
+
+fn first_ns(group: &[Witness]) -> Option<i64> {
+    group.iter().map(|one| one.aligned_ns).min()
 }
