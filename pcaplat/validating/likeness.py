@@ -55,7 +55,7 @@ def _differ(one: float, other: float, *, is_share: bool) -> bool:
 def _shown(value: float, figure: Figure) -> str:
     if figure in {_tcp, _lost}:
         return format_frac(value)
-    return f"{value:.0f}" if figure is _bytes else format_amount(value, "")
+    return f"{value:.0f}" if figure is _bytes else format_amount(value, "").strip()
 
 
 def _bytes(run: MeasuredRun) -> float | None:
