@@ -285,6 +285,7 @@ def test_what_cannot_be_captured_is_refused_and_leaves_no_file(
 @pytest.mark.parametrize(
     ("capability", "source"),
     [("net_raw", "x=lo"), ("sys_admin", f"x=netns:{os.getpid()}/lo")],
+    ids=["net_raw", "sys_admin"],  # those of several test processes are to be equal
 )
 def test_without_rights_the_capability_that_is_missing_is_named(
     tmp_path: Path, capability: str, source: str
