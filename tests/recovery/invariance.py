@@ -68,11 +68,11 @@ WITHOUT_INTERVAL = 0.01
 QUESTIONS = ("order", "direction", "loss", "means")
 HEAD = """# Invariance
 
-Made by `make invariance` from simulated captures whose truth is known: kinds of traffic on a path
-of five points (`tests/recovery/simulator`), and networks of other shapes
-(`tests/recovery/networks`), with a common clock and with clocks of their own. A kind of which the
-answer changes with size or seed is a mistake of pcaplat. Cells say in how many runs the answer is
-right, of all; in `open` runs it is not, and a warning says that it is not known.
+Made by `make invariance` from simulated captures whose truth is known. Kinds of traffic pass a path
+of five points (`tests/recovery/simulator`). Networks have other shapes
+(`tests/recovery/networks`), a common clock or clocks of their own. A kind whose answer changes with
+size or seed is a mistake of pcaplat. Cells count the runs with the right answer. In `open` runs the
+answer is not right, and a warning reports that it is not known.
 
 | column | meaning |
 | --- | --- |
@@ -80,7 +80,7 @@ right, of all; in `open` runs it is not, and a warning says that it is not known
 | direction | no packet is upstream where it was later |
 | loss | each segment's loss is what happened, but for the ends of the capture |
 | means | each segment's mean is within its clock's half-width or its interval |
-| wrong pairs | frames of two packets that were taken for one |
+| wrong pairs | pairs of frames that carry two different packets |
 | far off | figures that are wrong by more than three half-widths, without any warning |
 | intervals | intervals of 95 % of means that miss the truth, of all |
 | warnings | codes, and in how many runs |
@@ -166,7 +166,7 @@ def _judge_score(score: Score, made: Answer) -> None:
             is_off = abs(row["mean_ns"] - true_ns.mean()) > known_ns
             is_missed = made.n_missed > n_missed or row["mean_lo_ns"] is None
             made.means = "wrong" if is_off and is_missed and len(true_ns) >= 100 else made.means
-            half_ns = max((row["clock_half_width_ns"] or 0) + 1, _half_width_ns(row))
+            half_ns = max(known_ns, _half_width_ns(row))
             is_far = abs(row["mean_ns"] - true_ns.mean()) > FAR * half_ns
             made.n_far += bool(is_far and not made.codes)
 
@@ -218,7 +218,7 @@ def measured(asked: Sequence[tuple[str, int, int]]) -> list[Answer]:
 
 def row(kind: str, answers: Sequence[Answer]) -> str:
     """One line of the table."""
-    cells = [kind.replace("|", "/")]
+    cells = [kind.replace("stamps", "timestamps")]
     for question in QUESTIONS:
         counted = Counter(getattr(one, question) for one in answers if not one.error)
         opened = f", {counted['open']} open" if counted["open"] else ""
@@ -254,9 +254,10 @@ def _summary(answers: Sequence[Answer]) -> Iterator[str]:
     warned = [one for one in clean if one.codes]
     wrong = {one.kind for one in answers if "wrong" in (getattr(one, each) for each in QUESTIONS)}
     yield f"- Runs: {len(answers)}; kinds with a wrong answer in any of them: {len(wrong)}."
+    yield from (f"  - {kind.replace('stamps', 'timestamps')}" for kind in kinds() if kind in wrong)
     yield f"- Figures far off without a warning: {sum(one.n_far for one in answers)}."
     chance = _at_least(missed, n, 0.05)
-    by_chance = f"so many or more by chance: {chance:.2g}"
+    by_chance = f"this or worse by chance: {chance:.2g}"
     yield f"- Intervals of 95 % that miss the truth: {missed} of {n} ({by_chance})."
     yield f"- Clean sets with a warning: {len(warned)} of {len(clean)}."
 

@@ -54,9 +54,10 @@ class Merged:
 
     @cached_property
     def n_backward(self) -> int:
-        """Pairs of which the packet was downstream first."""
-        at_ns = self.network.times()
-        rows = ((at_ns[up[0]], at_ns[down[0]], up[1]) for up, down in self.places)
+        """Pairs of which the packet was downstream first, but for those born on the way."""
+        at_ns, born = self.network.times(), self.network.undirected
+        places = (two for two in self.places if two[0][1] not in born)
+        rows = ((at_ns[up[0]], at_ns[down[0]], up[1]) for up, down in places)
         return sum(there[packet] < here[packet] for here, there, packet in rows if packet in there)
 
     @cached_property
