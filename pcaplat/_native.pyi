@@ -75,6 +75,9 @@ class Settings:
         stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
         last_bit_bps: Sequence[int | None] = ...,
     ) -> Settings: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Settings: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], Settings], tuple[bytes]]: ...
 
 @final
 class Learned:
@@ -205,6 +208,27 @@ def match_files(
     tell: _Tell = None,
     *,
     seed: int | None = None,
+) -> Matched: ...
+def match_slice(
+    files: Sequence[_Path],
+    settings: Settings,
+    plan: Plan,
+    directory: _Path,
+    keep_rows: bool,
+    keep_crossings: bool,
+    *,
+    index: int,
+    n_slices: int,
+    seed: int,
+    n_partitions: int = 1,
+) -> bytes: ...
+def add_slices(
+    slices: Sequence[bytes],
+    n_files: int,
+    plan: Plan,
+    directory: _Path,
+    keep_rows: bool,
+    keep_crossings: bool,
 ) -> Matched: ...
 def attribute(
     spills: Sequence[_Path],

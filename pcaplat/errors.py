@@ -21,6 +21,8 @@ to do.
 
 from difflib import get_close_matches
 
+from pcaplat.text import printable
+
 
 class PcaplatWarning(UserWarning):
     """Something that may mislead in a result: an error or a warning of its `warnings`.
@@ -402,3 +404,49 @@ class EvidenceError(PcaplatError):
 
 class EngineError(PcaplatError):
     """An engine failed; the cause is chained."""
+
+    @classmethod
+    def not_sliced(cls) -> "EngineError":
+        """Refuse for the local engine what is of others."""
+        return cls(
+            "engine local: takes no place and no slices, for its threads share all flows; leave "
+            "them out, or give an executor or --engine spark"
+        )
+
+    @classmethod
+    def not_installed(cls, engine: str, package: str) -> "EngineError":
+        """Say how to get what an engine runs on."""
+        return cls(
+            f"engine {engine}: {package} is not installed here; install it, for example with "
+            f"pip install 'pcaplat[{engine}]'"
+        )
+
+    @classmethod
+    def no_session(cls, place: str, evidence: str) -> "EngineError":
+        """Say that Spark cannot be reached."""
+        asked = f"spark:{place}" if place else "spark"
+        first = printable(evidence.strip().split("\n", 1)[0])
+        return cls(
+            f"engine {asked}: no session could be opened ({first}); check the address and that the "
+            "server runs, or open a session yourself before calling merge"
+        )
+
+    @classmethod
+    def spark_failed(cls, evidence: str) -> "EngineError":
+        """Say what a task said, which Spark wraps in its own words."""
+        lines = [line.strip() for line in evidence.strip().splitlines() if line.strip()]
+        told = next((line for line in reversed(lines) if "Error" in line), (lines or ["?"])[0])
+        return cls(
+            f"engine spark: a task failed, and so did all attempts to run it again "
+            f"({printable(told)}); check that every worker reaches the captures and the folder for "
+            "temporary files (TMPDIR) by the same names, and has this version of pcaplat"
+        )
+
+    @classmethod
+    def worker_died(cls, n_slices: int) -> "EngineError":
+        """Say that a process was killed; its pool takes no further tasks."""
+        return cls(
+            f"executor: a worker process died while {n_slices} slices were matched, and its pool "
+            "runs nothing more. Likely cause: it was killed, by hand or because memory ran out. "
+            "Make a new executor and merge again; with more slices each needs less memory"
+        )

@@ -24,6 +24,7 @@ from pcaplat.cli.options import (
     OutputDir,
     Overwrite,
     Quiet,
+    Slices,
     is_study,
     offering,
 )
@@ -125,6 +126,7 @@ def command(
     lost: Lost = None,
     plot: Plot = None,
     engine: EngineName = "local",
+    slices: Slices = None,
     verbose: Verbose = False,
     clocks: ShowClocks = False,
     requests: ShowRequests = False,
@@ -141,6 +143,7 @@ def command(
     printed.check()
     has_rows = folder.needs_rows or printed.needs_rows
     options |= {"keep_rows": has_rows, "keep_crossings": False, "engine": engine}
+    options |= {} if slices is None else {"slices": slices}
     jobs = _jobs(captures, options, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:

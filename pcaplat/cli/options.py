@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from typer import Argument
@@ -15,7 +15,6 @@ from typer import Argument
 from pcaplat.cli import OUTPUT, RUNNING
 from pcaplat.digesting.options import DigestOptions, KeyOptions
 from pcaplat.errors import OptionError
-from pcaplat.run.engines import ENGINES
 from pcaplat.run.options import (
     DecodingOptions,
     FilterOptions,
@@ -53,13 +52,24 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace an earlier result in DIR.", rich_help_panel=OUTPUT),
 ]
-if TYPE_CHECKING:
-    EngineKind = str
-else:
-    EngineKind = Literal[tuple(ENGINES)]
 EngineName = Annotated[
-    EngineKind,
-    typer.Option(help=options_of(MergeOptions)["engine"].help, rich_help_panel=RUNNING),
+    str,
+    typer.Option(
+        metavar="local|spark[:MASTER]",
+        help=options_of(MergeOptions)["engine"].help,
+        rich_help_panel=RUNNING,
+    ),
+]
+Slices = Annotated[
+    int | None,
+    typer.Option(
+        "--slices",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help=options_of(MergeOptions)["slices"].help,
+        rich_help_panel=RUNNING,
+    ),
 ]
 Strict = Annotated[
     bool,

@@ -100,7 +100,12 @@ class Job:
     @cached_property
     def engine(self) -> Engine:
         """Where the two passes over all frames run."""
-        return engine_named(self.options.engine)
+        options = self.options
+        if options.executor is None:
+            return engine_named(options.engine, options.slices)
+        from pcaplat.run.engines.executor import ExecutorEngine  # noqa: PLC0415 - seldom used
+
+        return ExecutorEngine(options.executor, options.slices)
 
     @cached_property
     def names(self) -> list[str]:

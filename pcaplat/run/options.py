@@ -15,6 +15,7 @@ from textwrap import fill
 from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 
 from pcaplat.records import dataclass
+from pcaplat.run.engines import Executor
 from pcaplat.run.values import (
     BREAKDOWNS,
     CLOCK_ACCURACIES,
@@ -358,8 +359,28 @@ class RunOptions:
         meaning="Damage in a capture is an error.",
         help="Treat damage in a capture as an error.",
     )
-    engine: str = option("local", meaning="Where the work runs.", help="Where the work runs.")
+    engine: str = option(
+        "local",
+        meaning="Where the work runs: `local`, or `spark` with a master behind a colon, if any.",
+        help="Where the work runs.",
+    )
     progress: Progress | None = option(None, meaning="Told how far the reading is.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceOptions:
+    """Where the second reading runs, which matches all frames."""
+
+    executor: Executor | None = option(
+        None,
+        meaning="A `concurrent.futures.Executor` whose workers match, each a slice of the flows.",
+    )
+    slices: int | None = option(
+        None,
+        meaning="In how many slices of the flows workers match; by default one for each worker. "
+        "The answer does not depend on it.",
+        help="Tasks of Spark; one a core by default.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,6 +394,7 @@ class LintOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class MergeOptions(
+    SliceOptions,
     RunOptions,
     ReportOptions,
     ProfileOptions,

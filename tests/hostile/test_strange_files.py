@@ -64,13 +64,13 @@ def pair(tmp_path: Path) -> list[Path]:
 def test_a_file_that_changes_between_the_passes_is_told(
     pair: list[Path], change: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    match = local.match
+    match = local.LocalEngine.match
 
     def changing(*given: Any, **options: Any) -> Matched:  # noqa: ANN401 - those of match
         change(pair[0])
         return match(*given, **options)
 
-    monkeypatch.setattr(local, "match", changing)
+    monkeypatch.setattr(local.LocalEngine, "match", changing)
     if change in (vanish, be_another):
         with pytest.raises((pcaplat.InputError, FileNotFoundError), match=r"a\.pcap"):
             pcaplat.merge(pair)

@@ -1,14 +1,14 @@
 """Engines: where the jobs that touch every frame run.
 
-An engine has three functions, and this is the index of engines. The stages between the jobs are
-pure and run wherever the caller is.
+An engine has three functions, and this is the index of engines; `executor`, which is given to
+`merge` as it is, has no name. The stages between the jobs are pure and run wherever the caller is.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pcaplat.errors import EngineError
 
@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
 
-ENGINES = {"local": "local"}
+ENGINES = {"local": "local", "spark": "spark"}
 """Name of each engine, and its module."""
+
+
+class Executor(Protocol):
+    """Any `concurrent.futures.Executor`, without importing what it is made of."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:  # noqa: ANN401 - as it has it
+        """Run a function somewhere, and give a future of what it returns."""
 
 
 class Engine(Protocol):
@@ -77,12 +84,18 @@ class Engine(Protocol):
         """Match all frames as planned; what is too large to return goes into `directory`."""
 
 
-def engine(name: str) -> Engine:
-    """Give an engine by name.
+def engine(text: str, n_slices: int | None = None) -> Engine:
+    """Give an engine by NAME or NAME:PLACE.
+
+    Args:
+        text: Its name; behind a colon, what it calls the place where it runs.
+        n_slices: In how many slices it matches, if it does; by default it chooses.
 
     Raises:
-        EngineError: There is none of that name.
+        EngineError: There is none of that name, or it cannot be had.
     """
+    name, _, place = text.partition(":")
     if name not in ENGINES:
         raise EngineError(f"there is no engine {name!r}; there are: {', '.join(ENGINES)}")
-    return cast("Engine", importlib.import_module(f"pcaplat.run.engines.{ENGINES[name]}"))
+    module = importlib.import_module(f"pcaplat.run.engines.{ENGINES[name]}")
+    return cast("Engine", module.made(place, n_slices))

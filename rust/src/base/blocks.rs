@@ -5,6 +5,7 @@
 //! the order of files change a figure.
 
 use crate::base::histogram::{FEW, bin, middle_ns};
+use serde::{Deserialize, Serialize};
 
 /// How many blocks a run has.
 pub const N_BLOCKS: usize = 256;
@@ -37,7 +38,7 @@ impl Grid {
 }
 
 /// Count, sum and sum of squares of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     /// Latencies.
     pub n: u64,
@@ -65,7 +66,7 @@ impl Sums {
 }
 
 /// The blocks of one segment and direction.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Blocks {
     sums: Vec<Sums>,
     /// Block and latency, while they are few in all.

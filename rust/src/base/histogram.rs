@@ -2,6 +2,8 @@
 //! 2^11 ns, then 2^10 bins per power of two, so a value is off by at most 2^-11 (0.049 %) of itself.
 //! Values are kept as they are while they are few, so that figures of few packets are exact.
 
+use serde::{Deserialize, Serialize};
+
 /// So many values are kept as they are; of more there are bins alone.
 pub const FEW: usize = 1 << 12;
 
@@ -36,7 +38,7 @@ pub fn middle_ns(bin: i32) -> f64 {
 
 /// Counts per bin, or of each value while they are few, with the exact count, sum, minimum and
 /// maximum beside them. Whether they are few is a matter of their number, not of their order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Histogram {
     few: Vec<i64>,
     positive: Vec<u64>,
@@ -45,8 +47,8 @@ pub struct Histogram {
     pub n: u64,
     /// Their sum, exact.
     pub sum_ns: i128,
-    /// Sum of their squares, for the variance.
-    pub sum_of_squares: f64,
+    /// Sum of their squares, in integers: it is the same in any order.
+    pub sum_of_squares: u128,
     /// The smallest.
     pub min_ns: i64,
     /// The largest.
@@ -62,9 +64,8 @@ impl Histogram {
         }
         self.n += 1;
         self.sum_ns += i128::from(value_ns);
-        #[expect(clippy::cast_precision_loss, reason = "a variance needs no more")]
-        let value = value_ns as f64;
-        self.sum_of_squares += value * value;
+        let size = u128::from(value_ns.unsigned_abs());
+        self.sum_of_squares = self.sum_of_squares.saturating_add(size * size);
         self.min_ns = self.min_ns.min(value_ns);
         self.max_ns = self.max_ns.max(value_ns);
         if self.is_of_few() {
@@ -114,7 +115,7 @@ impl Histogram {
         }
         self.n += other.n;
         self.sum_ns += other.sum_ns;
-        self.sum_of_squares += other.sum_of_squares;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         if self.is_of_few() {

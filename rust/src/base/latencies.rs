@@ -2,9 +2,10 @@
 
 use super::blocks::Blocks;
 use super::histogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Latencies, and the same block by block.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Latencies {
     /// All of them.
     pub histogram: Histogram,

@@ -1,8 +1,10 @@
 //! Lines between knots: what a clock, and what a usual delay, amount to over time.
 
+use serde::{Deserialize, Serialize};
+
 /// How a point's raw stamps relate to those of the reference for packets of one direction: clock
 /// offset and usual delay together. Linear between knots, of constant slope outside.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PiecewiseLinear {
     /// Ascending.
     knots: Vec<Knot>,
@@ -14,7 +16,7 @@ pub struct PiecewiseLinear {
     slice_bits: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Knot {
     t_ns: i64,
     offset_ns: i64,

@@ -4,9 +4,10 @@
 use super::{ICMP, ICMPV6, TCP, UDP};
 use crate::base::hash::word;
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// What a packet is to the packets that it answers or that answer it, and the number that pairs them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Request, response or neither.
     pub kind: MessageKind,
@@ -18,7 +19,7 @@ pub struct Message {
 }
 
 /// What a packet asks or answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum MessageKind {
     /// Neither, as far as its header shows.

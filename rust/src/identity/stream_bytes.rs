@@ -5,6 +5,7 @@
 //! else a datagram is a stream of its own, whose bytes fragments carry.
 
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// IP protocol number.
 const TCP: i16 = 6;
@@ -13,7 +14,7 @@ const TCP: i16 = 6;
 ///
 /// Of a datagram: `start` has 16 bits of its name and the offset, `length` a mark, 15 bits more of
 /// the name, and the length, so that a range stays within eight bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamBytes {
     start: u32,
     length: u32,

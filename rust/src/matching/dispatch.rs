@@ -7,6 +7,7 @@ use crate::matching::evidence::Evidence;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::reasons::Reason;
 use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
+use crate::matching::slice::Slice;
 use crate::matching::streams::Alias;
 use crate::matching::streams::fragment_bytes::Datagrams;
 use crate::plan::{Direction, Plan};
@@ -32,6 +33,7 @@ pub(crate) const AT_THE_END_NS: i64 = i64::MAX;
 pub(crate) struct Stage<'a> {
     file: usize,
     plan: &'a Plan,
+    slice: Slice,
     to: &'a [SyncSender<ObservationBlock>],
     outbox: Option<Outbox>,
     blocks: Vec<(Vec<Observation>, Vec<Alias>)>,
@@ -46,6 +48,7 @@ pub(crate) struct Stage<'a> {
 impl<'a> Stage<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
+        slice: Slice,
         to: &'a [SyncSender<ObservationBlock>],
         outbox: Option<Outbox>,
         prefixes: Prefixes,
@@ -53,6 +56,7 @@ impl<'a> Stage<'a> {
         Self {
             file: 0,
             plan,
+            slice,
             to,
             outbox,
             blocks: to.iter().map(|_| Default::default()).collect(),
@@ -68,8 +72,10 @@ impl<'a> Stage<'a> {
     pub(crate) fn begin(&mut self, file: usize) {
         let tree = self.plan.trees.get(file).and_then(Option::as_ref);
         let of_file = self.plan.point_of.get(file).filter(|_| tree.is_some());
-        let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
-        self.counts.parts.push((file, parts));
+        if self.slice.is_first() {
+            let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
+            self.counts.parts.push((file, parts));
+        }
         self.file = file;
     }
 
@@ -124,6 +130,9 @@ impl<'a> Stage<'a> {
             return self.leave(frame, Some(point), Status::Excluded, None);
         }
         let placed = self.datagrams.place(packet, frame.bytes, identity);
+        if !self.slice.has(placed.choice) {
+            return self.put(frame, None);
+        }
         let tuple = identity.unaddressed.tuple_hash;
         let observation = Observation {
             key: identity.key,
@@ -157,6 +166,9 @@ impl<'a> Stage<'a> {
         status: Status,
         reason: Option<Reason>,
     ) {
+        if !self.slice.is_first() {
+            return self.put(frame, None);
+        }
         if let Some((point, reason)) = point.zip(reason) {
             self.counts.reasons.add(point, reason);
         }
@@ -164,6 +176,11 @@ impl<'a> Stage<'a> {
             Some(point) => self.counts.add(point, status),
             None => self.counts.add_elsewhere(status),
         }
+        self.put(frame, Some(status));
+    }
+
+    /// Says what became of a frame that goes to no partition; of another slice's, nothing.
+    fn put(&mut self, frame: &Frame<'_>, status: Option<Status>) {
         if let Some(outbox) = &mut self.outbox {
             let frame = FrameId::new(self.file, frame.number);
             outbox.push(Outcome {

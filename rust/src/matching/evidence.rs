@@ -5,9 +5,10 @@ use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::observation::Observation;
 use crate::plan::Plan;
 use crate::wire::{Packet, is_opaque};
+use serde::{Deserialize, Serialize};
 
 /// How an observation was joined to the one before it; the numbers are those of the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum By {
     /// No other of its identity was near.
@@ -31,7 +32,7 @@ pub const MATCHED_BY: [&str; 5] = ["unique", "usual-time", "posterior", "bytes",
 pub const IDENTITIES: [&str; 4] = ["whole", "translated", "short", "short-translated"];
 
 /// What is known of an observation besides what it is matched by.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     pub(crate) by: By,
     /// The probability that what was told by posterior is wrong.

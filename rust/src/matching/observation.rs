@@ -3,9 +3,10 @@
 use crate::identity::message::Message;
 use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::evidence::Evidence;
+use serde::{Deserialize, Serialize};
 
 /// One observation of a packet at a point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Observation {
     /// What it is recognised by.
     pub key: u64,
@@ -36,7 +37,7 @@ pub struct Observation {
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FrameId(pub(crate) i64);
 
 impl FrameId {

@@ -4,7 +4,7 @@ use crate::base::error::Result;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, Tally};
-use crate::matching::decoys::Decoys;
+use crate::matching::decoys::{DecoySample, Decoys};
 use crate::matching::exchange::Trips;
 use crate::matching::late::{Leftovers, delay_ns};
 use crate::matching::loss::Losses;
@@ -16,7 +16,8 @@ use crate::matching::resolve::piece::Sink;
 use crate::matching::streams::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
 use crate::matching::window::Window;
 use crate::plan::{Band, Direction, Plan};
-use std::path::Path;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) struct Partition {
@@ -40,19 +41,41 @@ struct Recorder {
     outbox: Option<Outbox>,
 }
 
-/// What a partition brings home.
+/// What a partition brings home, or several.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct PartitionResult {
     pub(crate) totals: Totals,
     pub(crate) losses: Losses,
     pub(crate) counts: Counts,
     pub(crate) earliest: Earliest,
-    pub(crate) decoys: Decoys,
+    pub(crate) decoys: DecoySample,
     /// See [`Resolver::n_plain`].
     pub(crate) n_plain: u64,
     pub(crate) leftovers: Leftovers,
+    /// Folders of the outcomes of single frames, slice by slice.
+    pub(crate) outcomes: Vec<PathBuf>,
 }
 
 impl PartitionResult {
+    /// Of no partition.
+    pub(crate) fn none(plan: &Plan, directory: &Path) -> Self {
+        Self::of_counts(plan, directory, Counts::of_points(plan.n_points()))
+    }
+
+    /// Of frames that came to no partition.
+    pub(crate) fn of_counts(plan: &Plan, directory: &Path, counts: Counts) -> Self {
+        Self {
+            totals: Totals::of_links(plan.links.len()),
+            losses: Losses::default(),
+            counts,
+            earliest: Earliest::default(),
+            decoys: DecoySample::default(),
+            n_plain: 0,
+            leftovers: Leftovers::none(directory),
+            outcomes: Vec::new(),
+        }
+    }
+
     /// Adds what another brings home.
     pub(crate) fn merge(&mut self, other: Self) {
         self.totals.merge(other.totals);
@@ -62,6 +85,7 @@ impl PartitionResult {
         self.decoys.join(other.decoys);
         self.n_plain += other.n_plain;
         self.leftovers.join(other.leftovers);
+        self.outcomes.extend(other.outcomes);
     }
 }
 
@@ -145,9 +169,10 @@ impl Partition {
             losses,
             counts: self.recorder.counts,
             earliest: self.recorder.earliest,
-            decoys: self.decoys,
+            decoys: self.decoys.into_sample(),
             n_plain: self.resolver.n_plain(),
             leftovers: self.recorder.leftovers.finish()?,
+            outcomes: Vec::new(),
         })
     }
 }
@@ -346,7 +371,7 @@ impl Recorder {
         if let Some(outbox) = &mut self.outbox {
             outbox.push(Outcome {
                 frame: observation.frame,
-                status,
+                status: Some(status),
                 trajectory,
             });
         }

@@ -13,20 +13,11 @@
 use crate::base::error::{Error, Result};
 use crate::base::panics;
 use crate::matching::counts::Keep;
-use crate::matching::counts::causality::Earliest;
-use crate::matching::counts::totals::Totals;
-use crate::matching::decoys::{DecoyCounts, Decoys};
 use crate::matching::dispatch::{AT_THE_END_NS, ObservationBlock, Stage};
-use crate::matching::late::{Folder, LatePairs, Leftovers, settle};
-use crate::matching::loss::Losses;
-use crate::matching::loss::allocate::allocate;
-use crate::matching::loss::loss_rows::write_lost;
-use crate::matching::loss::lost_packets::list_lost;
-use crate::matching::outcome;
-use crate::matching::outcome::reasons::ByReason;
-use crate::matching::outcome::{Counts, Outbox};
-use crate::matching::partition::{Partition, PartitionResult, gap_ns};
-use crate::matching::resolve::Resolver;
+use crate::matching::matched::{Matched, add_up};
+use crate::matching::outcome::{Counts, Outbox, SliceOutcomes};
+use crate::matching::partition::{Partition, PartitionResult};
+use crate::matching::slice::{Slice, SliceResult};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
@@ -56,29 +47,6 @@ impl Options<'_> {
     }
 }
 
-/// What a run counted.
-#[derive(Debug)]
-pub struct Matched {
-    /// Of packets.
-    pub totals: Totals,
-    /// Frames per point and status.
-    pub counts: Vec<[u64; 7]>,
-    /// Frames of divided files that no point saw, by status.
-    pub elsewhere: Vec<u64>,
-    /// Per file, if it is divided: frames by part, and how many of them were not decoded.
-    pub parts: Vec<(usize, Vec<[u64; 2]>)>,
-    /// Per point: frames by reason, see [`crate::matching::outcome::reasons::REASONS`].
-    pub reasons: Vec<ByReason>,
-    /// Packets that arrive before they left.
-    pub earliest: Earliest,
-    /// What decoys say of false pairs.
-    pub decoys: DecoyCounts,
-    /// Frames of packets that each point saw once, all within the time of one packet.
-    pub n_plain: u64,
-    /// What was joined over the whole capture.
-    pub late: LatePairs,
-}
-
 /// Matches the frames of all files.
 ///
 /// # Errors
@@ -90,21 +58,37 @@ pub fn match_files(
     options: &Options<'_>,
     progress: &Progress,
 ) -> Result<Matched> {
+    let whole = match_slice(files, reading, plan, Slice::WHOLE, options, progress);
+    add_up(plan, options, files.len(), std::iter::once(whole))
+}
+
+/// Matches the frames of one slice of the flows.
+///
+/// # Errors
+/// As [`match_files`].
+pub fn match_slice(
+    files: &[PathBuf],
+    reading: &Reading,
+    plan: &Arc<Plan>,
+    slice: Slice,
+    options: &Options<'_>,
+    progress: &Progress,
+) -> Result<SliceResult> {
     let (senders, receivers) = channels(plan.sequences.len(), options.n_partitions());
     std::thread::scope(|scope| {
         let rows = options.keep.rows.then(|| {
             let (outbox, outcomes) = Outbox::new();
-            let collect = move || outcome::collect(options.directory, files.len(), &outcomes);
-            (outbox, scope.spawn(collect))
+            let kept = SliceOutcomes::new(options.directory, files.len(), slice);
+            (outbox, scope.spawn(move || kept.collect(&outcomes)))
         });
         let (outbox, collector) = rows.unzip();
         let mut threads = Vec::new();
         for (sequence, to) in plan.sequences.iter().zip(senders) {
             let outbox = outbox.clone();
             let decode = move || {
-                let stage = Stage::new(plan, &to, outbox, reading.prefixes);
+                let stage = Stage::new(plan, slice, &to, outbox, reading.prefixes);
                 let counts = decode_all(files, sequence, reading, stage, progress);
-                counts.map(|counts| harvest(plan, options.directory, counts))
+                counts.map(|counts| PartitionResult::of_counts(plan, options.directory, counts))
             };
             threads.push(scope.spawn(decode));
         }
@@ -117,8 +101,30 @@ pub fn match_files(
         let threads = threads.into_iter();
         let harvests = threads.map(|thread| joined(thread.join())).collect();
         let collected = collector.map_or(Ok(()), |thread| joined(thread.join()));
-        merge_results(plan, (options, files.len()), harvests, collected)
+        let none = PartitionResult::none(plan, options.directory);
+        let mut all = all_of(none, harvests, collected)?;
+        if options.keep.rows && slice.is_apart() {
+            all.outcomes.push(options.directory.to_owned());
+        }
+        Ok(SliceResult(all))
     })
+}
+
+/// Adds results to one; of errors the one that made the others stop.
+fn all_of(
+    mut all: PartitionResult,
+    harvests: Vec<Result<PartitionResult>>,
+    collected: Result<()>,
+) -> Result<PartitionResult> {
+    let mut failures = Vec::from_iter(collected.err());
+    for harvest in harvests {
+        match harvest {
+            Ok(one) => all.merge(one),
+            Err(error) => failures.push(error),
+        }
+    }
+    failures.sort_by_key(|error| matches!(error, Error::Interrupted));
+    failures.into_iter().next().map_or(Ok(all), Err)
 }
 
 type Senders = Vec<Vec<SyncSender<ObservationBlock>>>;
@@ -141,76 +147,8 @@ fn channels(n_sequences: usize, n_partitions: usize) -> (Senders, Receivers) {
     (senders, receivers)
 }
 
-fn harvest(plan: &Arc<Plan>, directory: &Path, counts: Counts) -> PartitionResult {
-    PartitionResult {
-        totals: Totals::of_links(plan.links.len()),
-        losses: Losses::default(),
-        counts,
-        earliest: Earliest::default(),
-        decoys: Decoys::new(plan),
-        n_plain: 0,
-        leftovers: Leftovers::none(directory),
-    }
-}
-
 fn joined<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
     joined.unwrap_or_else(|_| Err(panics::message()))
-}
-
-/// Adds results to one; of errors the one that made the others stop.
-fn all_of(
-    mut all: PartitionResult,
-    harvests: Vec<Result<PartitionResult>>,
-    collected: Result<()>,
-) -> Result<PartitionResult> {
-    let mut failures = Vec::from_iter(collected.err());
-    for harvest in harvests {
-        match harvest {
-            Ok(one) => all.merge(one),
-            Err(error) => failures.push(error),
-        }
-    }
-    failures.sort_by_key(|error| matches!(error, Error::Interrupted));
-    failures.into_iter().next().map_or(Ok(all), Err)
-}
-
-/// What all threads found, as one.
-fn merge_results(
-    plan: &Arc<Plan>,
-    (options, n_captures): (&Options<'_>, usize),
-    harvests: Vec<Result<PartitionResult>>,
-    collected: Result<()>,
-) -> Result<Matched> {
-    let none = harvest(plan, options.directory, Counts::of_points(plan.n_points()));
-    let mut all = all_of(none, harvests, collected)?;
-    let folder = Folder {
-        directory: options.directory,
-        keep: options.keep,
-        n_captures,
-    };
-    let late = settle(plan, folder, &mut all)?;
-    let n_pairs = all.totals.n_pairs();
-    let allocated = allocate(plan, &all.losses, &n_pairs);
-    let (files, booked) = (&mut all.totals.crossings, (n_pairs.as_slice(), &allocated));
-    if options.keep.crossings {
-        write_lost(plan, &all.losses, booked, options.directory, files)?;
-    }
-    if options.keep.rows {
-        list_lost(plan, &all.losses, booked, options.directory, files)?;
-    }
-    all.totals.add_losses(allocated);
-    let mut resolver = Resolver::new(Arc::clone(plan), gap_ns(plan));
-    Ok(Matched {
-        totals: all.totals,
-        counts: all.counts.of_point,
-        elsewhere: all.counts.elsewhere.to_vec(),
-        parts: all.counts.parts,
-        reasons: all.counts.reasons.finish(&all.losses.crossed),
-        earliest: all.earliest,
-        decoys: all.decoys.settle(&mut resolver),
-        n_plain: all.n_plain,
-        late,
-    })
 }
 
 fn decode_all(

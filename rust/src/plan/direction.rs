@@ -1,7 +1,9 @@
 //! The two ways along a route.
 
+use serde::{Deserialize, Serialize};
+
 /// Which way a packet travels, and along which of the routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Direction {
     /// 0 is the path as it is written.
     route: u16,

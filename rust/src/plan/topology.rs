@@ -2,6 +2,7 @@
 //! begins and ends.
 
 use super::{Direction, Plan};
+use serde::{Deserialize, Serialize};
 
 /// A link, and the way it is crossed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ impl LinkCrossing {
 }
 
 /// Points that were capturing at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Capturing(u128);
 
 impl Capturing {

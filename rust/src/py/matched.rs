@@ -197,10 +197,12 @@ impl<'py> IntoPyObject<'py> for &Histogram {
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
         let (values_ns, counts): (Vec<f64>, Vec<u64>) = self.values().into_iter().unzip();
+        #[expect(clippy::cast_precision_loss, reason = "a variance needs no more")]
+        let sum_of_squares = self.sum_of_squares as f64;
         record!(py, "latencies.segments", "Distribution", {
             n: self.n,
             sum_ns: self.sum_ns,
-            sum_of_squares: self.sum_of_squares,
+            sum_of_squares: sum_of_squares,
             min_ns: self.min_ns,
             max_ns: self.max_ns,
             middles_ns: values_ns,

@@ -2,7 +2,9 @@
 
 use super::stamped::{FoundValues, known, sought};
 use super::translated::Learned;
-use super::{PyRef, pyclass, pymethods};
+use super::{
+    Bound, PyAny, PyAnyMethods, PyBytes, PyRef, PyResult, PyValueError, pyclass, pymethods,
+};
 use crate::base::hash::Seed;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
@@ -10,10 +12,12 @@ use crate::reading::filter::Filter;
 use crate::reading::translations::Translations;
 use crate::stamp::Times;
 use crate::wire::{Decoder, parse_decode};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How captures are read: filters, what is decoded as what, and the bytes that enter identities.
 #[pyclass(frozen, module = "pcaplat._native")]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Settings {
     filter: Option<String>,
     filter_outer: Option<String>,
@@ -56,6 +60,22 @@ impl Settings {
                 None => Times::Search(sought(&stamp_names, &last_bit_bps)),
             },
         }
+    }
+
+    /// From what `__reduce__` gave.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        postcard::from_bytes(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// For other processes of this version: as octets.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = postcard::to_stdvec(slf.get());
+        let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let from_bytes = slf.get_type().getattr("from_bytes")?;
+        Ok((from_bytes, (PyBytes::new(slf.py(), &bytes),)))
     }
 }
 

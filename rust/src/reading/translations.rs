@@ -7,12 +7,13 @@ use crate::base::hash::fold;
 use crate::base::hashed::HashedMap;
 use crate::base::piecewise::PiecewiseLinear;
 use crate::identity::{Identity, TranslationKind, Unaddressed, halves};
+use serde::{Deserialize, Serialize};
 
 /// Which capture point a file's interface is, or its part.
 pub type PlaceOf = Vec<Vec<Option<u16>>>;
 
 /// Addresses and ports at one point for a while, and what stands for them everywhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leg {
     /// Where.
     pub place: u16,
@@ -37,7 +38,7 @@ pub struct Leg {
 }
 
 /// All translations that were learned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Translations {
     of_tuple: HashedMap<Vec<Leg>>,
     place_of: PlaceOf,

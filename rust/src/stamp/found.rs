@@ -2,9 +2,10 @@
 
 use super::key::Key;
 use super::{NS_PER_S, Stamp, Timescale};
+use serde::{Deserialize, Serialize};
 
 /// The stamp of one interface's frames.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FoundStamp {
     /// Place in the index of stamps.
     pub(super) kind: usize,
@@ -20,7 +21,7 @@ pub(crate) struct FoundStamp {
 }
 
 /// Whose time the frames of a pass have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Times {
     /// Stamps are looked for.
     Search(Vec<Sought>),
@@ -35,7 +36,7 @@ impl Default for Times {
 }
 
 /// What is said of one file's stamps.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sought {
     /// The only one that may be there.
     pub name: Option<String>,
@@ -44,7 +45,7 @@ pub struct Sought {
 }
 
 /// What was found in one file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileStamps {
     /// By interface; those beyond have none.
     pub(crate) interfaces: Vec<Option<FoundStamp>>,

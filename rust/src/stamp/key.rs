@@ -13,9 +13,10 @@
 use super::NS_PER_S;
 use crate::file::Frame;
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// Which counter the frames carry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum TickCounter {
     /// 31 bits, with a 0 put in at bit 7.
     Arista,
@@ -24,7 +25,7 @@ pub(super) enum TickCounter {
 }
 
 /// What a key frame says.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub(super) counter: TickCounter,
     pub(super) ticks: u64,

@@ -25,6 +25,7 @@ pub(crate) use stamper::StampCounts;
 pub use stamper::{Stamped, Stamper};
 
 use frame::StampedFrame;
+use serde::{Deserialize, Serialize};
 
 macro_rules! stamps {
     ($($name:ident),* $(,)?) => {
@@ -107,7 +108,7 @@ impl Mark {
 const NS_PER_S: i64 = 1_000_000_000;
 
 /// Which time a device says that it tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Timescale {
     Utc,
     Tai,

@@ -15,7 +15,7 @@ import pytest
 from pcaplat import _native, lint, merge
 from pcaplat.cli import run
 from pcaplat.diagnostics.catalogue import BY_CODE, CODES, OF_COMPARISONS, SEVERITIES
-from pcaplat.run.engines import local
+from pcaplat.run.engines.local import LocalEngine
 from tests.support.shelf import CAPTURES
 from tests.support.shelf import ROOT as SHELF
 from tests.unit.diagnostics import lint_by_hand as by_hand
@@ -41,14 +41,14 @@ TRUE_OF_LAB = {
 
 def interrupt(given: Captures, capture: Path, change: pytest.MonkeyPatch) -> None:
     """Let something become of a capture between its two readings."""
-    meanwhile, match = getattr(given, "meanwhile", None), local.match
+    meanwhile, match = getattr(given, "meanwhile", None), LocalEngine.match
 
     def interrupted(*given: Any, **options: Any) -> Matched:  # noqa: ANN401 - of match
         if meanwhile:
             meanwhile(capture)
         return match(*given, **options)
 
-    change.setattr(local, "match", interrupted)
+    change.setattr(LocalEngine, "match", interrupted)
 
 
 def codes_of(by: str, given: Captures, folder: Path, change: pytest.MonkeyPatch) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -16,19 +17,35 @@ from pcaplat.stages.match import plan_matching
 from pcaplat.stages.survey import Sample, survey
 from tests.conftest import ROOT
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pcaplat.run.engines import Engine
+    from pcaplat.run.engines.spark import SparkEngine
+
 NAMES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 ONE_EACH = [1] * len(NAMES)
 
 
 def test_an_engine_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(EngineError, match=r"no engine 'abacus'; there are: local"):
+    with pytest.raises(EngineError, match=r"no engine 'abacus'; there are: local, spark"):
         engine("abacus")
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_a_sample_holds_the_same_packets_of_every_file(name: str) -> None:
-    whole = engine(name).sample(NAMES, _native.Settings(), 10**6, ONE_EACH, None)
-    part = engine(name).sample(NAMES, _native.Settings(), 100, ONE_EACH, None)
+@pytest.fixture(params=ENGINES)
+def here(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param != "spark":
+        yield engine(request.param)
+        return
+    found = engine(request.getfixturevalue("sail"), 2)
+    yield found
+    cast("SparkEngine", found).session.stop()
+
+
+def test_a_sample_holds_the_same_packets_of_every_file(here: Engine) -> None:
+    whole = here.sample(NAMES, _native.Settings(), 10**6, ONE_EACH, None)
+    part = here.sample(NAMES, _native.Settings(), 100, ONE_EACH, None)
     assert [sum(one.n_frames for one in of.interfaces) for of in whole.facts] == [328] * 6
     keys = [taken.packets["key"] for taken in (whole, part)]
     files = part.packets["file"]
@@ -37,9 +54,7 @@ def test_a_sample_holds_the_same_packets_of_every_file(name: str) -> None:
     assert len({frozenset(keys[1][files == file].tolist()) for file in range(6)}) == 1
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_every_frame_gets_a_status(name: str, tmp_path: object) -> None:
-    here = engine(name)
+def test_every_frame_gets_a_status(here: Engine, tmp_path: Path) -> None:
     sampled = here.sample(NAMES, _native.Settings(), 16_384, ONE_EACH, None)
     captures = [Capture(path, path, None) for path in NAMES]
     points, point_of = find_points(captures, sampled.facts)

@@ -2,13 +2,14 @@
 //! it best.
 
 use crate::matching::observation::FrameId;
+use serde::{Deserialize, Serialize};
 
 use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::plan::Plan;
 
 /// The packet that arrives earliest of all before it left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Early {
     /// Arrival less departure, negative.
     pub latency_ns: i64,
@@ -19,7 +20,7 @@ pub struct Early {
 }
 
 /// By upstream and downstream point.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Earliest(HashedMap<Early>);
 
 impl Earliest {

@@ -3,10 +3,11 @@
 use crate::matching::counts::totals::Bins;
 use crate::matching::observation::{FrameId, Observation};
 use crate::plan::{Direction, N_BINS, Plan};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The least latency residual of a time bin: the pair that bounds the clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinDelay {
     /// Residual about the survey's centre, ns.
     pub residual_ns: i64,

@@ -9,6 +9,7 @@ use crate::matching::loss::End;
 use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::Observation;
 use crate::plan::Direction;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -127,7 +128,7 @@ pub(crate) struct SegmentRows {
 }
 
 /// Where they are now.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SegmentRowFiles {
     /// A row for each packet and segment.
     pub crossed: Vec<PathBuf>,

@@ -11,11 +11,12 @@ use crate::matching::loss::allocate::Allocated;
 use crate::matching::loss::missed::Missed;
 use crate::matching::loss::segment_loss::LinkLoss;
 use crate::plan::{LinkCrossing, N_BINS};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Counts of one segment and direction.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LinkTally {
     /// Pairs.
     pub n: u64,
@@ -50,7 +51,7 @@ pub struct LinkTally {
 }
 
 /// Counts of pairs that took far longer than usual.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateTally {
     /// Pairs.
     pub n: u64,
@@ -61,7 +62,7 @@ pub struct LateTally {
 }
 
 /// Counts of the first bytes, or the last, of packets that were cut or joined on the way.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct EndTally {
     /// Pairs.
     pub n: u64,
@@ -81,7 +82,7 @@ pub struct EndTally {
 pub type Bins = Vec<Option<MinDelay>>;
 
 /// What was counted of all packets.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Per link, forward and reverse.
     pub links: Vec<[LinkTally; 2]>,

@@ -6,10 +6,11 @@ use crate::matching::decoys::seen_by::{Missing, SeenBy};
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::resolve::copies::Folded;
 use crate::plan::Direction;
+use serde::{Deserialize, Serialize};
 
 /// Draws identities that are the same in every run: by their first frames, whose order their keys, which
 /// are others in every run, do not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -20,7 +21,7 @@ impl Draw {
 }
 
 /// A packet among equal ones.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Member {
     /// The points that saw it, if it is told where it ended.
     seen: Option<SeenBy>,
@@ -34,7 +35,7 @@ pub(crate) struct Member {
 }
 
 /// See above.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EqualPackets {
     pub(crate) observations: Vec<Observation>,
     pub(crate) direction: Direction,

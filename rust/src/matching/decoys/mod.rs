@@ -17,6 +17,7 @@ use crate::matching::resolve::copies::Folded;
 use crate::matching::resolve::density::points_are_distinct;
 use crate::matching::resolve::piece::Sink;
 use crate::plan::{Direction, Plan, Topology};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -68,16 +69,22 @@ impl DecoyCounts {
     }
 }
 
-/// The decoys of one partition, as far as they are known before the end.
-pub(crate) struct Decoys {
-    plan: Arc<Plan>,
-    topology: Topology,
+/// What is known of decoys before the end, of one partition or of several.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct DecoySample {
     n_pairs: u64,
     n_eligible: u64,
     sample: SeenSample,
     /// The identities that are drawn first, as many as are matched again.
     kept: BTreeMap<Draw, EqualPackets>,
     n_kept: usize,
+}
+
+/// The decoys of one partition in the making.
+pub(crate) struct Decoys {
+    plan: Arc<Plan>,
+    topology: Topology,
+    gathered: DecoySample,
     /// The identity that is decided at present, if it may be one of these.
     present: Option<(Draw, EqualPackets)>,
 }
@@ -87,11 +94,7 @@ impl Decoys {
         Self {
             topology: Topology::new(plan),
             plan: Arc::clone(plan),
-            n_pairs: 0,
-            n_eligible: 0,
-            sample: SeenSample::default(),
-            kept: BTreeMap::new(),
-            n_kept: 0,
+            gathered: DecoySample::default(),
             present: None,
         }
     }
@@ -102,10 +105,9 @@ impl Decoys {
         if points_are_distinct(observations) {
             return;
         }
-        self.n_eligible += observations.len() as u64;
+        self.gathered.n_eligible += observations.len() as u64;
         let draw = Draw::of(observations);
-        let last = self.kept.last_key_value().filter(|_| self.n_kept >= MOST);
-        if observations.len() <= LONGEST && last.is_none_or(|(last, _)| draw < *last) {
+        if observations.len() <= LONGEST && self.gathered.takes(draw) {
             self.present = Some((draw, EqualPackets::new()));
         }
     }
@@ -118,14 +120,14 @@ impl Decoys {
         folded: &Folded,
         is_told: bool,
     ) {
-        self.n_pairs += observations.len().saturating_sub(1) as u64;
+        self.gathered.n_pairs += observations.len().saturating_sub(1) as u64;
         let Some(first) = observations.first() else {
             return;
         };
         let (plan, topology) = (&self.plan, &self.topology);
         let seen = || SeenBy::of(plan, topology, observations, direction);
         if is_told {
-            self.sample.take(first, seen);
+            self.gathered.sample.take(first, seen);
         }
         if let Some((_, present)) = &mut self.present {
             let seen = is_told.then(seen).flatten();
@@ -141,8 +143,20 @@ impl Decoys {
         if !present.members.is_empty() {
             present.observations = observations.to_vec();
             present.recurring = resolver.recurring();
-            self.keep(draw, present);
+            self.gathered.keep(draw, present);
         }
+    }
+
+    /// What was gathered.
+    pub(crate) fn into_sample(self) -> DecoySample {
+        self.gathered
+    }
+}
+
+impl DecoySample {
+    fn takes(&self, draw: Draw) -> bool {
+        let last = self.kept.last_key_value().filter(|_| self.n_kept >= MOST);
+        last.is_none_or(|(last, _)| draw < *last)
     }
 
     fn keep(&mut self, draw: Draw, one: EqualPackets) {
@@ -166,9 +180,9 @@ impl Decoys {
     }
 
     /// Matches them again, and says what was found.
-    pub(crate) fn settle(self, resolver: &mut Resolver) -> DecoyCounts {
+    pub(crate) fn settle(self, plan: &Plan, resolver: &mut Resolver) -> DecoyCounts {
         let seen = self.kept.values().flat_map(EqualPackets::seen);
-        let missing = Missing::of(&self.plan, &self.sample, seen);
+        let missing = Missing::of(plan, &self.sample, seen);
         let mut found = DecoyCounts {
             n_pairs: self.n_pairs,
             n_eligible: self.n_eligible,

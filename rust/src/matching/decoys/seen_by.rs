@@ -4,6 +4,7 @@ use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan, Topology};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Packets of the sample.
@@ -12,7 +13,7 @@ const MOST_PACKETS: usize = 1 << 14;
 const MOST_PATTERNS: usize = 1 << 12;
 
 /// The points that saw one packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct SeenBy {
     /// Its flow, one way.
     way: u64,
@@ -48,7 +49,7 @@ impl SeenBy {
 }
 
 /// Packets that are the same ones in every run: those whose first frame has the least hash.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SeenSample(BTreeMap<u64, SeenBy>);
 
 impl SeenSample {

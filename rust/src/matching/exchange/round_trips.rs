@@ -6,6 +6,7 @@ use crate::base::latencies::Latencies;
 use crate::base::spill::Spill;
 use crate::matching::exchange::timed_message::TimedMessage;
 use crate::plan::Plan;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub const KINDS: [&str; 7] = [
 ];
 
 /// What all pairs of all kinds came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Shares {
     /// By kind: pairs of which one half was sent again, or is not known for sure.
     pub n_left_out: [u64; KINDS.len()],

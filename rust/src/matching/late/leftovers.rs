@@ -11,16 +11,21 @@ use crate::matching::outcome::Status;
 use crate::matching::resolve::copies::Folded;
 use crate::matching::streams::{Fate, Lost};
 use crate::plan::{Along, Direction, Plan, Topology};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The leftovers of one partition, or of all.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Leftovers {
     pub(crate) runs: SortedRuns<N_VALUES>,
     /// The log in the making, and those that are done.
+    #[serde(skip)]
     log: Option<DecidedLog>,
     pub(crate) logs: Vec<PathBuf>,
     /// Per route, direction and point: whether a link begins there, and whether one ends there.
+    #[serde(skip)]
     begins: Vec<[Vec<bool>; 2]>,
+    #[serde(skip)]
     ends: Vec<[Vec<bool>; 2]>,
 }
 

@@ -1,6 +1,7 @@
 //! More records than memory is to hold, in order: sorted runs in files, merged as they are read.
 
 use crate::base::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -14,15 +15,20 @@ const MOST_IN_MEMORY: usize = 1 << 15;
 /// Records of one key that are handed over at once.
 const MOST_AT_ONCE: usize = 256;
 
-/// Records in order of their first number, then of the others.
+/// Records in order of their first number, then of the others. What others may read is on disk, see
+/// [`Self::put_on_disk`].
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SortedRuns<const N: usize> {
     directory: PathBuf,
     /// What the files' names begin with.
     name: String,
+    #[serde(skip)]
     unsorted: Vec<[i64; N]>,
+    #[serde(skip)]
     in_memory: Vec<Vec<[i64; N]>>,
     files: Vec<PathBuf>,
     n_records: u64,
+    #[serde(skip)]
     failure: Option<Error>,
 }
 
@@ -68,6 +74,17 @@ impl<const N: usize> SortedRuns<N> {
         }
         self.files.push(to.finish()?);
         Ok(())
+    }
+
+    /// Writes what is in memory too.
+    pub(crate) fn put_on_disk(&mut self) -> Result<()> {
+        for run in std::mem::take(&mut self.in_memory) {
+            self.unsorted.extend(run);
+        }
+        if !self.unsorted.is_empty() {
+            self.write()?;
+        }
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Adds all records of another.

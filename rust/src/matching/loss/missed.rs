@@ -5,10 +5,11 @@ use crate::matching::counts::LatePair;
 use crate::matching::loss::pair_segments::PairSegments;
 use crate::matching::observation::Observation;
 use crate::plan::{Capturing, Direction, Plan, Topology};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// Two observations of one packet, one after the other, that are no neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Jump {
     pair: u64,
     up: u16,
@@ -19,7 +20,7 @@ struct Jump {
 }
 
 /// What a point made of packets that others saw before and after it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Missed {
     /// Of those, the ones it saw too.
     pub n_seen: u64,
@@ -49,7 +50,7 @@ impl Missed {
 type Alike = ((u16, u16), Direction, Capturing, u128);
 
 /// What points saw and missed between two observations of a packet.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Misses {
     /// Per point and direction.
     n_seen: Vec<[u64; 2]>,

@@ -17,10 +17,11 @@ use crate::matching::loss::unmirrored::unmirrored_at;
 use crate::matching::observation::Observation;
 use crate::matching::streams::Lost;
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Where packets of an address pair ended before their path did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct End {
     pub(crate) pair: u64,
     /// Where the path forks: their flow, one way. Of several ways it mostly takes one.
@@ -96,7 +97,7 @@ fn whole_left(topology: &Topology, left: &Leftover) -> Option<LinkCrossing> {
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Losses {
     pub(crate) crossed: PairSegments,
     /// The same of flows, one way, where the path forks.

@@ -2,10 +2,11 @@
 //! end; the sets of segments that they cross are few.
 
 use crate::base::hashed::HashedMap;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Of every address pair the segments that its packets crossed, by [`crate::matching::loss::link_bit`].
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PairSegments {
     sets: Vec<u128>,
     number_of: HashMap<u128, u32>,

@@ -4,13 +4,17 @@
 //! the wait is the window's, so memory is bounded by it.
 
 pub mod reasons;
+mod sliced;
 
 use crate::matching::observation::FrameId;
+use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
 use crate::matching::observation::Observation;
+use crate::matching::slice::Slice;
 use crate::plan::Plan;
 use reasons::Reasons;
+pub(crate) use sliced::join_outcomes;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -52,7 +56,7 @@ pub const STATUSES: [&str; 7] = [
 pub(crate) type ByStatus = [u64; STATUSES.len()];
 
 /// Frames per point and status.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) of_point: Vec<ByStatus>,
     /// Frames of divided files that no point saw.
@@ -108,8 +112,8 @@ impl Counts {
 pub struct Outcome {
     /// The frame.
     pub frame: FrameId,
-    /// What became of it.
-    pub status: Status,
+    /// What became of it; `None`: another slice says so.
+    pub status: Option<Status>,
     /// See `matching`: the id of the trajectory it belongs to.
     pub trajectory: Option<FrameId>,
 }
@@ -154,9 +158,18 @@ pub const RECORD_BYTES: usize = 9;
 /// capture may have more files than may be open at once.
 struct Pending {
     first: i64,
-    waiting: VecDeque<Option<[u8; RECORD_BYTES]>>,
+    waiting: VecDeque<Waiting>,
     written: Vec<u8>,
     path: PathBuf,
+    /// Frames of other slices are not there, so that the others need their numbers.
+    is_numbered: bool,
+}
+
+/// A frame on its way into the file.
+enum Waiting {
+    Undecided,
+    Elsewhere,
+    Decided([u8; RECORD_BYTES]),
 }
 
 /// Bytes that are written at once.
@@ -168,30 +181,44 @@ pub fn path_in(directory: &Path, file: usize) -> PathBuf {
     directory.join(format!("outcomes-{file}"))
 }
 
-/// Writes what comes through the channel until all senders are gone.
-///
-/// # Errors
-/// The files cannot be written.
-pub(crate) fn collect(
-    directory: &Path,
+/// Where the outcomes of a slice's frames go.
+pub(crate) struct SliceOutcomes<'a> {
+    directory: &'a Path,
     n_files: usize,
-    from: &Receiver<Vec<Outcome>>,
-) -> Result<()> {
-    let mut files = (0..n_files)
-        .map(|file| Pending::new(path_in(directory, file)))
-        .collect::<Result<Vec<_>>>()?;
-    while let Ok(batch) = from.recv() {
-        for outcome in &batch {
-            if let Some(file) = files.get_mut(outcome.frame.file()) {
-                file.put(outcome)?;
-            }
+    slice: Slice,
+}
+
+impl<'a> SliceOutcomes<'a> {
+    pub(crate) fn new(directory: &'a Path, n_files: usize, slice: Slice) -> Self {
+        Self {
+            directory,
+            n_files,
+            slice,
         }
     }
-    files.iter_mut().try_for_each(Pending::finish)
+
+    /// Writes what comes through the channel until all senders are gone.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub(crate) fn collect(&self, from: &Receiver<Vec<Outcome>>) -> Result<()> {
+        let is_numbered = self.slice.is_apart();
+        let mut files = (0..self.n_files)
+            .map(|file| Pending::new(path_in(self.directory, file), is_numbered))
+            .collect::<Result<Vec<_>>>()?;
+        while let Ok(batch) = from.recv() {
+            for outcome in &batch {
+                if let Some(file) = files.get_mut(outcome.frame.file()) {
+                    file.put(outcome)?;
+                }
+            }
+        }
+        files.iter_mut().try_for_each(Pending::finish)
+    }
 }
 
 impl Pending {
-    fn new(path: PathBuf) -> Result<Self> {
+    fn new(path: PathBuf, is_numbered: bool) -> Result<Self> {
         File::create(&path).map_err(|source| Error::Io {
             path: path.clone(),
             source,
@@ -201,6 +228,7 @@ impl Pending {
             waiting: VecDeque::new(),
             written: Vec::new(),
             path,
+            is_numbered,
         })
     }
 
@@ -209,14 +237,23 @@ impl Pending {
             return Ok(());
         };
         while self.waiting.len() <= place {
-            self.waiting.push_back(None);
+            self.waiting.push_back(Waiting::Undecided);
         }
         if let Some(slot) = self.waiting.get_mut(place) {
-            *slot = Some(record(outcome));
+            *slot = record(outcome).map_or(Waiting::Elsewhere, Waiting::Decided);
         }
-        while let Some(Some(bytes)) = self.waiting.front() {
-            self.written.extend_from_slice(bytes);
-            self.waiting.pop_front();
+        while let Some(decided) = self.waiting.pop_front() {
+            match decided {
+                Waiting::Undecided => {
+                    self.waiting.push_front(decided);
+                    break;
+                }
+                Waiting::Elsewhere => {}
+                Waiting::Decided(record) if self.is_numbered => {
+                    self.written.extend(sliced::numbered(self.first, record));
+                }
+                Waiting::Decided(record) => self.written.extend(record),
+            }
             self.first += 1;
         }
         if self.written.len() < WRITTEN_BYTES {
@@ -245,13 +282,13 @@ impl Pending {
     }
 }
 
-fn record(outcome: &Outcome) -> [u8; RECORD_BYTES] {
+fn record(outcome: &Outcome) -> Option<[u8; RECORD_BYTES]> {
     let mut bytes = [0; RECORD_BYTES];
     let trajectory = outcome.trajectory.map_or(-1, FrameId::packed);
     let [status, rest @ ..] = &mut bytes;
-    *status = outcome.status as u8;
+    *status = outcome.status? as u8;
     rest.copy_from_slice(&trajectory.to_le_bytes());
-    bytes
+    Some(bytes)
 }
 
 /// Reads the outcomes of one file, in the order of its frames.
@@ -296,13 +333,14 @@ mod tests {
             let trajectory = (number > 2).then_some(FrameId::new(0, number));
             outbox.push(Outcome {
                 frame,
-                status: Status::Matched,
+                status: Some(Status::Matched),
                 trajectory,
             });
         }
         outbox.send();
         drop(outbox);
-        collect(&folder, 2, &outcomes).unwrap();
+        let kept = SliceOutcomes::new(&folder, 2, Slice::WHOLE);
+        kept.collect(&outcomes).unwrap();
         for (file, expected) in [(0, [-1, 4, 6, 8]), (1, [-1, 3, 5, 7])] {
             let mut outcomes = Outcomes::open(&folder, file).unwrap();
             let read: Vec<_> = std::iter::from_fn(|| outcomes.next_outcome()).collect();
@@ -317,12 +355,13 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_told_and_blocks_nobody() {
         let (mut outbox, outcomes) = Outbox::new();
-        assert!(collect(Path::new("/nowhere/at/all"), 1, &outcomes).is_err());
+        let nowhere = SliceOutcomes::new(Path::new("/nowhere/at/all"), 1, Slice::WHOLE);
+        assert!(nowhere.collect(&outcomes).is_err());
         drop(outcomes);
         for number in 1..1000 {
             outbox.push(Outcome {
                 frame: FrameId::new(0, number),
-                status: Status::Matched,
+                status: Some(Status::Matched),
                 trajectory: None,
             });
             outbox.send();

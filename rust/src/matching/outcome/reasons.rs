@@ -7,6 +7,7 @@ use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
 use crate::plan::Plan;
 use crate::wire;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Why a frame has its status; the numbers are places in [`REASONS`].
@@ -106,7 +107,7 @@ pub type ByReason = [u64; N_REASONS];
 type Left = (u64, u16, u8);
 
 /// Counts of reasons.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reasons {
     of_point: Vec<ByReason>,
     /// Unmatched packets of which it is told at the end whether their addresses were seen elsewhere.

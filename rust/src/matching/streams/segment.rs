@@ -5,6 +5,7 @@ use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
 use crate::matching::resolve::copies::Folded;
 use crate::matching::streams::byte_set::{Span, Spans};
+use serde::{Deserialize, Serialize};
 
 /// How whole-packet matching left a packet's last observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub(crate) struct Found {
 }
 
 /// Bytes of a packet that were not seen after its last observation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lost {
     /// 1 if no byte of it was.
     pub(crate) packets: u64,

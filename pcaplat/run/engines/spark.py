@@ -1,0 +1,109 @@
+"""Tasks of Spark, or of what speaks its protocol: a table of slices through `mapInArrow`."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pcaplat.errors import EngineError
+from pcaplat.run.engines import Tell
+from pcaplat.run.engines.slices import SlicedEngine, SlicedMatching, SliceTask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+SUMS = "slice long, sums binary"
+"""Columns of what the tasks return."""
+
+
+class SparkEngine(SlicedEngine):
+    """An engine whose second reading is tasks of Spark, one for each slice of the flows."""
+
+    def __init__(
+        self, session: "SparkSession", n_slices: int | None = None, *, is_own: bool = False
+    ) -> None:
+        """Take a session.
+
+        Args:
+            session: Where tasks run.
+            n_slices: How many slices; by default as many as Spark has cores.
+            is_own: It ends with the matching.
+        """
+        self.session, self.is_own = session, is_own
+        self.n_slices = n_slices or n_cores(session)
+
+    def sums(self, job: SlicedMatching, tell: Tell | None) -> list[bytes]:
+        """See `SlicedEngine.sums`."""
+        n = job.n_slices
+        try:
+            table = self.session.range(0, n, 1, n).mapInArrow(matching_of(job), SUMS)
+            found = {row[0]: bytes(row[1]) for row in table.collect()}
+        except Exception as problem:
+            # Spark's errors are of many kinds, and all say what the task said
+            raise EngineError.spark_failed(str(problem)) from problem
+        finally:
+            if self.is_own:
+                self.session.stop()
+        if tell is not None:
+            tell(job.n_bytes())
+        return [found[index] for index in range(n)]
+
+
+def matching_of(
+    job: SlicedMatching,
+) -> "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
+    """Give what a worker does with numbers of slices."""
+
+    def match(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa  # noqa: PLC0415 - on the worker
+
+        for batch in batches:
+            for index in batch.column(0).to_pylist():
+                sums = [SliceTask(job, index).run()]
+                columns = [pa.array([index], pa.int64()), pa.array(sums, pa.binary())]
+                yield pa.RecordBatch.from_arrays(columns, ["slice", "sums"])
+
+    return match
+
+
+def n_cores(session: "SparkSession") -> int:
+    """Count the cores that Spark has; a server that does not say has as many as are here."""
+    try:
+        return int(session.sparkContext.defaultParallelism)
+    except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+        return os.cpu_count() or 1
+
+
+def made(place: str, n_slices: int | None) -> SparkEngine:
+    """Connect to a master (`local-cluster[2,1,1024]`, `yarn`, `sc://host:15002`).
+
+    Without one, the session that is there is taken, or the one that Spark's settings say.
+
+    Raises:
+        EngineError: Spark is not installed, or cannot be reached.
+    """
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, slow to import
+    except ImportError as problem:
+        raise EngineError.not_installed("spark", "pyspark") from problem
+    known = SparkSession.getActiveSession()
+    try:
+        session = opened(place, known)
+    except Exception as problem:
+        raise EngineError.no_session(place, str(problem)) from problem
+    return SparkEngine(session, n_slices, is_own=session is not known)
+
+
+def opened(place: str, known: "SparkSession | None") -> "SparkSession":
+    """Give a session at a place, or the one that is there, if it is of that place."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra, slow to import
+
+    builder = SparkSession.builder.appName("pcaplat")
+    if place.startswith("sc://"):
+        return builder.remote(place).create()
+    if known is None:
+        return (builder.master(place) if place else builder).getOrCreate()
+    if place and known.sparkContext.master != place:
+        # a process has one master: Spark would give the session that is there without a word
+        raise ValueError(f"a session of the master {known.sparkContext.master} is open")
+    return known

@@ -1,0 +1,71 @@
+"""Slices of the flows, matched one by one anywhere, add up to what one run gives, to the byte."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pcaplat
+from tests.conftest import ROOT
+from tests.laws.test_more_captures import TWINS
+from tests.recovery.simulator import run
+from tests.recovery.simulator.effects import EFFECTS, base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+NAMES = ("clocks apart", "NAT64", "cut and joined, loss", "fragments, cut on the way")
+"""Where most is known beyond single packets; all others take minutes."""
+
+
+def written(
+    files: Sequence[str],
+    folder: Path,
+    **options: Any,  # noqa: ANN401 - options of merge
+) -> dict[str, bytes]:
+    """Merge, and give what was written."""
+    with pcaplat.merge(files, **options) as result:
+        pcaplat.write(result, folder)
+    return {one.name: one.read_bytes() for one in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+def assert_same(files: Sequence[str], folder: Path, executor: Executor, *slices: int) -> None:
+    whole = written(files, folder / "whole")
+    for n in slices:
+        assert written(files, folder / f"{n}", executor=executor, slices=n) == whole, n
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_slices_add_up(name: str, tmp_path: Path, threads: Executor) -> None:
+    files = [str(path) for path in run(EFFECTS[name](base(600, 4))).save(tmp_path)]
+    assert_same(files, tmp_path, threads, 1, 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EFFECTS)
+def test_any_number_of_slices_adds_up(name: str, tmp_path: Path, threads: Executor) -> None:
+    files = [str(path) for path in run(EFFECTS[name](base(600, 5))).save(tmp_path)]
+    assert_same(files, tmp_path, threads, 1, 2, 7, 64)
+
+
+def test_slices_of_packets_that_repeat_add_up(tmp_path: Path, threads: Executor) -> None:
+    files = [str(path) for path in run(TWINS).save(tmp_path)]
+    assert_same(files, tmp_path, threads, 2, 64)
+
+
+@pytest.mark.slow
+def test_slices_of_samples_add_up(tmp_path: Path, threads: Executor) -> None:
+    for folder in sorted((ROOT / "samples").iterdir()):
+        files = [str(path) for path in sorted(folder.glob("*.pcap*"))]
+        if len(files) > 1:
+            assert_same(files, tmp_path / folder.name, threads, 1, 2, 7, 64)

@@ -1,0 +1,128 @@
+"""Executors: whoever runs the tasks, the answer is the same, and a worker that dies is told."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+import pcaplat
+from pcaplat import _native
+from pcaplat.run.engines.executor import n_workers
+from pcaplat.run.engines.slices import SliceTask
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
+
+FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """What the local engine says."""
+    with pcaplat.merge(FILES) as result:
+        return result.document
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+
+
+class Around:
+    """An executor whose tasks something is done around."""
+
+    def __init__(self, executor: Executor, around: Callable[..., bytes]) -> None:
+        self.executor, self.around = executor, around
+
+    def submit(self, fn: Callable[..., bytes], /, *args: SliceTask) -> Future[bytes]:
+        return self.executor.submit(self.around, fn, *args)
+
+
+def killed_once(marker: Path, fn: Callable[..., bytes], task: SliceTask) -> bytes:
+    """Run a task; of the second kill the process before it is returned, the first time."""
+    found = fn(task)
+    if task.index == 1 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return found
+
+
+def test_a_process_pool_gives_the_same(document: dict[str, Any]) -> None:
+    with pool() as executor, pcaplat.merge(FILES, executor=executor) as result:
+        assert result.document == document
+
+
+def test_dask_gives_the_same(document: dict[str, Any], dask: Client) -> None:
+    executor = dask.get_executor()
+    assert n_workers(executor) == 2
+    with pcaplat.merge(FILES, executor=executor, slices=3) as result:
+        assert result.document == document
+
+
+def test_a_pool_whose_worker_is_killed_is_told(tmp_path: Path) -> None:
+    with pool() as executor:
+        dying = Around(executor, partial(killed_once, tmp_path / "killed"))
+        with pytest.raises(pcaplat.EngineError, match="a worker process died while 3 slices"):
+            pcaplat.merge(FILES, executor=dying, slices=3)
+
+
+def test_dask_runs_a_task_again_and_nothing_counts_twice(
+    document: dict[str, Any], dask: Client, tmp_path: Path
+) -> None:
+    dying = Around(dask.get_executor(), partial(killed_once, tmp_path / "killed"))
+    with pcaplat.merge(FILES, executor=dying, slices=3) as result:
+        assert (tmp_path / "killed").exists()
+        assert result.document == document
+
+
+def test_a_file_that_a_worker_does_not_find_is_named(tmp_path: Path) -> None:
+    files = [tmp_path / Path(name).name for name in FILES]
+    for name, copy in zip(FILES, files, strict=True):
+        copy.write_bytes(Path(name).read_bytes())
+
+    def vanish(fn: Callable[..., bytes], task: SliceTask) -> bytes:
+        files[1].unlink(missing_ok=True)
+        return fn(task)
+
+    with ThreadPoolExecutor(1) as executor, pytest.raises(FileNotFoundError, match=files[1].name):
+        pcaplat.merge(files, executor=Around(executor, vanish))
+
+
+def test_workers_are_counted() -> None:
+    with ThreadPoolExecutor(3) as executor:
+        assert n_workers(executor) == 3
+    assert n_workers(Around(executor, SliceTask.run)) == os.cpu_count()
+
+
+def test_the_local_engine_has_no_slices() -> None:
+    with pytest.raises(pcaplat.EngineError, match="takes no place and no slices"):
+        pcaplat.merge(FILES, slices=2)
+    with pytest.raises(pcaplat.EngineError, match="takes no place and no slices"):
+        pcaplat.merge(FILES, engine="local:here")
+
+
+def test_settings_are_the_same_in_another_process() -> None:
+    settings = _native.Settings(filter="tcp", decode=["udp.port=9:geneve"], prefixes=[40] * 9)
+    again = pickle.loads(pickle.dumps(settings))  # noqa: S301 - our own
+    assert again.__reduce__()[1] == settings.__reduce__()[1]
+    with pytest.raises(ValueError, match=r"."):
+        _native.Settings.from_bytes(b"")
