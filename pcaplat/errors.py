@@ -21,8 +21,6 @@ to do.
 
 from difflib import get_close_matches
 
-from pcaplat.text import printable
-
 
 class PcaplatWarning(UserWarning):
     """Something that may mislead in a result: an error or a warning of its `warnings`.
@@ -425,7 +423,7 @@ class EngineError(PcaplatError):
     def no_session(cls, place: str, evidence: str) -> "EngineError":
         """Say that Spark cannot be reached."""
         asked = f"spark:{place}" if place else "spark"
-        first = printable(evidence.strip().split("\n", 1)[0])
+        first = evidence.strip().split("\n", 1)[0]
         return cls(
             f"engine {asked}: no session could be opened ({first}); check the address and that the "
             "server runs, or open a session yourself before calling merge"
@@ -438,7 +436,7 @@ class EngineError(PcaplatError):
         told = next((line for line in reversed(lines) if "Error" in line), (lines or ["?"])[0])
         return cls(
             f"engine spark: a task failed, and so did all attempts to run it again "
-            f"({printable(told)}); check that every worker reaches the captures and the folder for "
+            f"({told}); check that every worker reaches the captures and the folder for "
             "temporary files (TMPDIR) by the same names, and has this version of pcaplat"
         )
 

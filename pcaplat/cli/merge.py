@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    "pcaplat merge *.pcap",
     "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all    one clock stamped both",
     "pcaplat merge *.pcap --filter 'tcp port 443' -o out       all tables, as Parquet and JSON",
 )
@@ -141,10 +140,8 @@ def command(
     asked: dict[Topic, bool] = {"clocks": clocks, "requests": requests, "budget": budget}
     printed = Printed(format_, table, verbose, [name for name in asked if asked[name]], quiet)
     printed.check()
-    has_rows = folder.needs_rows or printed.needs_rows
-    options |= {"keep_rows": has_rows, "keep_crossings": False, "engine": engine}
-    options |= {} if slices is None else {"slices": slices}
-    jobs = _jobs(captures, options, folder)
+    kept = {"keep_rows": folder.needs_rows or printed.needs_rows, "keep_crossings": False}
+    jobs = _jobs(captures, options | kept | {"engine": engine, "slices": slices}, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
             result = _merge(files, chosen | {"progress": line})

@@ -45,6 +45,8 @@ READ_NOTHING = {
     "finish": "waits for threads that are contained",
     "formats": "names",
     "gamma_quantile": "numbers of our own",
+    "__reduce__": "options as octets",
+    "from_bytes": "options from the octets of a process of ours",
     "is_full": "a flag",
     "left_out": "a count",
     "new": "starts what is contained, or keeps options",

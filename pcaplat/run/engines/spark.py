@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pcaplat.errors import EngineError
 from pcaplat.run.engines import Tell
 from pcaplat.run.engines.slices import SlicedEngine, SlicedMatching, SliceTask
+from pcaplat.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ class SparkEngine(SlicedEngine):
             found = {row[0]: bytes(row[1]) for row in table.collect()}
         except Exception as problem:
             # Spark's errors are of many kinds, and all say what the task said
-            raise EngineError.spark_failed(str(problem)) from problem
+            raise EngineError.spark_failed(shown(problem)) from problem
         finally:
             if self.is_own:
                 self.session.stop()
@@ -64,6 +65,11 @@ def matching_of(
                 yield pa.RecordBatch.from_arrays(columns, ["slice", "sums"])
 
     return match
+
+
+def shown(problem: Exception) -> str:
+    """Give what Spark says; what names of files put into it steers no terminal."""
+    return "\n".join(printable(line) for line in str(problem).splitlines())
 
 
 def n_cores(session: "SparkSession") -> int:
@@ -90,7 +96,7 @@ def made(place: str, n_slices: int | None) -> SparkEngine:
     try:
         session = opened(place, known)
     except Exception as problem:
-        raise EngineError.no_session(place, str(problem)) from problem
+        raise EngineError.no_session(place, shown(problem)) from problem
     return SparkEngine(session, n_slices, is_own=session is not known)
 
 

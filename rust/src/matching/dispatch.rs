@@ -7,7 +7,7 @@ use crate::matching::evidence::Evidence;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::reasons::Reason;
 use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
-use crate::matching::slice::Slice;
+use crate::matching::pipeline::slice::Slice;
 use crate::matching::streams::Alias;
 use crate::matching::streams::fragment_bytes::Datagrams;
 use crate::plan::{Direction, Plan};

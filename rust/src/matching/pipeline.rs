@@ -10,14 +10,17 @@
 //! has more of B than p. A sequence's time never falls, so by (time, file): A at q ≤ A at p < B at p ≤ B at
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
+pub(crate) mod matched;
+pub(crate) mod slice;
+
 use crate::base::error::{Error, Result};
 use crate::base::panics;
 use crate::matching::counts::Keep;
 use crate::matching::dispatch::{AT_THE_END_NS, ObservationBlock, Stage};
-use crate::matching::matched::{Matched, add_up};
 use crate::matching::outcome::{Counts, Outbox, SliceOutcomes};
 use crate::matching::partition::{Partition, PartitionResult};
-use crate::matching::slice::{Slice, SliceResult};
+use crate::matching::pipeline::matched::{Matched, add_up};
+use crate::matching::pipeline::slice::{Slice, SliceResult};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
@@ -74,6 +77,21 @@ pub fn match_slice(
     options: &Options<'_>,
     progress: &Progress,
 ) -> Result<SliceResult> {
+    let mut all = match_flows(files, reading, (plan, slice), options, progress)?;
+    if options.keep.rows && slice.is_apart() {
+        all.outcomes.push(options.directory.to_owned());
+    }
+    Ok(SliceResult(all))
+}
+
+/// Runs all threads, and adds up what each brings home.
+fn match_flows(
+    files: &[PathBuf],
+    reading: &Reading,
+    (plan, slice): (&Arc<Plan>, Slice),
+    options: &Options<'_>,
+    progress: &Progress,
+) -> Result<PartitionResult> {
     let (senders, receivers) = channels(plan.sequences.len(), options.n_partitions());
     std::thread::scope(|scope| {
         let rows = options.keep.rows.then(|| {
@@ -102,11 +120,7 @@ pub fn match_slice(
         let harvests = threads.map(|thread| joined(thread.join())).collect();
         let collected = collector.map_or(Ok(()), |thread| joined(thread.join()));
         let none = PartitionResult::none(plan, options.directory);
-        let mut all = all_of(none, harvests, collected)?;
-        if options.keep.rows && slice.is_apart() {
-            all.outcomes.push(options.directory.to_owned());
-        }
-        Ok(SliceResult(all))
+        all_of(none, harvests, collected)
     })
 }
 

@@ -64,6 +64,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "keep_rows": False,
         "keep_crossings": False,
         "engine": "local",
+        "slices": None,
         "progress": None,
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
 use crate::matching::observation::Observation;
-use crate::matching::slice::Slice;
+use crate::matching::pipeline::slice::Slice;
 use crate::plan::Plan;
 use reasons::Reasons;
 pub(crate) use sliced::join_outcomes;
@@ -158,7 +158,7 @@ pub const RECORD_BYTES: usize = 9;
 /// capture may have more files than may be open at once.
 struct Pending {
     first: i64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Slot>,
     written: Vec<u8>,
     path: PathBuf,
     /// Frames of other slices are not there, so that the others need their numbers.
@@ -166,7 +166,7 @@ struct Pending {
 }
 
 /// A frame on its way into the file.
-enum Waiting {
+enum Slot {
     Undecided,
     Elsewhere,
     Decided([u8; RECORD_BYTES]),
@@ -237,29 +237,34 @@ impl Pending {
             return Ok(());
         };
         while self.waiting.len() <= place {
-            self.waiting.push_back(Waiting::Undecided);
+            self.waiting.push_back(Slot::Undecided);
         }
         if let Some(slot) = self.waiting.get_mut(place) {
-            *slot = record(outcome).map_or(Waiting::Elsewhere, Waiting::Decided);
+            *slot = record(outcome).map_or(Slot::Elsewhere, Slot::Decided);
         }
-        while let Some(decided) = self.waiting.pop_front() {
-            match decided {
-                Waiting::Undecided => {
-                    self.waiting.push_front(decided);
-                    break;
-                }
-                Waiting::Elsewhere => {}
-                Waiting::Decided(record) if self.is_numbered => {
-                    self.written.extend(sliced::numbered(self.first, record));
-                }
-                Waiting::Decided(record) => self.written.extend(record),
-            }
-            self.first += 1;
-        }
+        self.take_decided();
         if self.written.len() < WRITTEN_BYTES {
             return Ok(());
         }
         self.write()
+    }
+
+    /// Takes what is decided, up to the first frame that is not.
+    fn take_decided(&mut self) {
+        while let Some(decided) = self.waiting.pop_front() {
+            match decided {
+                Slot::Undecided => {
+                    self.waiting.push_front(decided);
+                    break;
+                }
+                Slot::Elsewhere => {}
+                Slot::Decided(record) if self.is_numbered => {
+                    self.written.extend(sliced::numbered(self.first, record));
+                }
+                Slot::Decided(record) => self.written.extend(record),
+            }
+            self.first += 1;
+        }
     }
 
     fn write(&mut self) -> Result<()> {

@@ -13,8 +13,8 @@ use crate::matching::outcome::join_outcomes;
 use crate::matching::outcome::reasons::ByReason;
 use crate::matching::partition::{PartitionResult, gap_ns};
 use crate::matching::pipeline::Options;
+use crate::matching::pipeline::slice::SliceResult;
 use crate::matching::resolve::Resolver;
-use crate::matching::slice::SliceResult;
 use crate::plan::Plan;
 use std::sync::Arc;
 
@@ -63,18 +63,24 @@ pub fn add_up(
     };
     let late = settle(plan, folder, &mut all)?;
     book_losses(plan, options, &mut all)?;
-    let mut resolver = Resolver::new(Arc::clone(plan), gap_ns(plan));
-    Ok(Matched {
-        totals: all.totals,
-        counts: all.counts.of_point,
-        elsewhere: all.counts.elsewhere.to_vec(),
-        parts: all.counts.parts,
-        reasons: all.counts.reasons.finish(&all.losses.crossed),
-        earliest: all.earliest,
-        decoys: all.decoys.settle(plan, &mut resolver),
-        n_plain: all.n_plain,
-        late,
-    })
+    Ok(Matched::of(plan, all, late))
+}
+
+impl Matched {
+    fn of(plan: &Arc<Plan>, all: PartitionResult, late: LatePairs) -> Self {
+        let mut resolver = Resolver::new(Arc::clone(plan), gap_ns(plan));
+        Self {
+            totals: all.totals,
+            counts: all.counts.of_point,
+            elsewhere: all.counts.elsewhere.to_vec(),
+            parts: all.counts.parts,
+            reasons: all.counts.reasons.finish(&all.losses.crossed),
+            earliest: all.earliest,
+            decoys: all.decoys.settle(plan, &mut resolver),
+            n_plain: all.n_plain,
+            late,
+        }
+    }
 }
 
 /// Says on which segments packets were lost.
