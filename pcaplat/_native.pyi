@@ -214,21 +214,16 @@ def match_slice(
     settings: Settings,
     plan: Plan,
     directory: _Path,
-    keep_rows: bool,
-    keep_crossings: bool,
-    *,
-    index: int,
-    n_slices: int,
+    kept: tuple[bool, bool],
+    part: tuple[int, int],
     seed: int,
-    n_partitions: int = 1,
 ) -> bytes: ...
 def add_slices(
     slices: Sequence[bytes],
     n_files: int,
     plan: Plan,
     directory: _Path,
-    keep_rows: bool,
-    keep_crossings: bool,
+    kept: tuple[bool, bool],
 ) -> Matched: ...
 def attribute(
     spills: Sequence[_Path],

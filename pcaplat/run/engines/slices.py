@@ -38,10 +38,8 @@ class SliceTask:
             job.settings,
             job.plan,
             own,
-            keep_rows=job.keep_rows,
-            keep_crossings=job.keep_crossings,
-            index=self.index,
-            n_slices=job.n_slices,
+            kept=(job.keep_rows, job.keep_crossings),
+            part=(self.index, job.n_slices),
             seed=job.seed,
         )
 
@@ -100,8 +98,7 @@ class SlicedMatching:
             len(self.files),
             self.plan,
             self.directory,
-            keep_rows=self.keep_rows,
-            keep_crossings=self.keep_crossings,
+            kept=(self.keep_rows, self.keep_crossings),
         )
 
     def n_bytes(self) -> int:

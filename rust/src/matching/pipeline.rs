@@ -41,7 +41,17 @@ pub struct Options<'a> {
     pub n_partitions: usize,
 }
 
-impl Options<'_> {
+impl<'a> Options<'a> {
+    /// With what is kept of single packets: every pair, and what breakdowns are made of.
+    #[must_use]
+    pub fn new(directory: &'a Path, (rows, crossings): (bool, bool), n_partitions: usize) -> Self {
+        Self {
+            directory,
+            keep: Keep { rows, crossings },
+            n_partitions,
+        }
+    }
+
     fn n_partitions(&self) -> usize {
         match self.n_partitions {
             0 => std::thread::available_parallelism().map_or(2, usize::from),

@@ -29,7 +29,6 @@ use crate::export::merged::{
 };
 use crate::location::PointTree;
 use crate::matching::IDENTITIES;
-use crate::matching::Keep;
 use crate::matching::MATCHED_BY;
 use crate::matching::Options;
 use crate::matching::PAIR_KINDS;
@@ -91,14 +90,7 @@ fn match_files<'py>(
     reading.seed = seed.map_or_else(Seed::secret, Seed::new);
     let plan = Arc::new(plan);
     let progress = Progress::default();
-    let options = Options {
-        directory: &directory,
-        keep: Keep {
-            rows: keep_rows,
-            crossings: keep_crossings,
-        },
-        n_partitions,
-    };
+    let options = Options::new(&directory, (keep_rows, keep_crossings), n_partitions);
     let job = || run_match(&files, &reading, &plan, &options, &progress);
     let matched = interruptible(py, &progress, tell.as_ref(), job)?;
     matched_record(py, &matched, plan.paired_one_in)
