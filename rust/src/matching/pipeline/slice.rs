@@ -85,7 +85,7 @@ mod tests {
     fn every_flow_is_in_one_slice_and_slices_are_alike() {
         for n in [1, 2, 7, 64] {
             let slices: Vec<Slice> = (0..n).filter_map(|index| Slice::new(index, n)).collect();
-            let mut counts = vec![0; slices.len()];
+            let mut counts = vec![0_usize; slices.len()];
             for flow in 0..10_000 {
                 let of: Vec<usize> = (0..slices.len())
                     .filter(|at| slices[*at].has(flow))
