@@ -62,7 +62,7 @@ READ_NOTHING = {
 def called_by_python() -> dict[str, str]:
     """Name and body of every function that Python can call."""
     found: dict[str, str] = {}
-    for path in sorted((RUST / "py").glob("*.rs")):
+    for path in sorted((RUST / "py").rglob("*.rs")):
         text = path.read_text("utf-8")
         for piece in re.split(r"(?m)^#\[pyfunction\]$", text)[1:]:
             found |= _functions(piece, "", 1)
@@ -72,7 +72,7 @@ def called_by_python() -> dict[str, str]:
 
 
 def _functions(text: str, indent: str, most: int) -> dict[str, str]:
-    pattern = rf"(?ms)^{indent}(?:pub\(super\) )?fn (\w+)(.*?)^{indent}\}}$"
+    pattern = rf"(?ms)^{indent}(?:pub\((?:super|in crate::py)\) )?fn (\w+)(.*?)^{indent}\}}$"
     return dict(re.findall(pattern, text)[:most])
 
 

@@ -1,5 +1,7 @@
 //! What a run counted: the dataclasses of `pcaplat.model.matched`.
 
+pub(super) mod sliced;
+
 use super::record::{counts, floats, ints, record, records};
 use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
 use crate::base::blocks::{Blocks, Sums};

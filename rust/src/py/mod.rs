@@ -18,7 +18,6 @@ mod planned;
 mod record;
 mod sampled;
 mod settings;
-mod sliced;
 mod stamped;
 mod stream;
 mod translated;
@@ -190,8 +189,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
-    module.add_function(wrap_pyfunction!(sliced::match_slice, module)?)?;
-    module.add_function(wrap_pyfunction!(sliced::add_slices, module)?)?;
+    module.add_function(wrap_pyfunction!(matched::sliced::match_slice, module)?)?;
+    module.add_function(wrap_pyfunction!(matched::sliced::add_slices, module)?)?;
     module.add_function(wrap_pyfunction!(attributed::attribute, module)?)?;
     module.add_function(wrap_pyfunction!(attributed::attribute_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(write_merged, module)?)?;

@@ -1,12 +1,12 @@
 //! Slices of the flows, matched by themselves and added up.
 
-use super::interruptible::{interruptible, raise};
-use super::matched::matched_record;
-use super::settings::Settings;
-use super::{Bound, PyAny, PyBytes, PyResult, PyValueError, Python, pyfunction};
+use super::matched_record;
 use crate::base::hash::Seed;
 use crate::matching::{Options, Slice, SliceResult, add_up, match_slice as run_match_slice};
 use crate::plan::Plan;
+use crate::py::interruptible::{interruptible, raise};
+use crate::py::settings::Settings;
+use crate::py::{Bound, PyAny, PyBytes, PyResult, PyValueError, Python, pyfunction};
 use crate::reading::Progress;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// all into `directory`, which must be the part's own. All parts have one `seed`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-pub(super) fn match_slice<'py>(
+pub(in crate::py) fn match_slice<'py>(
     py: Python<'py>,
     files: Vec<PathBuf>,
     settings: &Settings,
@@ -38,7 +38,7 @@ pub(super) fn match_slice<'py>(
 
 /// Adds up what `match_slice` returned for all slices of `n_files` files.
 #[pyfunction]
-pub(super) fn add_slices<'py>(
+pub(in crate::py) fn add_slices<'py>(
     py: Python<'py>,
     slices: Vec<Vec<u8>>,
     n_files: usize,
