@@ -17,6 +17,7 @@ from pcaplat.digesting.keys import secret_of
 from pcaplat.digesting.options import DigestOptions
 from pcaplat.errors import OutputError
 from pcaplat.model.files.captures import Capture, parse_captures, stem
+from pcaplat.model.files.object_stores import shown
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import taking
 from pcaplat.tables.columns import Row
@@ -53,10 +54,10 @@ def digest(options: DigestOptions) -> Row:
         >>> [(Path(one["digest"]).name, one["n_frames"]) for one in made["digests"]]
         [('sw-a.digest', 328)]
     """
-    secret, is_new = secret_of(options.key)
     with RunFolder() as folder:
         captures = parse_captures(cast("Sequence[str]", options.captures), Path(folder.name))
         places = _places(captures, Path(options.output), overwrite=options.overwrite)
+        secret, is_new = secret_of(options.key)
         rows = [
             _digest(one, place, options, secret)
             for one, place in zip(captures, places, strict=True)
@@ -67,7 +68,8 @@ def digest(options: DigestOptions) -> Row:
 def _places(captures: Sequence[Capture], folder: Path, *, overwrite: bool) -> list[Path]:
     """Give the place of each digest; refuse what would be lost."""
     if not folder.is_dir():
-        raise OutputError(f"{printable(str(folder))}: is no folder; make it, or give another")
+        name = printable(shown(str(folder)))
+        raise OutputError(f"{name}: is no folder; make it, or give another")
     names = [one.point or stem(one.name) for one in captures]
     times = Counter(names)
     names = [

@@ -43,5 +43,11 @@ def _made(path: Path) -> bytes:
     """Write a secret that only its owner may read."""
     secret = secrets.token_hex(32).encode()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-        stream.write(secret + b"\n")
+        try:
+            stream.write(secret + b"\n")
+            stream.flush()
+        except OSError:
+            # a full disk would leave a key of no bytes, which the next call refuses
+            path.unlink()
+            raise
     return secret

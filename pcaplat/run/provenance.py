@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.model.files.captures import Capture
+from pcaplat.model.files.object_stores import shown
 from pcaplat.run.options import MergeOptions, Option, options_of
 from pcaplat.tables.columns import Row
 from pcaplat.text import plain_name
@@ -64,8 +65,8 @@ def _file_row(capture: Capture) -> Row:
 def _paths(options: MergeOptions) -> list[str]:
     captures = options.captures
     if isinstance(captures, str | os.PathLike):
-        return [os.fspath(captures)]
-    return [os.fspath(one) for one in captures]
+        captures = [captures]
+    return [shown(os.fspath(one)) for one in captures]
 
 
 def _typed_options(options: MergeOptions) -> Iterator[str]:

@@ -52,7 +52,7 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
         point, name = _split(fspath(one))
         file = _file_of(name)
         if file in seen:
-            raise InputError.given_twice(name)
+            raise InputError.given_twice(shown(name))
         seen.add(file)
         captures.append(_spooled(point, name, spool / f"pipe{len(seen)}"))
     return captures

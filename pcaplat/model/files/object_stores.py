@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 REMOTE = re.compile(r"(s3|gs|gcs|abfs|abfss|hdfs|viewfs):/{1,2}(?!/)")
+CREDENTIALS = re.compile(r"(?<=://)(?:[^/@:]*:(?!\d+/)[^@]*|[^/@]*)@")
+"""Before a bucket: a secret may have slashes. HOST:PORT of HDFS is none."""
 RANGE_BYTES = 8 << 20
 N_RANGES_AT_ONCE = 8
 
@@ -35,13 +37,20 @@ def is_remote(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """Give a name without what is secret or no part of it: keys, and options of the connection.
+    """Give a name, or POINT=NAME, without what is secret: keys, and options of the connection.
+
+    Names of files stay as they are.
 
     Example:
-        >>> shown("s3://user:secret@captures/uplink.pcap?region=eu-central-1")
-        's3://captures/uplink.pcap'
+        >>> shown("near=s3://user:a/secret@captures/uplink.pcap?region=eu-central-1")
+        'near=s3://captures/uplink.pcap'
+        >>> shown("hdfs://host:8020/captures/a@b.pcap"), shown("what?.pcap")
+        ('hdfs://host:8020/captures/a@b.pcap', 'what?.pcap')
     """
-    return re.sub(r"(://)[^/@?]*@", r"\1", _whole(name).partition("?")[0])
+    point, _, place = name.partition("=")
+    if not is_remote(name):
+        return f"{point}={shown(place)}" if is_remote(place) else name
+    return CREDENTIALS.sub("", _whole(name).partition("?")[0], count=1)
 
 
 def fetch(name: str, copy: Path) -> None:
@@ -127,7 +136,9 @@ def _told(name: str) -> Iterator[None]:
     except (OSError, ValueError) as problem:
         if isinstance(problem, InputError):
             raise
-        said = printable(" ".join(str(problem).split()))
+        # an error of syntax quotes the name, and so the key in it
+        unquoted = str(problem).replace(_whole(name), shown(name))
+        said = printable(" ".join(unquoted.split()))
         raise InputError(
             f"{shown(name)}: cannot be read or written there: {said}; are credentials, region and "
             "endpoint right (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, or ?region=…)?"

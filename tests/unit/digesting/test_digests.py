@@ -134,7 +134,8 @@ def test_places(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is there already"):
         digests([near], tmp_path)
     with pytest.raises(OutputError, match="is no folder"):
-        digests([near], tmp_path / "nowhere")
+        digests([near], tmp_path / "nowhere", key=tmp_path / "a.key")
+    assert not (tmp_path / "a.key").exists()
     with pytest.raises(OutputError, match="2 captures would have this digest"):
         digests([near, Path(shutil.copy(near, tmp_path / "else"))], tmp_path)
     with pytest.raises(OutputError, match="is one of the captures"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -130,6 +131,40 @@ def test_on_the_command_line(server: Server) -> None:
     assert "host1-vm" in done.stdout
     found = server.store.get_file_info(FileSelector("captures/results/two"))
     assert "summary.json" in {one.base_name for one in found}
+
+
+def test_no_file_of_a_result_holds_what_is_secret_in_a_name(server: Server, tmp_path: Path) -> None:
+    """The command that gives the same result is in most of them."""
+    names = [f"s3://one:hunter22@captures/run/{file.name}{server.options}" for file in FILES]
+    pcaplat.write(pcaplat.merge([f"near={names[0]}", names[1]]), tmp_path / "out")
+    files = [*(tmp_path / "out").iterdir()]
+    command = json.loads((tmp_path / "out" / "provenance.json").read_text())["command"]
+    assert f"near=s3://captures/run/{FILES[0].name} s3://captures/run/{FILES[1].name}" in command
+    assert len(files) > 5
+    for file in files:
+        assert b"hunter22" not in file.read_bytes(), file.name
+        assert b"endpoint_override" not in file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "s3://me:a/hunter22@captures/a.pcap",
+        "s3://me:hunter22@captures/a b.pcap",
+        "s3://me:hunter22@captures:99999/a.pcap",
+        "s3://me@captures/a.pcap?secret=hunter22%zz",
+    ],
+)
+def test_what_is_no_name_is_told_without_secrets(name: str) -> None:
+    with pytest.raises(InputError, match=r"s3://captures\S*/a.* cannot be read") as told:
+        pcaplat.merge([name, *FILES])
+    assert "hunter22" not in str(told.value)
+
+
+def test_what_is_given_twice_is_told_without_secrets(server: Server) -> None:
+    name = f"s3://one:hunter22@captures/run/{FILES[0].name}{server.options}"
+    with pytest.raises(InputError, match=rf"s3://captures/run/{FILES[0].name}: is given twice"):
+        pcaplat.merge([name, name])
 
 
 def test_what_cannot_be_read_is_told_without_secrets(server: Server) -> None:
