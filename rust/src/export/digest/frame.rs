@@ -1,7 +1,7 @@
 //! One frame's digest: where its headers end, and what of the rest is told.
 
 use super::DigestCounts;
-use super::headers::{hide, hide_ipv4, hide_ipv6, keep_partial, unknown_from};
+use super::headers::{hide, hide_quoted_packet, keep_partial, unknown_from};
 use super::key::DigestKey;
 use super::pseudonyms::Pseudonyms;
 use crate::base::hash::{address_hash, fold, two};
@@ -34,7 +34,7 @@ struct Extent {
     /// Zeros behind it.
     n_padding: usize,
     kind: ContentKind,
-    is_whole: bool,
+    n_wire_bytes: usize,
 }
 
 impl Extent {
@@ -49,16 +49,25 @@ impl Extent {
         }
     }
 
-    /// As far as a digest keeps it.
-    fn within(self, n_captured: usize) -> Self {
+    /// As far as a digest keeps it, and how long the content was on the wire.
+    fn within(self, packet: &Packet, n_captured: usize) -> Self {
         let header_bytes = self
             .header_bytes
             .min(BlockWriter::MAX_HEADER_BYTES)
             .min(n_captured);
-        let most = header_bytes + BlockWriter::MAX_CONTENT_BYTES;
+        let end = self
+            .end
+            .clamp(header_bytes, header_bytes + BlockWriter::MAX_CONTENT_BYTES);
+        let n_wire_bytes = match cut_bytes(packet) {
+            Some(n_here) => {
+                end - header_bytes + packet.transport_wire_bytes.saturating_sub(n_here) as usize
+            }
+            None => end - header_bytes,
+        };
         Self {
             header_bytes,
-            end: self.end.clamp(header_bytes, most),
+            end,
+            n_wire_bytes,
             ..self
         }
     }
@@ -91,8 +100,8 @@ impl FrameDigester {
             .unwrap_or_default();
         let content = Content {
             n_bytes: behind.len(),
+            n_wire_bytes: extent.n_wire_bytes,
             n_padding: extent.n_padding,
-            is_whole: extent.is_whole,
             kind: extent.kind,
         };
         self.mark(behind, content);
@@ -129,7 +138,7 @@ impl FrameDigester {
             end: packet.end_at.min(n_captured),
             n_padding: 0,
             kind,
-            is_whole: cut_bytes(packet).is_none(),
+            n_wire_bytes: 0,
         };
         extent.leave_padding(packet, frame.bytes);
         if let Some(stop) = packet.stop {
@@ -140,35 +149,32 @@ impl FrameDigester {
             extent.header_bytes = extent.header_bytes.min(at);
             extent.kind = ContentKind::Datagram;
         }
-        extent.within(n_captured)
+        extent.within(packet, n_captured)
     }
 
-    /// The packet that an ICMP error quotes has addresses too.
+    /// The packet that an ICMP error quotes has addresses too, and a redirect the gateway's.
     fn hide_quoted(&mut self, packet: &Packet) {
-        let quoted = packet.transport_at + ICMP_BYTES;
-        let Some(header) = self.header.get_mut(quoted..) else {
-            return;
-        };
-        match header.first().map(|octet| octet >> 4) {
-            Some(4) => hide_ipv4(header, &mut self.names),
-            Some(6) => hide_ipv6(header, &mut self.names),
-            _ => header.fill(0),
+        let at = packet.transport_at;
+        if let Some(unused) = self.header.get_mut(at + 4..at + ICMP_BYTES) {
+            unused.fill(0);
+        }
+        if let Some(quoted) = self.header.get_mut(at + ICMP_BYTES..) {
+            hide_quoted_packet(quoted, &mut self.names);
         }
     }
 
-    /// Each mark is of all content up to its end.
+    /// Each mark is of all content up to itself, and of nothing behind it.
     fn mark(&mut self, behind: &[u8], content: Content) {
         self.marks.clear();
         let mut hasher = self.key.content();
         let mut n_taken = 0;
-        for (from, to) in content.places() {
-            hasher.update(behind.get(n_taken..to).unwrap_or_default());
-            n_taken = to;
+        for place in content.places() {
+            hasher.update(behind.get(n_taken..=place).unwrap_or_default());
+            n_taken = place + 1;
             let digest = hasher.finalize();
-            let digest = digest.as_bytes().get(..to - from).unwrap_or_default();
+            let [mark, ..] = digest.as_bytes();
             // zeros at the end of a short frame may be padding
-            self.marks
-                .extend(digest.iter().map(|octet| (*octet).max(1)));
+            self.marks.push(*mark.max(&1));
         }
     }
 }
@@ -218,12 +224,16 @@ fn tcp_bytes(packet: &Packet, bytes: &[u8]) -> usize {
 
 /// Of an error those of the packet that it quotes too.
 fn icmp_bytes(packet: &Packet, bytes: &[u8]) -> usize {
-    let n_quoted = if is_icmp_error(packet, bytes) {
-        quoted_bytes(packet, bytes)
-    } else {
-        0
-    };
-    ICMP_BYTES + n_quoted
+    if is_icmp_error(packet, bytes) {
+        return ICMP_BYTES + quoted_bytes(packet, bytes);
+    }
+    let kind = packet.transport(bytes).first();
+    let is_echo = matches!(
+        (packet.protocol, kind),
+        (ICMP, Some(0 | 8)) | (ICMPV6, Some(128 | 129))
+    );
+    // behind an echo's come identifier and sequence number (RFC 792)
+    if is_echo { ICMP_BYTES } else { ICMP_BYTES / 2 }
 }
 
 fn is_icmp_error(packet: &Packet, bytes: &[u8]) -> bool {
@@ -236,22 +246,27 @@ fn is_icmp_error(packet: &Packet, bytes: &[u8]) -> bool {
     }
 }
 
-/// The quoted packet's headers: of TCP as much as tells its segment.
+/// The quoted packet's headers: of TCP as much as tells its segment. Of a later fragment, and of what has no
+/// ports, only the IP header.
 fn quoted_bytes(packet: &Packet, bytes: &[u8]) -> usize {
     const TCP_BYTES: usize = 20;
-    const PORTS_BYTES: usize = 8;
     let quoted = packet
         .transport(bytes)
         .get(ICMP_BYTES..)
         .unwrap_or_default();
     let octet = |at: usize| quoted.get(at).copied().unwrap_or(0);
     let (n_header, protocol) = match octet(0) >> 4 {
+        4 if octet(6) & 0x1f != 0 || octet(7) != 0 => return usize::from(octet(0) & 15) * 4,
         4 => (usize::from(octet(0) & 15) * 4, octet(9)),
         6 => (40, octet(6)),
         _ => return 0,
     };
-    let is_tcp = i16::from(protocol) == TCP;
-    n_header + if is_tcp { TCP_BYTES } else { PORTS_BYTES }
+    n_header
+        + match i16::from(protocol) {
+            TCP => TCP_BYTES,
+            UDP | ICMP | ICMPV6 => UDP_BYTES,
+            _ => 0,
+        }
 }
 
 /// Frames of one flow have nearly the same headers.

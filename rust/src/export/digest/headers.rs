@@ -9,12 +9,18 @@ use crate::wire::{Packet, layer_name};
 enum Redacted {
     /// MAC addresses at these places.
     Macs(&'static [usize]),
+    /// The address of a cooked capture, of as many bytes as one at the first place says, at the second.
+    Cooked(usize, usize),
     /// IPv4's addresses and checksum.
     Ipv4,
     /// IPv6's addresses, and those of its routing header.
     Ipv6,
     /// ARP's addresses of both kinds.
     Arp,
+    /// TCP's checksum, and options that are not for sequence numbers and times.
+    Tcp,
+    /// The options of Geneve.
+    Geneve,
     /// A checksum, over what is hidden, at this place.
     Checksum(usize),
     /// Nothing.
@@ -26,18 +32,20 @@ enum Redacted {
 fn hidden_in(layer: &str) -> Redacted {
     match layer {
         "ethernet" => Redacted::Macs(&[0, 6]),
-        "sll" => Redacted::Macs(&[6]),
-        "sll2" => Redacted::Macs(&[12]),
+        "sll" => Redacted::Cooked(5, 6),
+        "sll2" => Redacted::Cooked(11, 12),
         "ipv4" => Redacted::Ipv4,
         "ipv6" => Redacted::Ipv6,
         "arp" => Redacted::Arp,
-        "tcp" | "stt" => Redacted::Checksum(16),
+        "tcp" => Redacted::Tcp,
+        "stt" => Redacted::Checksum(16),
+        "geneve" => Redacted::Geneve,
         "udp" => Redacted::Checksum(6),
         "icmp" | "icmpv6" => Redacted::Checksum(2),
-        "vlan" | "vxlan" | "vxlan-gpe" | "geneve" | "gre" | "erspan" | "gtpu" | "mpls" | "null"
-        | "raw" | "pppoe" | "ppp" | "ipip" | "srv6" | "l2tp" | "llc" | "nsh" | "esp" | "ah"
-        | "gue" | "fou" | "teredo" | "etherip" | "eoip" | "pptp" | "cmd" | "etag" | "vntag"
-        | "dsa" | "mpacket" | "chdlc" | "frelay" | "ttag" | "wireguard" => Redacted::Nothing,
+        "vlan" | "vxlan" | "vxlan-gpe" | "gre" | "erspan" | "gtpu" | "mpls" | "null" | "raw"
+        | "pppoe" | "ppp" | "ipip" | "srv6" | "l2tp" | "llc" | "esp" | "ah" | "fou" | "etherip"
+        | "eoip" | "pptp" | "cmd" | "etag" | "vntag" | "dsa" | "mpacket" | "chdlc" | "frelay"
+        | "ttag" | "wireguard" => Redacted::Nothing,
         _ => Redacted::Everything,
     }
 }
@@ -64,6 +72,9 @@ pub(super) fn hide(header: &mut [u8], packet: &Packet, starts: &[usize], names: 
             Redacted::Ipv4 => hide_ipv4(own, names),
             Redacted::Ipv6 => hide_ipv6(own, names),
             Redacted::Arp => hide_arp(own, names),
+            Redacted::Cooked(length, at) => hide_cooked(own, length, at, names),
+            Redacted::Tcp => hide_tcp(own, names),
+            Redacted::Geneve => hide_geneve(own),
             Redacted::Checksum(at) => hide_checksum(own, at),
             Redacted::Nothing | Redacted::Everything => (),
         }
@@ -116,10 +127,12 @@ fn sum(bytes: &[u8]) -> u16 {
     u16::try_from(sum).unwrap_or(0)
 }
 
-/// RFC 8200 §3; routing headers as RFC 8200 §4.4 and RFC 8754 §2 have them.
+/// RFC 8200 §3; routing headers as RFC 8200 §4.4 and RFC 8754 §2 have them. Other extension headers may
+/// hold addresses (RFC 6275 §6.3): they are made padding.
 pub(super) fn hide_ipv6(header: &mut [u8], names: &mut Pseudonyms) {
-    const EXTENSIONS: [u8; 4] = [0, 43, 60, 135];
+    const EXTENSIONS: [u8; 5] = [0, ROUTING, FRAGMENT, 60, 135];
     const ROUTING: u8 = 43;
+    const FRAGMENT: u8 = 44;
     names.ipv6(range(header, 8, 16));
     names.ipv6(range(header, 24, 16));
     let (mut next, mut at) = (header.get(6).copied().unwrap_or(59), 40);
@@ -127,13 +140,116 @@ pub(super) fn hide_ipv6(header: &mut [u8], names: &mut Pseudonyms) {
         let Some(&[after, n_words]) = header.get(at..at + 2).and_then(<[u8]>::first_chunk) else {
             return;
         };
-        let end = at + 8 + usize::from(n_words) * 8;
+        let n_words = if next == FRAGMENT {
+            0
+        } else {
+            usize::from(n_words)
+        };
+        let n_bytes = 8 + n_words * 8;
         if next == ROUTING {
-            for from in (at + 8..end.min(header.len())).step_by(16) {
-                names.ipv6(range(header, from, 16.min(end - from)));
+            for from in (8..n_bytes).step_by(16) {
+                names.ipv6(range(header, at + from, 16.min(n_bytes - from)));
             }
+        } else if next != FRAGMENT
+            && let Some(options) = range(header, at + 2, n_bytes - 2)
+        {
+            options.fill(0);
         }
-        (next, at) = (after, end);
+        (next, at) = (after, at + n_bytes);
+    }
+}
+
+/// A packet that an ICMP error quotes: its addresses, and a checksum that depends on its payload.
+pub(super) fn hide_quoted_packet(header: &mut [u8], names: &mut Pseudonyms) {
+    let octet = |header: &[u8], at: usize| header.get(at).copied().unwrap_or(0);
+    let (n_header, protocol) = match octet(header, 0) >> 4 {
+        4 => {
+            hide_ipv4(header, names);
+            (usize::from(octet(header, 0) & 15) * 4, octet(header, 9))
+        }
+        6 => {
+            hide_ipv6(header, names);
+            (40, octet(header, 6))
+        }
+        _ => return header.fill(0),
+    };
+    let checksum_at = match i16::from(protocol) {
+        TCP => 16,
+        UDP => 6,
+        _ => 2,
+    };
+    if let Some(checksum) = range(header, n_header + checksum_at, 2) {
+        checksum.fill(0);
+    }
+}
+
+/// `LINKTYPE_LINUX_SLL`: of a device without MAC addresses, a tunnel, it may be one of IP.
+fn hide_cooked(header: &mut [u8], length_at: usize, at: usize, names: &mut Pseudonyms) {
+    const FIELD_BYTES: usize = 8;
+    const MAC_BYTES: usize = 6;
+    let n_bytes = header.get(length_at).copied().unwrap_or(0);
+    if usize::from(n_bytes) == MAC_BYTES {
+        names.mac(range(header, at, MAC_BYTES));
+        if let Some(rest) = range(header, at + MAC_BYTES, FIELD_BYTES - MAC_BYTES) {
+            rest.fill(0);
+        }
+    } else {
+        names.opaque(range(header, at, FIELD_BYTES));
+    }
+}
+
+/// RFC 9293 §3.2. Maximum segment size, window scale, selective acknowledgments and timestamps stay; others may
+/// hold addresses (RFC 8684 §3.4.1) or secrets (RFC 7413 §4.1).
+fn hide_tcp(header: &mut [u8], names: &mut Pseudonyms) {
+    const FIXED_BYTES: usize = 20;
+    const SHOWN: [u8; 5] = [2, 3, 4, 5, 8];
+    hide_checksum(header, 16);
+    let n_header = header
+        .get(12)
+        .map_or(0, |octet| usize::from(octet >> 4) * 4);
+    let end = n_header.min(header.len());
+    let mut at = FIXED_BYTES;
+    while let Some(&kind) = header.get(at..end).and_then(<[u8]>::first) {
+        let told = header.get(at + 1..end).and_then(<[u8]>::first).copied();
+        let n_bytes = match (kind, told) {
+            (1, _) => 1,
+            // behind the end of the list, and where a length makes no sense, nothing is known
+            (0, _) | (_, None | Some(0 | 1)) => {
+                if let Some(rest) = header.get_mut(at + 1..end) {
+                    rest.fill(0);
+                }
+                return;
+            }
+            (_, Some(n_bytes)) => usize::from(n_bytes),
+        };
+        if kind != 1 && !SHOWN.contains(&kind) {
+            names.opaque(range(
+                header,
+                at + 2,
+                n_bytes.min(end - at).saturating_sub(2),
+            ));
+        }
+        at += n_bytes;
+    }
+}
+
+/// RFC 8926 §3.5: options are of whoever defined their class.
+fn hide_geneve(header: &mut [u8]) {
+    const FIXED_BYTES: usize = 8;
+    let n_bytes = header
+        .first()
+        .map_or(0, |octet| usize::from(octet & 0x3f) * 4);
+    if let Some(options) = range(header, FIXED_BYTES, n_bytes) {
+        // critical, type and length stay, so that they are read as options
+        let mut rest = options;
+        while let Some((option, behind)) = rest.split_at_mut_checked(4) {
+            let n_data = option
+                .last()
+                .map_or(0, |octet| usize::from(octet & 0x1f) * 4);
+            let (data, others) = behind.split_at_mut(n_data.min(behind.len()));
+            data.fill(0);
+            rest = others;
+        }
     }
 }
 

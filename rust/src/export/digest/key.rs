@@ -2,6 +2,9 @@
 
 use blake3::Hasher;
 
+/// Not a round of any kind of address.
+const OPAQUE: u8 = 0xfe;
+
 /// A key, made of whatever secret bytes it is given.
 #[derive(Clone)]
 pub struct DigestKey {
@@ -39,6 +42,13 @@ impl DigestKey {
         let mut hasher = Hasher::new_keyed(&self.addresses);
         hasher.update(&[round]).update(&value.to_le_bytes());
         first(hasher.finalize().as_bytes())
+    }
+
+    /// Puts in the place of bytes as many that depend on all of them.
+    pub(super) fn of_bytes(&self, bytes: &mut [u8]) {
+        let mut hasher = Hasher::new_keyed(&self.addresses);
+        hasher.update(&[OPAQUE]).update(bytes);
+        hasher.finalize_xof().fill(bytes);
     }
 }
 

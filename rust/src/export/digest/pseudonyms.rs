@@ -47,6 +47,15 @@ impl Pseudonyms {
         self.replace::<6>(AddressKind::Mac, octets);
     }
 
+    /// Replaces bytes that may be anything by as many that depend on them.
+    pub(super) fn opaque(&self, octets: Option<&mut [u8]>) {
+        if let (Some(key), Some(octets)) = (&self.key, octets)
+            && octets.iter().any(|octet| *octet != 0)
+        {
+            key.of_bytes(octets);
+        }
+    }
+
     fn replace<const N: usize>(&mut self, kind: AddressKind, octets: Option<&mut [u8]>) {
         let (Some(key), Some(octets)) = (&self.key, octets) else {
             return;
@@ -77,7 +86,7 @@ impl AddressKind {
     /// permuted among themselves (Black and Rogaway 2002, cycle walking).
     fn pseudonym(self, key: &DigestKey, address: u128) -> u128 {
         if !self.is_host(address) {
-            return address;
+            return self.group(key, address);
         }
         let mut name = self.permuted(key, address);
         while !self.is_host(name) {
@@ -89,12 +98,30 @@ impl AddressKind {
     /// A host's own, so that it has a pseudonym.
     const fn is_host(self, address: u128) -> bool {
         match self {
-            // neither "this network", a loopback, many receivers nor what is reserved (RFC 6890)
-            Self::Ipv4 => !matches!(address >> 24, 0 | 127 | 224..),
+            // neither "this host", a loopback, many receivers nor all (RFC 6890)
+            Self::Ipv4 => {
+                !matches!(address, 0 | 0xffff_ffff) && !matches!(address >> 24, 127 | 224..=239)
+            }
             // an address of few bits would be taken for IPv4
-            Self::Ipv6 => !matches!(address >> 120, 0 | 0xff),
+            Self::Ipv6 => address >> 32 != 0 && address >> 120 != 0xff,
             // groups, and none
             Self::Mac => address != 0 && address >> 40 & 1 == 0,
+        }
+    }
+
+    /// What stands for an address of no host: itself, unless a host's is a part of it (RFC 4291 §2.5.5 and
+    /// §2.7.1, RFC 3306, RFC 2464 §7).
+    fn group(self, key: &DigestKey, address: u128) -> u128 {
+        const LOW_24: u128 = 0xff_ffff;
+        const LOW_112: u128 = (1 << 112) - 1;
+        let hashed = |bits: u128| u128::from(key.of_address(0xff, low(bits) ^ low(bits >> 64)));
+        match self {
+            Self::Ipv6 if address >> 120 == 0xff && address & LOW_112 > LOW_24 => {
+                address & !LOW_112 | hashed(address & LOW_112) | 1 << 64
+            }
+            Self::Ipv6 if address >> 32 == 0 && address > 1 => Self::Ipv4.pseudonym(key, address),
+            Self::Mac if address >> 24 == 0x33_33ff => address & !LOW_24 | hashed(address) & LOW_24,
+            _ => address,
         }
     }
 

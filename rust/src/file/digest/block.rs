@@ -28,7 +28,7 @@ pub struct DigestedFrame {
 }
 
 const N_FRAMES: usize = 4096;
-const N_COLUMNS: usize = 10;
+const N_COLUMNS: usize = 11;
 /// What follows a header is cut there; captures hold no more of a frame (libpcap's MAXIMUM_SNAPLEN).
 const MAX_CONTENT_BYTES: usize = 1 << 18;
 
@@ -68,6 +68,7 @@ impl BlockWriter {
             header.len() as u64,
             slot as u64,
             frame.content.n_bytes as u64,
+            frame.content.n_wire_bytes as u64,
             frame.content.n_padding as u64,
         ];
         for (column, value) in self.columns.iter_mut().zip(values) {
@@ -157,18 +158,14 @@ impl BlockReader {
         for column in &mut self.columns {
             *column = values.column(n_frames)?;
         }
-        let [.., headers, slots, contents, paddings] = &self.columns;
-        let is_sound = headers.iter().all(|n| *n <= MAX_HEADER_BYTES as u64)
-            && slots.iter().all(|slot| *slot < N_SLOTS as u64)
-            && contents
-                .iter()
-                .chain(paddings)
-                .all(|n| *n <= MAX_CONTENT_BYTES as u64);
-        if !is_sound {
+        if !is_sound(&self.columns) {
             return None;
         }
+        let [.., headers, _, _, _, _] = &self.columns;
         self.differences = rows(headers, &mut values)?;
-        let n_marks = (0..n_frames).map(|at| n_mark_bytes(self.content(at))).sum();
+        let n_marks = (0..n_frames)
+            .map(|at| self.content(at).places().count())
+            .sum();
         self.marks = values.raw(n_marks)?.to_vec();
         (self.next, self.at) = ((0, n_frames), (0, 0));
         Some(())
@@ -217,32 +214,61 @@ impl BlockReader {
     }
 
     fn content(&self, at: usize) -> Content {
-        let [_, flags, .., contents, paddings] = &self.columns;
-        let count = |column: &[u64]| {
+        let [_, flags, .., contents, on_wire, paddings] = &self.columns;
+        let count = |column: &Vec<u64>| {
             let n = column.get(at).and_then(|n| usize::try_from(*n).ok());
             n.unwrap_or(0)
         };
         let code = flags.get(at).map_or(0, |flags| flags >> 3);
-        Content::of(code, count(contents), count(paddings))
+        Content::of(code, [contents, on_wire, paddings].map(count))
     }
 
     fn fill_content(&mut self, content: Content) {
         let start = self.bytes.len();
         self.bytes.resize(start + content.n_bytes, 0);
-        for (from, to) in content.places() {
-            let marks = self.marks.get(self.at.1..self.at.1 + to - from);
-            let place = self.bytes.get_mut(start + from..start + to);
-            if let (Some(marks), Some(place)) = (marks, place) {
-                place.copy_from_slice(marks);
+        for at in content.places() {
+            if let (Some(mark), Some(place)) =
+                (self.marks.get(self.at.1), self.bytes.get_mut(start + at))
+            {
+                *place = *mark;
             }
-            self.at.1 += to - from;
+            self.at.1 += 1;
         }
         self.bytes.resize(self.bytes.len() + content.n_padding, 0);
     }
 }
 
-fn n_mark_bytes(content: Content) -> usize {
-    content.places().map(|(from, to)| to - from).sum()
+/// Whether every number is one that a frame may have.
+fn is_sound(columns: &FrameColumns) -> bool {
+    const U32: u64 = u32::MAX as u64;
+    const CONTENT: u64 = MAX_CONTENT_BYTES as u64;
+    let [
+        _,
+        _,
+        interfaces,
+        links,
+        wires,
+        checks,
+        headers,
+        slots,
+        contents,
+        on_wire,
+        paddings,
+    ] = columns;
+    let bounds = [
+        (interfaces, U32),
+        (links, u16::MAX as u64),
+        (wires, U32),
+        (checks, u8::MAX as u64),
+        (headers, MAX_HEADER_BYTES as u64),
+        (slots, N_SLOTS as u64 - 1),
+        (contents, CONTENT),
+        (on_wire, U32),
+        (paddings, CONTENT),
+    ];
+    bounds
+        .iter()
+        .all(|(column, most)| column.iter().all(|value| value <= most))
 }
 
 /// Rows of these lengths from planes: first the first bytes of all, then the second ones.

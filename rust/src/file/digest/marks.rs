@@ -6,10 +6,10 @@
 pub struct Content {
     /// So many bytes of it were captured.
     pub n_bytes: usize,
+    /// So many went over the wire.
+    pub n_wire_bytes: usize,
     /// So many zeros follow it, which may be padding.
     pub n_padding: usize,
-    /// None of it was cut off.
-    pub is_whole: bool,
     /// How much of it tells packets apart.
     pub kind: ContentKind,
 }
@@ -32,43 +32,43 @@ const N_OF_SEGMENTS: usize = 3;
 const LAST_BYTES: usize = 4;
 
 impl Content {
-    /// Where marks stand, from the first on: start and end.
-    pub fn places(self) -> impl Iterator<Item = (usize, usize)> {
+    /// Where marks stand, a byte each, as far as the content was captured. Where they stand depends on
+    /// what went over the wire, which captures that were cut know too.
+    pub fn places(self) -> impl Iterator<Item = usize> {
         let n_places = match self.kind {
             ContentKind::Part => 0,
             ContentKind::Segment => N_OF_SEGMENTS,
             ContentKind::Datagram => PLACES.len(),
         };
-        let places = PLACES.iter().take(n_places);
-        let (n_bytes, last_end) = (self.n_bytes, places.clone().last().map_or(0, |last| last.0));
-        let before = places.clone().map(|(end, _)| *end);
-        let before = before
-            .take_while(move |end| *end <= n_bytes)
-            .last()
-            .unwrap_or(0);
-        let is_last = self.is_whole && before < n_bytes && n_bytes < last_end;
-        let last = is_last.then(|| (n_bytes - LAST_BYTES.min(n_bytes - before), n_bytes));
-        let reached = places.take_while(move |(end, _)| *end <= n_bytes);
-        reached.map(|(end, width)| (end - width, *end)).chain(last)
+        let places = PLACES.iter().take(n_places).copied();
+        let n_wire = self.n_wire_bytes;
+        let last_end = places.clone().last().map_or(0, |last| last.0);
+        let reached = places.filter(move |(end, _)| *end <= n_wire);
+        let before = reached.clone().last().map_or(0, |last| last.0);
+        let is_last = before < n_wire && n_wire < last_end;
+        let last = is_last.then(|| (n_wire, LAST_BYTES.min(n_wire - before)));
+        let all = reached.chain(last);
+        let n_bytes = self.n_bytes;
+        all.flat_map(|(end, width)| end - width..end)
+            .filter(move |place| *place < n_bytes)
     }
 
     /// As one number, and back.
     pub(super) const fn code(self) -> u64 {
-        let kind = match self.kind {
+        match self.kind {
             ContentKind::Part => 0,
             ContentKind::Segment => 1,
             ContentKind::Datagram => 2,
-        };
-        kind << 1 | self.is_whole as u64
+        }
     }
 
     /// See [`Content::code`].
-    pub(super) const fn of(code: u64, n_bytes: usize, n_padding: usize) -> Self {
+    pub(super) const fn of(code: u64, [n_bytes, n_wire_bytes, n_padding]: [usize; 3]) -> Self {
         Self {
             n_bytes,
+            n_wire_bytes,
             n_padding,
-            is_whole: code & 1 == 1,
-            kind: match code >> 1 & 3 {
+            kind: match code & 3 {
                 1 => ContentKind::Segment,
                 2 => ContentKind::Datagram,
                 _ => ContentKind::Part,
@@ -81,33 +81,35 @@ impl Content {
 mod tests {
     use super::*;
 
-    fn places(n_bytes: usize, is_whole: bool, kind: ContentKind) -> Vec<(usize, usize)> {
+    fn places(n_bytes: usize, n_wire_bytes: usize, kind: ContentKind) -> Vec<usize> {
         let content = Content {
             n_bytes,
+            n_wire_bytes,
             n_padding: 7,
-            is_whole,
             kind,
         };
-        assert_eq!(Content::of(content.code(), n_bytes, 7), content);
+        let sizes = [n_bytes, n_wire_bytes, 7];
+        assert_eq!(Content::of(content.code(), sizes), content);
         content.places().collect()
     }
 
     #[test]
     fn what_was_cut_has_the_first_marks_of_the_whole() {
         use ContentKind::{Datagram, Part, Segment};
-        assert_eq!(places(1000, true, Part), []);
-        assert_eq!(places(1000, true, Segment), [(6, 8), (14, 16), (62, 64)]);
-        assert_eq!(places(17, true, Segment), [(6, 8), (14, 16), (16, 17)]);
-        assert_eq!(places(3, true, Segment), [(0, 3)]);
-        assert_eq!(places(0, true, Datagram), []);
-        assert_eq!(
-            places(200, true, Datagram),
-            [(6, 8), (14, 16), (62, 64), (196, 200)]
-        );
-        for n_captured in 0..1000 {
-            let cut = places(n_captured, false, Datagram);
-            let whole = places(1000, true, Datagram);
-            assert_eq!(cut, whole[..cut.len()]);
+        assert!(places(1000, 1000, Part).is_empty());
+        assert_eq!(places(1000, 1000, Segment), [6, 7, 14, 15, 62, 63]);
+        assert_eq!(places(17, 17, Segment), [6, 7, 14, 15, 16]);
+        assert_eq!(places(3, 3, Segment), [0, 1, 2]);
+        assert!(places(0, 0, Datagram).is_empty());
+        for kind in [Segment, Datagram] {
+            for n_wire in 0..600 {
+                let whole = places(n_wire, n_wire, kind);
+                for n_captured in 0..n_wire {
+                    let cut = places(n_captured, n_wire, kind);
+                    assert_eq!(cut, whole[..cut.len()]);
+                    assert!(whole[cut.len()..].iter().all(|place| *place >= n_captured));
+                }
+            }
         }
     }
 }

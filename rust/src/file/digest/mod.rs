@@ -38,6 +38,8 @@ const HEADER_BYTES: usize = 18;
 const BLOCK_HEADER_BYTES: usize = 5;
 /// A longer block is none.
 const MAX_BLOCK_BYTES: usize = 64 << 20;
+/// A second: no clock of packets is coarser.
+const MAX_RESOLUTION_NS: f64 = 1e9;
 
 /// The kinds of blocks.
 const INTERFACE: u8 = b'I';
@@ -80,7 +82,6 @@ pub fn last_blocks(capture: &Capture) -> Vec<u8> {
     for damage in capture.damage() {
         let mut body = vec![u8::from(capture.is_truncated())];
         body.extend(damage.at_byte.to_le_bytes());
-        body.extend(damage.text.as_bytes());
         last.extend(block(DAMAGE, &body));
     }
     last.extend(block(END, &[]));
@@ -189,17 +190,17 @@ fn block_header(input: &mut Input) -> Option<(u8, usize)> {
 fn note_dropped(body: &[u8], findings: &mut Findings) -> Option<()> {
     let mut values = Values::new(body);
     for interface in &mut findings.interfaces {
-        interface.n_dropped = values.next()?.checked_sub(1);
+        let n_dropped = values.next()?.checked_sub(1);
+        interface.n_dropped = n_dropped.filter(|n| i64::try_from(*n).is_ok());
     }
     Some(())
 }
 
 fn note_damage(body: &[u8], findings: &mut Findings) -> Option<()> {
-    let (is_truncated, rest) = body.split_first()?;
-    let (at_byte, text) = rest.split_first_chunk()?;
+    let (is_truncated, at_byte) = body.split_first()?;
     findings.is_truncated |= *is_truncated != 0;
-    let text = String::from_utf8_lossy(text).into_owned();
-    findings.damaged(u64::from_le_bytes(*at_byte), text);
+    let text = "the capture is damaged here; its digest says no more".to_owned();
+    findings.damaged(u64::from_le_bytes(*at_byte.first_chunk()?), text);
     Some(())
 }
 
@@ -207,11 +208,15 @@ fn interface(body: &[u8]) -> Option<Interface> {
     let (link, rest) = body.split_first_chunk()?;
     let (resolution_ns, rest) = rest.split_first_chunk()?;
     let (snap_bytes, rest) = rest.split_first_chunk()?;
+    let resolution_ns = f64::from_le_bytes(*resolution_ns);
+    if !(0.0..=MAX_RESOLUTION_NS).contains(&resolution_ns) {
+        return None;
+    }
     let name = rest.split_first().map(|(_, name)| name);
     Some(Interface {
         name: name.map(|name| String::from_utf8_lossy(name).into_owned()),
         link: u16::from_le_bytes(*link),
-        resolution_ns: f64::from_le_bytes(*resolution_ns),
+        resolution_ns,
         snap_bytes: u32::from_le_bytes(*snap_bytes),
         n_dropped: None,
     })
@@ -224,8 +229,14 @@ impl Records for Digest {
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {
         self.next_block(input, findings)?;
-        let number = findings.next_number();
         let frame = self.frames.next_frame()?;
+        if frame.interface as usize >= findings.interfaces.len() {
+            findings.is_truncated = true;
+            let text = "a frame of an interface that is not there; what came before is used";
+            findings.damaged(input.at_byte(), text.to_owned());
+            return None;
+        }
+        let number = findings.next_number();
         Some(Frame {
             number,
             t_ns: frame.t_ns,
