@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 project = "pcaplat"
 release = version = version_of("pcaplat")
 extensions = ["myst_parser", "terms"]
+# what commands print is in no language of its own
+suppress_warnings = ["misc.highlighting_failure"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3

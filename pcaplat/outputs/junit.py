@@ -25,7 +25,7 @@ def show_compare(document: Mapping[str, Any], stream: TextIO) -> None:
     names = [document[side]["name"] for side in ("baseline", "treatment")]
     source = f"{names[1]} against {names[0]}"
     rows = document["limits"] or [
-        {"verdict": "within", "limit": None, "reason": _difference(row)} | row
+        row | {"verdict": "within", "limit": None, "reason": _difference(row)}
         for row in document["round_trips"]
     ]
     _show("pcaplat compare", [_claim(row, source) for row in rows], stream)
@@ -39,6 +39,8 @@ def _claim(row: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
+    if row["delta_mean_ns"] is None:
+        return row["reason"] or "no difference could be measured"
     return f"the mean differs by {row['delta_mean_ns']:+.1f} ns"
 
 

@@ -101,7 +101,8 @@ def test_quantiles_of_round_trips_and_transactions_are_metrics(
 
 def test_p95_is_a_statistic_of_one_way_latencies(validate: Validate, tmp_path: Path) -> None:
     runs = RequestStudy(0.0).save(tmp_path)["plain"]
-    bound = 'statistic = "p95"\ninterval = [6, 8]'
+    # of some 270 packets a run 13 lie beyond: the quantile is counted over all runs, and wider
+    bound = 'statistic = "p95"\ninterval = [6, 10]'
     path = write_claims(tmp_path, claim(bound, metric="one-way-latency"))
     assert words(validate(path, runs, "--same-clock", "all")) == ["held"]
 

@@ -285,7 +285,7 @@ def test_each_is_written_with_the_segment_it_was_lost_on(
 ) -> None:
     found = written["3 points"]
     files = [str(found.folder.parent / f"p{at}.pcap") for at in range(3)]
-    lost = tmp_path / "new" / "lost.pcapng"
+    lost = tmp_path / "lost.pcapng"
     assert run_command(["merge", *files, "--lost", str(lost), "--quiet"]) == 0
     text = lost.read_bytes().decode("latin-1")
     for near, far, direction, _ in found.lost.select(

@@ -17,8 +17,10 @@ from tests.conftest import ROOT
 SAMPLES = ROOT / "samples"
 
 
-def wrong(value: Any, kind: Any, at: str = "") -> list[str]:  # noqa: ANN401 - any part of a document
+def wrong(value: Any, kind: Any, at: str = "") -> list[str]:  # noqa: ANN401, PLR0911 - any part of a document
     """Where a value is not of its type."""
+    if is_typeddict(kind) and not isinstance(value, dict):
+        return [f"{at}: {value!r}"]
     if is_typeddict(kind):
         hints = get_type_hints(kind)
         found = [f"{at}.{name}: not declared" for name in value.keys() - hints.keys()]

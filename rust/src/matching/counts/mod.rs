@@ -263,8 +263,7 @@ impl Tally {
 
     /// Counts two packets of a stream that was cut or joined between them.
     pub(crate) fn count_cut(&mut self, cut: &Cut<'_>) {
-        let way = self.ways.of(cut.up, cut.down);
-        let Some(crossing) = way.filter(|way| way.counts(cut.up)).map(|way| way.crossing) else {
+        let Some(crossing) = self.topology.between(cut.up.point, cut.down.point) else {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
@@ -304,7 +303,7 @@ impl Tally {
         down: &Observation,
         n_copies: u64,
     ) -> Option<LinkCrossing> {
-        let way = self.ways.of(up, down).filter(|way| way.counts(up))?;
+        let way = self.ways.of(up, down)?;
         let LinkCrossing { link, side } = way.crossing;
         let tally = at(&mut self.totals.links, link, side)?;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);

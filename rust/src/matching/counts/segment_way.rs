@@ -15,8 +15,6 @@ pub(crate) struct SegmentWay {
     pub(crate) is_exact: bool,
     pub(crate) reordering: Reordering,
     late_edge: LateEdge,
-    /// Of the whole path: the time that all points cover, in which its losses are counted too.
-    cover: Option<(i64, i64)>,
     /// Where raw differences go that the clocks are not known for yet.
     raw: Option<Spill>,
 }
@@ -38,7 +36,6 @@ impl SegmentWay {
             is_exact,
             reordering: Reordering::default(),
             late_edge: LateEdge::of(plan, (up, down)),
-            cover: (plan.whole == Some(link)).then(|| plan.cover_of(link)),
             raw: (!is_exact).then(raw).transpose()?,
         })
     }
@@ -47,13 +44,6 @@ impl SegmentWay {
     #[inline]
     pub(crate) fn is_late(&self, took_ns: i64) -> bool {
         self.late_edge.is_passed(self.is_exact, took_ns)
-    }
-
-    /// Whether a packet is one of those that are counted, lost or not.
-    #[inline]
-    pub(crate) fn counts(&self, up: &Observation) -> bool {
-        self.cover
-            .is_none_or(|(start, end)| (start..=end).contains(&up.aligned_ns))
     }
 
     /// Keeps when a packet left, and the raw difference.
