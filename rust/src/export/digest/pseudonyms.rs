@@ -170,7 +170,7 @@ mod tests {
         assert!(
             hosts
                 .iter()
-                .all(|host| !matches!(host >> 24, 0 | 127 | 224..))
+                .all(|host| !matches!(host >> 24, 127 | 224..=239))
         );
         for stays in [0, 0x7f00_0001, 0xe000_00fb, u32::MAX] {
             assert_eq!(of(&mut names, stays), stays);
