@@ -21,12 +21,17 @@ def secret_of(place: str | PathLike[str] | None) -> tuple[bytes, bool]:
             nowhere written.
 
     Raises:
-        InputError: It is too short, or too long to be a secret.
+        InputError: It is too short, or too long to be a secret, or the place is a folder.
         OSError: The file cannot be read or written.
     """
     if place is None:
         return secrets.token_bytes(32), True
     path = Path(place)
+    if not os.fspath(place) or path.is_dir():
+        raise InputError(
+            f"--key {printable(os.fspath(place)) or repr('')}: is no file; give the name of a file "
+            "with the key, or one that is not taken, and a key is made there"
+        )
     if not path.exists():
         return _made(path), True
     with path.open("rb") as stream:

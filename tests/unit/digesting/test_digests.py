@@ -224,6 +224,9 @@ def test_keys(tmp_path: Path) -> None:
         pcaplat.merge([*a, *c])
     with pytest.raises(InputError, match=r"a capture and a digest.*make a digest of"):
         pcaplat.merge([*a, far])
+    for no_file in (str(tmp_path), ""):
+        with pytest.raises(InputError, match=r"--key .*is no file; give the name of a file"):
+            digests([far], other, key=no_file, overwrite=True)
     (tmp_path / "short.key").write_text("guess me\n")
     with pytest.raises(InputError, match="holds 8 bytes; a key has 16 to"):
         digests([far], other, key=tmp_path / "short.key", overwrite=True)
