@@ -70,6 +70,7 @@ class Settings:
         one_in: int = 1,
         prefixes: Sequence[int] | None = None,
         libpcap: str | None = None,
+        tenants: tuple[Sequence[Sequence[tuple[tuple[int, int], int]]], bool] | None = None,
         translations: Learned | None = None,
         stamp_names: list[str | None] = ...,
         stamps: Sequence[Sequence[FoundStamp | None]] | None = None,

@@ -27,6 +27,7 @@ from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
+from pcaplat.model.tenants import Tenants
 from pcaplat.model.translated import TranslatedSession
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Engine, Tell
@@ -58,7 +59,8 @@ class Job:
     """One merge: what its options mean, and where its temporary files go.
 
     `path` and `same_clock` are those that were given, or a profile's; `places` names the points
-    between which translations were `learned`.
+    between which translations were `learned`. `tenants` tells whose packets tunnels have, where
+    several have the same addresses.
     """
 
     options: MergeOptions
@@ -68,6 +70,7 @@ class Job:
     same_clock: Sequence[Sequence[str] | str]
     placing: "Placing | None" = None
     learned: _native.Learned | None = None
+    tenants: Tenants | None = None
     places: Sequence[str] = ()
 
     @classmethod
@@ -202,7 +205,7 @@ class Job:
             prefixes: Bytes that all frames have, by class of packet, as the survey found.
             stamps: By file and interface, the in-packet stamps that it found; None: to be found.
         """
-        placing, options = self.placing, self.options
+        placing, options, tenants = self.placing, self.options, self.tenants
         ports = [*placing.udp_ports] if placing else []
         ports += [(port, "vxlan") for port in options.vxlan_ports]
         return _native.Settings(
@@ -212,6 +215,7 @@ class Job:
             one_in=options.sample,
             prefixes=None if prefixes is None else list(prefixes),
             libpcap=packaged_libpcap() if options.bpf or options.bpf_outer else None,
+            tenants=None if tenants is None else (tenants.of_file, tenants.have_equal_packets),
             translations=self.learned,
             stamp_names=placing.stamp_names if placing else [],
             stamps=stamps,

@@ -39,10 +39,10 @@ from pcaplat.stages.align import align
 from pcaplat.stages.survey import (
     Sample,
     divide,
+    find_tenants,
     hidden_repeats,
     survey,
     suspect,
-    tenants_apart,
 )
 
 
@@ -74,7 +74,6 @@ class Scan:
         n_more = len(more["key"])
         if n_more:
             packets = {name: np.concatenate((own, more[name])) for name, own in packets.items()}
-        packets = tenants_apart(packets)
         divisions, part = divide(packets, sampled.flows, names, interfaces)
         points, point_of = find_points(job.captures, facts, divisions)
         sample = Sample.of(packets, sampled.flows, divisions, part, sampled.fragmented, n_more)
@@ -199,9 +198,15 @@ class Scan:
 
 
 def _sampled(job: Job) -> tuple[Job, Sampled]:
-    """Sample; where addresses seem to be translated, learn how, and sample by what all agree on."""
+    """Sample, again where tenants have the same addresses.
+
+    Where addresses seem to be translated, learn how, and sample by what all agree on.
+    """
     sampled = job.sample()
     refuse_other_keys(job.captures, sampled.facts)
+    if tenants := find_tenants(sampled.packets, point_names(job.captures)):
+        job = replace(job, tenants=tenants)
+        sampled = job.sample()
     facts, packets = sampled.facts, hidden_repeats(sampled.packets)
     divisions, part = None, None
     if packets is not None:

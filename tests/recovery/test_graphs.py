@@ -32,7 +32,6 @@ N = 1_000
 LINES_NO_MORE = (*shapes.KINDS, "pairs one way only", "translated one way")
 """Kinds of which everything is asked one by one, with a common clock."""
 IN_SILENCE = {
-    "two tenants": "tenants with equal addresses",
     "star where each port sends to a group": "multicast from several sides",
     "no NAT, IDs kept there, rewritten back": "IDs rewritten one way",
     "no NAT, IDs zero there, rewritten back": "IDs rewritten one way",
@@ -40,7 +39,6 @@ IN_SILENCE = {
 """Kinds of which something is wrong in silence today, by what is missing."""
 AT_TIMES = {
     **IN_SILENCE,
-    "two tenants, own words": "tenants with equal addresses",
     "stamps of 1 ms": "coarse timestamps",
     "stamps of 1 ms at one point": "coarse timestamps",
     "stamps of 1 ms, edges of 5": "coarse timestamps",

@@ -14,7 +14,7 @@ from pcaplat.stages.survey.delays.min_delays import sampled_min_delays, sampled_
 from pcaplat.stages.survey.findings import survey
 from pcaplat.stages.survey.observations import Observations, Sample
 from pcaplat.stages.survey.points_in_file.split import divide
-from pcaplat.stages.survey.tenants import tenants_apart
+from pcaplat.stages.survey.tenants import find_tenants
 from pcaplat.stages.survey.translation import hidden_repeats, suspect
 
 __all__ = [
@@ -22,10 +22,10 @@ __all__ = [
     "Sample",
     "check_doubles",
     "divide",
+    "find_tenants",
     "hidden_repeats",
     "sampled_min_delays",
     "sampled_negatives",
     "survey",
     "suspect",
-    "tenants_apart",
 ]

@@ -1,159 +1,275 @@
-"""Tenants whose hosts have the same addresses: equal packets in two tunnels, each of another flow.
+"""Tenants whose hosts have the same addresses: equal flows in two tunnels, each of another tenant.
 
-A packet that one file has in two tunnels may have passed its place twice, as behind a gateway. Then
-every file that has it twice has the first one earlier or the second one later than the others, by
-what the way between takes. Two tenants' packets are as far apart in every file.
+A place is an interface of a point, a node what it sees in one tunnel, or in none. Nodes at which
+the same packets are seen are one tenant's, whatever the numbers of their tunnels. Nodes that share
+no packets, and of which one place has both in the same flow by turns, are two tenants'.
+
+Packets of two tenants may be equal to the byte. A packet that a place has in two tunnels may also
+have passed it twice, as behind a gateway. Then the two observations are farther apart, or closer
+together, at each other place, by what the way between takes. Two tenants' packets are as far apart
+at every place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Ints
 from pcaplat.model.sampled import SampleColumns
+from pcaplat.model.tenants import Tenants
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.points_in_file.repeats import WITHIN_NS, linked
 
 ENOUGH = 20
-"""So many packets that two files both have twice tell whether they are as far apart in both."""
+"""So many packets that two places both have twice tell whether they are as far apart at both; so
+often a flow goes from one tunnel to another and back where it is two tenants'."""
 
 NARROWER = 3
 """Times between the observations of one packet vary so many times less than those of two."""
 
-MULTIPLIER = -7_046_029_254_386_353_131
-"""Odd: so that equal packets of several tenants have different numbers."""
+FEW = 3
+"""So few packets may be equal by chance, or lost just so."""
 
-Node = tuple[int, int]
-"""A file, and the identifier of a tunnel in it."""
+LEAST_SHARE = 0.25
+"""Two nodes are one tenant's if one has so much of what it shares with a place from the other."""
+
+PASSED_TWICE = 0.05
+"""And two at one place if so much of what one of them has is seen in both."""
+
+MOST_NODES = 16
+"""A packet is seen in so many tunnels and places at most."""
+
+Nodes = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The first observation of every packet at every node, by packet, then by node.
+
+    `place`, `tunnel` and `name` are of the nodes, by their numbers.
+    """
+
+    key: Ints
+    node: Ints
+    t_ns: Ints
+    flow: Ints
+    place: Ints
+    tunnel: Ints
+
+    @classmethod
+    def of(cls, columns: SampleColumns, place: Ints) -> "Seen":
+        """Take the unicast packets of a sample, given the place of every row."""
+        places = np.stack((place, columns["tunnel"]))
+        nodes, node = np.unique(places, axis=1, return_inverse=True)
+        rows = np.flatnonzero(columns["is_directed"] != 0)
+        by = np.lexsort((columns["t_ns"][rows], node[rows], columns["key"][rows]))
+        rows = rows[by]
+        key, node = columns["key"][rows], node[rows]
+        is_first = np.ones(len(rows), np.bool_)
+        is_first[1:] = (np.diff(key) != 0) | (np.diff(node) != 0)
+        rows, flow = rows[is_first], columns["flow"] ^ columns["is_toward"]
+        return cls(key[is_first], node[is_first], columns["t_ns"][rows], flow[rows], *nodes)
+
+    def pairs(self, *, at_one_place: bool) -> tuple[Ints, Ints]:
+        """Observations of one packet at two nodes: the row of the lower node, and of the higher."""
+        ones, others = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for step in range(1, MOST_NODES):
+            one = np.flatnonzero(self.key[step:] == self.key[:-step])
+            if not len(one):
+                break
+            place = self.place[self.node]
+            one = one[(place[one] == place[one + step]) == at_one_place]
+            ones.append(one)
+            others.append(one + step)
+        return np.concatenate(ones), np.concatenate(others)
+
+    @cached_property
+    def n_at(self) -> Ints:
+        """How many packets each node has."""
+        return np.bincount(self.node, minlength=len(self.place))
 
 
 @dataclass(frozen=True)
 class Doubles:
-    """Packets that a file has in two tunnels: rows of the earlier one and of the later one."""
+    """Packets that a place has in two tunnels: their keys, and how much later the second is."""
 
+    nodes: Nodes
     key: Ints
-    first: Ints
-    then: Ints
+    lag_ns: Ints
 
 
-def tenants_apart(columns: SampleColumns) -> SampleColumns:
-    """Give equal packets of several tenants different keys.
+def find_tenants(columns: SampleColumns, names: Sequence[str]) -> Tenants | None:
+    """Find the tunnels of tenants whose hosts have the same addresses.
 
     Args:
         columns: The sample, as an engine gives it.
+        names: The point that each file is of.
 
     Returns:
-        The same, with other keys where files have equal packets in two tunnels, as far apart in
-        each of the files.
+        Whose packets are seen where; None where no two tenants have the same addresses.
     """
-    doubles = {file: _doubles(columns, file) for file in np.unique(columns["file"]).tolist()}
-    links, shared = list[tuple[Node, Node]](), list[Ints]()
-    for one, other in combinations(doubles, 2):
-        both = np.intersect1d(doubles[one].key, doubles[other].key, return_indices=True)
-        here, there = both[1:]
-        if _are_tenants(columns, doubles[one], doubles[other], here, there):
-            links += _links(columns, doubles[one], doubles[other], here, there)
-            shared += [doubles[one].key, doubles[other].key]
-    if not shared:
-        return columns
-    keys, tenants = np.unique(np.concatenate(shared)), _numbered(links)
-    is_told = np.isin(columns["key"], keys)
-    tenants |= _tenants_of_others(columns, is_told, tenants)
-    nodes = zip(columns["file"].tolist(), columns["tunnel"].tolist(), strict=True)
-    number = np.array([tenants.get(node, 0) for node in nodes], np.int64)
-    key = np.where(is_told, columns["key"] ^ (number * MULTIPLIER), columns["key"])
-    return {**columns, "key": key}
+    if len(np.unique(columns["tunnel"][columns["tunnel"] >= 0])) < 2:  # noqa: PLR2004 - two tenants
+        return None
+    point = np.unique(np.asarray(names), return_inverse=True)[1]
+    places = np.stack((point[columns["file"]], columns["interface"]))
+    inside, place = np.unique(places, axis=1, return_inverse=True)
+    seen = Seen.of(columns, place)
+    equal, doubles = _links_of_equal(seen)
+    told = _told(doubles, equal)
+    links = [*equal, *_links_by_nearness(seen, told, equal), *_links_of_others(seen, told, equal)]
+    links += _passed_twice(seen, doubles, equal)
+    tenant = _numbered(seen, _tenants(seen, links, {node for ends in equal for node in ends}))
+    if not tenant.any():
+        return None
+    known = [
+        [
+            ((int(inside[1, seen.place[node]]), int(seen.tunnel[node])), int(tenant[node]))
+            for node in np.flatnonzero((tenant > 0) & (inside[0, seen.place] == of_file))
+        ]
+        for of_file in point
+    ]
+    return Tenants(known, have_equal_packets=bool(equal))
 
 
-def _doubles(columns: SampleColumns, file: int) -> Doubles:
-    rows = np.flatnonzero((columns["file"] == file) & (columns["is_directed"] != 0))
-    rows = rows[np.lexsort((columns["t_ns"][rows], columns["key"][rows]))]
-    keys, starts, n = np.unique(columns["key"][rows], return_index=True, return_counts=True)
-    is_twice = n == 2  # noqa: PLR2004 - once in each tunnel
-    first, then = rows[starts[is_twice]], rows[starts[is_twice] + 1]
-    tunnel, t_ns = columns["tunnel"], columns["t_ns"]
-    is_apart = (tunnel[first] != tunnel[then]) & (tunnel[first] >= 0) & (tunnel[then] >= 0)
-    is_apart &= t_ns[then] - t_ns[first] <= WITHIN_NS
-    return Doubles(keys[is_twice][is_apart], first[is_apart], then[is_apart])
+def _doubles(seen: Seen) -> Iterator[Doubles]:
+    one, other = seen.pairs(at_one_place=True)
+    is_tunnelled = (seen.tunnel[seen.node[one]] >= 0) & (seen.tunnel[seen.node[other]] >= 0)
+    lag_ns = seen.t_ns[other] - seen.t_ns[one]
+    is_near = is_tunnelled & (np.abs(lag_ns) <= WITHIN_NS)
+    one, other, lag_ns = one[is_near], other[is_near], lag_ns[is_near]
+    nodes, of = np.unique(np.stack((seen.node[one], seen.node[other])), axis=1, return_inverse=True)
+    by = np.lexsort((seen.key[one], of))
+    bounds = np.searchsorted(of[by], np.arange(nodes.shape[1] + 1))
+    for number, (here, there) in enumerate(nodes.T.tolist()):
+        at = by[bounds[number] : bounds[number + 1]]
+        if len(at) >= FEW:
+            yield Doubles((here, there), seen.key[one[at]], lag_ns[at])
 
 
-def _are_tenants(
-    columns: SampleColumns, one: Doubles, other: Doubles, here: Ints, there: Ints
-) -> bool:
-    """Whether equal packets are as far apart in two files."""
-    if len(here) < ENOUGH:
-        return False
-    t_ns = columns["t_ns"]
-    lag_ns = t_ns[one.then[here]] - t_ns[one.first[here]]
-    more_ns = t_ns[other.then[there]] - t_ns[other.first[there]] - lag_ns
-    narrow_ns = _spread(more_ns)
-    return NARROWER * max(narrow_ns, abs(float(np.median(more_ns)))) < _spread(lag_ns)
+def _links_of_equal(seen: Seen) -> tuple[list[Nodes], list[Doubles]]:
+    """Nodes of two places that have the same tenant's packets, where both have another's too."""
+    doubles, links = list(_doubles(seen)), list[Nodes]()
+    often = [one for one in doubles if len(one.key) >= ENOUGH]
+    for at, one in enumerate(often):
+        for other in often[:at]:
+            if seen.place[one.nodes[0]] == seen.place[other.nodes[0]]:
+                continue
+            both = np.intersect1d(one.key, other.key, assume_unique=True, return_indices=True)[1:]
+            if len(both[0]) < ENOUGH:
+                continue
+            links += _as_far_apart(one, other, one.lag_ns[both[0]], other.lag_ns[both[1]])
+    return links, doubles
+
+
+def _as_far_apart(one: Doubles, other: Doubles, here_ns: Ints, there_ns: Ints) -> list[Nodes]:
+    """Which nodes belong together where equal packets are as far apart at two places."""
+    turned = {1: other.nodes, -1: other.nodes[::-1]}
+    for sign, nodes in turned.items():
+        more_ns = sign * there_ns - here_ns
+        most_ns = max(_spread(more_ns), abs(float(np.median(more_ns))))
+        if NARROWER * most_ns < _spread(here_ns):
+            return list(zip(one.nodes, nodes, strict=True))
+    return []
 
 
 def _spread(values: Ints) -> float:
     return float(np.median(np.abs(values - np.median(values))))
 
 
-def _links(
-    columns: SampleColumns, one: Doubles, other: Doubles, here: Ints, there: Ints
-) -> Iterator[tuple[Node, Node]]:
-    """Tunnels of two files that have the same tenant's packets, by the most of them."""
-    counted: dict[tuple[Node, Node], int] = {}
-    for rows, others in ((one.first, other.first), (one.then, other.then)):
-        for ends in zip(_nodes(columns, rows[here]), _nodes(columns, others[there]), strict=True):
-            counted[ends] = counted.get(ends, 0) + 1
-    taken = set[Node]()
-    for ends in sorted(counted, key=lambda ends: -counted[ends]):
-        if taken.isdisjoint(ends):
-            taken |= {*ends}
-            yield ends
+def _told(doubles: Sequence[Doubles], equal: Sequence[Nodes]) -> Ints:
+    """Keys of packets that several tenants have."""
+    of_tenants = {node for ends in equal for node in ends}
+    keys = [one.key for one in doubles if {*one.nodes} <= of_tenants]
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *keys]))
 
 
-def _nodes(columns: SampleColumns, rows: Ints) -> list[Node]:
-    return list(zip(columns["file"][rows].tolist(), columns["tunnel"][rows].tolist(), strict=True))
-
-
-def _numbered(links: Sequence[tuple[Node, Node]]) -> dict[Node, int]:
-    """Number the tenants from 1 on."""
-    nodes = sorted({node for ends in links for node in ends})
-    roots = linked([(nodes.index(one), nodes.index(other)) for one, other in links])
-    number = {root: at for at, root in enumerate(sorted(set(roots.values())), 1)}
-    return {node: number[roots[at]] for at, node in enumerate(nodes)}
-
-
-def _tenants_of_others(
-    columns: SampleColumns, is_told: Bools, tenants: Mapping[Node, int]
-) -> dict[Node, int]:
-    """By file and tunnel where equal packets were seen once: the tenant they are nearest to."""
-    rows = np.flatnonzero(is_told)
-    nodes = _nodes(columns, rows)
-    number = np.array([tenants.get(node, 0) for node in nodes], np.int64)
-    found: dict[Node, int] = {}
-    for node in sorted({*nodes} - tenants.keys()):
-        own = rows[np.array([one == node for one in nodes], np.bool_)]
+def _links_by_nearness(seen: Seen, told: Ints, equal: Sequence[Nodes]) -> Iterator[Nodes]:
+    """Where several tenants' equal packets were seen once: whose times are nearest to theirs."""
+    root = linked(equal)
+    is_told = np.isin(seen.key, told)
+    for node in np.unique(seen.node[is_told]).tolist():
+        if node in root:
+            continue
+        own = np.flatnonzero(is_told & (seen.node == node))
         spreads = sorted(
-            (float(np.median(np.abs(np.diff(d_ns)))), tenant)
-            for tenant in sorted(set(tenants.values()))
-            for d_ns in _times_to(columns, own, rows[number == tenant])
+            (_spread_to(seen, own, np.flatnonzero(is_told & (seen.node == other))), other)
+            for other in root
         )
-        best = spreads[0] if spreads else (0.0, 0)
-        others = [spread for spread, tenant in spreads if tenant != best[1]]
-        if others and NARROWER * best[0] < min(others):
-            found[node] = best[1]
-    return found
+        others = [spread for spread, other in spreads if root[other] != root[spreads[0][1]]]
+        if others and NARROWER * spreads[0][0] < min(others):
+            yield node, spreads[0][1]
 
 
-def _times_to(columns: SampleColumns, own: Ints, rows: Ints) -> Iterator[Ints]:
-    """How much later equal packets were seen, by file and direction, in order of time."""
-    key, t_ns = columns["key"], columns["t_ns"]
-    ends = np.stack((columns["file"], columns["is_toward"]))[:, rows]
-    own = own[np.argsort(t_ns[own], kind="stable")]
-    for end in np.unique(ends, axis=1).T:
-        at = rows[(ends == end[:, None]).all(axis=0)]
-        by = np.argsort(key[at], kind="stable")
-        place = np.searchsorted(key[at], key[own], sorter=by)
-        there = at[by[np.minimum(place, len(at) - 1)]]
-        is_equal = key[there] == key[own]
-        if is_equal.sum() >= ENOUGH:
-            yield t_ns[there[is_equal]] - t_ns[own[is_equal]]
+def _spread_to(seen: Seen, own: Ints, others: Ints) -> float:
+    """By how much times to equal packets vary from one to the next, by direction of flows."""
+    _, here, there = np.intersect1d(seen.key[own], seen.key[others], return_indices=True)
+    own, others = own[here], others[there]
+    by = np.lexsort((seen.t_ns[own], seen.flow[own]))
+    d_ns, flow = (seen.t_ns[others] - seen.t_ns[own])[by], seen.flow[own][by]
+    steps_ns = np.abs(np.diff(d_ns))[np.diff(flow) == 0]
+    return float(np.median(steps_ns)) if len(steps_ns) >= ENOUGH else np.inf
+
+
+def _links_of_others(seen: Seen, told: Ints, equal: Sequence[Nodes]) -> Iterator[Nodes]:
+    """Nodes of two places that share packets, but for those that several tenants have."""
+    one, other = seen.pairs(at_one_place=False)
+    is_told = np.isin(seen.key[one], told)
+    ends = np.stack((seen.node[one], seen.node[other]))
+    nodes, of, n = np.unique(ends, axis=1, return_inverse=True, return_counts=True)
+    n_told = np.bincount(of, weights=is_told, minlength=len(n))
+    apart = {node for two in equal for node in two}
+    shares = [n / _n_from(end, seen.place[far], n) for end, far in (nodes, nodes[::-1])]
+    for at, (node, next_node) in enumerate(nodes.T.tolist()):
+        is_enough = n[at] >= FEW and max(share[at] for share in shares) >= LEAST_SHARE
+        if is_enough and 2 * n_told[at] < n[at] and not {node, next_node} <= apart:
+            yield node, next_node
+
+
+def _n_from(node: Ints, place: Ints, n: Ints) -> Ints:
+    """Of each link, how much its node shares with all nodes of that place."""
+    of = np.unique(np.stack((node, place)), axis=1, return_inverse=True)[1]
+    return np.bincount(of, weights=n)[of]
+
+
+def _passed_twice(
+    seen: Seen, doubles: Sequence[Doubles], equal: Sequence[Nodes]
+) -> Iterator[Nodes]:
+    """Nodes of one place that have the same packets, and not two tenants'."""
+    of_tenants = {node for ends in equal for node in ends}
+    for one in doubles:
+        least = min(int(seen.n_at[node]) for node in one.nodes)
+        if not {*one.nodes} <= of_tenants and len(one.key) >= PASSED_TWICE * least:
+            yield one.nodes
+
+
+def _tenants(seen: Seen, links: Sequence[Nodes], equal: set[int]) -> list[list[int]]:
+    """Nodes by tenant, of those that have flows of other tenants' addresses."""
+    root = linked(links)
+    members = {one: [node for node in root if root[node] == one] for one in set(root.values())}
+    is_wide = {one: len(np.unique(seen.place[nodes])) > 1 for one, nodes in members.items()}
+    of_node = np.array([root.get(node, -1) for node in range(len(seen.place))])
+    rows = np.flatnonzero(np.array([is_wide.get(one, False) for one in of_node])[seen.node])
+    rows = rows[np.lexsort((seen.t_ns[rows], seen.flow[rows], seen.place[seen.node[rows]]))]
+    found = {root[node] for node in equal}
+    found |= _by_turns(seen.place[seen.node[rows]], seen.flow[rows], of_node[seen.node[rows]])
+    return [members[one] for one in found]
+
+
+def _by_turns(place: Ints, flow: Ints, tenant: Ints) -> set[int]:
+    """Tenants that have packets of the same flow by turns, at one place; rows in order of time."""
+    is_same = (np.diff(place) == 0) & (np.diff(flow) == 0)
+    at = np.flatnonzero(is_same & (np.diff(tenant) != 0))
+    turns = np.sort(np.stack((tenant[at], tenant[at + 1])), axis=0)
+    each, of, n = np.unique(turns, axis=1, return_inverse=True, return_counts=True)
+    n_flows = [len(np.unique(flow[at[of == number]])) for number in range(len(n))]
+    return set(each[:, n >= ENOUGH + np.array(n_flows, np.int64)].ravel().tolist())
+
+
+def _numbered(seen: Seen, tenants: Sequence[Sequence[int]]) -> Ints:
+    """Number tenants from 1 on, in an order that files and points have no part in."""
+    number = np.zeros(len(seen.place), np.int64)
+    tunnels = sorted((sorted(seen.tunnel[nodes].tolist())[::-1], nodes) for nodes in tenants)
+    for at, (_, nodes) in enumerate(tunnels, 1):
+        number[nodes] = at
+    return number

@@ -75,6 +75,25 @@ impl Identity {
             self.unaddressed.digest()
         }
     }
+
+    /// The same packet of a tenant whose hosts have the addresses of others; with `in_content` not even
+    /// its content is another tenant's.
+    #[must_use]
+    pub fn of_tenant(&self, tenant: u64, in_content: bool) -> Self {
+        let own = |number: u64| fold(number, tenant);
+        let mut unaddressed = self.unaddressed;
+        unaddressed.tuple_hash = own(unaddressed.tuple_hash);
+        if in_content {
+            unaddressed.content = own(unaddressed.content);
+        }
+        Self {
+            key: own(self.key),
+            pair: own(self.pair),
+            flow: own(self.flow),
+            unaddressed,
+            ..*self
+        }
+    }
 }
 
 /// The class of a packet, an index into [`Prefixes`].

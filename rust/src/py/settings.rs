@@ -9,6 +9,7 @@ use crate::base::hash::Seed;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
 use crate::reading::filter::Filter;
+use crate::reading::tenants::{Inside, Tenant, Tenants};
 use crate::reading::translations::Translations;
 use crate::stamp::Times;
 use crate::wire::{Decoder, parse_decode};
@@ -25,6 +26,7 @@ pub(super) struct Settings {
     one_in: u64,
     prefixes: Prefixes,
     libpcap: Option<String>,
+    tenants: Option<Arc<Tenants>>,
     translations: Option<Arc<Translations>>,
     times: Times,
 }
@@ -32,7 +34,7 @@ pub(super) struct Settings {
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new()))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, tenants=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
@@ -41,6 +43,7 @@ impl Settings {
         one_in: u64,
         prefixes: Option<Vec<u32>>,
         libpcap: Option<String>,
+        tenants: Option<(Vec<Vec<(Inside, Tenant)>>, bool)>,
         translations: Option<PyRef<'_, Learned>>,
         stamp_names: Vec<Option<String>>,
         stamps: Option<Vec<Vec<Option<FoundValues>>>>,
@@ -54,6 +57,7 @@ impl Settings {
             one_in,
             prefixes: prefixes.unwrap_or(WHOLE),
             libpcap,
+            tenants: tenants.map(|(known, are_alike)| Arc::new(Tenants::new(known, are_alike))),
             translations: translations.map(|learned| learned.translations()),
             times: match stamps {
                 Some(stamps) => Times::Known(known(stamps, &last_bit_bps)),
@@ -99,6 +103,7 @@ impl Settings {
             prefixes: self.prefixes,
             seed: Seed::PUBLIC,
             one_in: self.one_in.max(1),
+            tenants: self.tenants.clone(),
             translations: self.translations.clone(),
             times: self.times.clone(),
         })

@@ -1,13 +1,14 @@
 //! Reading: one frame to one identified packet, the same way in every pass.
 //!
 //! A frame gets its time ([`crate::stamp`]), tunnel packets in fragments are put together
-//! ([`fragments`]), [`filter`] leaves out what the user did not ask for, and [`translations`] gives a
-//! flow the addresses that all points agree on. [`ReadOutcome`] is what became of it.
+//! ([`fragments`]), [`filter`] leaves out what the user did not ask for, [`tenants`] tells apart flows with
+//! the same addresses, and [`translations`] gives a flow the addresses that all points agree on. [`ReadOutcome`] is what became of it.
 
 pub mod filter;
 pub mod fragments;
 mod passes;
 mod progress;
+pub mod tenants;
 pub mod translations;
 
 pub use passes::{for_each_file, read_frames};
@@ -23,6 +24,7 @@ use filter::Filter;
 use fragments::{Fragments, Reassembly};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tenants::Tenants;
 use translations::Translations;
 
 /// How frames are read: shared by all threads of a pass.
@@ -39,6 +41,8 @@ pub struct Reading {
     pub seed: Seed,
     /// Keep packets whose identity is 0 modulo this.
     pub one_in: u64,
+    /// Whose packets a tunnel has, where tenants have the same addresses; `None` if none have.
+    pub tenants: Option<Arc<Tenants>>,
     /// Flows that are known by other addresses elsewhere; `None` if there are none.
     pub translations: Option<Arc<Translations>>,
     /// Whose times frames have.
@@ -48,6 +52,7 @@ pub struct Reading {
 /// What the frames of a file that were read tell of the next one, in a pass over it.
 #[derive(Default)]
 pub struct History {
+    file: usize,
     /// The stamps.
     pub stamper: Stamper,
     /// Parts of tunnel packets.
@@ -85,6 +90,7 @@ impl Reading {
             prefixes: WHOLE,
             seed: Seed::PUBLIC,
             one_in: 1,
+            tenants: None,
             translations: None,
             times: Times::default(),
         }
@@ -138,6 +144,7 @@ impl Reading {
     #[must_use]
     pub fn history(&self, file: usize) -> History {
         History {
+            file,
             stamper: self.stamps(file).map(Stamper::new).unwrap_or_default(),
             ..History::default()
         }
@@ -173,18 +180,19 @@ impl Reading {
         self.decoder
             .decode_next(frame, &mut history.predictions, packet);
         let time = history.stamper.stamp(frame, packet, &self.decoder);
+        let file = history.file;
         if !packet.is_in_parts() {
-            return (self.judge(how, frame, frame, packet, time), *frame);
+            return (self.judge((file, how), frame, frame, packet, time), *frame);
         }
         let decode = |whole: &Frame<'_>, packet: &mut Packet| {
             self.decoder.decode_frame(whole, packet);
         };
         match history.fragments.take(frame, packet, decode) {
-            Reassembly::Own => (self.judge(how, frame, frame, packet, time), *frame),
+            Reassembly::Own => (self.judge((file, how), frame, frame, packet, time), *frame),
             Reassembly::Part => (self.judge_part(frame, packet), *frame),
             Reassembly::Whole => {
                 let whole = history.fragments.whole(frame);
-                (self.judge(how, frame, &whole, packet, time), whole)
+                (self.judge((file, how), frame, &whole, packet, time), whole)
             }
         }
     }
@@ -193,7 +201,7 @@ impl Reading {
     #[inline(always)]
     fn judge(
         &self,
-        how: Identify,
+        (file, how): (usize, Identify),
         frame: &Frame<'_>,
         whole: &Frame<'_>,
         packet: &Packet,
@@ -211,7 +219,10 @@ impl Reading {
                 _ => ReadOutcome::Untimed,
             };
         }
-        let identity = how(packet, whole.bytes, &self.prefixes, self.seed);
+        let mut identity = how(packet, whole.bytes, &self.prefixes, self.seed);
+        if let Some(tenants) = &self.tenants {
+            tenants.tell(file, (frame.interface, packet.tunnel_id), &mut identity);
+        }
         if self.one_in > 1 && !self.is_sampled(packet, whole.bytes) {
             return ReadOutcome::Unsampled;
         }
