@@ -30,13 +30,13 @@ FOLDER = Path(__file__).parent / "reference"
 def tables() -> Iterator[str]:
     """Describe every column of every table."""
     yield "# Tables\n"
-    yield "A column that may be null says so; every other always has a value."
+    yield "A column is null only where its type reads *null*."
     for table in (*TABLES, BLOCKS, *TRIP_TABLES, *TRAFFIC_TABLES, *BREAKDOWN_TABLES):
         yield f"\n## {table.name}\n\n{table.meaning.capitalize()}.\n"
         yield "| column | type | unit | meaning |\n| --- | --- | --- | --- |"
         for column in table.columns:
             kind = f"{column.type}, null" if column.is_nullable else column.type
-            yield f"| {column.name} | {kind} | {column.unit} | {column.meaning} |"
+            yield f"| `{column.name}` | {kind} | {column.unit} | {column.meaning} |"
 
 
 def exceptions() -> Iterator[str]:
@@ -86,9 +86,9 @@ def _sentence(text: str) -> str:
 
 
 def capture_points() -> Iterator[str]:
-    """Give every profile's paths, tunnels and clocks; `pcaplat points NAME` tells the rest."""
+    """Give every profile's paths, tunnels and clocks; `pcaplat points NAME` shows the rest."""
     yield "# Capture points\n\nThe profiles that ship with pcaplat, made from `capture_points/`."
-    yield "`pcaplat points NAME` shows one whole: every point's commands, pitfalls and sources."
+    yield "`pcaplat points NAME` shows one in full: commands, pitfalls and sources of each point."
     for name in profile_names():
         profile = load_profile(name)
         yield f"\n## {name}\n\n{profile.platform}. {profile.summary}.\n"
@@ -116,23 +116,24 @@ def _profile_facts(profile: Profile) -> Iterator[tuple[str, str]]:
 def formats() -> Iterator[str]:
     """List every file format, layer and way to reach one."""
     found = _native.formats()
-    yield "# Formats\n\nWhat is read of captures, made from `rust/src/file`, `wire`"
-    yield "and `stamp`: each with where it is specified."
+    yield "# Formats\n\npcaplat reads these files, layers and timestamps."
+    yield "The page is made from `rust/src/file`, `wire` and `stamp`."
     yield "\n## Files\n\n| format | specified in |\n| --- | --- |"
     yield from (f"| {name} | {spec} |" for name, spec, _ in found.files)
     for name, _, variants in found.files:
         if variants:
-            yield f"\n{name} as these wrote it is told apart:\n"
+            yield f"\nVariants of {name} that pcaplat distinguishes:\n"
             yield from (f"- {variant}" for variant in variants)
-    yield "\nEach may be compressed, in one member or several:\n"
+    yield "\nEach file may be compressed, in one member or several:\n"
     yield from (f"- {codec}" for codec in found.codecs)
-    yield "\n## Layers\n\nA layer is found by itself behind what stands in the last column, and by"
-    yield "`--decode KIND=N:LAYER` behind what you say.\n"
+    yield "\n## Layers\n\npcaplat finds a layer behind the layers of the last column."
+    yield "`--decode KIND=N:LAYER` adds a further port or type.\n"
     yield "| layer | specified in | behind |\n| --- | --- | --- |"
     for name, spec, parents in found.layers:
         yield f"| `{name}` | {spec} | {', '.join(f'`{parent}`' for parent in parents)} |"
-    yield "\n## Times inside frames\n\nFound by themselves, and used in place of the file's: see"
-    yield "[timestamps](../capture/timestamps.md).\n\n| stamp | specified in |\n| --- | --- |"
+    yield "\n## Times inside frames\n\npcaplat finds these timestamps, and uses them in place"
+    yield "of the file's time: see [timestamps](../capture/timestamps.md).\n"
+    yield "| timestamp | specified in |\n| --- | --- |"
     yield from (f"| `{name}` | {spec} |" for name, spec in found.stamps)
 
 

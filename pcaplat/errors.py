@@ -1,4 +1,4 @@
-"""What pcaplat raises: unusable input, missing evidence, a failing engine.
+"""Exceptions that pcaplat raises: unusable input, missing evidence, a failing engine.
 
 ```
 PcaplatError
@@ -15,8 +15,8 @@ PcaplatError
 
 `FileNotFoundError`, `PermissionError`, `IsADirectoryError` and the like pass through as they are.
 A damaged frame, an unmatched packet or a doubtful clock is no exception but a value in a row and
-a warning; a claim that fails is a verdict. Every message says what, where, the evidence, and what
-to do.
+a warning; a claim that fails is a verdict. Every message names the place, the problem and an
+action.
 """
 
 from difflib import get_close_matches
@@ -67,9 +67,9 @@ class InputError(PcaplatError, ValueError):
     def too_many_points(cls, n: int, limit: int, file: str, n_of_file: int) -> "InputError":
         """Refuse to relate every point with every other without end."""
         return cls(
-            f"the captures hold {n} capture points, of which {file} holds {n_of_file}: each is "
-            f"compared with each, which is done for {limit} at most; give fewer captures, or only "
-            "the interfaces of the path (tshark -Y 'frame.interface_id == 3' -w writes one apart)"
+            f"the captures hold {n} capture points, {n_of_file} of them in {file}; pcaplat "
+            f"compares at most {limit} points with each other; give fewer captures, or only the "
+            "interfaces of the path (tshark -Y 'frame.interface_id == 3' -w extracts one)"
         )
 
     @classmethod
@@ -81,16 +81,16 @@ class InputError(PcaplatError, ValueError):
     def apart_from_path(cls, option: str, name: str, path: list[str]) -> "InputError":
         """Refuse a point whose clock cannot be related to the path's."""
         return cls(
-            f"{option} {name}: shares no packet with the path, so its clock says nothing about it; "
-            f"choose one of: {', '.join(path)}"
+            f"{option} {name}: shares no packet with the path, so its clock cannot be related "
+            f"to it; choose one of: {', '.join(path)}"
         )
 
     @classmethod
     def too_few_points(cls, known: list[str]) -> "InputError":
         """Ask for a second capture."""
         return cls(
-            f"one capture point alone ({', '.join(known)}) says nothing about a path; give the "
-            "captures of two or more points"
+            f"one capture point alone ({', '.join(known)}) shows no path; give the captures of "
+            "two or more points"
         )
 
     @classmethod

@@ -153,8 +153,8 @@ def _warnings(
     n_untold = sum(row["n_untold"] for row in rows)
     if n_untold:
         text = (
-            f"{n_untold} frames cannot be told from others or were cut and joined on the way, so "
-            "their trials have no throughput; give each frame a number in its payload"
+            f"{n_untold} frames cannot be distinguished from others, or were split or joined "
+            "on the way; their trials have no throughput; give each frame a number in its payload"
         )
         yield _warning("untold-frames", text)
     for row in results:

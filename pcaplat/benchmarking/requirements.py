@@ -61,7 +61,7 @@ Finding = tuple[str, str]
 _LEARNING: Finding = (INVISIBLE, "what the devices had learned is in no capture")
 _TAG: Finding = (
     INVISIBLE,
-    "no tag can be told from other payload; every frame was timed, which says more than one does",
+    "a tag looks like any other payload; pcaplat timed every frame, which is more than one",
 )
 _LINE: Finding = (INVISIBLE, "the line's rate is in no capture; see the table for rates and loss")
 
@@ -76,16 +76,16 @@ LATENCIES = {
 def _definition(asked: TrialEvidence) -> Finding:
     if any(moment is None for both in asked.moments for moment in both):
         return INVISIBLE, (
-            "latencies are differences of stamps: of first or last bit, captures do not say; "
-            "--stamped-at POINT=first-bit or last-bit does"
+            "latencies are differences of timestamps; captures do not show whether these mark the "
+            "first or the last bit; declare it with --stamped-at POINT=first-bit or last-bit"
         )
     meant = sorted(LATENCIES[both] for both in asked.moments if both in LATENCIES)
     others = sorted(" to ".join(map(str, both)) for both in asked.moments - LATENCIES.keys())
     if not others:
         return FOUND, f"as declared, from {'; and '.join(meant)}"
     return LACKING, (
-        f"as declared, from {', '.join(others)}, which is neither; --link-rate takes stamps of the "
-        "last bit back to the first, a host's are of no bit"
+        f"as declared, from {', '.join(others)}, which is neither; --link-rate moves timestamps of "
+        "the last bit to the first; timestamps of a host mark no bit"
     )
 
 

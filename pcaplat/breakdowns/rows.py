@@ -30,9 +30,9 @@ LATENCIES = {"p50_ns": 0.5, "p99_ns": 0.99}
 VARIATIONS = {"ipdv_p50_ns": 0.5, "ipdv_p99_ns": 0.99}
 
 NONE_CAME = "none of these packets came through"
-UNRELATED = "the clocks of the two points cannot be related, so a one-way latency cannot be told"
+UNRELATED = "the clocks of the two points cannot be related, so no one-way latency is reported"
 NOT_AMONG = f"intervals are resampled for the {MOST_RESAMPLED:,} rows with the most packets only"
-ONE_SIZE = "all frames are equally long, so nothing tells what a byte costs"
+ONE_SIZE = "all frames have the same length, so the cost of a byte is unknown"
 PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
 NO_NAMES = {"flow": "not IP", "dscp": "not IP", "tunnel": "no tunnel"}
 FIRST_NAMES = {

@@ -56,7 +56,7 @@ PANELS = dict.fromkeys(COMMANDS, MEASURE) | dict.fromkeys(
     ("validate", "plan", "init", "compare", "rfc2544", "audit"), PROVE
 )
 EXAMPLES = (
-    "pcaplat lint *.pcap                     what in these captures will mislead",
+    "pcaplat lint *.pcap                     problems that affect the figures",
     "pcaplat merge *.pcap                    where the time went, segment by segment",
     "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all",
     "pcaplat points                          where to capture, and the commands for it",
@@ -90,7 +90,9 @@ AGAIN_S = 0.01
 """After so long, what asked the program to end is said again where nobody could hear it."""
 OUTPUT, RUNNING = "Output", "Running"
 """Groups of options in the help."""
-Format = Annotated[str, typer.Option("--format", help="What stdout gets.", rich_help_panel=OUTPUT)]
+Format = Annotated[
+    str, typer.Option("--format", help="Format of standard output.", rich_help_panel=OUTPUT)
+]
 
 
 def main() -> NoReturn:
@@ -183,8 +185,8 @@ def _message(problem: BaseException) -> str:
     if NO_THREAD.search(str(problem)):
         return "the system gave no further thread: raise the limit (ulimit -u), or give fewer cores"
     return (
-        f"a bug in pcaplat, {type(problem).__name__}: {problem}; please report this line, and what "
-        f"it says with {TRACEBACK}=1 in the environment"
+        f"a bug in pcaplat, {type(problem).__name__}: {problem}; please report this line, and the "
+        f"output with {TRACEBACK}=1 in the environment"
     )
 
 

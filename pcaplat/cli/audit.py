@@ -19,7 +19,7 @@ def command(
         ),
     ] = None,
     format_: Format = "table",
-    quiet: Annotated[bool, Option("--quiet", help="Nothing on stderr but errors.")] = False,
+    quiet: Annotated[bool, Option("--quiet", help="Print nothing on stderr but errors.")] = False,
 ) -> None:
     """Recompute published tables from their own raw numbers, cell by cell."""
     from pcaplat.auditing import audit

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pcaplat.capturing import CaptureLimits, LiveCapture
 
 EXAMPLES = (
-    "pcaplat capture vnic=vnet0 uplink=eth0 -o run1                    until Ctrl-C",
+    "pcaplat capture vnic=vnet0 uplink=eth0 -o run1     until Ctrl-C",
     "pcaplat capture vnic=vnet0 uplink=eth0 -o run1 --duration 30s --merge",
-    "pcaplat capture web=netns:pod1/eth0 node=eth0 --filter 'tcp port 443' -o run1 --live 1s",
+    "pcaplat capture web=netns:pod1/eth0 node=eth0 -o run1 --live 1s",
     "ssh host2 tcpdump -U -w - -i eth0 | pcaplat capture near=eth0 far=- -o run1",
 )
 LOOKS_UP_S = 0.1
@@ -156,7 +156,7 @@ def command(
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Capture at several points at once, until Ctrl-C or a limit, one pcapng file a point."""
+    """Capture at several points at once, one pcapng file per point, until Ctrl-C or a limit."""
     from pcaplat.capturing import LiveCapture
 
     sizes = {"snap_bytes": parse_bytes("--snaplen", snaplen)} if snaplen else {}

@@ -25,14 +25,14 @@ WarmUp = Annotated[
     Option(
         "--warm-up",
         metavar="DURATION",
-        help="Left out at either end of a run. Default: 1 s or 2 %, at most 5 %; 0s: nothing.",
+        help="Time to leave out at each end of a run. Default: 1 s or 2 %, at most 5 %.",
     ),
 ]
 AcceptOrder = Annotated[
     bool,
     Option(
         "--accept-order",
-        help="Judge runs that are not interleaved as if nothing else had changed; it is said.",
+        help="Assume that nothing else changed between runs that are not interleaved.",
     ),
 ]
 SOURCE = (
@@ -41,18 +41,22 @@ SOURCE = (
 )
 Baseline = Annotated[
     str,
-    Argument(metavar="BASELINE", show_default=False, help=f"What to compare with. {SOURCE}"),
+    Argument(
+        metavar="BASELINE", show_default=False, help=f"The scenario to compare with. {SOURCE}"
+    ),
 ]
 Treatment = Annotated[
     str | None,
     Argument(
         metavar="[TREATMENT]",
         show_default=False,
-        help="What to compare, likewise. May be left out for a study file of two scenarios.",
+        help="The other scenario, in the same forms. May be left out for a study of two scenarios.",
     ),
 ]
 
-Confidence = Annotated[float, Option("--confidence", metavar="SHARE", help="Of every interval.")]
+Confidence = Annotated[
+    float, Option("--confidence", metavar="SHARE", help="Confidence level of every interval.")
+]
 FailAbove = Annotated[
     str | None,
     Option(
@@ -66,7 +70,7 @@ HistoryDir = Annotated[
     Option(
         "--history",
         metavar="DIR",
-        help="Keep the comparison there, and say since when a segment is slower or faster.",
+        help="Keep the comparison in DIR, and report since when a segment is slower or faster.",
     ),
 ]
 
@@ -87,7 +91,7 @@ def command(
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
-    """Take the difference of two scenarios, run by run where there are three runs or more."""
+    """Compare two scenarios: the difference of each figure, with its interval."""
     prepare(output_dir, overwrite=overwrite)
     from pcaplat.comparing import compare
 

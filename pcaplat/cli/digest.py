@@ -10,8 +10,8 @@ from pcaplat.cli.options import OF_DIGEST, Captures, NoProgress, Quiet, offering
 from pcaplat.cli.progress import progress_line
 
 EXAMPLES = (
-    "pcaplat digest uplink.pcap --key shared.key       writes uplink.digest",
-    "pcaplat merge vnic.digest uplink.digest           as with the captures",
+    "pcaplat digest uplink.pcap --key shared.key    writes uplink.digest",
+    "pcaplat merge vnic.digest uplink.digest        as with the captures",
 )
 
 
@@ -38,7 +38,7 @@ def command(
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Write a digest of each capture: what merge asks, without payload and addresses."""
+    """Write a digest of each capture: merge can use it, and it has no payload or addresses."""
     from pcaplat.digesting import digest
 
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
@@ -46,6 +46,6 @@ def command(
     print_found(format_, "digest", made)
     if made["is_new_key"] and not options.get("key"):
         once = "made under a key of this call alone: only these digests can be compared"
-        note(f"{once}; for others too, say --key FILE", is_quiet=quiet)
+        note(f"{once}; to compare with other captures, add --key FILE", is_quiet=quiet)
     elif made["is_new_key"]:
         note(f"{options['key']}: a new key; give it to who makes the other digests", is_quiet=quiet)

@@ -12,7 +12,7 @@ from pcaplat.outputs.folder import check_file, new_file
 
 EXAMPLES = (
     "pcaplat init run1/*.pcap                   the captures of one run",
-    "pcaplat init plain tunnel -o study.toml    a folder a scenario, with a folder for each run",
+    "pcaplat init plain tunnel -o study.toml    a folder for each scenario",
 )
 Given = Annotated[
     list[str],
@@ -39,7 +39,7 @@ def command(
     file: File = Path("study.toml"),
     quiet: Quiet = False,
 ) -> None:
-    """Write a study file with points, order and clocks from captures, to be corrected and named."""
+    """Write a draft study file: points, order and clocks, as found in captures."""
     from pcaplat.study.draft import draft_study
 
     if file.exists() or file.is_symlink():

@@ -20,7 +20,7 @@ def command(
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Say what in captures will mislead, before you measure."""
+    """List problems in captures that affect the figures, before you measure."""
     from pcaplat.linting import lint
 
     for name, files, chosen in _jobs(captures, options):

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all    one clock stamped both",
-    "pcaplat merge *.pcap --filter 'tcp port 443' -o out       all tables, as Parquet and JSON",
+    "pcaplat merge *.pcap                                    points: the file names",
+    "pcaplat merge vm=a.pcap uplink=b.pcap --same-clock all",
+    "pcaplat merge *.pcap --filter 'tcp port 443' -o out     files in the folder out",
 )
 Pcapng = Annotated[
     bool, Option("--pcapng", help="With -o: write merged.pcapng too.", rich_help_panel=OUTPUT)
@@ -52,7 +53,7 @@ Unmatched = Annotated[
     bool,
     Option(
         "--unmatched",
-        help="With -o: write the frames matched nowhere too, as captured.",
+        help="With -o: write the frames that no other point captured, too.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -61,7 +62,7 @@ Lost = Annotated[
     Option(
         "--lost",
         metavar="FILE.pcapng",
-        help="Write the frames that were lost there.",
+        help="Write the lost packets, each as its last point captured it.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -79,7 +80,7 @@ Table = Annotated[
     Option(
         "--table",
         metavar="NAME",
-        help="With --format csv: which table, e.g. matches.",
+        help="With --format csv: the table to print, e.g. matches.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -91,7 +92,7 @@ Verbose = Annotated[
     Option(
         "--verbose",
         "-v",
-        help="Show all: the next three, distributions and notes.",
+        help="Show --clocks, --requests, --budget, distributions and notes.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -102,12 +103,17 @@ ShowRequests = Annotated[
     bool,
     Option(
         "--requests",
-        help="Show round trips by segment and kind of request.",
+        help="Show round trips per segment and kind of transaction.",
         rich_help_panel=OUTPUT,
     ),
 ]
 ShowBudget = Annotated[
-    bool, Option("--budget", help="Show what limits the figures most.", rich_help_panel=OUTPUT)
+    bool,
+    Option(
+        "--budget",
+        help="Show the largest source of uncertainty of each mean.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 
@@ -133,7 +139,7 @@ def command(
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Match the packets of several captures of one path, and time every segment."""
+    """Match the packets of several captures of one path, and report the latency per segment."""
     folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
     folder.check(captures)
     _check_picture(plot, captures, output_dir)

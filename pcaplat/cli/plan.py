@@ -18,7 +18,7 @@ Pilot = Annotated[
     Option(
         "--pilot",
         metavar="[SCENARIO=]DIR",
-        help="Runs that were made already, to tell what runs scatter by. Repeatable.",
+        help="Runs made already, which show how much runs differ. Repeatable.",
     ),
 ]
 
@@ -33,7 +33,7 @@ def command(
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
-    """Say how many runs of how many packets decide each claim, with a power of 80 % and 95 %."""
+    """Estimate the runs and packets that decide each claim, with a power of 80 % and 95 %."""
     del quiet
     from pcaplat.validating.planning import plan
 

@@ -55,12 +55,12 @@ TIMES_SEEN = {
     "unknown": "how often a packet is seen is unknown",
 }
 DIRECTIONS = {
-    "epb_flags": "told by the file's packet flags",
-    "sll_pkttype": "told by the cooked header",
-    "erspan_D": "told by ERSPAN's D bit",
-    "filename": "told by which file it is",
-    "mac_table": "told by MAC addresses",
-    "none": "not told",
+    "epb_flags": "from the file's packet flags",
+    "sll_pkttype": "from the cooked header",
+    "erspan_D": "from ERSPAN's D bit",
+    "filename": "a file for each direction",
+    "mac_table": "from MAC addresses",
+    "none": "unknown",
 }
 RELATIVE = {
     "vswitch_relative": "; in and out are the virtual switch's",
@@ -79,7 +79,9 @@ CONTINUED = {"sh": " \\", "powershell": " `"}
 
 
 def command(
-    name: Annotated[str | None, Argument(metavar="[NAME]", help="A profile, or a file.")] = None,
+    name: Annotated[
+        str | None, Argument(metavar="[NAME]", help="A profile that ships with pcaplat, or a file.")
+    ] = None,
 ) -> None:
     """List the capture-point profiles, or show one with the commands that capture there."""
     from pcaplat.points import load_profile

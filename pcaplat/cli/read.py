@@ -21,7 +21,10 @@ def command(
     captures: Captures,
     format_: Annotated[
         str | None,
-        Option("--format", help="What stdout gets: csv (default), or a JSON object a line."),
+        Option(
+            "--format",
+            help="Format of standard output: csv (default), or json, one object per line.",
+        ),
     ] = None,
     file: Annotated[
         Path | None,
@@ -59,7 +62,7 @@ def _format_of(file: Path, asked: str | None) -> str:
     if found is None or asked not in (None, found):
         *endings, last = (f".{name}" for name in names)
         raise OptionError(
-            f"--output {file}: the name says the format, and must end in {', '.join(endings)} or "
+            f"--output {file}: the format is unknown; the name must end in {', '.join(endings)} or "
             f"{last}" + (f" (and --format {asked} contradicts it)" if found else "")
         )
     return found

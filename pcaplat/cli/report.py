@@ -8,7 +8,7 @@ from typer import Argument
 from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 
-EXAMPLES = ("pcaplat report out    report.html of what pcaplat merge -o out wrote",)
+EXAMPLES = ("pcaplat report out    out: a folder that merge -o wrote",)
 
 
 def command(
@@ -22,7 +22,7 @@ def command(
     ],
     quiet: Quiet = False,
 ) -> None:
-    """Write report.html of a merge -o folder anew: one file, for any browser, without network."""
+    """Write report.html again from a merge -o folder: one file for any browser, offline."""
     from pcaplat.outputs.page.saved import write_report
 
     note(f"{write_report(folder)}: written", is_quiet=quiet)

@@ -19,7 +19,7 @@ Trials = Annotated[
         metavar="CAPTURE...",
         show_default=False,
         help="PATH or POINT=PATH; or a folder that merge -o wrote; or STUDY.toml[:SCENARIO], "
-        "each run of which is one trial.",
+        "where each run is one trial.",
     ),
 ]
 
@@ -31,13 +31,13 @@ def command(
     overwrite: Overwrite = False,
     format_: Format = "table",
     tolerance: Annotated[
-        str, Option(metavar="SHARE", help="What may be lost at the rate named PDR, e.g. 0.01%.")
+        str, Option(metavar="SHARE", help="Loss allowed at the rate called PDR, e.g. 0.01%.")
     ] = "0.01%",
     *,
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
-    """Assemble RFC 2544's trials: loss and latency by size and rate, and what the trials lacked."""
+    """Evaluate RFC 2544 trials: loss and latency by frame size and rate, and missing evidence."""
     prepare(output_dir, overwrite=overwrite)
     share = tolerance_of(tolerance)
     if options.get("sample", 1) > 1:

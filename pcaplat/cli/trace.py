@@ -15,8 +15,8 @@ from pcaplat.errors import OptionError
 from pcaplat.outputs.folder import check_file
 
 EXAMPLES = (
-    "pcaplat trace out uplink.pcap:1234                 out: a folder that merge -o wrote",
-    "pcaplat trace *.pcap uplink:1234 --flow            its connection too, as a ladder",
+    "pcaplat trace out uplink.pcap:1234           out: a folder that merge -o wrote",
+    "pcaplat trace *.pcap uplink:1234 --flow      its connection too, as a ladder",
     "pcaplat trace out --lost --plot ladder.svg",
 )
 FRAME = re.compile(r".+:\d+", re.DOTALL)
@@ -28,18 +28,22 @@ Given = Annotated[
     Argument(
         metavar="DIR|CAPTURE... [FILE:FRAME]",
         show_default=False,
-        help="A folder of merge -o, or captures; then the frame whose packet is followed.",
+        help="A folder that merge -o wrote, or captures; then the frame to follow.",
     ),
 ]
 Slowest = Annotated[
-    int, Option("--slowest", min=0, metavar="N", help="Follow the N slowest of each segment.")
+    int,
+    Option("--slowest", min=0, metavar="N", help="Follow the N slowest packets of each segment."),
 ]
 Lost = Annotated[bool, Option("--lost", help="Follow the packets that were lost.")]
 Flow = Annotated[
     bool, Option("--flow", help="Draw the connection around the first packet, as a ladder.")
 ]
 Most = Annotated[
-    int, Option("--most", min=1, metavar="N", help="Packets of a flow, or lost, at most.")
+    int,
+    Option(
+        "--most", min=1, metavar="N", help="Show at most N packets of a flow, or N lost packets."
+    ),
 ]
 Plot = Annotated[
     Path | None,
@@ -66,7 +70,7 @@ def command(
     quiet: Quiet = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Follow a packet along the path: sightings, latencies, changed headers, and its end."""
+    """Follow a packet along the path: each point, latency, changed headers, and its end."""
     from pcaplat.tracing import trace
 
     sources, frame = _told_apart(given, is_chosen=slowest > 0 or lost)

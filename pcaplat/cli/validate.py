@@ -37,14 +37,14 @@ Results = Annotated[
     ),
 ]
 ClaimIds = Annotated[
-    list[str] | None, Option("--claim", metavar="ID", help="Judge this one. Repeatable.")
+    list[str] | None, Option("--claim", metavar="ID", help="Judge this claim only. Repeatable.")
 ]
 ScenarioName = Annotated[
     str | None,
     Option(
         "--scenario",
         metavar="NAME",
-        help="What captures given by themselves are of, for claims that name a scenario.",
+        help="Scenario of the captures, for claims that name a scenario.",
     ),
 ]
 
@@ -64,7 +64,7 @@ def command(
     options: dict[str, Any],
     quiet: Quiet = False,
 ) -> None:
-    """Judge claims by captures: held, refuted, or undecided and why."""
+    """Test claims against captures: each is held, refuted, or undecided, with the reason."""
     del quiet
     prepare(output_dir, overwrite=overwrite)
     from pcaplat.validating import validate

@@ -48,7 +48,7 @@ def command(
     overwrite: Replace = False,
     quiet: Quiet = False,
 ) -> None:
-    """Install a plugin and a profile for merged.pcapng into your Wireshark."""
+    """Install a plugin and a profile for merged.pcapng into Wireshark."""
     del action
     folders = _folders()
     config = config or folders["Personal configuration"]

@@ -81,8 +81,8 @@ def _by_turns(file: int, interface: int, own: Mapping[str, Ints]) -> Iterator[Sp
     if lo_ns <= hi_ns:
         text = (
             f"at {format_count(n_changes)} changes of direction in "
-            f"{format_count(int(says_so.sum()))} flow(s) the stamps of one direction are "
-            f"{format_ns(lo_ns)} to {format_ns(hi_ns)} before those of the other"
+            f"{format_count(int(says_so.sum()))} flow(s) the timestamps of one direction are "
+            f"{format_ns(lo_ns)} to {format_ns(hi_ns)} before the timestamps of the other"
         )
         yield Split(file, interface, lo_ns, hi_ns, n_changes, text)
 
@@ -108,7 +108,7 @@ def _by_acks(file: int, interface: int, own: Mapping[str, Ints]) -> Iterator[Spl
         least_ns = int(own["early_ns"].max())
         text = (
             f"{format_count(n_early)} of {format_count(n_data)} TCP segments of one direction are "
-            f"stamped after the acknowledgment of their bytes, by up to {format_ns(least_ns)}"
+            f"timestamped after the acknowledgment of their bytes, by up to {format_ns(least_ns)}"
         )
         yield Split(file, interface, least_ns, None, n_early, text)
 

@@ -205,8 +205,8 @@ def _check_interface(name: str, point: str, one: InterfaceFacts) -> list[Diagnos
         found.append(Diagnostic("unknown-link", point, f"{name}: {one.why_unread}", file=name))
     if one.n_dropped:
         text = (
-            f"{name}: the capture itself dropped {one.n_dropped:,} packets, which count as not "
-            "seen there, not as lost"
+            f"{name}: the capture itself dropped {one.n_dropped:,} packets; they count as not "
+            "captured, not as lost, except at the last point of the path"
         )
         remedy = "give it a larger buffer (tcpdump -B) or a filter"
         found.append(Diagnostic("capture-drops", point, text, "", remedy, name))

@@ -34,7 +34,7 @@ def short_classes(prefixes: Sequence[int]) -> list[bool]:
 
 MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
 LARGER = "a larger MTU underneath, or a smaller one inside, spares the network this"
-ALIKE = "those that look alike so far are ambiguous at every point"
+ALIKE = "frames with equal captured bytes are ambiguous at every point"
 
 
 def check_packets(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:
@@ -82,7 +82,7 @@ def _check_short_identities(
         if n_cut:
             text = (
                 f"{capture.name}: {format_count(n_cut)} frames are cut before their innermost IP "
-                "header ends, so that nothing tells what they carry"
+                "header ends, so their content is unknown"
             )
             point = capture.point or stem(capture.name)
             diagnostics.append(Diagnostic("short-packet-id", point, text, "", MORE, capture.name))
@@ -111,7 +111,7 @@ def _of_fragments(seen: FragmentCounts) -> str:
     failed = [
         f"{format_count(n)} {why}"
         for n, why in (
-            (seen.n_unfinished, "of which fragments are missing"),
+            (seen.n_unfinished, "whose fragments are incomplete"),
             (seen.n_contradictory, "whose fragments contradict each other"),
         )
         if n
@@ -121,5 +121,7 @@ def _of_fragments(seen: FragmentCounts) -> str:
         "have the time of the last one"
     )
     if failed:
-        text += f"; not read: {', '.join(failed)}, so what is inside counts as not seen there"
+        text += (
+            f"; not read: {', '.join(failed)}, so the packets inside count as not captured there"
+        )
     return text

@@ -113,8 +113,8 @@ def _check_checksums(captures: Sequence[Capture], facts: Sequence[FileFacts]) ->
         f"their network card: {'; '.join(texts)}"
     )
     consequence = (
-        "no figure: checksums recognise no packet; but these frames were stamped in a host, before "
-        "its card, and who checks them (Wireshark, tcpdump -v) calls them damaged"
+        "no figure: checksums recognise no packet; but these frames were timestamped in a host, "
+        "before its network card, and Wireshark or tcpdump -v marks them as damaged"
     )
     remedy = (
         "none is needed; to have them whole, ethtool -K INTERFACE tx off, or capture on the wire"

@@ -41,7 +41,7 @@ def _of_interface(capture: Capture, one: InterfaceFacts) -> Iterator[Diagnostic]
     if shown > max(declared, 1.0) and one.n_frames >= ENOUGH_STAMPS:
         finer = "" if declared >= 1 else "less than "
         text = (
-            f"{file}: declares stamps of {finer}{format_step(max(declared, 1.0))}, but all "
+            f"{file}: declares timestamps of {finer}{format_step(max(declared, 1.0))}, but all "
             f"{format_count(one.n_frames)} are multiples of {format_step(shown)}"
         )
         yield diagnose("resolution-overstated", point, text, file=file)
@@ -63,7 +63,7 @@ def check_sorting(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> li
         for one in of_file.interfaces
         if one.order.n_backward and not _is_set_back(one)
     ]
-    text = f"stamped before the frame above them: {'; '.join(texts)}"
+    text = f"timestamped before the previous frame: {'; '.join(texts)}"
     return [diagnose("unsorted-frames", None, text)] if texts else []
 
 
@@ -77,9 +77,9 @@ def _backward(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
     order = one.order
     if _is_set_back(one):
         text = (
-            f"stamps go back by {format_ns(order.behind_ns)} at frame {order.behind_from}, "
-            f"and the {format_count(order.longest_behind)} frames from there on are stamped "
-            "before an earlier one"
+            f"timestamps go back by {format_ns(order.behind_ns)} at frame {order.behind_from}, and "
+            f"the next {format_count(order.longest_behind)} frames have timestamps before an "
+            "earlier frame"
         )
         yield "backward-timestamps", text
 
@@ -88,9 +88,9 @@ def _bursts(one: InterfaceFacts) -> Iterator[tuple[str, str]]:
     order, step_ns, n = one.order, resolution_ns(one), n_in_batches(one)
     if n:
         text = (
-            f"{format_count(n)} of {format_count(one.n_frames)} frames share their stamp with "
+            f"{format_count(n)} of {format_count(one.n_frames)} frames share their timestamp with "
             f"more than a port of 400 Gbit/s carries in {format_ns(step_ns)}, up to "
-            f"{format_count(order.longest_burst)} of them one stamp (from frame "
+            f"{format_count(order.longest_burst)} of them one timestamp (from frame "
             f"{order.burst_from} on)"
         )
         yield "batched-timestamps", text

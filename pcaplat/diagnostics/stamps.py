@@ -44,8 +44,8 @@ def check_stamps(
                 )
             if name and (stamps is None or stamps.name != name):
                 text = (
-                    f"{capture.name}: the profile says that frames carry {name} stamps, but none "
-                    "were found; are the frames whole (tcpdump -s 0), and is stamping switched on?"
+                    f"{capture.name}: the profile declares {name} timestamps in the frames, but "
+                    "none were found; capture whole frames (tcpdump -s 0), and switch them on"
                 )
                 diagnostics.append(
                     Diagnostic("no-inner-timestamps", point, text, file=capture.name)
@@ -58,28 +58,28 @@ def _signs(stamps: StampFacts) -> Iterator[tuple[str, str]]:
     n_all = n_stamped + stamps.n_damaged + stamps.n_without
     if not stamps.is_used:
         text = (
-            f"only {n_stamped:,} of {n_all:,} frames carry {name} stamps, so the "
-            "file's time is used for all of them; capture, or filter, the stamped ones alone"
+            f"only {n_stamped:,} of {n_all:,} frames carry {name} timestamps, so the "
+            "file's time is used for all frames; capture or filter only frames that carry them"
         )
         yield "timestamps-unused", text
         return
     if stamps.n_without:
         text = (
-            f"{stamps.n_without:,} of {n_all:,} frames lack the {name} stamp that the "
-            "others carry; their time is not known, so they are matched with none; what the "
-            "capturing host itself sends is kept away by a filter"
+            f"{stamps.n_without:,} of {n_all:,} frames lack the {name} timestamp that the "
+            "others carry; their time is unknown, so they are not matched; exclude frames that "
+            "the capturing host itself sends by a filter"
         )
         yield "timestamps-missing", text
     if stamps.n_damaged:
         text = (
-            f"{stamps.n_damaged:,} of {n_all:,} {name} stamps are damaged, or far from the "
-            "others; they are not used, and their frames are matched with none"
+            f"{stamps.n_damaged:,} of {n_all:,} {name} timestamps are damaged, or far from "
+            "the others; they are not used, and their frames are not matched"
         )
         yield "damaged-timestamps", text
     if stamps.timescale == "tai":
         text = (
-            f"{name} stamps are {format_ns(stamps.offset_ns)} ahead of the file's time, as "
-            "TAI is of UTC; they are used as they are, and the difference is part of the "
-            "clock's offset"
+            f"{name} timestamps are {format_ns(stamps.offset_ns)} ahead of the file's time, "
+            "as TAI is ahead of UTC; they are used as they are, and the difference is part of "
+            "the clock's offset"
         )
         yield "timestamps-tai", text

@@ -35,4 +35,6 @@ class DigestOptions(DecodingOptions, KeyOptions, CaptureOptions):
 
     output: str | PathLike[str] = option(".", meaning="The folder that digests are written into.")
     overwrite: bool = option(default=False, meaning="Replace digests that are there.")
-    progress: Progress | None = option(None, meaning="Told how far the reading is.")
+    progress: Progress | None = option(
+        None, meaning="Its `update` is called with the progress of reading."
+    )

@@ -27,7 +27,9 @@ def read_iperf3(text: str, where: str) -> list[CrossCheck]:
     if not isinstance(document, dict):
         raise InstrumentError.at(where, 1, "no result of iperf3", REDO)
     if document.get("error"):
-        raise InstrumentError.at(where, None, f"iperf3 says: {document['error']}", "run it again")
+        raise InstrumentError.at(
+            where, None, f"iperf3 reports: {document['error']}", "run it again"
+        )
     end = document.get("end")
     received = end.get("sum_received", end.get("sum")) if isinstance(end, dict) else None
     if not isinstance(end, dict) or not isinstance(received, dict):

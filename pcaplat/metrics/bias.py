@@ -21,12 +21,16 @@ LEAST_BYTES = 60
 
 BETWEEN_SCENARIOS = (
     ("statistical", "stays", "runs and packets scatter in both"),
-    ("resolution", "stays", "traffic may keep step with the stamps in one of them only"),
-    ("clock", "cancels", "of two-way contributions; of one-way latencies it stays"),
-    ("drift", "stays", "clocks may drift otherwise in the other"),
-    ("mirror_queue", "stays", "the wait changes with the load"),
+    ("resolution", "stays", "traffic may be in phase with the timestamps in only one scenario"),
+    ("clock", "cancels", "in round-trip contributions; in one-way latencies it stays"),
+    ("drift", "stays", "clocks may drift differently in the other scenario"),
+    ("mirror_queue", "stays", "queueing changes with the load"),
     (CONVENTION, "cancels", "first bit, last bit or host: at the same points and sizes"),
-    ("ambiguity", "stays", "other packets are ambiguous in the other; not in the interval"),
+    (
+        "ambiguity",
+        "stays",
+        "other packets are ambiguous in the other scenario; not in the interval",
+    ),
 )
 """Each term of the error budget, what becomes of it in the difference of two scenarios, and why."""
 
@@ -47,7 +51,7 @@ def between_scenarios(runs: Sequence[MeasuredRun] = ()) -> list[dict[str, Any]]:
     ]
     changed = _points_stamped_otherwise(runs)
     if changed:
-        why = f"stamps of {', '.join(changed)} do not stand for the same in all runs"
+        why = f"timestamps of {', '.join(changed)} do not mark the same moment in all runs"
         of_stamps = next(row for row in rows if row["term"] == CONVENTION)
         of_stamps |= {"between": "stays", "why": why}
     return rows
@@ -102,7 +106,7 @@ def _convention_at(run: MeasuredRun, point: str, least_bytes: int | None) -> Sta
     takes = _takes(longest, rate_bps)
     if is_first_bit(said):
         return StampConvention(0.0, f"{point}: last bit, taken back to the first by {takes}")
-    moment = "last bit" if stamped_at else "not said; the last bit"
+    moment = "last bit" if stamped_at else "not declared; the last bit"
     text = f"{point}: {moment} is later than the first by {takes}"
     if rate_bps is None:
         return StampConvention(None, text)

@@ -20,7 +20,7 @@ from pcaplat.statistics.loss_ratio import LossEstimate
 MOST_LIKELY = 3
 """Counts of independent losses hardly ever scatter by more standard deviations."""
 
-IN_BURSTS = "losses come in bursts, so that {n} of them tell as much as one alone; counted so"
+IN_BURSTS = "losses come in bursts: {n} losses count as one independent loss"
 
 
 def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> Measurement:

@@ -35,8 +35,8 @@ ACCEPTED = (
     "(--accept-order): if anything else changed in between, it is in the figure"
 )
 UNORDERED = (
-    "the times of the runs tell no order, so that a change with time is not ruled out; if it does "
-    "not matter, add --accept-order"
+    "the times of the runs show no order, so a change with time is not ruled out; if it does not "
+    "matter, add --accept-order"
 )
 
 TOO_SHORT = (
@@ -256,6 +256,6 @@ def _changed(contrast: Contrast, means: MeanPair | None, *, is_relative: bool) -
         return replace(contrast, value=value)
     change = means.relative_change()
     if change is None:
-        why = "the baseline's figure may well be 0, so a change relative to it says nothing"
+        why = "the baseline's figure may be 0, so no relative change is reported"
         return replace(contrast, value=value, why=why)
     return replace(contrast, estimate=change, value=change.value)

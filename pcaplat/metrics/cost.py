@@ -23,9 +23,7 @@ NO_SAMPLES = (
     "{name}: no {what} samples; name them in the study file: [instruments.{key}] "
     "(docs/prove/instruments.md)"
 )
-COARSE = (
-    "{what} samples are stamped to the second, so traffic up to a second beside a sample may count"
-)
+COARSE = "{what} samples have timestamps in whole seconds; traffic up to a second away may count"
 OF_MEMORY = "memory-"
 
 LEAST_SAMPLES = LEAST_BLOCKS * SHORT_BLOCK

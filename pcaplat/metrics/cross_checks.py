@@ -67,7 +67,7 @@ def _row(scenario: Scenario, run: MeasuredRun, check: CrossCheck) -> Row:
     apart = format_frac(abs(value - check.value) / check.value if check.value else None)
     theirs, ours = (_text(check.metric, one) for one in (check.value, value))
     text = (
-        f"{scenario.name}/{run.name}: {check.instrument} says {theirs} of {check.metric}, the "
+        f"{scenario.name}/{run.name}: {check.instrument} reports {check.metric} {theirs}, the "
         f"captures {ours} ({apart} apart)"
     )
     text += "" if agrees else f"; {COST}"

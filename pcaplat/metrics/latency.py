@@ -104,8 +104,8 @@ def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -
     if clock_ns is None and not is_variation:
         return Unavailable(
             run.says(
-                f"the clocks of {ends[0]} and {ends[1]} cannot be related, so a one-way latency "
-                "cannot be told; capture both directions, or use clocks that are synchronised"
+                f"the clocks of {ends[0]} and {ends[1]} cannot be related, so no one-way latency "
+                "is reported; capture both directions, or use synchronised clocks"
             )
         )
     least_ns = blocks.least_ns if is_variation else 0.0

@@ -196,24 +196,20 @@ def _wider(
 
 
 NOT_ASKED = "not asked for: --no-intervals"
-SCANT = "where neighbours are very much alike the interval is a guess, and made four times as wide"
-APPROXIMATE = (
-    "the packets hardly suffice: the interval is approximate, and wider where neighbours are alike"
-)
-FEW = "with so few packets, how alike neighbours are can hardly be told: the interval is wider"
+SCANT = "consecutive latencies are strongly correlated: the interval is a guess, four times as wide"
+APPROXIMATE = "the effective sample size hardly suffices: the interval is approximate, and wider"
+FEW = "too few packets to estimate the correlation of consecutive latencies: the interval is wider"
 TOO_ALIKE = (
-    "too little data: neighbours are so much alike, or drift so much, that the packets are worth "
-    "too few independent ones; capture for longer, or one kind of traffic (--filter)"
+    "effective sample size too small: consecutive latencies are strongly correlated or drift; "
+    "capture for longer, or one kind of traffic (--filter)"
 )
 TOO_SLOW = (
-    "too little data: it changes so slowly that the run holds fewer than twenty-five times of its "
-    "likeness; capture for longer"
+    "effective sample size too small: latency changes so slowly that the run is shorter than "
+    "twenty-five correlation times; capture for longer"
 )
-TOO_FEW = (
-    "too little data: packets are too few to tell how alike neighbours are; capture for longer"
-)
+TOO_FEW = "too few packets to estimate the correlation of consecutive latencies; capture for longer"
 TRIMMED_AWAY = (
-    "too little is left of the run to tell how alike neighbours are; leave less out with --warm-up"
+    "too little is left of the run to estimate correlation; leave less out with --warm-up"
 )
 
 

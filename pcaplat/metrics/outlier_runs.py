@@ -46,13 +46,13 @@ def odd_run(values: Sequence[float]) -> int | None:
 
 
 def odd_run_of(scenario: Scenario, query: MetricQuery) -> str | None:
-    """Name the run of a scenario whose figure is unlike that of its other runs."""
+    """Name the run of a scenario whose figure differs from that of its other runs."""
     measurements = [read(run, query) for run in scenario.runs]
     values = [one.value for one in measurements if isinstance(one, Measurement)]
     at = odd_run(values) if len(values) == len(measurements) else None
     if at is None:
         return None
     return (
-        f"{scenario.name}: {scenario.runs[at].name} is unlike its other {len(values) - 1} runs; "
-        "look for what else happened then, and repeat it rather than leave it out"
+        f"{scenario.name}: {scenario.runs[at].name} differs from its other {len(values) - 1} runs; "
+        "repeat it"
     )

@@ -268,8 +268,8 @@ def other_frames(run: MeasuredRun, query: MetricQuery, frame_bytes: list[int]) -
     asked = ", ".join(map(str, frame_bytes))
     return (
         f"{run.name}: {100 * n_meant / n:.0f} % of the frames at {place[0]} have the claim's size "
-        f"({asked} bytes with FCS), their median {passed[1]['p50_frame_bytes'] + FCS_BYTES} bytes; "
-        "take traffic of that size, or --filter"
+        f"({asked} bytes with FCS), median {passed[1]['p50_frame_bytes'] + FCS_BYTES} bytes; "
+        "use traffic of that size, or --filter"
     )
 
 

@@ -29,8 +29,8 @@ def means_figure(runs: Sequence[Measured], near: str, far: str) -> Figure | None
     unit = unit_for(row["mean_ns"] for _, row in found)
     return Figure(
         f"Runs in order, {near} ⇄ {far}",
-        "Mean two-way contribution of each run; clock offsets cancel. Bars: 95 % intervals, where "
-        "the packets suffice for one.",
+        "Mean round-trip contribution of each run; clock offsets cancel. Bars: 95 % intervals, "
+        "where the packets suffice for one.",
         _spec([_drawn(at, row, unit) for at, row in found], unit),
         ["run", "packets", *(f"{name}, {unit}" for name in ("mean", "from", "to"))],
         [

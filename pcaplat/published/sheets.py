@@ -30,7 +30,7 @@ class Column(StrictModel):
     exact: bool = Field(default=False, description="a size or a count, not a rounded measurement")
     conventions: list[Convention] = Field(default_factory=list)
     totals: list[Convention] = Field(
-        default_factory=list, description="likewise, for rows with is_total"
+        default_factory=list, description="the same for rows with is_total"
     )
     lost: Text | None = Field(default=None, description="why nothing can be recomputed")
 

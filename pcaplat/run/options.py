@@ -144,7 +144,7 @@ class PointOptions:
         kind=CLOCK_ACCURACIES,
         meaning='How far clocks may be off at most, as {"a": "100ns"} or [("a", 100)]; tested '
         "against the packets.",
-        help="How far the clock of POINT may be off at most. Repeatable.",
+        help="Largest error of the clock of POINT. Repeatable.",
         metavar="POINT=100ns",
         key="clock_accuracy",
     )
@@ -152,8 +152,8 @@ class PointOptions:
         (),
         name="--stamped-at",
         kind=STAMPED_AT,
-        meaning='What stamps stand for: {"a": "first-bit"}, "last-bit" or "host".',
-        help="What timestamps mark: first-bit, last-bit or host. Repeatable.",
+        meaning='Moment that timestamps mark: {"a": "first-bit"}, "last-bit" or "host".',
+        help="Moment that timestamps of POINT mark: first-bit, last-bit or host. Repeatable.",
         metavar="POINT=first-bit",
         key="stamped_at",
     )
@@ -161,8 +161,8 @@ class PointOptions:
         (),
         name="--link-rate",
         kind=LINK_RATES,
-        meaning='Rates of links, as {"a": "10Gbit/s"} or [("a", 10**10)]; stamps of the last '
-        "bit are taken back to the first by them.",
+        meaning='Rates of links, as {"a": "10Gbit/s"} or [("a", 10**10)]; they move '
+        "timestamps of the last bit to the first.",
         help="Rate of the link, to move last-bit times to first-bit. Repeatable.",
         metavar="POINT=10Gbit/s",
         key="link_rate",
@@ -193,7 +193,7 @@ class FilterOptions:
         name="--filter",
         kind=TEXT,
         meaning="Only packets whose innermost packet passes, in libpcap's filter language.",
-        help="Keep packets whose innermost packet passes the tcpdump filter.",
+        help="Keep frames whose innermost packet passes the tcpdump filter.",
         metavar="BPF",
         key="filter",
         chooses=True,
@@ -237,7 +237,7 @@ class MatchingOptions:
         1,
         name="--sample",
         kind=SHARE,
-        meaning="The same one in so many packets at every point.",
+        meaning="Use one in this many packets, the same at every point.",
         help="Use one in N packets, the same at every point.",
         metavar="1/N",
         chooses=True,
@@ -321,7 +321,7 @@ class ReportOptions:
     )
     keep_crossings: bool = option(
         default=True,
-        meaning="Likewise what `Result.by` needs, though `by` is not given now.",
+        meaning="Keep what `Result.by` needs, though `by` is not given now.",
     )
     traffic: bool = option(
         default=False,
@@ -362,9 +362,11 @@ class RunOptions:
     engine: str = option(
         "local",
         meaning="Where the work runs: `local`, or `spark` with a master behind a colon, if any.",
-        help="Where the work runs.",
+        help="Engine that runs the work.",
     )
-    progress: Progress | None = option(None, meaning="Told how far the reading is.")
+    progress: Progress | None = option(
+        None, meaning="Its `update` is called with the progress of reading."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,7 +381,7 @@ class SliceOptions:
         None,
         meaning="In how many slices of the flows workers match; by default one for each worker. "
         "The answer does not depend on it.",
-        help="Tasks of Spark; one a core by default.",
+        help="Number of Spark tasks. Default: one per core.",
     )
 
 

@@ -86,7 +86,7 @@ def _head(captures: Sequence[str]) -> Iterator[str]:
     yield "#     pcaplat merge study.toml -o results     each run into results/SCENARIO/RUN"
     yield "#     pcaplat compare study.toml             the second scenario against the first"
     yield "#     pcaplat validate study.toml            the claims that it names"
-    yield f"# Comments say what {len(captures)} captures of one run showed. Correct what is wrong."
+    yield f"# Comments: what {len(captures)} captures of one run showed. Correct what is wrong."
     yield ""
 
 
@@ -154,7 +154,7 @@ def _of_folders(folders: Sequence[Path], directory: Path) -> Iterator[str]:
 def _of_captures(names: dict[str, list[str]], directory: Path) -> Iterator[str]:
     """Give the one scenario that captures are of: its folder, or its files."""
     yield f'# Name the scenario after what was measured, in place of "{UNNAMED}": captures do not'
-    yield "# tell. Claims ask for a scenario by its name. A further run is a further entry of runs."
+    yield "# show it. Claims name a scenario. A further run is a further entry of runs."
     yield f"[scenarios.{UNNAMED}]"
     files = [
         f"{point}={_from(directory, Path(file))}" for point, own in names.items() for file in own

@@ -94,13 +94,13 @@ BY = {
 ROUND_TRIPS_BY = tuple(
     TableSchema(
         f"round_trips_by_{kind}",
-        f"a segment's share of the round trip per {kind}: mean there and mean back of whole "
-        "packets; needs no common clock",
+        f"a segment's share of the round trip per {kind}: mean forward plus mean reverse latency "
+        "of whole packets; needs no common clock",
         (
             *_ENDS[:2],
             *BY[kind].columns[len(_ENDS) : -len(_FIGURES + _COUNTS)],
             ColumnSchema("n", "Int64", "packets measured, of the direction that has fewer"),
-            _known("mean_ns", "Float64", "mean two-way contribution", "ns"),
+            _known("mean_ns", "Float64", "mean round-trip contribution", "ns"),
             *_FIGURES[-3:],
         ),
     )

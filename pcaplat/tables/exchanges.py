@@ -35,7 +35,7 @@ _KIND = _text(
 
 
 def _counted(meaning: str) -> tuple[ColumnSchema, ...]:
-    one_in = "of so many requests the same one was paired at every point"
+    one_in = "pairs were sampled: one in this many requests, the same at every point"
     return ColumnSchema("n", "Int64", meaning), ColumnSchema("one_in", "Int64", one_in)
 
 
@@ -59,9 +59,9 @@ TRANSACTION_TIMES = TableSchema(
     "one row per kind of transaction, direction of its requests, and end of the path: the time from request to response as that point saw it; pairs that both ends saw",
     (
         _KIND,
-        _text("requests", "which way requests went: forward (as the path is written) or reverse"),
+        _text("requests", "direction of the requests: forward (as the path is written) or reverse"),
         _text("point", "the path's first point or its last"),
-        _text("side", "client: requests come from here; server: what is left is beyond the path"),
+        _text("side", "client: requests come from here; server: this is the time behind the path"),
         *_paired("requests whose response was found"),
     ),
 )  # fmt: skip
@@ -71,7 +71,7 @@ LEFT_OUT = TableSchema(
     "requests with a response that are in no round trip, by kind",
     (
         _KIND,
-        *_counted("pairs of which one half was sent again, or may be of another packet"),
+        *_counted("pairs where one half was sent again, or may belong to another packet"),
     ),
 )
 

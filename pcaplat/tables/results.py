@@ -25,7 +25,7 @@ def _intervals(*names: str) -> tuple[ColumnSchema, ...]:
         ColumnSchema(
             "n_effective",
             "Float64",
-            "independent packets that would tell the mean as well",
+            "effective sample size: independent packets that would give the mean the same variance",
             is_nullable=True,
         ),
         _text("interval_reason", "why an interval is null", is_nullable=True),
@@ -35,7 +35,7 @@ def _intervals(*names: str) -> tuple[ColumnSchema, ...]:
 
 PACKETS = TableSchema(
     "packets",
-    "one row per captured frame, of all points; of what was asked for (all without --filter, --sample, --from, --to) nothing is dropped",
+    "one row per captured frame, of all points; --filter, --sample, --from and --to select; nothing else is dropped",
     (
         _text("point", "capture point"),
         _text("file", "capture file"),
@@ -63,25 +63,25 @@ DETAILS = TableSchema(
     (
         ColumnSchema("interface", "Int32", "number of the interface in the file, from 0", is_nullable=True),
         ColumnSchema("link", "Int32", "LINKTYPE number of the frame; null: no packet", is_nullable=True),
-        _text("direction", "in or out, as the file says it", is_nullable=True),
-        _text("checksum", "layer 4, as the file says it: not-ready (offloaded) or valid", is_nullable=True),
-        ColumnSchema("is_segmented_later", "Boolean", "whether the file says that the network card was to cut it (TSO)", is_nullable=True),
-        ColumnSchema("packet_id", "Int64", "same number: the same packet, as the file says it (epb_packetid)", is_nullable=True),
-        _text("verdict", "what was decided about it, as the file says it: hardware, tc:N or xdp:N", is_nullable=True),
+        _text("direction", "in or out, as recorded in the file", is_nullable=True),
+        _text("checksum", "layer 4, as recorded in the file: not-ready (offloaded) or valid", is_nullable=True),
+        ColumnSchema("is_segmented_later", "Boolean", "whether the network card was to segment it (TSO), as recorded in the file", is_nullable=True),
+        ColumnSchema("packet_id", "Int64", "same number: the same packet, as recorded in the file (epb_packetid)", is_nullable=True),
+        _text("verdict", "decision about the packet, as recorded in the file: hardware, tc:N or xdp:N", is_nullable=True),
         ColumnSchema("ip_id", "Int64", "innermost IP identification", is_nullable=True),
         ColumnSchema("ttl", "Int32", "innermost TTL or hop limit", is_nullable=True),
         ColumnSchema("dscp", "Int32", "innermost differentiated services codepoint, without ECN", is_nullable=True),
         ColumnSchema("tcp_seq", "Int64", "innermost TCP sequence number", is_nullable=True),
         ColumnSchema("tcp_ack", "Int64", "innermost TCP acknowledgement number", is_nullable=True),
         ColumnSchema("tcp_flags", "Int32", "innermost TCP flags: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32", is_nullable=True),
-        ColumnSchema("payload_bytes", "Int64", "innermost TCP payload, as the IP header says it", "bytes", is_nullable=True),
+        ColumnSchema("payload_bytes", "Int64", "innermost TCP payload, by the length in the IP header", "bytes", is_nullable=True),
         _text("undecoded_because", "which layer could not be read, where, and why", is_nullable=True),
     ),
 )  # fmt: skip
 
 MATCHES = TableSchema(
     "matches",
-    "one row per pair of frames that carry the same packet, at two points where it was seen one after the other",
+    "one row per pair of frames that carry the same packet, at two points that captured it one after the other",
     (
         _text("up_point", "the point nearer the sender"),
         _text("up_file", "its file"),
@@ -90,31 +90,31 @@ MATCHES = TableSchema(
         _text("down_file", "its file"),
         _count("down_frame", "its frame"),
         _text("direction", "forward (as the path is written) or reverse"),
-        _text("kind", "packet; of TCP cut or joined on the way: first-byte, last-byte or overlap"),
+        _text("kind", "packet; for segmented or coalesced TCP: first-byte, last-byte or overlap"),
         _duration("latency_ns", "t(down) − t(up) on aligned clocks"),
-        _duration("latency_lo_ns", "the least that resolution and clocks leave possible"),
-        _duration("latency_hi_ns", "the most that resolution and clocks leave possible"),
+        _duration("latency_lo_ns", "lower end of the latency, by resolution and clocks"),
+        _duration("latency_hi_ns", "upper end of the latency, by resolution and clocks"),
         ColumnSchema("trajectory_id", "Int64", "same number: the same packet", is_nullable=True),
         _text("matched_by", "unique, usual-time, posterior, bytes or late (docs/method/match.md, evidence)"),
         ColumnSchema("probability", "Float64", "that the two are one packet, where matched_by is posterior or late", "0 to 1", is_nullable=True),
-        _text("identity", "what both were recognised by: whole, translated, short or short-translated"),
+        _text("identity", "kind of packet ID that both have in common: whole, translated, short or short-translated"),
         ColumnSchema("up_t_ns", "Int64", "time of the upper frame by its own clock: its stamp_ns if it has one, else its t_ns", "ns since 1970"),
     ),
 )  # fmt: skip
 
 LOST = TableSchema(
     "lost",
-    "one row per lost packet and segment that it may have been lost on; of a segment the weights add up to its n_lost, of a packet to 1 at most",
+    "one row per lost packet and segment that may have lost it; the weights of a segment add up to its n_lost, the weights of a packet to at most 1",
     (
-        _text("point", "the point that saw it last"),
+        _text("point", "the last point that captured it"),
         _text("file", "the file there"),
-        ColumnSchema("frame", "Int64", "the frame there; null: one of several equal packets, and nobody knows which", is_nullable=True),
-        ColumnSchema("t_ns", "Int64", "when it was there, by the capture or the stamp in the frame", "ns since 1970"),
+        ColumnSchema("frame", "Int64", "the frame there; null: one of several identical packets, unknown which", is_nullable=True),
+        ColumnSchema("t_ns", "Int64", "its time there, from the capture or from a timestamp inside the frame", "ns since 1970"),
         _text("near", "the segment's end nearer the path's first point"),
         _text("far", "the segment's end nearer the path's last point"),
         _text("direction", "forward (as the path is written) or reverse"),
-        ColumnSchema("weight", "Float64", "how much of it counts in the segment's n_lost: less than 1 where it may have been lost elsewhere, or be missing from a capture", "0 to 1"),
-        _text("told_by", "packet (it was not seen again) or equal-packets (fewer of several came through)"),
+        ColumnSchema("weight", "Float64", "its part in the segment's n_lost: below 1 if another segment may have lost it, or a capture dropped it", "0 to 1"),
+        _text("told_by", "packet (no later point captured it) or equal-packets (fewer of several identical packets arrived)"),
     ),
 )  # fmt: skip
 
@@ -124,11 +124,11 @@ CAPTURES = TableSchema(
     (
         _text("file", "capture file"),
         _text("point", "capture point"),
-        _count("n_frames", "frames in it, also those that were not asked for"),
+        _count("n_frames", "frames in it, also frames that options exclude"),
         _count("n_undecoded", "frames that could not be read to the innermost packet"),
-        ColumnSchema("resolution_ns", "Float64", "the finest step its stamps show", "ns", is_nullable=True),
-        ColumnSchema("batch_ns", "Int64", "how much too late stamps may be, where batches of frames share one; 0: none do", "ns"),
-        ColumnSchema("mirror_wait_ns", "Int64", "how long frames waited at most for those of the other direction, as in a mirror; null: not seen", "ns", is_nullable=True),
+        ColumnSchema("resolution_ns", "Float64", "the finest step of its timestamps", "ns", is_nullable=True),
+        ColumnSchema("batch_ns", "Int64", "how much too late timestamps may be, if batches of frames share one; 0: no batches", "ns"),
+        ColumnSchema("mirror_wait_ns", "Int64", "longest wait of a frame for frames of the other direction, as in a mirror; null: no wait found", "ns", is_nullable=True),
         _text("link", "link type"),
         _count("longest_bytes", "the longest frame on the wire, without its check sequence"),
         ColumnSchema("is_truncated", "Boolean", "whether a part of the file is missing: cut short, or lost to damage"),
@@ -136,9 +136,9 @@ CAPTURES = TableSchema(
         ColumnSchema("stamp_resolution_ns", "Float64", "the finest step it can show", "ns", is_nullable=True),
         ColumnSchema("stamp_timescale", "String", "utc, tai (37 s ahead) or unknown, by its distance from the file's time", is_nullable=True),
         _count("n_stamped", "frames that carry it"),
-        _count("n_bad_stamps", "frames whose stamp is damaged, and not used"),
-        ColumnSchema("stamped_at", "String", "first-bit, last-bit or host: what stamps are said to stand for; null: nobody says", is_nullable=True),
-        ColumnSchema("link_rate_bps", "Int64", "rate of the link, if it is said; stamps of the last bit are then taken back to the first", "bit/s", is_nullable=True),
+        _count("n_bad_stamps", "frames whose timestamp is damaged, and not used"),
+        ColumnSchema("stamped_at", "String", "declared meaning of timestamps: first-bit, last-bit or host; null: not declared", is_nullable=True),
+        ColumnSchema("link_rate_bps", "Int64", "declared rate of the link; it moves timestamps of the last bit to the first", "bit/s", is_nullable=True),
     ),
 )  # fmt: skip
 
@@ -152,17 +152,17 @@ CLOCKS = TableSchema(
         ColumnSchema("at_ns", "Int64", "when offset and half-width hold, on the reference clock", "ns since 1970", is_nullable=True),
         _duration("offset_ns", "clock − reference at at_ns"),
         _duration("half_width_ns", "how far the offset may be off"),
-        ColumnSchema("drift_ppm", "Float64", "how fast the offset grows; null where packets do not tell to 10,000 ppm", "ppm", is_nullable=True),
+        ColumnSchema("drift_ppm", "Float64", "growth of the offset; null where packets bound it no closer than 10,000 ppm", "ppm", is_nullable=True),
         ColumnSchema("drift_half_width_ppm", "Float64", "how far the drift may be off", "ppm", is_nullable=True),
-        ColumnSchema("n_support", "Int64", "packets that hold the offset's interval to a tenth of its width, of the end that fewer hold", "1", is_nullable=True),
+        ColumnSchema("n_support", "Int64", "packets that bound the offset within a tenth of its interval; the end with fewer packets", "1", is_nullable=True),
         _text("quality", "same-clock, bounded, one-way or none"),
-        ColumnSchema("steps", "Steps", "when the clock was set, and by how much"),
+        ColumnSchema("steps", "Steps", "clock steps: time and size of each"),
     ),
 )  # fmt: skip
 
 CLOCK_BANDS = TableSchema(
     "clock_bands",
-    "what is known of each clock over the time of the run, clock steps left out; between rows it is linear",
+    "the bounds of each clock over the run, without clock steps; linear between rows",
     (
         _text("point", "capture point"),
         ColumnSchema("t_ns", "Int64", "when, by the path's first clock", "ns since 1970"),
@@ -181,9 +181,9 @@ SEGMENTS = TableSchema(
         _text("direction", "forward (as the path is written) or reverse"),
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
-        _count("n_lost", "packets seen going in and not coming out, less what the point there only missed"),
+        _count("n_lost", "packets captured before the segment and at no later point, less estimated packets that the capture dropped"),
         ColumnSchema("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
-        ColumnSchema("n_late", "Int64", "packets that took more than 20 times the usual delay, and came within the waiting time; they are in n and in every latency", "1", is_nullable=True),
+        ColumnSchema("n_late", "Int64", "packets with more than 20 times the typical delay, within the waiting time; they count in n and in every latency", "1", is_nullable=True),
         _duration("loss_threshold_ns", "waiting time after which a packet is lost (RFC 7680)"),
         _count("n_duplicated", "packets that came out more than once"),
         _count("n_reordered", "packets that came out after a later one"),
@@ -196,8 +196,8 @@ SEGMENTS = TableSchema(
         _duration("max_ns", "greatest latency, exact"),
         _duration("mean_without_late_ns", "mean latency of the packets that were not late"),
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
-        ColumnSchema("matched_bytes", "Int64", "TCP payload, and IP payload of what may be in fragments, seen at both ends: whole, cut and joined, the same for every class", "bytes"),
-        ColumnSchema("lost_bytes", "Int64", "the same seen going in and not coming out, likewise", "bytes"),
+        ColumnSchema("matched_bytes", "Int64", "TCP payload, and IP payload of possible fragments, captured at both ends; the same for every class", "bytes"),
+        ColumnSchema("lost_bytes", "Int64", "the same for bytes captured before the segment and at no later point", "bytes"),
         *(
             ColumnSchema(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
             for name, meaning in (
@@ -218,7 +218,7 @@ SEGMENTS = TableSchema(
             )
         ),
         *_intervals("mean", "p50", "p90", "p99", "p999"),
-        ColumnSchema("lost_spread", "Float64", "how many times the variance of as many independent losses n_lost has; 1 where no point missed packets", "1", is_nullable=True),
+        ColumnSchema("lost_spread", "Float64", "variance of n_lost over the variance of the same number of independent losses; 1 if no capture dropped packets", "1", is_nullable=True),
     ),
 )  # fmt: skip
 
@@ -229,15 +229,15 @@ ROUND_TRIPS = TableSchema(
         _text("near", "the end nearer the path's first point"),
         _text("far", "the end nearer the path's last point"),
         _count("n", "round trips measured"),
-        _duration("mean_ns", "mean two-way contribution"),
-        _duration("p50_ns", "median two-way contribution, of requests paired with their responses"),
+        _duration("mean_ns", "mean round-trip contribution"),
+        _duration("p50_ns", "median round-trip contribution of paired requests and responses"),
         _duration("p90_ns", "90 % took no longer"),
         _duration("p95_ns", "95 % took no longer"),
         _duration("p99_ns", "99 % took no longer"),
         _duration("mean_half_width_ns", "how far the mean may be off; where mean_lo_ns is null, a guess"),
         *_intervals("mean"),
         _count("n_paired", "requests whose response was found, both seen at both ends: what the quantiles are over"),
-        _duration("paired_mean_ns", "mean two-way contribution over these"),
+        _duration("paired_mean_ns", "mean round-trip contribution of these pairs"),
         *(_duration(f"{name}_{end}_ns", f"{name}: {of}") for name in ("paired_mean", "p50", "p90", "p95", "p99") for end, of in (("lo", "lower end of its 95 % interval; null: paired_interval_reason"), ("hi", "upper end"))),
         _text("paired_interval_reason", "why an interval of these is null", is_nullable=True),
         _text("paired_interval_note", "which of them are approximate, and wider for it", is_nullable=True),
@@ -250,14 +250,14 @@ ERROR_BUDGET = TableSchema(
     (
         _text("near", "the end nearer the path's first point"),
         _text("far", "the end nearer the path's last point"),
-        _text("direction", "forward or reverse; null: the two-way contribution", is_nullable=True),
-        _duration("statistical_ns", "half of the resampled interval; null: it cannot be told; where interval_reason is set, a guess"),
-        _duration("resolution_ns", "what coarse stamps, and those given in batches, may do to the mean"),
+        _text("direction", "forward or reverse; null: the round-trip contribution", is_nullable=True),
+        _duration("statistical_ns", "half of the resampled interval; null: no interval; where interval_reason is set, a guess"),
+        _duration("resolution_ns", "effect of low-resolution and batched timestamps on the mean"),
         _duration("clock_ns", "how far the clocks may shift it; 0 where they cancel"),
-        _duration("drift_ns", "what drift the clocks leave open may do where packets there and back were not at the same times"),
+        _duration("drift_ns", "effect of unknown frequency offset where forward and reverse packets were at different times"),
         _duration("ambiguity_ns", "what packets that were left out as ambiguous could change, at most"),
-        _duration("stamp_convention_ns", "what stamps of other bits of a frame than the first may do; null: not known, stamp_convention says why"),
-        _text("stamp_convention", "what the stamps of both ends stand for, and what was corrected"),
+        _duration("stamp_convention_ns", "effect of timestamps that mark another bit than the first; null: unknown, see stamp_convention"),
+        _text("stamp_convention", "moment that the timestamps of both ends mark, and what was corrected"),
         _duration("mirror_queue_ns", "how long mirrors kept frames at most, where they queued both directions; null: not seen, not that there is none"),
         _text("largest", "the largest of the known terms"),
         _text("remedy", "what to do about it"),
@@ -266,7 +266,7 @@ ERROR_BUDGET = TableSchema(
 
 WARNINGS = TableSchema(
     "warnings",
-    "what may mislead in these results, and what to do about it",
+    "problems that affect these results, each with an action",
     (
         _text("code", "its name, for scripts"),
         _text("point", "capture point; null: none in particular", is_nullable=True),
@@ -312,11 +312,11 @@ TRANSLATIONS = TableSchema(
                 ColumnSchema(f"{side}_dst_port", "Int32", "its port, or an echo's identifier", is_nullable=True),
             )
         ),
-        ColumnSchema("first_t_ns", "Int64", "first packet that says so, by near's own time", "ns since 1970"),
-        ColumnSchema("last_t_ns", "Int64", "last packet that says so, by near's own time", "ns since 1970"),
-        _count("n", "packets that say so"),
+        ColumnSchema("first_t_ns", "Int64", "first packet with this translation, by near's own time", "ns since 1970"),
+        ColumnSchema("last_t_ns", "Int64", "last packet with this translation, by near's own time", "ns since 1970"),
+        _count("n", "packets with this translation"),
         ColumnSchema("seq_shift", "Int64", "sequence number at far less that at near, forward, modulo 2³²; null: no TCP", is_nullable=True),
-        ColumnSchema("ack_shift", "Int64", "likewise of reverse packets", is_nullable=True),
+        ColumnSchema("ack_shift", "Int64", "the same of reverse packets", is_nullable=True),
     ),
 )  # fmt: skip
 

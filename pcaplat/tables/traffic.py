@@ -35,7 +35,7 @@ TRAFFIC = TableSchema(
     (
         _POINT,
         _WAY,
-        _count("span_ns", "the time that all points cover", "ns"),
+        _count("span_ns", "the common capture interval, in which every point was capturing", "ns"),
         _count("n_frames", "frames in it"),
         _count("frame_bytes", "their bytes as captured, that is without FCS", "bytes"),
         _known("packet_rate_pps", "frames a second", "1/s"),
@@ -44,7 +44,7 @@ TRAFFIC = TableSchema(
         _known("l2_no_fcs_bps", "frames without FCS, as captured", "b/s"),
         _known("l3_bps", "outermost IP packets; the padding of short frames is in it", "b/s"),
         _known("goodput_bps", "payload of the innermost TCP or UDP; what is sent again counts again", "b/s"),
-        _count("n_l3_unknown", "frames of which it is not known how long their IP packet is, which l3_bps lacks; ARP and its like carry none"),
+        _count("n_l3_unknown", "frames whose IP length is unknown, not in l3_bps; ARP and other frames without IP do not count"),
         _count("n_payload_unknown", "frames whose payload is not known, which goodput_bps lacks"),
         _count("min_frame_bytes", "shortest frame, without FCS", "bytes"),
         ColumnSchema("mean_frame_bytes", "Float64", "mean frame, without FCS", "bytes"),

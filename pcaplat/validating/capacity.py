@@ -20,8 +20,8 @@ WAITING_SHARE = 0.5
 """With so many frames in requests and responses, it is a client's waiting that limits them."""
 
 ONE_AT_A_TIME = (
-    "no more was offered than passed: a client waits for each answer, so the rate is what so many "
-    "clients ask for; say in the claim's population how many (flows = …)"
+    "no more was offered than passed: each client waits for its answer, so the number of clients "
+    "limits the rate; state that number in the claim's population (flows = …)"
 )
 NEVER_ASKED = (
     "no more was offered than passed: what is claimed ({bounds}) was never asked of it; offer that "

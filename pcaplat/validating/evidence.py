@@ -115,8 +115,8 @@ def _names(claim: Claim, scenarios: Mapping[str, Scenario]) -> tuple[list[str], 
         names = [scope.treatment or "", scope.baseline or ""]
     elif scope.scenario and list(scenarios) == [UNNAMED]:
         why = (
-            f"the claim is about scenario {scope.scenario}, and nothing says that these captures "
-            f"are of it; if they are, add --scenario {scope.scenario}"
+            f"the claim is about scenario {scope.scenario}, and these captures are not declared as "
+            f"this scenario; if they are, add --scenario {scope.scenario}"
         )
         return [UNNAMED], why
     else:
@@ -126,7 +126,7 @@ def _names(claim: Claim, scenarios: Mapping[str, Scenario]) -> tuple[list[str], 
         return names, ""
     given = ", ".join(scenarios) or "none"
     if missing == [""]:
-        return [], f"it does not say in which scenario ({given}); add scenario = … to its scope"
+        return [], f"the claim names no scenario ({given}); add scenario = … to its scope"
     what = " and ".join(missing)
     return [], f"it needs runs of scenario {what}; given: {given} (name them {missing[0]}=FOLDER)"
 
@@ -173,7 +173,7 @@ def _facts(found: Evidence, bounds: ClaimBounds) -> list[str]:
 def _about(claim: Claim, chosen: Sequence[Scenario]) -> Iterator[str]:
     """Say what a verdict is about beyond the claim's words."""
     if claim.scope.kind == "run":
-        yield "it is about these captures alone, and says nothing of others"
+        yield "it holds for these captures only"
     if claim.scope.kind == "difference":
         yield from unlike(chosen)
 

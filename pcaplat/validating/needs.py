@@ -39,10 +39,10 @@ def needs(
         )
     if estimate.bias >= half:
         return (
-            f"unresolvable with these captures: clocks and stamps leave ± "
-            f"{claim.width(estimate.bias)}, and the claim is ± {claim.width(half)} wide; stamps of "
-            "1 ns, points that share a clock (--same-clock), or the two-way contribution, which "
-            "needs no clock, would decide"
+            f"unresolvable with these captures: clocks and timestamps are uncertain by ± "
+            f"{claim.width(estimate.bias)}, and the claim is ± {claim.width(half)} wide; use "
+            "timestamps of 1 ns, points that share a clock (--same-clock), or the round-trip "
+            "contribution, which needs no common clock"
         )
     start = f"too little data: the 95 % interval, {measured}, sticks out of {claim}"
     return f"{start}; {_runs(contrast, estimate, claim)}"

@@ -139,8 +139,8 @@ def _exchange(population: Population, run: MeasuredRun, point: str) -> str:
         f"{row['kind']} over {PROTOCOLS.get(row['protocol'], row['protocol'])}" for row in rows
     )
     return run.says(
-        f"the claim is about {population.transactions}, and the captures show transactions of "
-        f"another kind at {point} ({', '.join(shown)})"
+        f"the claim is about {population.transactions}, but transactions at {point} are "
+        f"of another kind ({', '.join(shown)})"
     )
 
 

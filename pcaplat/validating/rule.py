@@ -20,7 +20,7 @@ from pcaplat.validating.evidence import Evidence
 from pcaplat.validating.needs import CONFIDENCE, LEVEL, needs
 from pcaplat.validating.words import ClaimBounds, inside, outside, with_notes
 
-NO_NUMBER = "these captures tell no interval for it; make three runs, or capture for longer"
+NO_NUMBER = "these captures give no interval for it; make three runs, or capture for longer"
 
 
 @dataclass(frozen=True)

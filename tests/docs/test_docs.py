@@ -101,7 +101,7 @@ def test_decisions_are_numbered_and_dated() -> None:
 
 
 CONSTANTS = [
-    ("read", "Up to 32 layers", "MAX_LAYERS", "32"),
+    ("read", "up to 32 layers deep", "MAX_LAYERS", "32"),
     ("survey", "8,192 packets", "SAMPLE_PACKETS", "8_192"),
     ("survey", "up to twice as many packets", "MORE_TIMES", "2"),
     ("survey", "At least three changes of direction", "ENOUGH_CHANGES", "3"),
@@ -119,7 +119,7 @@ CONSTANTS = [
     ("match", "(at least 10⁻⁵)", "LEAST_PHANTOM", "1e-5"),
     ("match", "longer than 1480 bytes", "USUAL_TCP_BYTES", "1480"),
     ("align", "each of 2048 bins", "N_BINS", "2048"),
-    ("align", "Evaluated at 257 knots", "N_KNOTS", "257"),
+    ("align", "evaluated at 257 knots", "N_KNOTS", "257"),
     ("align", "at least 1 ppm", "LEAST_DRIFT", "1e-6"),
     ("align", "windows of about 120 packets", "PACKETS", "120"),
     ("align", "more than two resolutions and 200 ns", "LEAST_STEP_NS", "200.0"),

@@ -1,15 +1,11 @@
 """Pages are written in short sentences and in the words of the field."""
 
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.docs.prose import judge, pages, sentences
-
-NOT_YET = tomllib.loads((Path(__file__).parent / "not_yet.toml").read_text("utf-8"))
-"""Rules that a page does not keep yet. Take entries off; add none."""
 
 
 def name_of(page: Path) -> str:
@@ -23,14 +19,7 @@ def broken_rules(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_a_page_keeps_the_rules_of_style(page: Path) -> None:
-    allowed = set(NOT_YET.get(name_of(page), []))
-    broken = broken_rules(page)
-    assert not broken - allowed, f"`python -m tests.docs.prose {name_of(page)}` shows where"
-    assert not allowed - broken, "the page keeps these rules: take them off not_yet.toml"
-
-
-def test_every_page_of_the_list_exists() -> None:
-    assert set(NOT_YET) <= {name_of(page) for page in pages()}
+    assert not broken_rules(page), f"`python -m tests.docs.prose {name_of(page)}` shows where"
 
 
 def test_sentences_end_where_a_reader_would_say() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SIZES = (200, 2_000, 20_000)
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
-STATISTICS = ("mean", *SHARES, "two-way")
+STATISTICS = ("mean", *SHARES, "round trip")
 N_OF_TRUTH = 4_000_000
 
 
@@ -62,7 +62,7 @@ class Shape:
         chance = np.random.default_rng(99)
         values = self.latency_ns(chance.random(N_OF_TRUTH), chance.random(N_OF_TRUTH))
         found = {name: float(np.quantile(values, share)) for name, share in SHARES.items()}
-        return found | {"mean": float(values.mean()), "two-way": 2 * float(values.mean())}
+        return found | {"mean": float(values.mean()), "round trip": 2 * float(values.mean())}
 
 
 def _exponential(u: Floats, _: Floats) -> Floats:
@@ -79,11 +79,11 @@ def _heavy(u: Floats, _: Floats) -> Floats:
 
 SHAPES = (
     Shape("independent", _exponential),
-    Shape("alike over 20 packets", _exponential, time=20),
-    Shape("alike over 200 packets", _exponential, time=200),
-    Shape("two modes, alike over 10", _bimodal, time=10),
+    Shape("correlated over 20 packets", _exponential, time=20),
+    Shape("correlated over 200 packets", _exponential, time=200),
+    Shape("two modes, correlated over 10", _bimodal, time=10),
     Shape("heavy tail (Pareto 3)", _heavy, time=5),
-    Shape("stamps of 1 µs", _exponential, time=10, step_ns=1_000),
+    Shape("timestamps of 1 µs", _exponential, time=10, step_ns=1_000),
     Shape("clocks within 2 µs", _exponential, time=10, clock_ns=2_000),
 )
 
@@ -104,7 +104,7 @@ class Counts:
             return
         note = row["interval_note"] or ""
         named = [part.split(":")[0].split(", ") for part in note.split("; ")]
-        is_approximate = bool(note) and (name == "two-way" or any(figure in n for n in named))
+        is_approximate = bool(note) and (name == "round trip" or any(figure in n for n in named))
         self.printed[name, is_approximate] += 1
         self.held[name, is_approximate] += lo <= truth <= hi
 
@@ -124,7 +124,7 @@ def study(shape: Shape, n: int, seeds: range, truth: dict[str, float]) -> Counts
         for row in document["segments"]:
             for name in ("mean", *SHARES):
                 counts.add(name, row, name, truth[name])
-        counts.add("two-way", document["round_trips"][0], "mean", truth["two-way"])
+        counts.add("round trip", document["round_trips"][0], "mean", truth["round trip"])
     return counts
 
 

@@ -242,7 +242,7 @@ def false_verdicts(found: dict[Setting, Decisions]) -> list[str]:
 PAGE = ROOT / "docs" / "evaluation" / "decision_studies.md"
 TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMES = {
-    "alike_and_skewed": "neighbours alike, skewed",
+    "alike_and_skewed": "neighbours correlated, skewed",
     "bimodal": "bimodal",
     "heavy_tailed": "heavy tail",
     "drifting": "drifting within each run",

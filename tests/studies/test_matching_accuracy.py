@@ -76,7 +76,7 @@ HELD = {
     "2 points": WHOLE,
     "8 points": WHOLE,
     "clocks apart": WHOLE,
-    "stamps of 1 us": WHOLE,
+    "timestamps of 1 us": WHOLE,
     "file formats": WHOLE,
     "file formats of 1 us": WHOLE,
     "files unsorted": WHOLE,

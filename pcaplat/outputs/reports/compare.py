@@ -76,7 +76,7 @@ def _history(history: Row | None) -> Iterator[str]:
         yield f"False alarms: in {rate} of looks at a steady history"
     if not stepped:
         few = history["n"] < history["least_n"]
-        told = f"; {history['least_n']} or more tell a step" if few else "; no step in them"
+        told = f"; {history['least_n']} or more show a step" if few else "; no step in them"
         yield f"{history['n']} comparison{'s' if history['n'] != 1 else ''} kept{told}"
 
 

@@ -43,7 +43,7 @@ def _sections(document: Row) -> Iterator[Section]:
 
 
 def _why(row: Row) -> list[str]:
-    granted = [f"Taken for granted: {'; '.join(row['assumes'])}."] if row["assumes"] else []
+    granted = [f"Assumed: {'; '.join(row['assumes'])}."] if row["assumes"] else []
     return [f"{row['claim']} ({row['source']})", f"Because {row['reason']}.", *granted]
 
 

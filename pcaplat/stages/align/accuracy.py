@@ -55,8 +55,8 @@ def add_accuracy(
     if np.all(np.diagonal(tighter, axis1=1, axis2=2) >= 0):
         return tighter, []
     text = (
-        f"the declared accuracy of {declared.names} is contradicted by the packets, some of which "
-        f"would arrive before they left{_cross_check(declared, bounds)}, and was not used"
+        f"the declared accuracy of {declared.names} is contradicted by the packets: some would "
+        f"arrive before they left{_cross_check(declared, bounds)}, and was not used"
     )
     remedy = "check how these clocks were set"
     return upper, [Diagnostic("clock-accuracy-contradicted", None, text, "", remedy)]

@@ -104,7 +104,7 @@ def _name_of(offset_ns: int) -> str | None:
         return "TAI against UTC, as where one card is set by PTP and the other clock by NTP"
     n_hours = round(size_ns / HOUR_NS)
     if 0 < n_hours <= DAY_NS // HOUR_NS and abs(size_ns - n_hours * HOUR_NS) <= NEAR_HOUR_NS:
-        return "whole hours, as where a time zone was taken for UTC"
+        return "whole hours, as if a time zone was treated as UTC"
     return "set apart, or captured at different times" if size_ns > DAY_NS else None
 
 

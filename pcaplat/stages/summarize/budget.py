@@ -22,11 +22,11 @@ REMEDIES = {
     "resolution": "capture nanoseconds (tcpdump --time-stamp-precision=nano), no interrupts held "
     "back (ethtool -C INTERFACE rx-usecs 0)",
     "clock": "declare points that share a clock (--same-clock), or how far it may be off "
-    "(--clock-accuracy); in the two-way contribution clocks cancel",
+    "(--clock-accuracy); in the round-trip contribution clocks cancel",
     "drift": "capture on one clock, or synchronise the clocks (PTP)",
-    "mirror_queue": "mirror each direction to a port of its own, or to a faster one, or use a tap; "
-    "what ends at the mirror is too long by up to it, what begins there too short",
-    "stamp_convention": "say what stamps stand for (--stamped-at POINT=first-bit, last-bit or "
+    "mirror_queue": "mirror each direction to a port of its own, or to a faster port, or use a "
+    "tap; latency to the mirrored point is too long by up to this, latency from it too short",
+    "stamp_convention": "declare what timestamps mark (--stamped-at POINT=first-bit, last-bit or "
     "host) and how fast the link is (--link-rate POINT=10Gbit/s)",
     "ambiguity": "capture more bytes of each packet, or leave out what repeats (--filter)",
 }

@@ -112,8 +112,8 @@ def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnos
                 names[name] = min(median_ns, names.get(name, median_ns))
     for resolution_ns, names in blurred.items():
         text = (
-            f"stamps of {format_ns(resolution_ns)} at {', '.join(names)} are coarse beside a "
-            f"median latency of {format_ns(min(names.values()))}; rely on means, not on "
+            f"timestamps at {', '.join(names)} have a low resolution, {format_ns(resolution_ns)}, "
+            f"for a median latency of {format_ns(min(names.values()))}; rely on means, not on "
             "quantiles, or capture nanoseconds (tcpdump --time-stamp-precision=nano)"
         )
         yield Diagnostic("low-resolution", None, text)

@@ -25,7 +25,7 @@ one way."""
 SHORT_FRAC = 0.05
 """A capture is short where it lacks more than this share of the others' time, at either end."""
 
-GUESSES = ("time stamps or TTL", "names")
+GUESSES = ("timestamps or TTL", "names")
 """What an order may rest on without a packet that says it."""
 
 HARDLY_EVER = 0.05
@@ -212,7 +212,7 @@ def check_doubles(seen: Observations, name: str) -> list[Diagnostic]:
     text = (
         f"{format_count(n_again)} of {format_count(len(by))} sampled frames with an IP "
         "identification are equal to the byte to one before, "
-        f"{f'within {format_ns(most_ns)}' if most_ns else 'with the same stamp'}"
+        f"{f'within {format_ns(most_ns)}' if most_ns else 'with the same timestamp'}"
     )
     return [diagnose("mirror-duplicates", name, text)]
 

@@ -57,8 +57,8 @@ def _reason(point: Point, n_sampled: int, n_unique: int) -> str | None:
         return None
     if n_sampled:
         return (
-            "every packet there repeats itself to the byte, so that none can be told from the "
-            "others; capture other traffic with it"
+            "every packet there repeats itself to the byte, so packets cannot be "
+            "distinguished; capture other traffic with it"
         )
     if point.n_undecoded < point.n_frames:
         return (
@@ -127,7 +127,7 @@ def check_copies(points: Sequence[Point], relations: Relations) -> list[Diagnost
         if len(both) >= ENOUGH_EQUAL and not np.any(both.d_ns):
             text = (
                 f"{_names(points, ends)}: all {format_count(len(both))} packets compared have the "
-                "same stamp at both, to the last digit"
+                "same timestamp at both, to the last digit"
             )
             consequence = "if one is a copy of the other, the latency between them means nothing"
             diagnostics.append(Diagnostic("same-capture", None, text, consequence, "leave one out"))
@@ -141,7 +141,10 @@ def _apart(points: Sequence[Point], components: Sequence[list[int]]) -> Iterator
             f"the points fall into groups that share no packet ({groups}), and nothing between "
             "the groups is measured"
         )
-        remedy = "if one point was captured in two files by direction, name both alike (POINT=PATH)"
+        remedy = (
+            "if one point was captured in two files by direction, give both files the same point "
+            "(POINT=PATH)"
+        )
         yield Diagnostic("paths-apart", None, text, "", remedy)
 
 
@@ -153,10 +156,10 @@ def _of_order(
     is_timed = all(point in order.is_timed for point in unsaid)
     assumed = [point for point in unsaid if point in order.is_assumed or not order.distance_ns]
     if assumed:
-        rests_on = "raw time stamps or TTL" if order.is_known else "nothing but their names"
+        rests_on = "raw timestamps or TTL" if order.is_known else "nothing but their names"
         is_coarse = any(n and {*ends} & {*assumed} for ends, n in order.n_changes.items())
         why = (
-            "the timestamps are too coarse to tell how far apart the points are"
+            "the timestamps are too coarse to show how far apart the points are"
             if is_coarse
             else "packets of one direction only were seen there"
         )
@@ -167,7 +170,7 @@ def _of_order(
     elif unsaid and not any(order.distance_ns.values()):
         text = (
             f"the place of {_names(points, unsaid)} in the path rests on nothing but their names, "
-            "because packets have the same stamps there"
+            "because packets have the same timestamps there"
         )
         yield Diagnostic("order-assumed", None, text, "", "give the order with --path")
     elif unsaid and most < ENOUGH_CHANGES and not is_timed:
@@ -193,8 +196,8 @@ def _contradicted(
     if against and along != order.points:
         first, then = max(against, key=lambda ends: against[ends])
         text = (
-            f"--path puts {points[then].name} before {points[first].name}, but packets there and "
-            f"back say the opposite (round-trip separation {format_ns(against[first, then])})"
+            f"--path puts {points[then].name} before {points[first].name}, but round trips of "
+            f"packets show the opposite (round-trip separation {format_ns(against[first, then])})"
         )
         remedy = "check which capture is which, or leave out --path"
         yield Diagnostic("path-contradicted", None, text, "", remedy)

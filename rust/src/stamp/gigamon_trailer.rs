@@ -1,6 +1,6 @@
 //! Gigamon `GigaVUE`: a trailer behind the frame and its check sequence.
 //!
-//! Spec: Wireshark's packet-gmhdr.c (time stamp trailer).
+//! Spec: Wireshark's packet-gmhdr.c (timestamp trailer).
 //!
 //! ```text
 //! | old FCS (32) | port (16) | seconds (32) | ns (32) | [FCS] |
@@ -11,7 +11,7 @@ use super::{Mark, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "gigamon-trailer",
-    spec: "Gigamon GigaVUE time stamp trailer",
+    spec: "Gigamon GigaVUE timestamp trailer",
     evidence: StampEvidence::Checked,
     read,
 };

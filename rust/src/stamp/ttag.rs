@@ -12,7 +12,7 @@ use crate::wire::Carrier;
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "ttag",
-    spec: "Cisco Nexus 9000 NX-OS, time stamp tagging",
+    spec: "Cisco Nexus 9000 NX-OS, timestamp tagging",
     evidence: StampEvidence::Named,
     read,
 };

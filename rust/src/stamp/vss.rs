@@ -11,7 +11,7 @@ use super::{Mark, NS_PER_S, Stamp, StampEvidence, StampedFrame};
 
 pub(super) static STAMP: Stamp = Stamp {
     name: "vss",
-    spec: "VSS Monitoring time and port stamps",
+    spec: "VSS Monitoring trailer with time and port",
     evidence: StampEvidence::Timed,
     read,
 };

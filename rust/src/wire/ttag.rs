@@ -1,6 +1,6 @@
 //! Cisco's time tag of Nexus 9000 switches, between the MAC addresses and the `EtherType`.
 //!
-//! Spec: Cisco Nexus 9000 NX-OS, time stamp tagging; Wireshark's packet-ttag.c.
+//! Spec: Cisco Nexus 9000 NX-OS, timestamp tagging; Wireshark's packet-ttag.c.
 //!
 //! ```text
 //! |  ns (48)  |  EtherType (16)  |
@@ -12,7 +12,7 @@ use super::{Carrier, Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ether
 
 pub(super) static LAYER: Layer = Layer {
     name: "ttag",
-    spec: "Cisco Nexus 9000 NX-OS, time stamp tagging",
+    spec: "Cisco Nexus 9000 NX-OS, timestamp tagging",
     parents: &[Parent::EtherType(0x8988)],
     fit: |_| ProtocolFit::Possible,
     decode,

@@ -243,7 +243,7 @@ EFFECTS: dict[str, Contrast] = {
         Clock(-9 * SECOND, 28.0),
     ),
     "a clock is set": at(("leaf",), clock=Clock(5 * MS, 4.0, 300_000, 20 * MS)),
-    "stamps of 1 us": at(("leaf", "far"), clock=Clock(resolution_ns=1_000), kind="pcap-us"),
+    "timestamps of 1 us": at(("leaf", "far"), clock=Clock(resolution_ns=1_000), kind="pcap-us"),
     "file formats": each("kind", "pcap-swapped", "pcapng", "erf", "pcapng.gz", "pcap.xz"),
     "file formats of 1 us": together(
         at(NAMES, clock=Clock(resolution_ns=1_000)),

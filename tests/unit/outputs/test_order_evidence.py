@@ -22,7 +22,7 @@ SURE_OF_ALL = f"{DISTANCE}: 1,200 direction changes {ALL_AGREE}"
 AGREE = "90 % of 800 direction changes agree"
 SURE, UNSURE = row("a", "b", DISTANCE, 1200, 1200), row("b", "c", DISTANCE, 800, 720)
 ONE = "1 direction change"
-GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
+GUESSED = [row(f"p{at}", f"q{at}", "timestamps or TTL") for at in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ GUESSED = [row(f"p{at}", f"q{at}", "time stamps or TTL") for at in range(5)]
         ),
         (
             [row("a", "b", "one clock"), *GUESSED],
-            "one clock: a → b; time stamps or TTL: p0 → q0, p1 → q1, p2 → q2 and 2 more",
+            "one clock: a → b; timestamps or TTL: p0 → q0, p1 → q1, p2 → q2 and 2 more",
         ),
     ],
 )  # fmt: skip

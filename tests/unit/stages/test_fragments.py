@@ -113,7 +113,7 @@ def test_a_missing_fragment_leaves_the_packet_out(
     result = pcaplat.merge(files, same_clock=["all"])
     [(point, text)] = warnings(result, "outer-fragments")
     assert point == "up"
-    assert "not read: 5 of which fragments are missing" in text
+    assert "not read: 5 whose fragments are incomplete" in text
     frames = result.packets.collect()
     assert frames.filter(pl.col("point") == "vm")["status"].to_list().count("matched") == len(
         frames.filter(pl.col("point") == "vm")

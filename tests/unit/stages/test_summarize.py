@@ -217,7 +217,7 @@ class TestDoubts:
         (diagnostic,) = check_segments(coarse, [segment([9_000]), segment([3_000], ends=(1, 0))])
         assert diagnostic.code == "low-resolution"
         assert (
-            "stamps of 1.00 µs at p0, p1 are coarse beside a median latency of 3.00 µs"
+            "timestamps at p0, p1 have a low resolution, 1.00 µs, for a median latency of 3.00 µs"
             in diagnostic.text
         )
 

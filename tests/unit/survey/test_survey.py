@@ -93,7 +93,7 @@ def test_one_direction_is_ordered_by_stamps_and_said_to_be(share: float) -> None
     # forward leaves the end that sends
     assert names(found) == (["p0", "p1", "p2"] if share else ["p2", "p1", "p0"])
     assert codes(found) == ["order-assumed"]
-    assert "raw time stamps or TTL" in found.warnings[0].text
+    assert "raw timestamps or TTL" in found.warnings[0].text
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

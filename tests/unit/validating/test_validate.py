@@ -79,7 +79,7 @@ def test_what_no_data_shrink_makes_it_unresolvable() -> None:
     found = verdict("interval = [13, 16]", effect(14.5, 0.01, bias_us=2))
     assert found.word == "undecided"
     assert found.reason.startswith(
-        "unresolvable with these captures: clocks and stamps leave ± 2 µs"
+        "unresolvable with these captures: clocks and timestamps are uncertain by ± 2 µs"
     )
     # far enough outside it is refuted all the same
     assert verdict("interval = [13, 16]", effect(30, 0.01, bias_us=2)).word == "refuted"

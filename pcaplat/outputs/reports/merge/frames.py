@@ -100,6 +100,6 @@ def false_matches(frac: float | None, upper_frac: float | None) -> str:
     if frac is None or upper_frac is None:
         return ""
     if not frac and upper_frac >= MOST_FALSE_FRAC:
-        return "; false matches: too few pairs to tell"
+        return "; false matches: too few pairs for an estimate"
     share = format_frac(frac or upper_frac)
     return f"; false matches: {share if frac or '<' in share else f'below {share}'}"

@@ -103,7 +103,7 @@ def _transactions(document: Row) -> Iterator[Section]:
 def _modes(kinds: list[str]) -> str:
     """Where turns are many and alike, say where a benchmark's mode and rate are told."""
     return (
-        f"Many turns that are alike ({', '.join(dict.fromkeys(kinds))}), as in a benchmark: "
+        f"Many transactions of one size ({', '.join(dict.fromkeys(kinds))}), as in a benchmark: "
         "--traffic names netperf's mode (TCP_RR, TCP_CRR, UDP_RR), counts rate and requests "
         "under way, and checks 1/rate against the measured time"
     )

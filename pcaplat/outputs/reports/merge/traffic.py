@@ -42,7 +42,7 @@ def _rates(rows: list[Row]) -> Grid:
         Field("mean frame", [f"{format_number(row['mean_frame_bytes'], 1)} B" for row in rows], 1),
     ]
     span = format_ns(rows[0]["span_ns"])
-    heading = f"Traffic in the {span} that all points cover; frames without FCS"
+    heading = f"Traffic in the {span} of the common capture interval; frames without FCS"
     return Grid(heading, fields, only="screen")
 
 

@@ -56,7 +56,7 @@ def _sections(document: Row) -> Iterator[Section]:
     if not document["packets"]:
         yield Paragraph(document["why_none"])
     if (left := document["n_chosen"] - len(document["packets"])) > 0 and document["flow"] is None:
-        yield Paragraph(f"{left:,} more; --most shows as many as you say")
+        yield Paragraph(f"{left:,} more; --most N shows N")
     if flow := document["flow"]:
         yield from _flow(flow)
     for text in warnings_of(document):

@@ -29,7 +29,7 @@ def _of(order: PathOrder, ends: Pair) -> Iterator[OrderEvidence]:
         yield OrderEvidence(*ends, "names")
     elif distance_ns is None:
         is_assumed = {*ends} & order.is_assumed
-        yield OrderEvidence(*ends, "time stamps or TTL" if is_assumed else "other points")
+        yield OrderEvidence(*ends, "timestamps or TTL" if is_assumed else "other points")
     elif key not in order.n_agreeing:
         yield OrderEvidence(*ends, "one clock", distance_ns=sign * distance_ns)
     else:
