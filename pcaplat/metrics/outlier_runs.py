@@ -53,6 +53,5 @@ def odd_run_of(scenario: Scenario, query: MetricQuery) -> str | None:
     if at is None:
         return None
     return (
-        f"{scenario.name}: {scenario.runs[at].name} differs from its other {len(values) - 1} runs; "
-        "repeat it"
+        f"{scenario.name}: {scenario.runs[at].name} is an outlier of {len(values)} runs; repeat it"
     )

@@ -187,5 +187,5 @@ def test_a_drift_that_meets_both_alike_is_taken_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [1, 5])
 def test_one_bad_run_is_named(tmp_path: Path, number: int) -> None:
     found = compared(tmp_path, lambda name, at: (0, 30_000 * ((name, at) == ("dfw", number))))
-    (odd,) = [text for text in texts(found) if "differs from its other" in text]
-    assert odd.startswith(f"dfw: run{number} differs from its other 7 runs")
+    (odd,) = [text for text in texts(found) if "is an outlier of" in text]
+    assert odd.startswith(f"dfw: run{number} is an outlier of 8 runs")
