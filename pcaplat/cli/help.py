@@ -21,7 +21,7 @@ def command_help(command: Any, ctx: Any) -> str:  # noqa: ANN401 - typer's own
     width = _width()
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     words = " ".join([ctx.command_path, "[OPTIONS]", *(_metavar(each) for each in arguments)])
-    lines = [*folded(command.help or "", width), "", f"Usage: {words}", ""]
+    lines = [*folded(command.help or "", width), "", f"Usage: {words}"]
     lines += _table([(_metavar(each), each.help) for each in arguments], width)
     if command.epilog:
         lines += ["", "Examples:", *(f"  {line}" for line in command.epilog.splitlines())]

@@ -224,7 +224,7 @@ def test_what_cannot_be_measured_is_undecided_and_says_why() -> None:
         assert row["verdict"] == "undecided"
         assert reason in str(row["reason"])
     row = judged('metric = "rtt"\nscope = { kind = "path" }\n' + bound, s=one, t=one)
-    assert "does not say in which scenario (s, t)" in str(row["reason"])
+    assert "the claim names no scenario (s, t)" in str(row["reason"])
 
 
 @pytest.mark.parametrize(
