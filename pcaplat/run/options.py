@@ -153,7 +153,7 @@ class PointOptions:
         name="--stamped-at",
         kind=STAMPED_AT,
         meaning='Moment that timestamps mark: {"a": "first-bit"}, "last-bit" or "host".',
-        help="Moment that timestamps mark: first-bit, last-bit or host. Repeatable.",
+        help="Timestamps mark first-bit, last-bit or host. Repeatable.",
         metavar="POINT=first-bit",
         key="stamped_at",
     )
