@@ -1,4 +1,4 @@
-"""Makes docs/reference/ from the code: tables, errors, outputs, commands, points, formats, claims.
+"""Makes docs/reference/ from the code: tables, errors, outputs, commands, points, formats, API.
 
 `python docs/reference.py` writes the pages; with `--check` it says which are stale, and fails.
 """
@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
 
+from python_api import python_api
 from typer.main import get_command
 
 from pcaplat import _native, errors
@@ -160,6 +161,7 @@ PAGES = {
     "../wrong/warnings.md": warnings,
     "formats.md": formats,
     "metrics.md": metrics,
+    "python_api.md": python_api,
     "claims.schema.json": schema,
 }
 

@@ -54,7 +54,7 @@ class PcaplatError(Exception):
 
 
 class InputError(PcaplatError, ValueError):
-    """What you gave cannot be used: a file, an option, a name."""
+    """A file, an option or a name cannot be used."""
 
     @classmethod
     def unknown_point(cls, option: str, name: str, known: list[str]) -> "InputError":

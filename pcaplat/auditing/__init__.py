@@ -80,9 +80,9 @@ def audit(tables: Sequence[str | Path] = ()) -> AuditDocument:
         OSError: A file cannot be opened.
 
     Assumes:
-        A column is computed by one rule for all its rows: of the conventions that a table lists,
-        the one that agrees in most cells is used; in a tie, in most cells but for the rounding
-        of its inputs, then the one listed first.
+        A column is computed by one rule for all its rows. If a table lists several conventions, the
+        convention that agrees in most cells is used. In a tie, rounding of the inputs is allowed
+        for; then the first in the list is used.
 
     Example:
         >>> cells = audit(["edge-single"])["tables"][0]["cells"]

@@ -32,14 +32,14 @@ def rfc2544(
     tolerance: float = TOLERANCE,
     options: Mapping[str, Any] | None = None,
 ) -> Row:
-    """Assemble the trials of RFC 2544 that captures hold.
+    """Evaluate the RFC 2544 trials in captures.
 
     Args:
         captures: Captures of one path, its ends the sender and the receiver: trials are found in
             them, divided by gaps, frame sizes and rates. Or a result of `merge`, made with its
-            rows; a folder that `merge -o` wrote; "study.toml" or "study.toml:SCENARIO", each run
-            of which is one trial.
-        tolerance: Share of frames that may be lost at the rate named PDR.
+            rows; a folder that `merge -o` wrote; "study.toml" or "study.toml:SCENARIO", where
+            each run is one trial.
+        tolerance: Fraction of frames that may be lost at the rate called PDR.
         options: Arguments of `merge`.
 
     Returns:

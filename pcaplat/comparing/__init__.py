@@ -28,25 +28,25 @@ def compare(  # noqa: PLR0913 - each is an option of its own
     history: str | PathLike[str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> ComparisonDocument:
-    """Take the difference of two scenarios, with its interval.
+    """Compare two scenarios: the difference of each figure, with its interval.
 
     Args:
-        baseline: A folder of captures (one run), a folder of such folders (one run each), a folder
-            that `merge -o` wrote, "study.toml:SCENARIO", a result of `merge` made with its rows, a
-            list of captures (one run), or a list of any other of these (one run each).
-        treatment: Likewise; not needed for a study file of two scenarios, baseline first.
-        confidence: Of every interval.
-        accepts_order: Give intervals for runs that are not interleaved too.
-        warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
+        baseline: One run: a folder or list of captures, a folder that `merge -o` wrote, or a result
+            of `merge` made with its rows. Several runs: a folder of folders, a list of any of
+            these, or "study.toml:SCENARIO".
+        treatment: The other scenario, in the same forms; not needed for a study of two scenarios.
+        confidence: Confidence level of every interval.
+        accepts_order: Return intervals for runs that are not interleaved, too.
+        warm_up_ns: Time to leave out at each end of a run; by default 1 s or 2 %, at most 5 %.
         fail_above: How much slower the treatment may be: "5%" or "2us"; `limits` judges it.
-        history: A folder in which comparisons are kept; `history` says since when it is slower.
+        history: A folder of earlier comparisons; `history` reports since when it is slower.
         options: Arguments of `merge` for captures, e.g. {"same_clock": ["all"]}.
 
     Returns:
         The document `pcaplat.comparison/1` (docs/method/compare.md, pcaplat.tables.documents).
 
     Raises:
-        InputError: What was given cannot be used.
+        InputError: An argument cannot be used.
         EvidenceError: No segment was measured in both.
 
     Assumes:

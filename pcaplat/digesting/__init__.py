@@ -36,11 +36,11 @@ def digest(options: DigestOptions) -> Row:
         options: One by one in pcaplat.run.options.
 
     Returns:
-        The document `pcaplat.digest/1`: of each capture its digest's file, frames and bytes, and
-        `n_hidden`, the frames of which a header counts as payload.
+        The document `pcaplat.digest/1`. Per capture: the digest's file, frames and bytes, and
+        `n_hidden`, the frames with a header that counts as payload.
 
     Raises:
-        InputError: What was given cannot be used: a key of less than 16 bytes, a digest.
+        InputError: An argument cannot be used: a key of less than 16 bytes, a digest.
         OutputError: A digest is there already, or is one of the captures.
         OSError: A file cannot be read or written.
 

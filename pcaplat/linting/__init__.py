@@ -24,7 +24,7 @@ SCHEMA = "pcaplat.lint/1"
 
 @taking(LintOptions)
 def lint(options: LintOptions) -> LintDocument:
-    """Say what in captures will mislead, before measuring.
+    """Find problems in captures that affect the figures, before measuring.
 
     Args:
         captures: PATH, POINT=PATH, or "-" for standard input; one alone is checked by itself.
@@ -36,12 +36,11 @@ def lint(options: LintOptions) -> LintDocument:
         point, evidence, consequence and remedy.
 
     Raises:
-        InputError: What was given cannot be used.
+        InputError: An argument cannot be used.
         OSError: A file cannot be opened.
 
     Assumes:
-        What `merge` assumes; clocks are judged by the survey's sample, some thousand packets a
-        point.
+        The same as `merge`. Clocks are checked with a sample of some thousand packets per point.
 
     Example:
         >>> from pathlib import Path

@@ -25,7 +25,7 @@ class Document(StrictModel):
 
 
 class Published(StrictModel):
-    """What one file of claims/ holds."""
+    """The claims and tables of one file."""
 
     document: Document | None = None
     claims: list[Claim] = Field(default_factory=list)

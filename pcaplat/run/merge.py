@@ -50,7 +50,7 @@ def merge(options: MergeOptions) -> Result:
         The result; its tables are those of pcaplat.tables.
 
     Raises:
-        InputError: What was given cannot be used.
+        InputError: An argument cannot be used.
         EvidenceError: Nothing can be measured with these captures.
         OSError: A file cannot be opened.
 

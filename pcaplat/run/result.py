@@ -160,7 +160,7 @@ class Run:
 
 
 class Result:
-    """What a merge found.
+    """The result of a merge.
 
     `document` is summary.json. The large tables are made when they are first asked for, from files
     in a temporary folder that goes with the result, or with `close`, or at the end of a `with`.
@@ -244,7 +244,7 @@ class Result:
 
     @property
     def warnings(self) -> list[PcaplatWarning]:
-        """What may mislead, the gravest first; notes stand in the document alone."""
+        """The warnings, the most serious first; notes are in the document alone."""
         rows = self.document["warnings"]
         return [
             PcaplatWarning(**row)
@@ -255,7 +255,7 @@ class Result:
 
     @property
     def made_by(self) -> dict[str, str]:
-        """What made it: version and command, and as JSON the options that were given."""
+        """Origin of the result: version, command, and the given options as JSON."""
         from importlib.metadata import version  # noqa: PLC0415 - slow, seldom needed
 
         from pcaplat.run.provenance import command_of  # noqa: PLC0415 - seldom needed

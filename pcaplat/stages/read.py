@@ -71,8 +71,8 @@ def read(
         (pcaplat.tables.PACKETS): `polars.DataFrame(stream)`,
         `pyarrow.RecordBatchReader.from_stream(stream)`. Without a match there is no trajectory and
         no aligned time, and `status` is `unmatched` or `undecoded`. When it is read to its end, its
-        `damage()` lists what was wrong with the files: (file, byte, what). Where a file vanishes
-        meanwhile, whoever reads is told by Arrow's own error, and `check()` raises the cause.
+        `damage()` lists the damage of the files: (file, byte, what). If a file disappears
+        meanwhile, reading raises Arrow's own error, and `check()` raises the cause.
 
     Raises:
         InputError: A filter or a `decode` cannot be understood, or a file is no capture.

@@ -28,12 +28,12 @@ def trace(
     flow: bool = False,
     most: int = MOST_PACKETS,
 ) -> Row:
-    """Follow packets along the path: every sighting, each segment's latency, and what changed.
+    """Follow packets along the path: each point, each segment's latency, and changed headers.
 
     Args:
         folder: What `merge -o` wrote, or `pcaplat.write`.
         frame: FILE:FRAME, one of the packet's frames; FILE is a capture or its point.
-        slowest: So many of the slowest packets of each segment.
+        slowest: Number of the slowest packets of each segment.
         lost: The packets that were lost.
         flow: The packets of the first packet's connection too, those that are nearest to it.
         most: How many packets of a flow, or that were lost, are given at most.

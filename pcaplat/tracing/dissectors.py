@@ -39,7 +39,7 @@ def to_scapy(row: Mapping[str, Any]) -> "Packet":
         OSError: The file cannot be opened.
 
     Assumes:
-        The capture is where the row says: a relative path is taken from the working folder.
+        The capture is at the path of the row; a relative path starts at the working folder.
 
     Example:
         >>> import polars as pl, pcaplat
@@ -64,7 +64,7 @@ def from_scapy(packets: "Packet | Iterable[Packet]", *, point: str = "scapy") ->
 
     Args:
         packets: One or several, all of one link type.
-        point: What columns `point` and `file` say.
+        point: Value of the columns `point` and `file`.
 
     Returns:
         A row for each packet, in order, as `read` gives it.

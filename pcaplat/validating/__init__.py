@@ -40,14 +40,14 @@ def validate(
         results: One scenario as `compare` takes it; or several by name; or a study file.
         only: Ids of the claims to judge; all by default.
         accepts_order: Judge runs that are not interleaved all the same; the verdicts repeat it.
-        warm_up_ns: What to leave out at either end of a run; by default 1 s or 2 %, at most 5 %.
+        warm_up_ns: Time to leave out at each end of a run; by default 1 s or 2 %, at most 5 %.
         options: Arguments of `merge` for captures.
 
     Returns:
         The document `pcaplat.verdicts/1` (docs/method/validate.md, pcaplat.tables.documents).
 
     Raises:
-        InputError: What was given cannot be used; ClaimError: a claim cannot be judged by captures.
+        InputError: An argument cannot be used; ClaimError: captures cannot test a claim.
 
     Example:
         >>> runs = {"l2": "samples/l2", "vxlan": "samples/vxlan"}

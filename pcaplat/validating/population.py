@@ -139,8 +139,8 @@ def _exchange(population: Population, run: MeasuredRun, point: str) -> str:
         f"{row['kind']} over {PROTOCOLS.get(row['protocol'], row['protocol'])}" for row in rows
     )
     return run.says(
-        f"the claim is about {population.transactions}, but transactions at {point} are "
-        f"of another kind ({', '.join(shown)})"
+        f"the claim is about {population.transactions}, but {point} has "
+        f"other transactions ({', '.join(shown)})"
     )
 
 
