@@ -349,8 +349,8 @@ class EvidenceError(PcaplatError):
         """Say that too few captures hold anything."""
         rest = f", only in {', '.join(others)}" if others else ""
         return cls(
-            f"no frame in {', '.join(empty)}{rest}; a path needs two points that saw traffic: was "
-            "the capture stopped too soon, or its filter too narrow?"
+            f"no frame in {', '.join(empty)}{rest}; a path needs two points with traffic; likely "
+            "causes: the capture stopped too soon, or its filter is too narrow"
         )
 
     @classmethod
@@ -360,8 +360,8 @@ class EvidenceError(PcaplatError):
         """Say that no packet was seen at two points, what each point has, and why, if known."""
         seen = ", ".join(f"{name} {n}" for name, n in n_sampled)
         why = "; ".join(reasons) or (
-            "are the captures of the same traffic and time, and is every tunnel decoded "
-            "(pcaplat read shows layers)?"
+            "likely causes: captures of different traffic or times, or a tunnel on an unknown port "
+            "(pcaplat read lists the layers)"
         )
         return cls(f"no packet was found at two points (packets compared: {seen}); {why}")
 

@@ -71,7 +71,7 @@ REMEDIES = {
     errno.EFBIG: "lift the limit (ulimit -f), or write less, e.g. with --from and --to",
     errno.EROFS: "write elsewhere",
     errno.ENXIO: "give a capture file",
-    errno.EIO: "is it a file on a sound disk? copy it elsewhere, and give the copy",
+    errno.EIO: "the disk may be damaged; copy the file elsewhere, and give the copy",
     errno.ENAMETOOLONG: "give a shorter one",
     errno.EMFILE: "raise the limit of open files (ulimit -n), or give fewer files at once",
     errno.ENFILE: "the whole system has too many open files: close some, or raise fs.file-max",

@@ -191,8 +191,8 @@ def check_files(
             message = f"{capture.name}: byte {at_byte}: {text}"
             found.append(Diagnostic("damaged-capture", point, message, file=capture.name))
         if not of_file.interfaces and not of_file.damage:
-            message = f"{capture.name}: holds no frame, so there is nothing of this point"
-            remedy = "was the capture stopped too soon, or its filter too narrow?"
+            message = f"{capture.name}: holds no frame, so no figure includes this point"
+            remedy = "capture again: it may have stopped too soon, or its filter is too narrow"
             found.append(Diagnostic("empty-capture", point, message, "", remedy, capture.name))
         for one in of_file.interfaces:
             found += _check_interface(capture.name, point, one)

@@ -105,7 +105,7 @@ def _rows(text: str, where: str) -> list[list[str]]:
     try:
         rows = [row for row in csv.reader(text.lstrip("\ufeff").splitlines()) if row]
     except csv.Error as problem:
-        remedy = "is it the right file?"
+        remedy = "give the right file"
         raise InstrumentError.at(where, None, f"it is no CSV: {problem}", remedy) from None
     if len(rows) < 2:  # noqa: PLR2004 - headings and a sample
         raise InstrumentError.at(where, None, "it has no line of samples", "sample for longer")
@@ -124,7 +124,9 @@ def _column(headings: Sequence[str], name: str, where: str) -> int:
 def _cell(row: Sequence[str], at: int, line: int, where: str) -> str:
     if at >= len(row):
         what = f"{len(row)} cells, and the {at + 1}th is needed"
-        raise InstrumentError.at(where, line, what, "is the file whole? cut its last line")
+        raise InstrumentError.at(
+            where, line, what, "the file may be incomplete; remove its last line"
+        )
     return row[at].strip()
 
 

@@ -79,7 +79,9 @@ class StudyError(InputError):
     def two_scenarios(cls, where: str, names: list[str]) -> "StudyError":
         """Ask for both sides of a comparison."""
         if not names:
-            return cls(f"{where}: what should it be compared with? give BASELINE and TREATMENT")
+            return cls(
+                f"{where}: has no second scenario to compare with; give BASELINE and TREATMENT"
+            )
         there_are = ", ".join(f"{where}:{name}" for name in names)
         return cls(f"{where}: has not just two scenarios; name two of {there_are}")
 

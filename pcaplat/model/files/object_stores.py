@@ -140,6 +140,6 @@ def _told(name: str) -> Iterator[None]:
         unquoted = str(problem).replace(_whole(name), shown(name))
         said = printable(" ".join(unquoted.split()))
         raise InputError(
-            f"{shown(name)}: cannot be read or written there: {said}; are credentials, region and "
-            "endpoint right (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, or ?region=…)?"
+            f"{shown(name)}: cannot be read or written there: {said}; check credentials, region "
+            "and endpoint (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, or ?region=…)"
         ) from None

@@ -139,7 +139,7 @@ def _contradicted(
             f"arrive before they left, by up to {format_ns(max(contradicted.values()))}"
         )
         consequence = "no latency and no round trip is given between these points"
-        remedy = "did a clock step, or is --same-clock or --path wrong?"
+        remedy = "look for a clock step, and check --same-clock and --path"
         yield Diagnostic("clock-contradiction", None, text, consequence, remedy)
 
 

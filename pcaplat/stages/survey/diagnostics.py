@@ -62,8 +62,8 @@ def _reason(point: Point, n_sampled: int, n_unique: int) -> str | None:
         )
     if point.n_undecoded < point.n_frames:
         return (
-            "no frame there is among the packets compared; is --filter, --filter-outer or "
-            "--sample too narrow?"
+            "no frame there is among the packets compared; widen --filter, --filter-outer "
+            "or --sample"
         )
     if not point.is_decoded:
         return "the link type there is not decoded"
@@ -90,9 +90,8 @@ def _unrelated(
     for i, point in enumerate(points):
         if i not in related and point.is_rest:
             text = (
-                "holds what is of none of the points that the file was divided into, or of an "
-                "unknown one of them: it was seen once, and nothing else of its sender or network "
-                "was seen at two"
+                "its frames belong to none of the points into which pcaplat split the file, or to "
+                "an unknown one: no packet of their sender or network was found at two points"
             )
             yield Diagnostic("unplaced-frames", point.name, text, "it is compared with nothing")
         elif i not in related:
@@ -100,11 +99,11 @@ def _unrelated(
                 reasons.get(i)
                 or _other_time(points, i, related)
                 or (
-                    "is it of the same traffic and time, and is every tunnel decoded (pcaplat read "
-                    "shows layers)?"
+                    "likely causes: different traffic or time, or a tunnel on an unknown port "
+                    "(pcaplat read lists the layers)"
                 )
             )
-            text = f"shares no packet with any other point and is left out: {why}"
+            text = f"excluded, because no packet was found at any other point: {why}"
             yield Diagnostic("unrelated-point", point.name, text)
 
 
