@@ -30,6 +30,7 @@ __all__ = [
     "LivePoints",
     "PacketStream",
     "Settings",
+    "add_slices",
     "attribute",
     "attribute_round_trips",
     "beta_cdf",
@@ -40,6 +41,8 @@ __all__ = [
     "gamma_quantile",
     "learn",
     "match_files",
+    "match_slice",
+    "read_capture",
     "sample",
     "student_cdf",
     "student_quantile",
@@ -210,14 +213,18 @@ def match_files(
     *,
     seed: int | None = None,
 ) -> Matched: ...
-def match_slice(
-    files: Sequence[_Path],
+def read_capture(
+    path: str,
     settings: Settings,
     plan: Plan,
-    directory: _Path,
-    kept: tuple[bool, bool],
-    part: tuple[int, int],
+    directory: str,
+    keep_rows: bool,
+    file: int,
+    n_slices: int,
     seed: int,
+) -> bytes: ...
+def match_slice(
+    folders: Sequence[str], plan: Plan, directory: str, kept: tuple[bool, bool], slice: int
 ) -> bytes: ...
 def add_slices(
     slices: Sequence[bytes],

@@ -1,12 +1,12 @@
 """Tasks of a `concurrent.futures.Executor`: of a process pool, of Dask, of whatever has one."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 
 from pcaplat.errors import EngineError
-from pcaplat.run.engines import Executor, Tell
-from pcaplat.run.engines.slices import SlicedEngine, SlicedMatching, SliceTask
+from pcaplat.run.engines import Executor
+from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
 
 
 class ExecutorEngine(SlicedEngine):
@@ -17,17 +17,15 @@ class ExecutorEngine(SlicedEngine):
         self.executor = executor
         self.n_slices = n_slices or n_workers(executor)
 
-    def sums(self, job: SlicedMatching, tell: Tell | None) -> Iterator[bytes]:
-        """See `SlicedEngine.sums`."""
-        futures: list[Future[bytes]] = []
+    def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:
+        """See `SlicedEngine.run`."""
+        futures: list[Future[TaskResult]] = []
         try:
-            futures.extend(self.executor.submit(SliceTask.run, task) for task in job.tasks)
-            for n_done, future in enumerate(futures, 1):
+            futures.extend(self.executor.submit(type(task).run, task) for task in tasks)
+            for future in futures:
                 yield future.result()
-                if tell is not None:
-                    tell(job.n_bytes() * n_done // job.n_slices)
         except BrokenExecutor as problem:
-            raise EngineError.worker_died(job.n_slices) from problem
+            raise EngineError.worker_died(n_slices) from problem
         finally:
             for future in futures:
                 future.cancel()

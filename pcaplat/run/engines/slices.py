@@ -1,15 +1,19 @@
 """Slices of the flows: tasks that any pool of workers can run, and their sums.
 
-Matching knows nothing across flows before it is added up, so the result is the same for any number
-of slices (docs/decisions/0030-slices-of-the-flows.md). A task is what it needs to know; it reads
-the captures where it runs, and keeps what is too much to return in a folder of its own.
+A task reads one capture and writes what it observes, slice by slice; when all are read, a task
+matches one slice. Matching knows nothing across flows before it is added up, so the result is the
+same for any number of slices (docs/project/decisions/0030-slices-of-the-flows.md). A task is what
+it needs to know, and keeps what is too much to return in a folder of its own: one that is run again
+begins a new folder, and only the folder that its result names is read, so nothing counts twice.
 """
 
 import secrets
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Protocol
 
 from pcaplat import _native
 from pcaplat.model.matched import Matched
@@ -20,28 +24,63 @@ from pcaplat.run.engines.local import LocalEngine
 
 
 @dataclass(frozen=True)
-class SliceTask:
-    """The matching of one slice of the flows: number `index` of `n_slices`, from 0."""
+class TaskResult:
+    """What a task came to: sums, and the folder of what is too much to return."""
+
+    sums: bytes
+    folder: str
+
+
+class Task(Protocol):
+    """What a worker runs, wherever it is."""
+
+    @property
+    def index(self) -> int:
+        """Its number among its kind, from 0."""
+
+    def run(self) -> TaskResult:
+        """Do it."""
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """The reading of one capture, by its number."""
 
     job: "SlicedMatching"
     index: int
 
-    def run(self) -> bytes:
-        """Match the slice, and return its sums; what it keeps besides counts only with them.
-
-        A task that is run again begins a folder of its own, so that nothing counts twice.
-        """
+    def run(self) -> TaskResult:
+        """Read the capture, and write what is observed for each slice."""
         job = self.job
-        own = mkdtemp(prefix=f"slice-{self.index}-", dir=job.directory)
-        return _native.match_slice(
-            job.files,
+        own = mkdtemp(prefix=f"capture-{self.index}-", dir=job.directory)
+        sums = _native.read_capture(
+            job.files[self.index],
             job.settings,
             job.plan,
             own,
-            kept=(job.keep_rows, job.keep_crossings),
-            part=(self.index, job.n_slices),
+            keep_rows=job.keep_rows,
+            file=self.index,
+            n_slices=job.n_slices,
             seed=job.seed,
         )
+        return TaskResult(sums, own)
+
+
+@dataclass(frozen=True)
+class SliceTask:
+    """The matching of one slice of the flows, by its number, and where its observations are."""
+
+    job: "SlicedMatching"
+    index: int
+    folders: Sequence[str]
+
+    def run(self) -> TaskResult:
+        """Match the slice."""
+        job = self.job
+        own = mkdtemp(prefix=f"slice-{self.index}-", dir=job.directory)
+        kept = (job.keep_rows, job.keep_crossings)
+        sums = _native.match_slice(self.folders, job.plan, own, kept=kept, slice=self.index)
+        return TaskResult(sums, own)
 
 
 @dataclass(frozen=True)
@@ -56,7 +95,7 @@ class SlicedMatching:
         keep_rows: Whether every pair is kept.
         keep_crossings: Whether every crossing of a segment is kept.
         n_slices: How many there are.
-        seed: What packet IDs begin with; all slices have the same.
+        seed: What packet IDs begin with; all tasks have the same.
     """
 
     files: Sequence[str]
@@ -87,33 +126,51 @@ class SlicedMatching:
         return cls(whole, settings, plan, folder, keep_rows, keep_crossings, n_slices, seed)
 
     @property
-    def tasks(self) -> list[SliceTask]:
-        """One for each slice."""
-        return [SliceTask(self, index) for index in range(self.n_slices)]
+    def reads(self) -> list[ReadTask]:
+        """One for each capture."""
+        return [ReadTask(self, index) for index in range(len(self.files))]
 
-    def added_up(self, sums: Iterable[bytes]) -> Matched:
+    def matches(self, read: Sequence[TaskResult]) -> list[SliceTask]:
+        """One for each slice, once all captures are read."""
+        folders = [one.folder for one in read]
+        return [SliceTask(self, index, folders) for index in range(self.n_slices)]
+
+    def added_up(self, results: Sequence[TaskResult]) -> Matched:
         """Add up what the tasks returned, in their order."""
         return _native.add_slices(
-            list(sums),
+            [one.sums for one in results],
             len(self.files),
             self.plan,
             self.directory,
             kept=(self.keep_rows, self.keep_crossings),
         )
 
-    def n_bytes(self) -> int:
-        """How much a task reads."""
-        return sum(Path(name).stat().st_size for name in self.files)
+    def told(self, tell: Tell | None) -> Callable[[TaskResult], TaskResult]:
+        """Count tasks that are done, as the share of all octets that they are of all tasks."""
+        n_bytes = sum(Path(name).stat().st_size for name in self.files)
+        n_tasks, n_done = len(self.files) + self.n_slices, 0
+
+        def note(result: TaskResult) -> TaskResult:
+            nonlocal n_done
+            n_done += 1
+            if tell is not None:
+                tell(n_bytes * n_done // n_tasks)
+            return result
+
+        return note
 
 
 class SlicedEngine(LocalEngine):
-    """An engine that matches in tasks, one for each slice, and surveys where the caller is."""
+    """An engine that reads and matches in tasks, and surveys where the caller is."""
 
     n_slices: int
 
     @abstractmethod
-    def sums(self, job: SlicedMatching, tell: Tell | None) -> Iterable[bytes]:
-        """Run all tasks of a matching, and give what each returns, in the order of their slices."""
+    def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:
+        """Run tasks beside one another, and give what each returns, in their order."""
+
+    def close(self) -> None:
+        """Give back what was opened for this matching alone."""
 
     def match(  # noqa: PLR0913 - what is kept is named
         self,
@@ -129,4 +186,10 @@ class SlicedEngine(LocalEngine):
         """See `Engine.match`."""
         kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
         job = SlicedMatching.of(files, settings, plan, directory, self.n_slices, **kept)
-        return job.added_up(self.sums(job, tell))
+        note = job.told(tell)
+        try:
+            read = [note(one) for one in self.run(job.reads, job.n_slices)]
+            matched = (note(one) for one in self.run(job.matches(read), job.n_slices))
+            return job.added_up([*chain(read, matched)])
+        finally:
+            self.close()

@@ -1,24 +1,23 @@
-"""Tasks of Spark, or of what speaks its protocol: a table of slices through `mapInArrow`."""
+"""Tasks of Spark, or of what speaks its protocol: a table of their numbers through `mapInArrow`."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pcaplat.errors import EngineError
-from pcaplat.run.engines import Tell
-from pcaplat.run.engines.slices import SlicedEngine, SlicedMatching, SliceTask
+from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-SUMS = "slice long, sums binary"
+RESULTS = "task long, sums binary, folder string"
 """Columns of what the tasks return."""
 
 
 class SparkEngine(SlicedEngine):
-    """An engine whose second reading is tasks of Spark, one for each slice of the flows."""
+    """An engine whose second reading is tasks of Spark: one a capture, then one a slice."""
 
     def __init__(
         self, session: "SparkSession", n_slices: int | None = None, *, is_own: bool = False
@@ -33,38 +32,42 @@ class SparkEngine(SlicedEngine):
         self.session, self.is_own = session, is_own
         self.n_slices = n_slices or n_cores(session)
 
-    def sums(self, job: SlicedMatching, tell: Tell | None) -> list[bytes]:
-        """See `SlicedEngine.sums`."""
-        n = job.n_slices
+    def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:  # noqa: ARG002 - Spark runs again what died
+        """See `SlicedEngine.run`."""
+        n = len(tasks)
         try:
-            table = self.session.range(0, n, 1, n).mapInArrow(matching_of(job), SUMS)
-            found = {row[0]: bytes(row[1]) for row in table.collect()}
+            table = self.session.range(0, n, 1, n).mapInArrow(running(tasks), RESULTS)
+            found = {row[0]: TaskResult(bytes(row[1]), row[2]) for row in table.collect()}
         except Exception as problem:
             # Spark's errors are of many kinds, and all say what the task said
             raise EngineError.spark_failed(shown(problem)) from problem
-        finally:
-            if self.is_own:
-                self.session.stop()
-        if tell is not None:
-            tell(job.n_bytes())
-        return [found[index] for index in range(n)]
+        return iter([found[index] for index in range(n)])
+
+    def close(self) -> None:
+        """See `SlicedEngine.close`."""
+        if self.is_own:
+            self.session.stop()
 
 
-def matching_of(
-    job: SlicedMatching,
+def running(
+    tasks: "Sequence[Task]",
 ) -> "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]":
-    """Give what a worker does with numbers of slices."""
+    """Give what a worker does with numbers of tasks."""
 
-    def match(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    def run(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa  # noqa: PLC0415 - on the worker
 
         for batch in batches:
             for index in batch.column(0).to_pylist():
-                sums = [SliceTask(job, index).run()]
-                columns = [pa.array([index], pa.int64()), pa.array(sums, pa.binary())]
-                yield pa.RecordBatch.from_arrays(columns, ["slice", "sums"])
+                done = tasks[index].run()
+                columns = [
+                    pa.array([index], pa.int64()),
+                    pa.array([done.sums], pa.binary()),
+                    pa.array([done.folder], pa.string()),
+                ]
+                yield pa.RecordBatch.from_arrays(columns, ["task", "sums", "folder"])
 
-    return match
+    return run
 
 
 def shown(problem: Exception) -> str:

@@ -1,25 +1,24 @@
 //! Blocks in the making: what the reader of a sequence of files sees, sorted by partition.
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::file::Frame;
 use crate::identity::{Identity, Prefixes, copy_tag};
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::reasons::Reason;
 use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
-use crate::matching::pipeline::slice::Slice;
 use crate::matching::streams::Alias;
 use crate::matching::streams::fragment_bytes::Datagrams;
 use crate::plan::{Direction, Plan};
 use crate::reading::ReadOutcome;
 use crate::wire::Packet;
-use std::sync::mpsc::SyncSender;
+use serde::{Deserialize, Serialize};
 
 /// Frames of one block.
 const BLOCK_FRAMES: usize = 1024;
 
 /// Consecutive observations of a sequence of files in one partition.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ObservationBlock {
     pub(crate) observations: Vec<Observation>,
     pub(crate) aliases: Vec<Alias>,
@@ -30,11 +29,20 @@ pub(crate) struct ObservationBlock {
 /// The time of files that are read to their end; a stamp is never this late.
 pub(crate) const AT_THE_END_NS: i64 = i64::MAX;
 
+/// Where blocks go: who takes those of which partition, by its index.
+pub(crate) struct BlockTakers<'a> {
+    /// How many there are.
+    pub(crate) n: usize,
+    /// Takes a block.
+    pub(crate) take: Box<dyn FnMut(usize, ObservationBlock) -> Result<()> + 'a>,
+    /// They match elsewhere, and say themselves what became of the frames they take.
+    pub(crate) are_apart: bool,
+}
+
 pub(crate) struct Stage<'a> {
     file: usize,
     plan: &'a Plan,
-    slice: Slice,
-    to: &'a [SyncSender<ObservationBlock>],
+    to: BlockTakers<'a>,
     outbox: Option<Outbox>,
     blocks: Vec<(Vec<Observation>, Vec<Alias>)>,
     datagrams: Datagrams<'a>,
@@ -48,18 +56,16 @@ pub(crate) struct Stage<'a> {
 impl<'a> Stage<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
-        slice: Slice,
-        to: &'a [SyncSender<ObservationBlock>],
+        to: BlockTakers<'a>,
         outbox: Option<Outbox>,
         prefixes: Prefixes,
     ) -> Self {
         Self {
             file: 0,
             plan,
-            slice,
+            blocks: (0..to.n).map(|_| Default::default()).collect(),
             to,
             outbox,
-            blocks: to.iter().map(|_| Default::default()).collect(),
             datagrams: Datagrams::new(plan, prefixes),
             n_frames: 0,
             least_ns: AT_THE_END_NS,
@@ -72,10 +78,8 @@ impl<'a> Stage<'a> {
     pub(crate) fn begin(&mut self, file: usize) {
         let tree = self.plan.trees.get(file).and_then(Option::as_ref);
         let of_file = self.plan.point_of.get(file).filter(|_| tree.is_some());
-        if self.slice.is_first() {
-            let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
-            self.counts.parts.push((file, parts));
-        }
+        let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
+        self.counts.parts.push((file, parts));
         self.file = file;
     }
 
@@ -130,9 +134,6 @@ impl<'a> Stage<'a> {
             return self.leave(frame, Some(point), Status::Excluded, None);
         }
         let placed = self.datagrams.place(packet, frame.bytes, identity);
-        if !self.slice.has(placed.choice) {
-            return self.put(frame, None);
-        }
         let tuple = identity.unaddressed.tuple_hash;
         let observation = Observation {
             key: identity.key,
@@ -157,6 +158,9 @@ impl<'a> Stage<'a> {
             aliases.extend(placed.alias.map(alias));
             observations.push(observation);
         }
+        if self.to.are_apart {
+            self.put(frame, None);
+        }
     }
 
     fn leave(
@@ -166,9 +170,6 @@ impl<'a> Stage<'a> {
         status: Status,
         reason: Option<Reason>,
     ) {
-        if !self.slice.is_first() {
-            return self.put(frame, None);
-        }
         if let Some((point, reason)) = point.zip(reason) {
             self.counts.reasons.add(point, reason);
         }
@@ -179,7 +180,7 @@ impl<'a> Stage<'a> {
         self.put(frame, Some(status));
     }
 
-    /// Says what became of a frame that goes to no partition; of another slice's, nothing.
+    /// Says what became of a frame that goes to no partition; of one that is matched elsewhere, nothing.
     fn put(&mut self, frame: &Frame<'_>, status: Option<Status>) {
         if let Some(outbox) = &mut self.outbox {
             let frame = FrameId::new(self.file, frame.number);
@@ -205,7 +206,7 @@ impl<'a> Stage<'a> {
         if let Some(outbox) = &mut self.outbox {
             outbox.send();
         }
-        for (block, to) in self.blocks.iter_mut().zip(self.to) {
+        for (index, block) in self.blocks.iter_mut().enumerate() {
             // the next one is about as long
             let empty = (Vec::with_capacity(block.0.len() * 5 / 4), Vec::new());
             let (observations, aliases) = std::mem::replace(block, empty);
@@ -214,15 +215,19 @@ impl<'a> Stage<'a> {
                 aliases,
                 until_ns,
             };
-            // a partition hangs up only when it failed, and then says why itself
-            to.send(block).map_err(|_| Error::Interrupted)?;
+            (self.to.take)(index, block)?;
         }
         Ok(())
     }
 
     /// Sends the rest and returns the counts of frames that went to no partition.
     pub(crate) fn finish(mut self) -> Result<Counts> {
-        self.send_until(AT_THE_END_NS)?;
+        // elsewhere other files may follow
+        if self.to.are_apart {
+            self.send()?;
+        } else {
+            self.send_until(AT_THE_END_NS)?;
+        }
         Ok(self.counts)
     }
 }

@@ -29,6 +29,6 @@ pub use crate::matching::loss::lost_packets::TOLD_BY;
 pub use crate::matching::observation::{FrameId, Observation};
 pub use crate::matching::outcome::{STATUSES, Status};
 pub use crate::matching::pipeline::matched::{Matched, add_up};
-pub use crate::matching::pipeline::slice::{Slice, SliceResult};
-pub use crate::matching::pipeline::{Options, match_files, match_slice};
+pub use crate::matching::pipeline::slice::{SliceResult, match_slice, read_capture};
+pub use crate::matching::pipeline::{Options, match_files};
 pub use crate::matching::streams::PAIR_KINDS;

@@ -52,8 +52,9 @@ pub(crate) struct PartitionResult {
     /// See [`Resolver::n_plain`].
     pub(crate) n_plain: u64,
     pub(crate) leftovers: Leftovers,
-    /// Folders of the outcomes of single frames, slice by slice.
-    pub(crate) outcomes: Vec<PathBuf>,
+    /// Files of the outcomes of single frames, if others have some of the same captures, with the
+    /// captures' indices.
+    pub(crate) outcomes: Vec<(usize, PathBuf)>,
 }
 
 impl PartitionResult {

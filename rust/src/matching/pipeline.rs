@@ -11,16 +11,17 @@
 //! q < A at q. Longer cycles close the same way. The collector of outcomes waits for nobody.
 
 pub(crate) mod matched;
+pub(crate) mod shuffle;
 pub(crate) mod slice;
 
 use crate::base::error::{Error, Result};
 use crate::base::panics;
 use crate::matching::counts::Keep;
-use crate::matching::dispatch::{AT_THE_END_NS, ObservationBlock, Stage};
-use crate::matching::outcome::{Counts, Outbox, SliceOutcomes};
+use crate::matching::dispatch::{AT_THE_END_NS, BlockTakers, ObservationBlock, Stage};
+use crate::matching::outcome::{Counts, Outbox, OutcomeFiles};
 use crate::matching::partition::{Partition, PartitionResult};
 use crate::matching::pipeline::matched::{Matched, add_up};
-use crate::matching::pipeline::slice::{Slice, SliceResult};
+use crate::matching::pipeline::slice::SliceResult;
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading, read_frames};
 use crate::wire::Packet;
@@ -71,34 +72,20 @@ pub fn match_files(
     options: &Options<'_>,
     progress: &Progress,
 ) -> Result<Matched> {
-    let whole = match_slice(files, reading, plan, Slice::WHOLE, options, progress);
-    add_up(plan, options, files.len(), std::iter::once(whole))
-}
-
-/// Matches the frames of one slice of the flows.
-///
-/// # Errors
-/// As [`match_files`].
-pub fn match_slice(
-    files: &[PathBuf],
-    reading: &Reading,
-    plan: &Arc<Plan>,
-    slice: Slice,
-    options: &Options<'_>,
-    progress: &Progress,
-) -> Result<SliceResult> {
-    let mut all = match_flows(files, reading, (plan, slice), options, progress)?;
-    if options.keep.rows && slice.is_apart() {
-        all.outcomes.push(options.directory.to_owned());
-    }
-    Ok(SliceResult(all))
+    let all = match_flows(files, reading, plan, options, progress);
+    add_up(
+        plan,
+        options,
+        files.len(),
+        std::iter::once(all.map(SliceResult)),
+    )
 }
 
 /// Runs all threads, and adds up what each brings home.
 fn match_flows(
     files: &[PathBuf],
     reading: &Reading,
-    (plan, slice): (&Arc<Plan>, Slice),
+    plan: &Arc<Plan>,
     options: &Options<'_>,
     progress: &Progress,
 ) -> Result<PartitionResult> {
@@ -106,7 +93,11 @@ fn match_flows(
     std::thread::scope(|scope| {
         let rows = options.keep.rows.then(|| {
             let (outbox, outcomes) = Outbox::new();
-            let kept = SliceOutcomes::new(options.directory, files.len(), slice);
+            let kept = OutcomeFiles {
+                directory: options.directory,
+                files: 0..files.len(),
+                is_share: false,
+            };
             (outbox, scope.spawn(move || kept.collect(&outcomes)))
         });
         let (outbox, collector) = rows.unzip();
@@ -114,7 +105,7 @@ fn match_flows(
         for (sequence, to) in plan.sequences.iter().zip(senders) {
             let outbox = outbox.clone();
             let decode = move || {
-                let stage = Stage::new(plan, slice, &to, outbox, reading.prefixes);
+                let stage = Stage::new(plan, to_partitions(&to), outbox, reading.prefixes);
                 let counts = decode_all(files, sequence, reading, stage, progress);
                 counts.map(|counts| PartitionResult::of_counts(plan, options.directory, counts))
             };
@@ -122,7 +113,9 @@ fn match_flows(
         }
         for (index, from) in receivers.into_iter().enumerate() {
             let outbox = outbox.clone();
-            let run = move || match_partition(plan, options, index, &from, outbox);
+            let from = from.into_iter().map(|one| one.into_iter().map(Ok));
+            let from = from.collect();
+            let run = move || match_partition(plan, options, index, from, outbox);
             threads.push(scope.spawn(run));
         }
         drop(outbox);
@@ -171,6 +164,19 @@ fn channels(n_sequences: usize, n_partitions: usize) -> (Senders, Receivers) {
     (senders, receivers)
 }
 
+/// Hands blocks to the threads of this machine's partitions.
+fn to_partitions(to: &[SyncSender<ObservationBlock>]) -> BlockTakers<'_> {
+    BlockTakers {
+        n: to.len(),
+        take: Box::new(|partition, block| {
+            let sent = to.get(partition).map(|to| to.send(block));
+            // a partition hangs up only when it failed, and then says why itself
+            sent.transpose().map(drop).map_err(|_| Error::Interrupted)
+        }),
+        are_apart: false,
+    }
+}
+
 fn joined<T>(joined: std::thread::Result<Result<T>>) -> Result<T> {
     joined.unwrap_or_else(|_| Err(panics::message()))
 }
@@ -206,11 +212,12 @@ fn decode(
     read.map(drop).inspect_err(|_| progress.cancel())
 }
 
-fn match_partition(
+/// Matches what comes of all sequences of files, each in its order, as far as all are read.
+fn match_partition<B: Iterator<Item = Result<ObservationBlock>>>(
     plan: &Arc<Plan>,
     options: &Options<'_>,
     index: usize,
-    from: &[Receiver<ObservationBlock>],
+    mut from: Vec<B>,
     outbox: Option<Outbox>,
 ) -> Result<PartitionResult> {
     let mut partition = Partition::new(plan, options.directory, index, outbox, options.keep)?;
@@ -226,8 +233,8 @@ fn match_partition(
         .min_by_key(|(_, until)| **until)
         && *until != AT_THE_END_NS
     {
-        let block = from.get(sequence).and_then(|from| from.recv().ok());
-        let block = block.unwrap_or_else(end);
+        let block = from.get_mut(sequence).and_then(Iterator::next);
+        let block = block.transpose()?.unwrap_or_else(end);
         *until = block.until_ns;
         partition.insert(&block.observations, block.aliases);
         partition.sweep(until_ns.iter().copied().min().unwrap_or(AT_THE_END_NS));

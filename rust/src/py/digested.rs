@@ -8,6 +8,7 @@ use std::path::PathBuf;
 /// has, how many of them have a header that counts as payload, and how many bytes it has.
 #[pyfunction]
 #[pyo3(signature = (path, settings, out, secret, *, keep_addresses=false, tell=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(super) fn write_digest(
     py: Python<'_>,
     path: PathBuf,

@@ -189,6 +189,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sample, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
+    module.add_function(wrap_pyfunction!(matched::sliced::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(matched::sliced::match_slice, module)?)?;
     module.add_function(wrap_pyfunction!(matched::sliced::add_slices, module)?)?;
     module.add_function(wrap_pyfunction!(attributed::attribute, module)?)?;

@@ -19,6 +19,10 @@ use std::sync::Arc;
 /// How captures are read: filters, what is decoded as what, and the bytes that enter identities.
 #[pyclass(frozen, module = "pcaplat._native")]
 #[derive(Serialize, Deserialize)]
+#[expect(
+    clippy::unsafe_derive_deserialize,
+    reason = "what is unsafe is of the macro's making, and asks nothing of the fields"
+)]
 pub(super) struct Settings {
     filter: Option<String>,
     filter_outer: Option<String>,

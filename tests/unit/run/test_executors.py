@@ -17,13 +17,14 @@ from distributed import Client, LocalCluster
 import pcaplat
 from pcaplat import _native
 from pcaplat.run.engines.executor import n_workers
-from pcaplat.run.engines.slices import SliceTask
+from pcaplat.run.engines.slices import ReadTask, SliceTask, Task, TaskResult
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
+KINDS: Sequence[type[Task]] = (ReadTask, SliceTask)
 FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 
 
@@ -50,17 +51,19 @@ def pool() -> ProcessPoolExecutor:
 class Around:
     """An executor whose tasks something is done around."""
 
-    def __init__(self, executor: Executor, around: Callable[..., bytes]) -> None:
+    def __init__(self, executor: Executor, around: Callable[..., TaskResult]) -> None:
         self.executor, self.around = executor, around
 
-    def submit(self, fn: Callable[..., bytes], /, *args: SliceTask) -> Future[bytes]:
+    def submit(self, fn: Callable[..., TaskResult], /, *args: Task) -> Future[TaskResult]:
         return self.executor.submit(self.around, fn, *args)
 
 
-def killed_once(marker: Path, fn: Callable[..., bytes], task: SliceTask) -> bytes:
-    """Run a task; of the second kill the process before it is returned, the first time."""
+def killed_once(
+    marker: Path, kind: type[Task], fn: Callable[..., TaskResult], task: Task
+) -> TaskResult:
+    """Run a task; of the second of a kind kill the process before it is returned, the first time."""
     found = fn(task)
-    if task.index == 1 and not marker.exists():
+    if isinstance(task, kind) and task.index == 1 and not marker.exists():
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return found
@@ -78,17 +81,19 @@ def test_dask_gives_the_same(document: dict[str, Any], dask: Client) -> None:
         assert result.document == document
 
 
-def test_a_pool_whose_worker_is_killed_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pool_whose_worker_is_killed_is_told(kind: type[Task], tmp_path: Path) -> None:
     with pool() as executor:
-        dying = Around(executor, partial(killed_once, tmp_path / "killed"))
+        dying = Around(executor, partial(killed_once, tmp_path / "killed", kind))
         with pytest.raises(pcaplat.EngineError, match="a worker process died while 3 slices"):
             pcaplat.merge(FILES, executor=dying, slices=3)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_dask_runs_a_task_again_and_nothing_counts_twice(
-    document: dict[str, Any], dask: Client, tmp_path: Path
+    kind: type[Task], document: dict[str, Any], dask: Client, tmp_path: Path
 ) -> None:
-    dying = Around(dask.get_executor(), partial(killed_once, tmp_path / "killed"))
+    dying = Around(dask.get_executor(), partial(killed_once, tmp_path / "killed", kind))
     with pcaplat.merge(FILES, executor=dying, slices=3) as result:
         assert (tmp_path / "killed").exists()
         assert result.document == document
@@ -99,7 +104,7 @@ def test_a_file_that_a_worker_does_not_find_is_named(tmp_path: Path) -> None:
     for name, copy in zip(FILES, files, strict=True):
         copy.write_bytes(Path(name).read_bytes())
 
-    def vanish(fn: Callable[..., bytes], task: SliceTask) -> bytes:
+    def vanish(fn: Callable[..., TaskResult], task: Task) -> TaskResult:
         files[1].unlink(missing_ok=True)
         return fn(task)
 

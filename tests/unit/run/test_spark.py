@@ -10,7 +10,7 @@ import pytest
 
 import pcaplat
 from pcaplat.run.engines import spark
-from pcaplat.run.engines.slices import SliceTask
+from pcaplat.run.engines.slices import ReadTask, TaskResult
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def test_slices_are_as_many_as_cores_where_the_server_does_not_say(sail: str) ->
 def test_a_task_that_fails_is_told_with_its_reason(
     sail: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(task: SliceTask) -> bytes:
+    def fail(task: ReadTask) -> TaskResult:
         raise FileNotFoundError(2, "No such file or directory", f"sw-{task.index}.pcap")
 
-    monkeypatch.setattr(SliceTask, "run", fail)
+    monkeypatch.setattr(ReadTask, "run", fail)
     with pytest.raises(pcaplat.EngineError, match=r"a task failed.*sw-0\.pcap"):
         pcaplat.merge(FILES, engine=sail, slices=1)
 

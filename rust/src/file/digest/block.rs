@@ -29,7 +29,7 @@ pub struct DigestedFrame {
 
 const N_FRAMES: usize = 4096;
 const N_COLUMNS: usize = 11;
-/// What follows a header is cut there; captures hold no more of a frame (libpcap's MAXIMUM_SNAPLEN).
+/// What follows a header is cut there; captures hold no more of a frame (libpcap's `MAXIMUM_SNAPLEN`).
 const MAX_CONTENT_BYTES: usize = 1 << 18;
 
 type FrameColumns = [Vec<u64>; N_COLUMNS];
@@ -240,7 +240,9 @@ impl BlockReader {
 
 /// Whether every number is one that a frame may have.
 fn is_sound(columns: &FrameColumns) -> bool {
-    const U32: u64 = u32::MAX as u64;
+    const U8: u64 = 0xff;
+    const U16: u64 = 0xffff;
+    const U32: u64 = 0xffff_ffff;
     const CONTENT: u64 = MAX_CONTENT_BYTES as u64;
     let [
         _,
@@ -257,9 +259,9 @@ fn is_sound(columns: &FrameColumns) -> bool {
     ] = columns;
     let bounds = [
         (interfaces, U32),
-        (links, u16::MAX as u64),
+        (links, U16),
         (wires, U32),
-        (checks, u8::MAX as u64),
+        (checks, U8),
         (headers, MAX_HEADER_BYTES as u64),
         (slots, N_SLOTS as u64 - 1),
         (contents, CONTENT),

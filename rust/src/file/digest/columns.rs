@@ -9,10 +9,6 @@ pub(super) fn push(to: &mut Vec<u8>, mut value: u64) {
     to.push(low_bits(value));
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the low seven bits are meant"
-)]
 const fn low_bits(value: u64) -> u8 {
     (value & 0x7f) as u8
 }

@@ -42,9 +42,9 @@ impl Content {
         };
         let places = PLACES.iter().take(n_places).copied();
         let n_wire = self.n_wire_bytes;
-        let last_end = places.clone().last().map_or(0, |last| last.0);
+        let last_end = places.clone().next_back().map_or(0, |last| last.0);
         let reached = places.filter(move |(end, _)| *end <= n_wire);
-        let before = reached.clone().last().map_or(0, |last| last.0);
+        let before = reached.clone().next_back().map_or(0, |last| last.0);
         let is_last = before < n_wire && n_wire < last_end;
         let last = is_last.then(|| (n_wire, LAST_BYTES.min(n_wire - before)));
         let all = reached.chain(last);

@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
 use crate::matching::observation::Observation;
-use crate::matching::pipeline::slice::Slice;
+use crate::matching::pipeline::Options;
 use crate::plan::Plan;
 use reasons::Reasons;
 pub(crate) use sliced::join_outcomes;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -112,7 +113,7 @@ impl Counts {
 pub struct Outcome {
     /// The frame.
     pub frame: FrameId,
-    /// What became of it; `None`: another slice says so.
+    /// What became of it; `None`: who matches it elsewhere says so.
     pub status: Option<Status>,
     /// See `matching`: the id of the trajectory it belongs to.
     pub trajectory: Option<FrameId>,
@@ -161,7 +162,7 @@ struct Pending {
     waiting: VecDeque<Slot>,
     written: Vec<u8>,
     path: PathBuf,
-    /// Frames of other slices are not there, so that the others need their numbers.
+    /// Frames that are matched elsewhere are not there, so that the others need their numbers.
     is_numbered: bool,
 }
 
@@ -181,39 +182,40 @@ pub fn path_in(directory: &Path, file: usize) -> PathBuf {
     directory.join(format!("outcomes-{file}"))
 }
 
-/// Where the outcomes of a slice's frames go.
-pub(crate) struct SliceOutcomes<'a> {
-    directory: &'a Path,
-    n_files: usize,
-    slice: Slice,
+/// Where the outcomes of frames go.
+pub(crate) struct OutcomeFiles<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) files: Range<usize>,
+    /// Others have outcomes of frames of these files too: each is written with its number.
+    pub(crate) is_share: bool,
 }
 
-impl<'a> SliceOutcomes<'a> {
-    pub(crate) fn new(directory: &'a Path, n_files: usize, slice: Slice) -> Self {
-        Self {
-            directory,
-            n_files,
-            slice,
-        }
-    }
-
+impl OutcomeFiles<'_> {
     /// Writes what comes through the channel until all senders are gone.
     ///
     /// # Errors
     /// The files cannot be written.
     pub(crate) fn collect(&self, from: &Receiver<Vec<Outcome>>) -> Result<()> {
-        let is_numbered = self.slice.is_apart();
-        let mut files = (0..self.n_files)
-            .map(|file| Pending::new(path_in(self.directory, file), is_numbered))
+        let first = self.files.start;
+        let mut files = (self.files.clone())
+            .map(|file| Pending::new(path_in(self.directory, file), self.is_share))
             .collect::<Result<Vec<_>>>()?;
         while let Ok(batch) = from.recv() {
             for outcome in &batch {
-                if let Some(file) = files.get_mut(outcome.frame.file()) {
+                let place = outcome.frame.file().checked_sub(first);
+                if let Some(file) = place.and_then(|place| files.get_mut(place)) {
                     file.put(outcome)?;
                 }
             }
         }
         files.iter_mut().try_for_each(Pending::finish)
+    }
+
+    /// Which file has the outcomes of which capture's frames, if they are kept.
+    pub(crate) fn written(&self, options: &Options<'_>) -> Vec<(usize, PathBuf)> {
+        let kept = self.files.clone().filter(|_| options.keep.rows);
+        kept.map(|file| (file, path_in(self.directory, file)))
+            .collect()
     }
 }
 
@@ -344,7 +346,11 @@ mod tests {
         }
         outbox.send();
         drop(outbox);
-        let kept = SliceOutcomes::new(&folder, 2, Slice::WHOLE);
+        let kept = OutcomeFiles {
+            directory: &folder,
+            files: 0..2,
+            is_share: false,
+        };
         kept.collect(&outcomes).unwrap();
         for (file, expected) in [(0, [-1, 4, 6, 8]), (1, [-1, 3, 5, 7])] {
             let mut outcomes = Outcomes::open(&folder, file).unwrap();
@@ -360,7 +366,11 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_told_and_blocks_nobody() {
         let (mut outbox, outcomes) = Outbox::new();
-        let nowhere = SliceOutcomes::new(Path::new("/nowhere/at/all"), 1, Slice::WHOLE);
+        let nowhere = OutcomeFiles {
+            directory: Path::new("/nowhere/at/all"),
+            files: 0..1,
+            is_share: false,
+        };
         assert!(nowhere.collect(&outcomes).is_err());
         drop(outcomes);
         for number in 1..1000 {

@@ -1,4 +1,4 @@
-//! Outcomes of slices: each has those of its frames, with their numbers; joined they are those of all.
+//! Outcomes of tasks: each has those of its frames, with their numbers; joined they are those of all.
 
 use super::{RECORD_BYTES, path_in};
 use crate::base::error::{Error, Result};
@@ -22,21 +22,28 @@ pub(super) fn numbered(number: i64, record: [u8; RECORD_BYTES]) -> [u8; NUMBERED
     bytes
 }
 
-/// Writes the outcomes of all frames of all files, from the folders of all slices.
-pub(crate) fn join_outcomes(folders: &[PathBuf], directory: &Path, n_files: usize) -> Result<()> {
-    if folders.is_empty() {
+/// Writes the outcomes of all frames of all files, from what all tasks wrote of each.
+pub(crate) fn join_outcomes(
+    shares: &[(usize, PathBuf)],
+    directory: &Path,
+    n_files: usize,
+) -> Result<()> {
+    if shares.is_empty() {
         return Ok(());
     }
-    (0..n_files).try_for_each(|file| join(folders, &path_in(directory, file), file))
+    (0..n_files).try_for_each(|file| {
+        let of_file = shares.iter().filter(|(of, _)| *of == file);
+        join(of_file.map(|(_, path)| path), &path_in(directory, file))
+    })
 }
 
-fn join(folders: &[PathBuf], to: &Path, file: usize) -> Result<()> {
+fn join<'a>(shares: impl Iterator<Item = &'a PathBuf>, to: &Path) -> Result<()> {
     let failed = |source| Error::Io {
         path: to.to_owned(),
         source,
     };
-    let open = |folder: &PathBuf| SliceFile::open(path_in(folder, file));
-    let mut slices = folders.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let open = |path: &PathBuf| SliceFile::open(path.clone());
+    let mut slices = shares.map(open).collect::<Result<Vec<_>>>()?;
     let mut heads = BinaryHeap::new();
     for (index, slice) in slices.iter_mut().enumerate() {
         heads.extend(slice.next()?.map(|one| Reverse((one, index))));

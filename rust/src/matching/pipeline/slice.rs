@@ -1,59 +1,22 @@
 //! Slices: shares of the flows, each matched by itself, wherever that is, and added up.
 //!
 //! All that matching knows of packets before they are added up, it knows by flow, so slices of flows
-//! need no margin, and as many as there are, the sums are the same. What has no flow (what cannot be
-//! decoded, or was not asked for) is counted in the first.
+//! need no margin, and as many as there are, the sums are the same. Captures are read by tasks of their
+//! own, which count what has no flow (what cannot be decoded, or was not asked for).
 
 use crate::base::error::{Error, Result};
-use crate::base::hash::mixed;
+use crate::matching::dispatch::{BlockTakers, ObservationBlock, Stage};
+use crate::matching::observation::FrameId;
+use crate::matching::outcome::{Outbox, Outcome, OutcomeFiles};
 use crate::matching::partition::PartitionResult;
+use crate::matching::pipeline::shuffle::{ShuffleReader, ShuffleWriter};
+use crate::matching::pipeline::{Options, decode, joined, match_partition};
+use crate::plan::Plan;
+use crate::reading::{Progress, Reading};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// A share of the flows: one of several that are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slice {
-    index: u64,
-    n: u64,
-    /// Others add it up, wherever they are.
-    is_apart: bool,
-}
-
-impl Slice {
-    /// All flows, matched where they are added up.
-    pub(crate) const WHOLE: Self = Self {
-        index: 0,
-        n: 1,
-        is_apart: false,
-    };
-
-    /// The slice of this number, from 0, of so many; `None` if there is no such.
-    #[must_use]
-    pub fn new(index: u64, n: u64) -> Option<Self> {
-        (index < n).then_some(Self {
-            index,
-            n,
-            is_apart: true,
-        })
-    }
-
-    /// Whether others add it up.
-    pub(crate) fn is_apart(self) -> bool {
-        self.is_apart
-    }
-
-    /// Whether it counts what has no flow.
-    pub(crate) fn is_first(self) -> bool {
-        self.index == 0
-    }
-
-    /// Whether a flow is in it, or whatever else is matched together. Partitions within it are chosen
-    /// by other bits.
-    #[inline]
-    pub(crate) fn has(self, choice: u64) -> bool {
-        self.n == 1 || mixed(choice) % self.n == self.index
-    }
-}
-
-/// What the matching of a slice came to. What is too much to keep lies in files in its folder.
+/// What a task came to. What is too much to keep lies in files in its folder.
 pub struct SliceResult(pub(crate) PartitionResult);
 
 impl SliceResult {
@@ -77,25 +40,139 @@ impl SliceResult {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The observations of a capture, in the folder of the task that read it.
+fn observations_in(directory: &Path) -> PathBuf {
+    directory.join("observations")
+}
 
-    #[test]
-    fn every_flow_is_in_one_slice_and_slices_are_alike() {
-        for n in [1, 2, 7, 64] {
-            let slices: Vec<Slice> = (0..n).filter_map(|index| Slice::new(index, n)).collect();
-            let mut counts = vec![0_usize; slices.len()];
-            for flow in 0..10_000 {
-                let of: Vec<usize> = (0..slices.len())
-                    .filter(|at| slices[*at].has(flow))
-                    .collect();
-                assert_eq!(of.len(), 1);
-                counts[of[0]] += 1;
-            }
-            let usual = 10_000 / counts.len();
-            assert!(counts.iter().all(|one| one.abs_diff(usual) < usual / 2));
+/// Reads one capture, and writes what is observed into the folder of `options`, by slice.
+///
+/// # Errors
+/// It cannot be read, what it shows not be written, or the user interrupted.
+pub fn read_capture(
+    (file, path): (usize, &Path),
+    reading: &Reading,
+    plan: &Plan,
+    n_slices: usize,
+    options: &Options<'_>,
+    progress: &Progress,
+) -> Result<SliceResult> {
+    let mut shuffled = ShuffleWriter::create(&observations_in(options.directory), n_slices)?;
+    let outcomes = OutcomeFiles {
+        directory: options.directory,
+        files: file..file + 1,
+        is_share: true,
+    };
+    let counts = with_outcomes(options, &outcomes, |outbox| {
+        let to = BlockTakers {
+            n: n_slices,
+            take: Box::new(|slice, block| shuffled.take(slice, &block)),
+            are_apart: true,
+        };
+        let mut stage = Stage::new(plan, to, outbox, reading.prefixes);
+        decode((file, path), reading, &mut stage, progress)?;
+        stage.finish()
+    })?;
+    shuffled.finish()?;
+    let mut all = PartitionResult::of_counts(plan, options.directory, counts);
+    all.outcomes = outcomes.written(options);
+    Ok(SliceResult(all))
+}
+
+/// Matches one slice of the flows: what the tasks that read the captures wrote of it into their
+/// folders, given in the order of the captures.
+///
+/// # Errors
+/// Of what they wrote, something cannot be read, or what is found here not be written.
+pub fn match_slice(
+    folders: &[PathBuf],
+    plan: &Arc<Plan>,
+    slice: u32,
+    options: &Options<'_>,
+) -> Result<SliceResult> {
+    let outcomes = OutcomeFiles {
+        directory: options.directory,
+        files: 0..folders.len(),
+        is_share: true,
+    };
+    let mut all = with_outcomes(options, &outcomes, |outbox| {
+        let sequences = plan.sequences.iter().map(|sequence| {
+            let files = sequence.iter().filter_map(|file| folders.get(*file));
+            let blocks = ShuffleReader::new(files.map(|folder| observations_in(folder)), slice);
+            Announced::new(blocks, outbox.clone())
+        });
+        match_partition(plan, options, 0, sequences.collect(), outbox.clone())
+    })?;
+    all.outcomes = outcomes.written(options);
+    Ok(SliceResult(all))
+}
+
+/// Does something while a thread writes the outcomes of single frames, if they are kept.
+fn with_outcomes<T>(
+    options: &Options<'_>,
+    outcomes: &OutcomeFiles<'_>,
+    run: impl FnOnce(Option<Outbox>) -> Result<T>,
+) -> Result<T> {
+    if !options.keep.rows {
+        return run(None);
+    }
+    let (outbox, from) = Outbox::new();
+    std::thread::scope(|scope| {
+        let collector = scope.spawn(move || outcomes.collect(&from));
+        let found = run(Some(outbox));
+        joined(collector.join()).and(found)
+    })
+}
+
+/// Blocks of a slice, of which the outcomes of frames are told that are not in it.
+struct Announced {
+    blocks: ShuffleReader,
+    outbox: Option<Outbox>,
+    last: FrameId,
+}
+
+impl Announced {
+    fn new(blocks: ShuffleReader, outbox: Option<Outbox>) -> Self {
+        Self {
+            blocks,
+            outbox,
+            last: FrameId::new(0, 0),
         }
-        assert_eq!(Slice::new(2, 2), None);
+    }
+
+    /// Outcomes are written in the order of frames, and wait for those before them.
+    fn announce(&mut self, block: &ObservationBlock) {
+        let Some(outbox) = &mut self.outbox else {
+            return;
+        };
+        for observation in &block.observations {
+            let (file, number) = (observation.frame.file(), observation.frame.number());
+            let before = if self.last.file() == file {
+                self.last.number()
+            } else {
+                0
+            };
+            for elsewhere in before + 1..number {
+                outbox.push(Outcome {
+                    frame: FrameId::new(file, elsewhere.unsigned_abs()),
+                    status: None,
+                    trajectory: None,
+                });
+            }
+            self.last = observation.frame;
+        }
+        outbox.send();
+    }
+}
+
+impl Iterator for Announced {
+    type Item = Result<ObservationBlock>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let block = self.blocks.next()?;
+        if let Ok(block) = &block {
+            self.announce(block);
+        }
+        Some(block)
     }
 }

@@ -5,9 +5,10 @@ use crate::base::hash::{fold, two};
 use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan};
+use serde::{Deserialize, Serialize};
 
 /// Two names of one datagram.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Alias {
     /// By its identification.
     identified: u64,

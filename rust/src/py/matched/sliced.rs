@@ -2,50 +2,80 @@
 
 use super::matched_record;
 use crate::base::hash::Seed;
-use crate::matching::{Options, Slice, SliceResult, add_up, match_slice as run_match_slice};
+use crate::matching::{
+    Options, SliceResult, add_up, match_slice as run_match_slice, read_capture as run_read_capture,
+};
 use crate::plan::Plan;
 use crate::py::interruptible::{interruptible, raise};
 use crate::py::settings::Settings;
-use crate::py::{Bound, PyAny, PyBytes, PyResult, PyValueError, Python, pyfunction};
+use crate::py::{Bound, PyAny, PyBytes, PyResult, Python, pyfunction};
 use crate::reading::Progress;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Matches the frames of a `part` of the flows, number and number of all, as `match_files` does with
-/// those of all flows, and returns sums as octets. Of pairs and crossings `kept` says which are spilled,
-/// all into `directory`, which must be the part's own. All parts have one `seed`.
+/// Reads the capture of this `file`'s index, and writes what it shows into `directory`, which must be
+/// the task's own, for as many slices of the flows. Returns counts as octets. `keep_rows` says whether
+/// outcomes of single frames are kept. All tasks have one `seed`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-pub(in crate::py) fn match_slice<'py>(
+pub(in crate::py) fn read_capture<'py>(
     py: Python<'py>,
-    files: Vec<PathBuf>,
+    path: PathBuf,
     settings: &Settings,
     plan: Plan,
     directory: PathBuf,
-    kept: (bool, bool),
-    part: (u64, u64),
+    keep_rows: bool,
+    file: usize,
+    n_slices: usize,
     seed: u64,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let slice = Slice::new(part.0, part.1).ok_or_else(|| PyValueError::new_err(part))?;
     let mut reading = settings.reading().map_err(|error| raise(py, error))?;
     reading.seed = Seed::new(seed);
-    let (plan, progress) = (Arc::new(plan), Progress::default());
-    let options = Options::new(&directory, kept, 1);
-    let run = || run_match_slice(&files, &reading, &plan, slice, &options, &progress);
+    let progress = Progress::default();
+    let options = Options::new(&directory, (keep_rows, false), 1);
+    let run = || {
+        run_read_capture(
+            (file, &path),
+            &reading,
+            &plan,
+            n_slices,
+            &options,
+            &progress,
+        )
+    };
     let bytes = interruptible(py, &progress, None, || run()?.to_bytes())?;
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Adds up what `match_slice` returned for all slices of `n_files` files.
+/// Matches one slice of the flows, of what `read_capture` wrote into `folders`, one for each capture,
+/// and returns sums as octets. Of pairs and crossings `kept` says which are spilled, all into
+/// `directory`, which must be the slice's own.
 #[pyfunction]
-pub(in crate::py) fn add_slices<'py>(
+pub(in crate::py) fn match_slice<'py>(
     py: Python<'py>,
+    folders: Vec<PathBuf>,
+    plan: Plan,
+    directory: PathBuf,
+    kept: (bool, bool),
+    slice: u32,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let plan = Arc::new(plan);
+    let options = Options::new(&directory, kept, 1);
+    let run = || run_match_slice(&folders, &plan, slice, &options)?.to_bytes();
+    let bytes = interruptible(py, &Progress::default(), None, run)?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Adds up what `read_capture` and `match_slice` returned for all of `n_files` captures and all slices.
+#[pyfunction]
+pub(in crate::py) fn add_slices(
+    py: Python<'_>,
     slices: Vec<Vec<u8>>,
     n_files: usize,
     plan: Plan,
     directory: PathBuf,
     kept: (bool, bool),
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let plan = Arc::new(plan);
     let options = Options::new(&directory, kept, 1);
     let job = || {
