@@ -16,6 +16,9 @@ use crate::wire::{Decoder, parse_decode};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// Whose traffic is inside which tunnel, by file.
+type KnownTenants = Vec<Vec<(Inside, Tenant)>>;
+
 /// How captures are read: filters, what is decoded as what, and the bytes that enter identities.
 #[pyclass(frozen, module = "pcaplat._native")]
 #[derive(Serialize, Deserialize)]
@@ -47,7 +50,7 @@ impl Settings {
         one_in: u64,
         prefixes: Option<Vec<u32>>,
         libpcap: Option<String>,
-        tenants: Option<(Vec<Vec<(Inside, Tenant)>>, bool)>,
+        tenants: Option<(KnownTenants, bool)>,
         translations: Option<PyRef<'_, Learned>>,
         stamp_names: Vec<Option<String>>,
         stamps: Option<Vec<Vec<Option<FoundValues>>>>,

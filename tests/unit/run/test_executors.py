@@ -61,7 +61,7 @@ class Around:
 def killed_once(
     marker: Path, kind: type[Task], fn: Callable[..., TaskResult], task: Task
 ) -> TaskResult:
-    """Run a task; of the second of a kind kill the process before it is returned, the first time."""
+    """Run a task; kill the process before the second of a kind returns, the first time."""
     found = fn(task)
     if isinstance(task, kind) and task.index == 1 and not marker.exists():
         marker.touch()

@@ -51,14 +51,14 @@ pub(in crate::py) fn read_capture<'py>(
 /// and returns sums as octets. Of pairs and crossings `kept` says which are spilled, all into
 /// `directory`, which must be the slice's own.
 #[pyfunction]
-pub(in crate::py) fn match_slice<'py>(
-    py: Python<'py>,
+pub(in crate::py) fn match_slice(
+    py: Python<'_>,
     folders: Vec<PathBuf>,
     plan: Plan,
     directory: PathBuf,
     kept: (bool, bool),
     slice: u32,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<Bound<'_, PyBytes>> {
     let plan = Arc::new(plan);
     let options = Options::new(&directory, kept, 1);
     let run = || run_match_slice(&folders, &plan, slice, &options)?.to_bytes();
