@@ -26,11 +26,7 @@ BETWEEN_SCENARIOS = (
     ("drift", "stays", "clocks may drift differently in the other scenario"),
     ("mirror_queue", "stays", "queueing changes with the load"),
     (CONVENTION, "cancels", "first bit, last bit or host: at the same points and sizes"),
-    (
-        "ambiguity",
-        "stays",
-        "other packets are ambiguous in the other scenario; not in the interval",
-    ),
+    ("ambiguity", "stays", "other packets are identical in the other scenario"),
 )
 """Each term of the error budget, what becomes of it in the difference of two scenarios, and why."""
 

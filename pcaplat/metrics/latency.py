@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pcaplat.metrics import undecided
 from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
 from pcaplat.metrics.means import Measurement, coarse_ns, of_means
@@ -54,7 +55,9 @@ def two_way(run: MeasuredRun, query: MetricQuery) -> Answer:
     found = [side for side in sides if side is not None]
     if len(found) < len(sides):
         return _not_crossed(run, ends, f"{ends[0]} ⇄ {ends[1]} both ways")
+    rows = [run.segments.get((*ends, direction)) for direction in ("forward", "reverse")]
     off_ns = drift_ns(run, ends, found) + waiting_ns(run, ends)
+    off_ns += sum(undecided.of_mean_ns(row) for row in rows if row)
     return of_means(run, ends, found, clock_ns=off_ns)
 
 
@@ -112,9 +115,10 @@ def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -
     waiting = waiting_ns(run, ends)
     off_ns = waiting if is_variation else clock_ns + waiting
     if query.statistic == "mean":
-        return of_means(run, ends, [blocks], least_ns, off_ns)
+        return of_means(run, ends, [blocks], least_ns, off_ns + undecided.of_mean_ns(row))
     if query.statistic in SHARES:
         share = SHARES[query.statistic]
+        off_ns += undecided.of_quantile_ns(row, blocks, share)
         measurement = of_quantile(blocks, share, coarse_ns(run, ends, [blocks], is_single=True))
         return _shifted(measurement, least_ns, off_ns)
     extreme_ns = float(row[f"{query.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan

@@ -70,6 +70,27 @@ class LateCounts:
 
 
 @dataclass(frozen=True)
+class UndecidedCounts:
+    """Pairs of identical packets of which it is not known which they are (resolve/undecided.rs).
+
+    Between points that share no clock, all of what they took more than usual.
+
+    Attributes:
+        n: Pairs.
+        least_sum_ns: The least that they took all together, exact.
+        most_sum_ns: The most.
+        least_ns: The least that one of them took.
+        most_ns: The most.
+    """
+
+    n: int
+    least_sum_ns: int
+    most_sum_ns: int
+    least_ns: int
+    most_ns: int
+
+
+@dataclass(frozen=True)
 class LatePairs:
     """Pairs joined over the whole capture: all, and as many as are expected to be false."""
 
@@ -95,6 +116,8 @@ class LinkCounts:
         lost_bytes: Bytes of such that entered and were never seen again.
         ends: Of packets in pieces: their first bytes, and their last.
         late: Pairs that took more than 20 times the usual delay.
+        undecided: Pairs of which it is not known which they are.
+        took_sum_ns: What all pairs took, between points that share no clock: more than usual.
         loss_threshold_ns: The waiting time after which a packet is lost.
         spills: Files of raw differences, between points that share no clock.
     """
@@ -112,6 +135,8 @@ class LinkCounts:
     lost_bytes: int
     ends: Sequence[EndCounts]
     late: LateCounts
+    undecided: UndecidedCounts
+    took_sum_ns: int
     loss_threshold_ns: int
     spills: Sequence[str]
 

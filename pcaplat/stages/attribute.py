@@ -19,7 +19,7 @@ from pcaplat.model.blocks import Blocks, BlockTimes, CountedBlocks
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
 from pcaplat.model.latencies.exchanges import Share, Trips, Wait
-from pcaplat.model.latencies.segments import LEAST_WAIT, Distribution, Segment
+from pcaplat.model.latencies.segments import LEAST_WAIT, Distribution, Segment, Undecided
 from pcaplat.model.matched import (
     EndCounts,
     FramePlace,
@@ -82,6 +82,7 @@ class Segments:
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
             whole = replace(whole, blocks=blocks, variation=variation)
+            whole = replace(whole, undecided=self._undecided(counts))
             yield self._with_late(whole, counts.late)
         for kind, own in zip(CUT, counts.ends, strict=True):
             if own.n or own.n_lost:
@@ -102,6 +103,27 @@ class Segments:
         edge_ns = max(LEAST_WAIT * usual_ns, usual_ns + (band.hi_ns if band else 0))
         n, sum_ns = found.above(edge_ns)
         return replace(whole, n_late=n, late_sum_ns=sum_ns)
+
+    def _undecided(self, counts: LinkCounts) -> Undecided:
+        """Bound what packets that could not be told apart do to the mean of all."""
+        found, n = counts.undecided, counts.n
+        if not found.n or not n:
+            return Undecided()
+        is_exact = self.relation.kind.is_shared
+        sum_ns = counts.histogram.sum_ns if is_exact else counts.took_sum_ns
+        mean_ns, least_ns, most_ns = (
+            (sum_ns + more_ns) / (n + n_more)
+            for more_ns, n_more in (
+                (0, 0),
+                (found.least_sum_ns, found.n),
+                (found.most_sum_ns, found.n),
+            )
+        )
+        return Undecided(
+            found.n,
+            (max(mean_ns - least_ns, 0.0), max(most_ns - mean_ns, 0.0)),
+            (mean_ns - found.least_ns, found.most_ns - mean_ns),
+        )
 
     def _one(
         self,

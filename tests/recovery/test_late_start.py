@@ -46,10 +46,6 @@ def saved(n: int, seed: int, covers: dict[str, tuple[float, float]], folder: Pat
     return network
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="issue 19, number 6: n of the whole path is of all the time, n_lost of the common",
-)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     "covers",

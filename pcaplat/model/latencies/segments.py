@@ -75,6 +75,19 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class Undecided:
+    """Packets that crossed a segment and stand in no latency of it: identical ones, not told apart.
+
+    `mean_ns` is by how much the mean of all is less than that of the others, at most, and by how
+    much it is more; `single_ns` the same of the quickest of them and the slowest.
+    """
+
+    n: int = 0
+    mean_ns: tuple[float, float] = (0.0, 0.0)
+    single_ns: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Segment:
     """One segment and direction, as measured, of packets or of one kind of cut and joined ones.
 
@@ -109,6 +122,7 @@ class Segment:
     """Packets that came after the waiting time that was asked for, and count as lost."""
     loss_threshold_ns: int = 0
     """The waiting time after which a packet is lost (RFC 7680 §2.4)."""
+    undecided: Undecided = Undecided()
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
 

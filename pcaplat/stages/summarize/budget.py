@@ -13,6 +13,7 @@ from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.metrics.undecided import of_mean_ns
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
@@ -44,23 +45,19 @@ def error_budget(document: Mapping[str, Any], blocks: Mapping[Key, Blocks]) -> l
         Rows as `pcaplat.tables.ERROR_BUDGET` has them; `direction` null: the two-way contribution.
     """
     run = MeasuredRun("", document, blocks)
-    ambiguous_frac = _ambiguous_frac(document["matching"])
-    return [_budget(row) for row in _rows(run, ambiguous_frac)]
+    return [_budget(row) for row in _rows(run)]
 
 
-def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
-    range_ns = {}
+def _rows(run: MeasuredRun) -> Iterator[Row]:
     for key, row in run.segments.items():
         if row["mean_ns"] is None or key not in run.blocks:
             continue
         near, far, way = key
-        range_ns[key] = row["max_ns"] - row["min_ns"]
         answer = read(run, MetricQuery("one-way-latency", "mean", (near, far), way))
         queue_ns = run.late_ns("mirror_wait_ns", (near, far))
         yield (
             _ends(near, far, way)
-            | _terms(answer, row["clock_half_width_ns"], 0.0, queue_ns)
-            | {"ambiguity_ns": ambiguous_frac * range_ns[key]}
+            | _terms(answer, (row["clock_half_width_ns"], 0.0), queue_ns, of_mean_ns(row))
             | _convention(run, (near, far), is_two_way=False)
         )
     for row in run.document["round_trips"]:
@@ -70,11 +67,11 @@ def _rows(run: MeasuredRun, ambiguous_frac: float) -> Iterator[Row]:
         sides = [run.blocks.get((near, far, way)) for way in ("forward", "reverse")]
         known = [side for side in sides if side is not None]
         drift = drift_ns(run, (near, far), known) if len(known) == len(sides) else 0.0
-        both_ns = sum(range_ns.get((near, far, way), 0.0) for way in ("forward", "reverse"))
+        rows = [run.segments.get((near, far, way)) for way in ("forward", "reverse")]
+        both_ns = sum(of_mean_ns(row) for row in rows if row)
         yield (
             _ends(near, far, None)
-            | _terms(answer, 0.0, drift, queue_ns)
-            | {"ambiguity_ns": ambiguous_frac * both_ns}
+            | _terms(answer, (0.0, drift), queue_ns, both_ns)
             | _convention(run, (near, far), is_two_way=True)
         )
 
@@ -83,14 +80,15 @@ def _ends(near: str, far: str, way: str | None) -> Row:
     return {"near": near, "far": far, "direction": way}
 
 
-def _terms(answer: object, clock_ns: float, drift: float, queue_ns: float) -> Row:
-    """Take a mean's interval apart."""
+def _terms(answer: object, clock: tuple[float, float], queue_ns: float, ambiguity_ns: float) -> Row:
+    """Take a mean's interval apart; `clock` is how far clocks may be off, and what drift leaves."""
     # where no queue was seen there may be one all the same
-    known = {"clock_ns": clock_ns, "drift_ns": drift, "mirror_queue_ns": queue_ns or None}
+    known = {"clock_ns": clock[0], "drift_ns": clock[1], "mirror_queue_ns": queue_ns or None}
+    known["ambiguity_ns"] = ambiguity_ns
     if not isinstance(answer, Measurement):
         return {"statistical_ns": None, "resolution_ns": None} | known
     half_ns = None if answer.within is None else answer.within.half_width(CONFIDENCE) - answer.bias
-    resolution_ns = max(answer.bias - clock_ns - drift - queue_ns, 0.0)
+    resolution_ns = max(answer.bias - sum(clock) - queue_ns - ambiguity_ns, 0.0)
     return {"statistical_ns": half_ns, "resolution_ns": resolution_ns} | known
 
 
@@ -105,10 +103,6 @@ def _budget(row: Row) -> Row:
     if row["statistical_ns"] is None:
         largest = "statistical"
     return row | {"largest": largest, "remedy": REMEDIES[largest]}
-
-
-def _ambiguous_frac(matching: Mapping[str, Any]) -> float:
-    return matching["n_ambiguous"] / matching["n_frames"] if matching["n_frames"] else 0.0
 
 
 def sum_check(document: Mapping[str, Any]) -> Row | None:

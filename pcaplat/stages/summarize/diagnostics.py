@@ -11,6 +11,9 @@ from pcaplat.units import format_count, format_frac, format_ns
 SELDOM_NS = 1_000_000
 """Hosts hold single packets for less than this now and then: no warning says so."""
 
+MOVED_SHARE = 0.1
+"""Where packets that cannot be told apart may move a mean by more than this, a warning says so."""
+
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
 
@@ -21,6 +24,7 @@ def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diag
         *_negative(findings, segments),
         *_late(findings, segments),
         *_too_late(findings, segments),
+        *_undecided(findings, segments),
         *_coarse(findings, segments),
     ]
 
@@ -84,6 +88,25 @@ def _too_late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
         wait = format_ns(max(one.loss_threshold_ns for one in segments))
         text = f"packets that arrived later than {wait}: {', '.join(found)}"
         yield diagnose("arrived-after-wait", None, text)
+
+
+def _undecided(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """Identical packets are often the slow ones, and in no mean."""
+    found = []
+    for one in _neighbours(findings, segments):
+        measured, (less_ns, more_ns) = one.distribution, one.undecided.mean_ns
+        if measured is None or not one.is_absolute or not one.undecided.n:
+            continue
+        mean_ns, clock_ns = measured.mean_ns, one.clock_half_width_ns or 0.0
+        if max(less_ns, more_ns) > max(MOVED_SHARE * abs(mean_ns), clock_ns):
+            found.append(
+                f"{_segment(findings, one)} {format_count(one.undecided.n)} beside "
+                f"{format_count(one.n)} with a latency (mean {format_ns(mean_ns)}, with them "
+                f"{format_ns(mean_ns - less_ns)} to {format_ns(mean_ns + more_ns)})"
+            )
+    if found:
+        text = f"identical packets without a latency: {', '.join(found)}"
+        yield diagnose("identical-packets", None, text)
 
 
 def _neighbours(findings: Findings, segments: Sequence[Segment]) -> Iterator[Segment]:

@@ -63,6 +63,7 @@ def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
         _ends(findings, one)
         | _counts(one)
         | _latencies(one)
+        | _undecided(one)
         | _bytes(one)
         | _shares(one)
         | _variation(one)
@@ -95,6 +96,26 @@ def _counts(one: Segment) -> Row:
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
     }
+
+
+def _undecided(one: Segment) -> Row:
+    """What identical packets could make of the mean that were not told apart."""
+    row: Row = {"n_undecided": one.undecided.n if one.kind == "packet" else None}
+    names = ("mean_least_ns", "mean_most_ns", "undecided_min_ns", "undecided_max_ns")
+    row |= dict.fromkeys(names)
+    measured = one.distribution
+    if measured is None or not one.is_absolute or one.kind != "packet":
+        return row
+    less_ns, more_ns = one.undecided.mean_ns
+    row |= {
+        "mean_least_ns": measured.mean_ns - less_ns,
+        "mean_most_ns": measured.mean_ns + more_ns,
+    }
+    if one.undecided.n:
+        below_ns, above_ns = one.undecided.single_ns
+        row["undecided_min_ns"] = measured.mean_ns - below_ns
+        row["undecided_max_ns"] = measured.mean_ns + above_ns
+    return row
 
 
 def _shares(one: Segment) -> Row:

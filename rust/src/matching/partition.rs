@@ -3,6 +3,7 @@
 use crate::base::error::Result;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::totals::Totals;
+use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::counts::{Keep, Tally};
 use crate::matching::decoys::{DecoySample, Decoys};
 use crate::matching::exchange::Trips;
@@ -15,7 +16,7 @@ use crate::matching::resolve::copies::{COPIES_WITHIN_NS, Folded};
 use crate::matching::resolve::piece::Sink;
 use crate::matching::streams::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
 use crate::matching::window::Window;
-use crate::plan::{Band, Direction, Plan};
+use crate::plan::{Band, Direction, LinkCrossing, Plan};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -258,6 +259,10 @@ impl Sink for Intake<'_> {
                 .leftovers
                 .take_lost(observations, direction, lost, has_entered);
         }
+    }
+
+    fn undecided(&mut self, crossing: LinkCrossing, tally: UndecidedTally) {
+        self.recorder.tally.count_undecided(crossing, tally);
     }
 }
 

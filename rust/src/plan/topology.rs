@@ -116,6 +116,16 @@ impl Topology {
         Capturing(not.fold(u128::MAX, |all, (point, _)| all & !(1 << point)))
     }
 
+    /// Whether all points between two others were capturing from one reference time to another. Of points
+    /// that no packet of these two passes nothing is asked.
+    #[must_use]
+    pub fn is_watched(&self, along: &Along, (up, down): (u16, u16), span_ns: (i64, i64)) -> bool {
+        let capturing = self.capturing(span_ns);
+        let points = 0..u16::try_from(self.n_points).unwrap_or(u16::MAX);
+        let mut passed = points.filter(|point| along.passes(up, *point, down));
+        passed.all(|point| capturing.has(point))
+    }
+
     /// The numbers of all routes, the path's first.
     pub fn routes(&self) -> impl Iterator<Item = u16> {
         (0..).take(self.along.len())

@@ -13,6 +13,7 @@ use crate::matching::counts::totals::Bins;
 use crate::matching::counts::totals::EndTally;
 use crate::matching::counts::totals::LateTally;
 use crate::matching::counts::totals::LinkTally;
+use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::decoys::DecoyCounts;
 use crate::matching::decoys::N_ROUNDS;
 use crate::matching::decoys::ONE_IN;
@@ -30,6 +31,9 @@ records! {
         n, histogram, n_lost, n_reordered, n_duplicated, spills: texts(spills),
     }
     LateTally as "matched"."LateCounts" { n, sum_ns, n_too_late }
+    UndecidedTally as "matched"."UndecidedCounts" {
+        n, least_sum_ns, most_sum_ns, least_ns, most_ns
+    }
     LatePairs as "matched"."LatePairs" { n, n_false }
     Missed as "matched"."MissedCounts" { n_seen, n_missed }
     OpenTriangle as "matched"."OpenTriangle" { up, down, through }
@@ -93,12 +97,15 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
             lost_bytes,
             ends,
             late,
+            undecided,
+            took_sum_ns,
             loss_threshold_ns,
             ..
         } = self.0;
         record!(py, "matched", "LinkCounts", {
             n, histogram, blocks, variation, n_duplicated, n_reordered, n_lost, lost_spread,
-            lost_blocks, matched_bytes, lost_bytes, ends, late, loss_threshold_ns,
+            lost_blocks, matched_bytes, lost_bytes, ends, late, undecided, took_sum_ns,
+            loss_threshold_ns,
             spills: texts(self.1),
         })
     }

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from tests.recovery.simulate_twins import Twins, save
+from tests.recovery.simulate_twins import capture as capture_twins
 from tests.recovery.simulator.effects import EFFECTS, base, links
 from tests.support.mirrors import mirrored
 from tests.support.stamped_frames import metamako
@@ -63,6 +65,11 @@ class Case:
     wrong: Set | Simulated | Written | Translated
     right: Set | Simulated | Written | Translated = CLEAN
     by: str = "lint"
+
+
+def twins(folder: Path, burst_ns: int = 0, spacing_ns: int = 2_000) -> list[str]:
+    """Captures of packets equal to the byte, which queues hold up for so long."""
+    return save(capture_twins(Twins(spacing_ns, burst_ns=burst_ns, n=1_200)), folder)
 
 
 HELD = links(held_share=0.01, held_ns=30_000_000)(base())
@@ -258,6 +265,11 @@ CASES = {
         Written(lambda folder: [capture(folder, in_one_order)]),
     ),
     "late-packets": Case(Simulated(HELD), Simulated(base()), by="merge"),
+    "identical-packets": Case(
+        Written(partial(twins, burst_ns=60_000), {"same_clock": ["all"]}),
+        Written(partial(twins, spacing_ns=100_000), {"same_clock": ["all"]}),
+        by="merge",
+    ),
     "arrived-after-wait": Case(
         Simulated(HELD, {"lost_after": "10ms"}), Simulated(HELD, {"lost_after": "1s"}), by="merge"
     ),

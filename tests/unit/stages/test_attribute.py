@@ -11,7 +11,7 @@ import pytest
 
 from pcaplat.model.blocks import BlockTimes, CountedBlocks
 from pcaplat.model.latencies.segments import Distribution
-from pcaplat.model.matched import EndCounts, LateCounts, LinkCounts
+from pcaplat.model.matched import EndCounts, LateCounts, LinkCounts, UndecidedCounts
 from pcaplat.stages.align import align
 from pcaplat.stages.attribute import attribute, clock_between
 from tests.support.alignments import START_NS, TwoClocks, findings_of
@@ -39,6 +39,8 @@ NOTHING = LinkCounts(
     lost_bytes=0,
     ends=[NO_ENDS, NO_ENDS],
     late=LateCounts(0, 0, 0),
+    undecided=UndecidedCounts(0, 0, 0, 0, 0),
+    took_sum_ns=0,
     loss_threshold_ns=0,
     spills=[],
 )

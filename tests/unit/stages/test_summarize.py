@@ -278,8 +278,19 @@ class TestBudget:
         assert 0 <= both["drift_ns"] < 20
         half_ns = document["round_trips"][0]["mean_half_width_ns"]
         assert both["statistical_ns"] + both["drift_ns"] == pytest.approx(half_ns)
-        spread_ns = sum(row["max_ns"] - row["min_ns"] for row in document["segments"])
-        assert both["ambiguity_ns"] == pytest.approx(spread_ns / 2000)
+        assert both["ambiguity_ns"] == 0
+
+    def test_identical_packets_widen_the_interval(self) -> None:
+        document, blocks = self.run()
+        add_intervals(document, blocks, is_wanted=True)
+        sure_ns = document["segments"][0]["mean_hi_ns"]
+        row = document["segments"][0]
+        row |= {"mean_least_ns": row["mean_ns"] - 10, "mean_most_ns": row["mean_ns"] + 700}
+        add_intervals(document, blocks, is_wanted=True)
+        *one_way, both = error_budget(document, blocks)
+        assert document["segments"][0]["mean_hi_ns"] == pytest.approx(sure_ns + 700)
+        assert (one_way[0]["ambiguity_ns"], one_way[1]["ambiguity_ns"]) == (700, 0)
+        assert (both["ambiguity_ns"], one_way[0]["largest"]) == (700, "ambiguity")
 
     def test_coarse_stamps_and_few_packets_are_named(self) -> None:
         document, blocks = self.run(resolution_ns=1e6)

@@ -9,6 +9,7 @@ pub mod segment_rows;
 pub(crate) mod segment_way;
 pub(crate) mod steps;
 pub mod totals;
+pub mod undecided;
 
 use crate::base::error::Result;
 use crate::matching::counts::byte_latency::ByteLatencies;
@@ -19,6 +20,7 @@ use crate::matching::counts::segment_rows::{SegmentRow, SegmentRows};
 use crate::matching::counts::segment_way::SegmentWays;
 use crate::matching::counts::steps::{missing_branches, steps};
 use crate::matching::counts::totals::Totals;
+use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::evidence::By;
 use crate::matching::late::{Leftover, Leftovers};
 use crate::matching::loss::{End, Losses};
@@ -120,7 +122,10 @@ impl Tally {
                 if bounds_clocks {
                     self.least.note(&self.plan, direction, pair);
                 }
-                crossed |= self.count_pair(pair, folded);
+                crossed |= match self.whole_between(pair) {
+                    Some(whole) if !self.is_watched(direction, observations) => whole.bit(),
+                    _ => self.count_pair(pair, folded),
+                };
             }
         }
         if self.rows.are_kept() {
@@ -141,9 +146,32 @@ impl Tally {
         let [first, _, .., last] = observations else {
             return None;
         };
-        let crossing = self.topology.between(first.point, last.point)?;
-        let is_whole = observations.len() > 2 && self.topology.is_whole(crossing.link);
-        is_whole.then_some((first, last))
+        let ends = (first, last);
+        (observations.len() > 2 && self.whole_between(ends).is_some()).then_some(ends)
+    }
+
+    /// Whether every point that a packet passed was capturing then, so that the whole path counts it: its
+    /// losses are counted in that time. A point that saw it was, wherever its capture is said to begin.
+    fn is_watched(&self, direction: Direction, observations: &[Observation]) -> bool {
+        steps(self.topology.along(direction), observations)
+            .all(|pair| self.is_step_watched(direction, pair))
+    }
+
+    fn is_step_watched(
+        &self,
+        direction: Direction,
+        (up, down): (&Observation, &Observation),
+    ) -> bool {
+        let along = self.topology.along(direction);
+        let (ends, span_ns) = ((up.point, down.point), (up.aligned_ns, down.aligned_ns));
+        !along.is_jump(up.point, down.point) || self.topology.is_watched(along, ends, span_ns)
+    }
+
+    /// The whole path, if it lies between two observations.
+    #[inline]
+    fn whole_between(&self, (up, down): (&Observation, &Observation)) -> Option<LinkCrossing> {
+        let crossing = self.topology.between(up.point, down.point)?;
+        self.topology.is_whole(crossing.link).then_some(crossing)
     }
 
     /// Whether it is known which way a packet went: by its addresses, or because one clock says that
@@ -207,18 +235,23 @@ impl Tally {
         let with_path = self.plan.between(late.up.point, late.down.point);
         self.rows.keep(late.up, &down, with_path, late.first);
         let two = (late.up, late.down);
-        self.count_late_crossing(two, late.is_overtaken);
+        if self.whole_between(two).is_none() || self.is_step_watched(late.direction, two) {
+            self.count_late_crossing(two, late.is_overtaken);
+        }
         self.losses.misses.note_joint(&self.topology, late);
     }
 
-    /// Counts the whole path of a packet of several parts, if it was seen at both of its ends.
-    pub(crate) fn count_late_path(
+    /// Counts the whole path of a packet of several parts, if it was seen at both of its ends, and every
+    /// point that it passed from part to part was capturing then.
+    pub(crate) fn count_late_path<'o>(
         &mut self,
         two: (&Observation, &Observation),
-        is_overtaken: bool,
+        mut joints: impl Iterator<Item = (&'o Observation, &'o Observation)>,
+        (direction, is_overtaken): (Direction, bool),
     ) {
-        let crossing = self.topology.between(two.0.point, two.1.point);
-        if crossing.is_some_and(|one| self.topology.is_whole(one.link)) {
+        if self.whole_between(two).is_some()
+            && joints.all(|joint| self.is_step_watched(direction, joint))
+        {
             self.count_late_crossing(two, is_overtaken);
         }
     }
@@ -252,6 +285,27 @@ impl Tally {
         }
     }
 
+    /// Counts pairs of which it is not known which they are.
+    pub(crate) fn count_undecided(&mut self, crossing: LinkCrossing, undecided: UndecidedTally) {
+        if let Some(tally) = at(&mut self.totals.links, crossing.link, crossing.side) {
+            tally.undecided.merge(undecided);
+        }
+    }
+
+    /// Counts what may be a slow packet, or two packets.
+    pub(crate) fn count_doubted(&mut self, up: &Observation, down: &Observation) {
+        let Some(crossing) = self.topology.between(up.point, down.point) else {
+            return;
+        };
+        let is_exact = self.plan.same_clock(up.point, down.point);
+        let took_ns = if is_exact {
+            down.t_ns.saturating_sub(up.t_ns)
+        } else {
+            down.aligned_ns.saturating_sub(up.aligned_ns)
+        };
+        self.count_undecided(crossing, UndecidedTally::one(took_ns));
+    }
+
     /// Keeps where a packet ended, if something of it may be lost.
     pub(crate) fn keep_end(&mut self, end: Option<&End>, left: &Leftover) {
         if let Some(end) = end
@@ -269,6 +323,10 @@ impl Tally {
         let LinkCrossing { link: index, side } = crossing;
         self.losses
             .note_crossed(&self.topology, std::slice::from_ref(cut.up), crossing.bit());
+        let direction = Direction::of(side == 0);
+        if self.topology.is_whole(index) && !self.is_step_watched(direction, (cut.up, cut.down)) {
+            return;
+        }
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.matched_bytes += cut.n_bytes;
         }
@@ -316,6 +374,7 @@ impl Tally {
         } else {
             took_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
             way.spill([up.t_ns, raw_ns]);
+            tally.took_sum_ns += i128::from(took_ns);
         }
         tally.note_delay(took_ns, way.is_late(took_ns));
         Some(way.crossing)

@@ -5,6 +5,7 @@ use crate::base::histogram::Histogram;
 pub use crate::matching::counts::min_delay::MinDelay;
 use crate::matching::counts::reordering::Reordered;
 use crate::matching::counts::segment_rows::SegmentRowFiles;
+use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::exchange::round_trips::Shares;
 use crate::matching::late::WaitingTimes;
 use crate::matching::loss::allocate::Allocated;
@@ -44,6 +45,10 @@ pub struct LinkTally {
     pub ends: [EndTally; 2],
     /// What took far longer than usual.
     pub late: LateTally,
+    /// Pairs of which it is not known which they are.
+    pub undecided: UndecidedTally,
+    /// What all pairs took, between points that share no clock: more than usual.
+    pub took_sum_ns: i128,
     /// What the slowest pair took; between points that share no clock, more than usual.
     pub(crate) slowest_ns: Option<i64>,
     /// The waiting time after which a packet is lost.
@@ -150,6 +155,8 @@ impl LinkTally {
         self.lost_bytes += other.lost_bytes;
         self.slowest_ns = self.slowest_ns.max(other.slowest_ns);
         self.late.merge(other.late);
+        self.undecided.merge(other.undecided);
+        self.took_sum_ns += other.took_sum_ns;
         for (total, one) in self.ends.iter_mut().zip(other.ends) {
             total.merge(one);
         }

@@ -183,7 +183,8 @@ impl LateJoin<'_> {
                 let is_overtaken =
                     joints(packet).any(|joint| self.order.is_overtaken(packet, joint));
                 let ends = (&first.first, &last.last);
-                self.tally.count_late_path(ends, is_overtaken);
+                let way = (first.direction, is_overtaken);
+                self.tally.count_late_path(ends, joints(packet), way);
             }
             if keep.rows {
                 self.renamed.add(packet);
@@ -199,6 +200,7 @@ impl LateJoin<'_> {
         all: &mut PartitionResult,
     ) -> Result<()> {
         leftovers.runs.read(&mut |same| {
+            self.count_doubted(same, waits);
             for packet in self.all_packets(same) {
                 let status = if packet.len() > 1 {
                     Status::Matched
@@ -217,6 +219,27 @@ impl LateJoin<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Counts parts that are taken for several packets and came within the waiting time: they may be one.
+    fn count_doubted(&mut self, same: &SameKey<'_, N_VALUES>, waits: &WaitingTimes) {
+        let kinship = Kinship::of((self.plan, &self.topology), same);
+        let Some(Kinship::Slow(parts)) = kinship else {
+            return;
+        };
+        if self.odds.doubt(self.plan, &parts).is_some() {
+            return;
+        }
+        for (up, down) in joints(&parts) {
+            let crossing = self.topology.between(up.point, down.point);
+            let direction = parts
+                .first()
+                .map_or(Direction::Forward, |one| one.direction);
+            let took_ns = delay_ns(self.plan, direction, up, down);
+            if crossing.is_some_and(|crossing| took_ns <= waits.of(crossing)) {
+                self.tally.count_doubted(up, down);
+            }
+        }
     }
 
     /// Leftovers of one packet ID as packets, each of one part or more.

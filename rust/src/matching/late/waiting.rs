@@ -141,6 +141,11 @@ impl LateEdge {
         }
     }
 
+    /// How far apart observations of one packet may be that is not late, at most and beyond the usual.
+    pub(crate) fn reach_ns(self) -> i64 {
+        self.delay_ns.saturating_sub(self.beside_ns)
+    }
+
     /// Whether it is passed: between points of one clock by their difference, else by the deviation
     /// from the usual one.
     #[inline]

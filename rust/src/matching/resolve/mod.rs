@@ -14,6 +14,7 @@ pub(crate) mod recurrence;
 pub(crate) mod resent;
 pub(crate) mod train_delay;
 pub(crate) mod trellis;
+pub(crate) mod undecided;
 
 use crate::matching::evidence::{By, Evidence};
 use crate::matching::observation::Observation;
@@ -25,12 +26,14 @@ use crate::matching::resolve::join_pieces::join_leftovers;
 use crate::matching::resolve::known_losses::lost_untold;
 use crate::matching::resolve::piece::{Piece, Sink};
 use crate::matching::resolve::recurrence::Recurrence;
-use crate::plan::{Band, Direction, Plan};
+use crate::matching::resolve::undecided::undecided;
+use crate::plan::{Band, Direction, Plan, Topology};
 use std::sync::Arc;
 
 /// Decides group after group.
 pub(crate) struct Resolver {
     plan: Arc<Plan>,
+    topology: Topology,
     votes: Votes,
     /// No band is wider: observations of one packet at neighbours are closer than this.
     gap_ns: i64,
@@ -47,6 +50,7 @@ pub(crate) struct Resolver {
 impl Resolver {
     pub(crate) fn new(plan: Arc<Plan>, gap_ns: i64) -> Self {
         Self {
+            topology: Topology::new(&plan),
             plan,
             votes: Votes::default(),
             gap_ns,
@@ -61,11 +65,7 @@ impl Resolver {
     /// Decides all observations of one identity.
     pub(crate) fn resolve(&mut self, observations: &mut [Observation], sink: &mut dyn Sink) {
         let Some(direction) = self.votes.direction(&self.plan, observations) else {
-            self.folded.clear();
-            return observations.iter_mut().for_each(|one| {
-                one.evidence.add(Evidence::NO_WAY);
-                sink.ambiguous(one, Direction::Forward, &self.folded);
-            });
+            return self.leave_wayless(observations, sink);
         };
         if direction.is_reverse() {
             for observation in observations.iter_mut() {
@@ -84,6 +84,25 @@ impl Resolver {
             return sink.trajectory(observations, direction, &self.folded);
         }
         self.resolve_directed(observations, direction, sink);
+    }
+
+    /// Leaves equal packets that may go either way: they are no pairs, and may be some in both directions.
+    fn leave_wayless(&mut self, observations: &mut [Observation], sink: &mut dyn Sink) {
+        self.folded.clear();
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let alone = |one: &Observation| {
+                let aligned_ns = self.plan.aligned_ns(direction, one.point, one.t_ns);
+                Piece::new(vec![Observation { aligned_ns, ..*one }])
+            };
+            let pieces: Vec<Piece> = observations.iter().map(alone).collect();
+            for (crossing, tally) in undecided(&self.plan, &self.topology, direction, &pieces) {
+                sink.undecided(crossing, tally);
+            }
+        }
+        for one in observations {
+            one.evidence.add(Evidence::NO_WAY);
+            sink.ambiguous(one, Direction::Forward, &self.folded);
+        }
     }
 
     /// Whether there is nothing to decide: each point saw it once, and all of them within the time of one
@@ -189,6 +208,9 @@ impl Resolver {
         let pieces = join_leftovers(&self.plan, direction, rate, pieces);
         for piece in &pieces {
             piece.hand_to(sink, direction, &self.folded);
+        }
+        for (crossing, tally) in undecided(&self.plan, &self.topology, direction, &pieces) {
+            sink.undecided(crossing, tally);
         }
         for lost in lost_untold(&self.plan, direction, &pieces) {
             if let Some(piece) = pieces.get(lost.piece) {

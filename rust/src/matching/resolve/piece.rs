@@ -1,8 +1,9 @@
 //! What is decided of one identity, and who takes it.
 
+use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::observation::Observation;
 use crate::matching::resolve::copies::Folded;
-use crate::plan::Direction;
+use crate::plan::{Direction, LinkCrossing};
 
 /// Takes what is decided.
 pub(crate) trait Sink {
@@ -20,6 +21,8 @@ pub(crate) trait Sink {
         _has_entered: bool,
     ) {
     }
+    /// Pairs of a segment of which it is not told which they are.
+    fn undecided(&mut self, _crossing: LinkCrossing, _tally: UndecidedTally) {}
 }
 
 /// A trajectory, or a part of one.

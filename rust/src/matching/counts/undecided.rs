@@ -1,0 +1,48 @@
+//! Pairs that cannot be told: how many there are, and bounds of what they took.
+
+use serde::{Deserialize, Serialize};
+
+/// Pairs of which it is not known which they are, and bounds of what they took: between points that
+/// share no clock, more than usual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndecidedTally {
+    /// Pairs.
+    pub n: u64,
+    /// The least that they took all together.
+    pub least_sum_ns: i128,
+    /// The most.
+    pub most_sum_ns: i128,
+    /// The least that one of them took.
+    pub least_ns: i64,
+    /// The most.
+    pub most_ns: i64,
+}
+
+impl UndecidedTally {
+    /// Of one pair that took so long, if it is one.
+    pub(crate) fn one(took_ns: i64) -> Self {
+        let sum_ns = i128::from(took_ns);
+        Self {
+            n: 1,
+            least_sum_ns: sum_ns,
+            most_sum_ns: sum_ns,
+            least_ns: took_ns,
+            most_ns: took_ns,
+        }
+    }
+
+    /// Adds what another group or partition has.
+    pub(crate) fn merge(&mut self, other: Self) {
+        if other.n == 0 {
+            return;
+        }
+        if self.n == 0 {
+            return *self = other;
+        }
+        self.n += other.n;
+        self.least_sum_ns += other.least_sum_ns;
+        self.most_sum_ns += other.most_sum_ns;
+        self.least_ns = self.least_ns.min(other.least_ns);
+        self.most_ns = self.most_ns.max(other.most_ns);
+    }
+}

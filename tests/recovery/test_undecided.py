@@ -1,0 +1,97 @@
+"""Identical packets that cannot be told apart are often the slow ones: intervals allow for them."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import pcaplat
+from tests.recovery.simulate_twins import Twins, capture, save
+from tests.recovery.test_twins import CASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.recovery.simulate_twins import Frame
+
+HELD: dict[str, dict[str, Any]] = {
+    "held": {"burst_ns": 60_000},
+    "held, any order": {"burst_ns": 60_000, "keeps_order": False},
+    "held, some unlike": {"burst_ns": 60_000, "marked": 3},
+    "slow, lost": {"tail_ns": 8_000, "marked": 2, "lost_share": 0.02},
+    "slow, any order": {"tail_ns": 8_000, "marked": 4, "keeps_order": False},
+}
+SPACINGS_NS = (2_000, 8_000)
+QUANTILES = {"p50": 0.5, "p90": 0.9}
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that lasts as long as the merges are kept."""
+    return tmp_path_factory.mktemp("undecided")
+
+
+def took_ns(seen: list[list[Frame]], up: int, down: int, *, forward: bool) -> list[int]:
+    """How long packets took that both points saw, identical or not."""
+    at_ns = [
+        {one.packet: one.stamp_ns for one in seen[point] if not one.is_copy} for point in (up, down)
+    ]
+    both = at_ns[0].keys() & at_ns[1].keys()
+    took = [at_ns[1][packet] - at_ns[0][packet] for packet in both]
+    return [ns for ns in took if (ns > 0) == forward]
+
+
+@cache
+def merged(case: str, spacing_ns: int, seed: int, folder: Path) -> list[tuple[Any, list[int]]]:
+    """Rows of the segments, and the truth beside each."""
+    scenario = Twins(spacing_ns=spacing_ns, n=1_500, seed=seed, **{**CASES, **HELD}[case])
+    seen = capture(scenario)
+    scratch = folder / f"{case}-{spacing_ns}-{seed}"
+    scratch.mkdir()
+    with pcaplat.merge(save(seen, scratch), same_clock=["all"], keep_rows=False) as result:
+        rows = result.document["segments"]
+        path = result.document["path"]
+    found = []
+    for near, far in (*pairwise(path), (path[0], path[-1])):
+        ends = (int(near[1:]), int(far[1:]))
+        for row in rows:
+            if (row["near"], row["far"], row["class"]) == (near, far, "packet"):
+                up, down = ends if row["direction"] == "forward" else ends[::-1]
+                found.append((row, took_ns(seen, up, down, forward=True)))
+    return found
+
+
+def asked() -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("spacing_ns", SPACINGS_NS)
+
+
+@asked()
+@pytest.mark.parametrize("case", [*CASES, *HELD])
+def test_the_mean_of_all_is_within_the_bounds(case: str, spacing_ns: int, scratch: Path) -> None:
+    for row, true_ns in merged(case, spacing_ns, 1, scratch):
+        # packets that were left out for another reason are as quick as others
+        slack_ns = 0.02 * row["mean_ns"] + 1
+        assert row["mean_least_ns"] - slack_ns <= np.mean(true_ns)
+        assert row["mean_most_ns"] + slack_ns >= np.mean(true_ns)
+
+
+@asked()
+@pytest.mark.parametrize("case", [*CASES, *HELD])
+def test_intervals_hold_the_truth(case: str, spacing_ns: int, scratch: Path) -> None:
+    for row, true_ns in merged(case, spacing_ns, 1, scratch):
+        if row["mean_lo_ns"] is not None:
+            assert row["mean_lo_ns"] <= np.mean(true_ns) <= row["mean_hi_ns"]
+        for name, share in QUANTILES.items():
+            if row[f"{name}_lo_ns"] is not None:
+                true = np.quantile(true_ns, share, method="inverted_cdf")
+                assert row[f"{name}_lo_ns"] - 1 <= true <= row[f"{name}_hi_ns"] + 1
+
+
+def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:
+    for row, _ in merged("requests-and-responses", 8_000, 1, scratch):
+        if not row["n_undecided"]:
+            assert row["mean_least_ns"] == row["mean_ns"] == row["mean_most_ns"]
