@@ -10,6 +10,9 @@ from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.baseline import fit_drift
 
+ASIDE_SHARE = 0.25
+"""A value may be so far beside the middle of the interval, as a share of its half-width."""
+
 
 def values_in(
     findings: Findings,
@@ -64,14 +67,46 @@ def middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats, steps: Sequence[Step]) 
 
 
 def _middle_line(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats) -> Floats:
-    """The middle line of those that stay inside throughout, else the middle at each knot.
+    """The middle line of those that stay inside throughout, else one of few bends beside it.
 
-    A line leaves no wobble of the bounds in a sum of means there and back.
+    The ends of the interval dip towards each packet that bounds them, and rise between two. What
+    follows them is off in one direction where packets went there, and in the other where they came
+    back: in the sum of both it does not cancel. A line leaves nothing of that.
     """
     x = (knots_ns - knots_ns[0]).astype(np.float64)
     drift = fit_drift(x, hi_ns, x, lo_ns)[0]
     most, least = np.min(hi_ns - drift * x), np.max(lo_ns - drift * x)
-    return (lo_ns + hi_ns) / 2 if least > most else (least + most) / 2 + drift * x
+    if least <= most:
+        return np.asarray((least + most) / 2 + drift * x)
+    # bounds that contradict each other cross
+    middle_ns, aside_ns = (lo_ns + hi_ns) / 2, ASIDE_SHARE * np.abs(hi_ns - lo_ns) / 2
+    return _taut(x, middle_ns - aside_ns, middle_ns + aside_ns)
+
+
+def _taut(x: Floats, lo: Floats, hi: Floats) -> Floats:
+    """The shortest line from the first middle to the last between two others: a string pulled taut.
+
+    It bends only where it touches one of them.
+    """
+    lo, hi = lo.copy(), hi.copy()
+    for end in (0, -1):
+        lo[end] = hi[end] = (lo[end] + hi[end]) / 2
+    places, values = [0], [float(lo[0])]
+    while places[-1] < len(x) - 1:
+        at, value = places[-1], values[-1]
+        run = x[at + 1 :] - x[at]
+        least, most = (lo[at + 1 :] - value) / run, (hi[at + 1 :] - value) / run
+        steepest, flattest = np.maximum.accumulate(least), np.minimum.accumulate(most)
+        blocked = np.flatnonzero(steepest > flattest)
+        if not len(blocked):
+            break
+        # the end that was met first is where the string bends
+        until = int(blocked[0])
+        is_high = least[until] >= steepest[until]
+        bend = int(np.argmin(most[:until]) if is_high else np.argmax(least[:until]))
+        places.append(at + 1 + bend)
+        values.append(float((hi if is_high else lo)[at + 1 + bend]))
+    return np.asarray(np.interp(x, [*x[places], x[-1]], [*values, float(lo[-1])]))
 
 
 def _bounded_with(upper: Floats, new: int) -> Sequence[bool]:
