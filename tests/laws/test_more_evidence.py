@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 import pcaplat
-from tests.support.frames import ICMPV6, ethernet, ip
-from tests.support.networks import START_NS, Edges, Packet, both_ways, datagram, walk
+from tests.support.frames import ICMPV6, UDP, ethernet, ip, udp
+from tests.support.networks import (
+    START_NS,
+    Edges,
+    Packet,
+    both_ways,
+    datagram,
+    echo,
+    tcp,
+    walk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +75,26 @@ def one_way(at: int) -> bytes:
     return datagram(ends, (1_111, 2_222), at % 65_535 + 1, b"q" * 40 + at.to_bytes(4))
 
 
+def segment(at: int) -> bytes:
+    """TCP in one direction and the other; nothing is acknowledged, for they come in any order."""
+    ends, ports = ("10.0.7.1", "10.0.8.1"), (50_001, 443)
+    if at % 2:
+        ends, ports = ends[::-1], ports[::-1]
+    return tcp(ends, ports, 1 + at * 40, 1, b"t" * 36 + at.to_bytes(4))
+
+
+def ping(at: int) -> bytes:
+    """ICMP echo (RFC 792), requests and replies."""
+    ends = ("10.0.7.2", "10.0.8.2")
+    return echo(ends[::-1] if at % 2 else ends, 77, at // 2, is_reply=bool(at % 2))
+
+
+def ipv6(at: int) -> bytes:
+    """Datagrams over another version of IP, which have no identification."""
+    ends = ("fd00::7:1", "fd00::8:1")
+    return ip(*(ends[::-1] if at % 2 else ends), UDP, 0, 64, udp((7, 7), at.to_bytes(4) * 9))
+
+
 def equal(_: int) -> bytes:
     """Heartbeats, each like the last."""
     return datagram(("10.0.5.1", "10.0.6.1"), (1_111, 2_223), 0, b"alive" * 8)
@@ -75,6 +104,9 @@ KINDS: dict[str, tuple[Callable[[int], bytes], bool]] = {
     "neighbour discovery": (solicitation, True),
     "multicast DNS": (announcement, True),
     "ARP": (arp, True),
+    "TCP": (segment, True),
+    "ICMP echo": (ping, True),
+    "IPv6": (ipv6, True),
     "one way": (one_way, False),
     "equal packets": (equal, False),
 }
@@ -108,3 +140,37 @@ def test_no_clock_is_less_sure_for_more_packets(
     after_ns = half_widths_ns(n, seed, kinds, tmp_path)
     for before, after in zip(before_ns, after_ns, strict=True):
         assert after <= LOOSER * before
+
+
+@pytest.mark.parametrize("left_out", ["b", "d"])
+@pytest.mark.parametrize("missed_share", [0.0, 0.3])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_clock_is_less_sure_for_another_point(
+    left_out: str, seed: int, missed_share: float, tmp_path: Path
+) -> None:
+    """Packets bound the clocks of the points that saw them, whoever saw them too."""
+    chance = np.random.default_rng(seed)
+    line, takes_ns = (*LINE, "d"), TAKES_NS | both_ways({("c", "d"): 4_000})
+    packets = [
+        one._replace(ways=(line if one.ways[0] == LINE else line[::-1],))
+        for one in talk(2_000, chance)
+    ]
+    is_missed = chance.random(len(packets)) < missed_share
+    network = walk(
+        packets,
+        Edges(takes_ns),
+        seed,
+        missed=lambda point, packet: point == left_out and bool(is_missed[packet]),
+    )
+    network.clocks = CLOCKS | {"d": (70_001, 3.0)}
+    files = network.save(tmp_path)
+    fewer = [file for file in files if not file.endswith(f"{left_out}.pcap")]
+    after_ns, before_ns = (widths_ns(some) for some in (files, fewer))
+    for point, before in before_ns.items():
+        assert after_ns[point] <= LOOSER * before + 1
+
+
+def widths_ns(files: list[str]) -> dict[str, float]:
+    """How far each clock may be off the first point's."""
+    with pcaplat.merge(files, reference="a", keep_rows=False, intervals=False) as result:
+        return {row["point"]: row["half_width_ns"] for row in result.document["clocks"]}
