@@ -206,13 +206,18 @@ impl Resolver {
             _ => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
         };
         let pieces = join_leftovers(&self.plan, direction, rate, pieces);
-        for piece in &pieces {
+        self.hand_out(&pieces, direction, sink);
+    }
+
+    /// Says what became of each piece, what was lost of those that cannot be told, and what may be pairs.
+    fn hand_out(&self, pieces: &[Piece], direction: Direction, sink: &mut dyn Sink) {
+        for piece in pieces {
             piece.hand_to(sink, direction, &self.folded);
         }
-        for (crossing, tally) in undecided(&self.plan, &self.topology, direction, &pieces) {
+        for (crossing, tally) in undecided(&self.plan, &self.topology, direction, pieces) {
             sink.undecided(crossing, tally);
         }
-        for lost in lost_untold(&self.plan, direction, &pieces) {
+        for lost in lost_untold(&self.plan, direction, pieces) {
             if let Some(piece) = pieces.get(lost.piece) {
                 sink.lost_untold(&piece.observations, direction, lost.has_entered);
             }
