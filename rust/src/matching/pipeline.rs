@@ -93,11 +93,7 @@ fn match_flows(
     std::thread::scope(|scope| {
         let rows = options.keep.rows.then(|| {
             let (outbox, outcomes) = Outbox::new();
-            let kept = OutcomeFiles {
-                directory: options.directory,
-                files: 0..files.len(),
-                is_share: false,
-            };
+            let kept = OutcomeFiles::of_all(options.directory, files.len());
             (outbox, scope.spawn(move || kept.collect(&outcomes)))
         });
         let (outbox, collector) = rows.unzip();

@@ -25,16 +25,12 @@ pub(super) fn raise(py: Python<'_>, error: Error) -> PyErr {
             let text = source.to_string();
             PyOSError::new_err((number, text, path.into_os_string()))
         }
-        other => match py
-            .import("pcaplat.errors")
-            .and_then(|module| module.getattr("InputError"))
-        {
-            Ok(kind) => match kind.call1((other.to_string(),)) {
-                Ok(value) => PyErr::from_value(value),
-                Err(failure) => failure,
-            },
-            Err(failure) => failure,
-        },
+        other => {
+            let module = py.import("pcaplat.errors");
+            let kind = module.and_then(|module| module.getattr("InputError"));
+            let value = kind.and_then(|kind| kind.call1((other.to_string(),)));
+            value.map_or_else(|failure| failure, PyErr::from_value)
+        }
     }
 }
 

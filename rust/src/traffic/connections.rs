@@ -160,8 +160,7 @@ impl Connections {
             let [one, other] = ends.ports.map(i64::from);
             let [protocol, version] = [ends.protocol, ends.version].map(i64::from);
             let about = flags << 48 | version << 40 | protocol << 32 | other << 16 | one;
-            let halves = [low[0], low[1], high[0], high[1]].map(u64::cast_signed);
-            let [a, b, c, d] = halves;
+            let [a, b, c, d] = [low[0], low[1], high[0], high[1]].map(u64::cast_signed);
             waiting.write([a, b, c, d, about, t_ns, numbers]);
         }
         Ok(())

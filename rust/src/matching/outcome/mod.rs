@@ -190,7 +190,16 @@ pub(crate) struct OutcomeFiles<'a> {
     pub(crate) is_share: bool,
 }
 
-impl OutcomeFiles<'_> {
+impl<'a> OutcomeFiles<'a> {
+    /// Of all frames of all files.
+    pub(crate) fn of_all(directory: &'a Path, n_files: usize) -> Self {
+        Self {
+            directory,
+            files: 0..n_files,
+            is_share: false,
+        }
+    }
+
     /// Writes what comes through the channel until all senders are gone.
     ///
     /// # Errors
@@ -346,11 +355,7 @@ mod tests {
         }
         outbox.send();
         drop(outbox);
-        let kept = OutcomeFiles {
-            directory: &folder,
-            files: 0..2,
-            is_share: false,
-        };
+        let kept = OutcomeFiles::of_all(&folder, 2);
         kept.collect(&outcomes).unwrap();
         for (file, expected) in [(0, [-1, 4, 6, 8]), (1, [-1, 3, 5, 7])] {
             let mut outcomes = Outcomes::open(&folder, file).unwrap();
@@ -366,11 +371,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_told_and_blocks_nobody() {
         let (mut outbox, outcomes) = Outbox::new();
-        let nowhere = OutcomeFiles {
-            directory: Path::new("/nowhere/at/all"),
-            files: 0..1,
-            is_share: false,
-        };
+        let nowhere = OutcomeFiles::of_all(Path::new("/nowhere/at/all"), 1);
         assert!(nowhere.collect(&outcomes).is_err());
         drop(outcomes);
         for number in 1..1000 {
