@@ -23,11 +23,11 @@ from pcaplat.model.files.files_to_points import PointOf
 from pcaplat.model.files.libpcap import packaged_libpcap
 from pcaplat.model.files.sequences import sequences
 from pcaplat.model.files.stamping import Stamping, stampings
+from pcaplat.model.files.tenants import Tenants
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import FoundStamp, Sampled
-from pcaplat.model.tenants import Tenants
 from pcaplat.model.translated import TranslatedSession
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Engine, Tell

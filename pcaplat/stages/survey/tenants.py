@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from pcaplat.model.arrays import Ints
+from pcaplat.model.files.tenants import Tenants
 from pcaplat.model.sampled import SampleColumns
-from pcaplat.model.tenants import Tenants
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.points_in_file.repeats import WITHIN_NS, linked
 
