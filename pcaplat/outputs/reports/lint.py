@@ -19,7 +19,7 @@ def sections_of(findings: list[Row]) -> Iterator[Section]:
     """Count findings by how grave they are, and list them."""
     n_of = Counter(finding["severity"] for finding in findings)
     counts = [f"{n_of[name]} {name}{'s' * (n_of[name] > 1)}" for name in STYLES if n_of[name]]
-    yield Paragraph(", ".join(counts) or "Nothing found that would mislead")
+    yield Paragraph(", ".join(counts) or "No problem found")
     yield Entries([Entry(_head(row), _texts(row), STYLES[row["severity"]]) for row in findings])
 
 

@@ -148,7 +148,8 @@ def _raw(findings: Findings, is_raw: frozenset[Pair]) -> Iterator[Diagnostic]:
         ends = sorted(is_raw, key=lambda ends: findings.along.index(ends[0]))
         names = ", ".join(f"{findings.name(near)}–{findings.name(far)}" for near, far in ends)
         text = (
-            f"equal clocks fit the packets between {names} but are not declared: raw differences "
-            "are shown there, with the interval beside them"
+            f"equal clocks fit the packets between {names} but are not declared: tables and "
+            "summary.json assume them, and the screen shows upper bounds where that matters"
         )
-        yield Diagnostic("clocks-assumed-equal", None, text, "", "declare --same-clock if it is so")
+        remedy = "declare --same-clock if these points share a clock"
+        yield Diagnostic("clocks-assumed-equal", None, text, "", remedy)

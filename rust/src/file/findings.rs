@@ -57,8 +57,7 @@ impl Findings {
     #[cold]
     pub(super) fn stamp_out_of_range(&mut self, limit_ns: i64) {
         let number = self.n_frames + 1;
-        let text =
-            format!("frame {number} is stamped beyond what ns can say; taken as {limit_ns} ns");
+        let text = format!("frame {number}: timestamp out of range; replaced by {limit_ns} ns");
         self.damaged(0, text);
     }
 

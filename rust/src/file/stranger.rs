@@ -15,7 +15,7 @@ struct StrangerKind {
 const UNPACK: &str = "unpack it first";
 const CONVERT: &str = "convert it with `editcap -F pcapng IN OUT`";
 const GIVE_CAPTURE: &str = "give a pcap or pcapng file";
-const DOWNLOAD: &str = "was a download page saved?";
+const DOWNLOAD: &str = "it may be a download page that was saved";
 
 static KINDS: &[StrangerKind] = &[
     kind(b"PK\x03\x04", "a ZIP archive", UNPACK),
@@ -62,7 +62,9 @@ pub(super) fn describe(head: &[u8], codec: Option<&str>) -> String {
         format!(" inside its {codec} compression")
     });
     if head.is_empty() {
-        return format!("empty file{inside}; was the capture stopped before it wrote anything?");
+        return format!(
+            "empty file{inside}; the capture may have been stopped before it wrote anything"
+        );
     }
     let (what, remedy) = guess(head);
     let first = first_bytes(head);

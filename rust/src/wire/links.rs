@@ -14,7 +14,7 @@ const CAPTURE_ON_ETHERNET: &str = "capture on an Ethernet or virtual interface";
 const CAPTURE_BEHIND_RADIO: &str =
     "capture behind the access point, or on the station without monitor mode";
 const NOT_IP: &str = "it carries no packets of a network path";
-const NAME_THE_LAYER: &str = "say what it carries, as in --decode link=147:ethernet";
+const NAME_THE_LAYER: &str = "declare its layer, as in --decode link=147:ethernet";
 
 static UNREAD: [Unread; 24] = [
     unread((6, 6), "token ring", CAPTURE_ON_ETHERNET),

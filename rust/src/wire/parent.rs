@@ -99,7 +99,7 @@ impl Parent {
 pub fn parse_decode(text: &str) -> Result<(Parent, &str)> {
     let Some((parent, layer)) = text.split_once(':').filter(|(_, layer)| !layer.is_empty()) else {
         return Err(Error::Argument(format!(
-            "{text:?} does not say what is decoded as what; write it like udp.port=8472:vxlan"
+            "--decode: {text:?} names no layer; write it like udp.port=8472:vxlan"
         )));
     };
     Ok((Parent::parse(parent.trim())?, layer.trim()))

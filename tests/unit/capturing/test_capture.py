@@ -110,7 +110,7 @@ def test_files_say_what_the_interface_is_and_what_was_dropped(tmp_path: Path) ->
     interface, statistics = blocks[1][1], blocks[-1][1]
     options = options_of(interface[8:])
     assert (options[2], options[9], options[11]) == (b"n0", b"\x09", b"\x00udp")
-    assert f"netns:{NEAR}/n0, stamped by the kernel, 1 ns" in options[3].decode()
+    assert f"netns:{NEAR}/n0, timestamped by the kernel, 1 ns" in options[3].decode()
     told = {
         code: int.from_bytes(value, "little") for code, value in options_of(statistics[12:]).items()
     }
@@ -267,7 +267,7 @@ def test_a_namespace_is_named_by_its_path_its_name_or_a_process() -> None:
         ("x=nothing0", {}, "x=nothing0: there is no such interface; there are: .*lo"),
         ("x=netns:no-such/eth0", {}, "there is no network namespace /run/netns/no-such"),
         ("x=lo", {"bpf": "no filter"}, "filter .* see pcap-filter"),
-        ("x=lo", {"adapter_clock": ["x"]}, "its adapter stamps no packets"),
+        ("x=lo", {"adapter_clock": ["x"]}, "its adapter timestamps no packets"),
         ("x=lo", {"adapter_clock": ["y"]}, "--adapter-clock y: there is no such capture point"),
     ],
 )

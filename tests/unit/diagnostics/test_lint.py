@@ -158,7 +158,7 @@ def test_every_format_says_the_same(
 
 def test_nothing_found_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lint", *by_hand.CLEAN.save(tmp_path), "--same-clock", "all"]) == 0
-    assert capsys.readouterr().out == "Nothing found that would mislead\n"
+    assert capsys.readouterr().out == "No problem found\n"
 
 
 def test_damage_is_an_error_only_where_asked(
@@ -181,7 +181,7 @@ def test_a_study_file_says_how_its_runs_are_checked(
     says = 'same_clock = ["all"]\nreference = "far"\nwindow = "1ms"\n'
     study.write_text(f'{says}[scenarios.clean]\nruns = ["run"]\n')
     assert run(["lint", str(study)]) == 0
-    assert capsys.readouterr().out == "Nothing found that would mislead\n"
+    assert capsys.readouterr().out == "No problem found\n"
 
 
 def test_every_code_says_all_of_it() -> None:

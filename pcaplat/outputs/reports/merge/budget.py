@@ -12,7 +12,7 @@ MOST_APART = 0.01
 """Of the whole path's share: farther apart, the sums are not of the same packets."""
 
 NAMES = {
-    "statistical": "effective sample size too small",
+    "statistical": "too few independent packets",
     "resolution": "low timestamp resolution, or batched timestamps",
     "clock": "clock uncertainty",
     "drift": "frequency offset of the clocks",

@@ -59,10 +59,13 @@ def _kinds(document: Row, latencies: LatencyView) -> Iterator[Section]:
     whole = latencies.together(latencies.ends)
     mine = [line for line in lines if line.ends == latencies.ends and line.half_ns is not None]
     is_hidden = whole is not None and whole.half_ns is None
-    for these, only in ((mine if is_hidden else [], "screen"), (lines, "requests")):
+    for these, of, only in (
+        (mine if is_hidden else [], " of the whole path", "screen"),
+        (lines, "", "requests"),
+    ):
         if these:
             kinds = Field("kind", [line.row["kind"] for line in these], is_left=True)
-            title = f"Both ways, by kind of request, {latencies.scale.unit}"
+            title = f"Round trips{of} by kind of transaction, {latencies.scale.unit}"
             yield Grid(title, _fields(these, latencies.scale, kinds), only=cast("Medium", only))
 
 
@@ -93,7 +96,7 @@ def _transactions(document: Row) -> Iterator[Section]:
     ]
     one_in = rows[0]["one_in"]
     some = "" if one_in == 1 else f"; one in {one_in} of them"
-    title = f"Requests and responses, {unit}, as the client's end of the path saw them{some}"
+    title = f"Transactions, {unit}, as the client's end of the path saw them{some}"
     yield Grid(title, fields, only="requests")
     kinds = [row["kind"] for row in client.values() if row["kind"] in TURNS and _is_regular(row)]
     if kinds and "transactions" not in document:
@@ -101,7 +104,7 @@ def _transactions(document: Row) -> Iterator[Section]:
 
 
 def _modes(kinds: list[str]) -> str:
-    """Where turns are many and alike, say where a benchmark's mode and rate are told."""
+    """Point to --traffic if transactions are many and of one size, as in a benchmark."""
     return (
         f"Many transactions of one size ({', '.join(dict.fromkeys(kinds))}), as in a benchmark: "
         "--traffic names netperf's mode (TCP_RR, TCP_CRR, UDP_RR), counts rate and requests "

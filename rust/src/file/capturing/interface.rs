@@ -168,9 +168,9 @@ impl<'a> Taker<'a> {
 /// What stands in the file beside the interface's name.
 fn described(source: &str, clock: StampClock, resolution_ns: i64) -> String {
     let clock = match clock {
-        StampClock::Host => "stamped by the kernel",
-        StampClock::Adapter => "stamped by the adapter, in the host's time",
-        StampClock::AdapterOwn => "stamped by the adapter's own clock, received packets only",
+        StampClock::Host => "timestamped by the kernel",
+        StampClock::Adapter => "timestamped by the adapter, in the host's time",
+        StampClock::AdapterOwn => "timestamped by the adapter's own clock, received packets only",
     };
     format!("{source}, {clock}, {resolution_ns} ns")
 }

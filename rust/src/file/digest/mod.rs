@@ -199,7 +199,7 @@ fn note_dropped(body: &[u8], findings: &mut Findings) -> Option<()> {
 fn note_damage(body: &[u8], findings: &mut Findings) -> Option<()> {
     let (is_truncated, at_byte) = body.split_first()?;
     findings.is_truncated |= *is_truncated != 0;
-    let text = "the capture is damaged here; its digest says no more".to_owned();
+    let text = "the capture is damaged here; its digest ends here".to_owned();
     findings.damaged(u64::from_le_bytes(*at_byte.first_chunk()?), text);
     Some(())
 }

@@ -175,7 +175,7 @@ impl OpenHandle {
     fn activate(&self, options: &LiveOptions) -> Result<StampClock> {
         let offered = self.offered_stamps()?;
         let (kind, clock) = stamp_clock(&offered, options.is_stamped_by_adapter).ok_or_else(|| {
-            let text = "its adapter stamps no packets by a clock of its own (ethtool -T shows what it can)";
+            let text = "its adapter timestamps no packets by its own clock (ethtool -T lists its abilities)";
             Error::Argument(text.into())
         })?;
         let number = |n: u32| c_int::try_from(n).unwrap_or(c_int::MAX);

@@ -68,7 +68,7 @@ impl Pcap {
             self.header.fraction_ns = 1;
             findings.damaged(
                 0,
-                "its stamps are nanoseconds though its header says microseconds".to_owned(),
+                "its timestamps are nanoseconds, but its header declares microseconds".to_owned(),
             );
         }
         self.has_footers = expcap::ends_records(&self.header, ahead);
@@ -117,7 +117,9 @@ impl Pcap {
     fn tell_odd_fraction(&mut self, input: &Input, findings: &mut Findings, fraction: u32) {
         self.has_odd_fractions = true;
         let found = fraction.cast_signed();
-        let text = format!("a stamp has {found} behind the second; such are carried into it");
+        let text = format!(
+            "a timestamp has a fraction of {found}, more than a second; it is carried over"
+        );
         findings.damaged(input.at_byte(), text);
     }
 }
