@@ -92,7 +92,7 @@ def _figure(row: Row, bands: Sequence[Row]) -> Figure:
         f"{row['point']} against {row['reference']}",
         f"Straight line: {format_ppm(row['drift_ppm'])}.",
         _spec(band, steps, unit, clock),
-        [f"time, {clock}", *(f"{name}, {unit}" for name in ("offset less line", "from", "to"))],
+        [f"time, {clock}", *(f"{name}, {unit}" for name in ("offset minus line", "from", "to"))],
         [
             [f"{one[name]:g}" for name in ("t", "value", "lo", "hi")]
             for one in band[:: max(1, len(band) // N_ROWS)]
@@ -108,7 +108,7 @@ def _step(step: Row, start_ns: int, clock: str) -> Row:
 
 def _spec(band: Sequence[Row], steps: Sequence[Row], unit: str, clock: str) -> Spec:
     x = number("t", f"time since the start, {clock}", scale={"nice": False})
-    y = number("lo", f"offset less line, {unit}", scale={"zero": False}, axis={"tickCount": 5})
+    y = number("lo", f"offset minus line, {unit}", scale={"zero": False}, axis={"tickCount": 5})
     color = COLORS["forward"]
     area = {"type": "area", "color": color, "opacity": 0.3, "clip": True}
     line = {"type": "line", "color": color, "strokeWidth": 2, "clip": True}

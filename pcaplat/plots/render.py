@@ -4,7 +4,11 @@ from typing import Any
 
 from pcaplat.plots.figure import Spec
 
-PAPER: Spec = {"background": "white", "padding": 12}
+PAPER: Spec = {
+    "background": "white",
+    "padding": {"left": 24, "right": 12, "top": 12, "bottom": 12},
+}
+"""Names on the left need room: a browser's font may be wider than the one they are measured in."""
 PIXELS = 2.0
 """Of a PNG, for each of the drawing's."""
 
