@@ -19,7 +19,9 @@ def main() -> None:
     }
     for name, chart in charts.items():
         # pages are light or dark, a picture is light
-        chart.configure(background="white", padding=8).save(DOCS / "static" / f"{name}.svg")
+        chart.configure(
+            background="white", padding={"left": 24, "right": 8, "top": 8, "bottom": 8}
+        ).save(DOCS / "static" / f"{name}.svg")
 
 
 if __name__ == "__main__":
