@@ -242,4 +242,5 @@ def _other_ends(query: MetricQuery, chosen: Sequence[Scenario]) -> str:
     if query.ends or all(run.ends == runs[0].ends for run in runs):
         return ""
     paths = dict.fromkeys(f"{run.ends[0]} to {run.ends[1]}" for run in runs)
-    return f"the paths have other ends ({'; '.join(paths)}); give the same points the same names"
+    shown = "; ".join(paths)
+    return f"the paths have different ends ({shown}); give the same points the same names"

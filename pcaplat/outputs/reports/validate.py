@@ -38,7 +38,7 @@ def _sections(document: Row) -> Iterator[Section]:
     yield Entries([Entry(f"{row['id']}: {row['verdict']}", _why(row)) for row in rows], "apart")
     yield Remarks("Warnings", warnings_of(document), only="screen")
     options = document.get("options", {}).items()
-    chosen = [f"--{name.replace('_', '-')} {value}" for name, value in options]
+    chosen = [f"Measured with --{name.replace('_', '-')} {value}" for name, value in options]
     yield Remarks("Chosen for measuring", chosen)
 
 
