@@ -84,7 +84,7 @@ CODES = (
     Code("identical-packets", "warning", "identical packets could not be distinguished, and may be much slower or faster than the others", "these packets have no latency; the mean with them lies between mean_least_ns and mean_most_ns, and intervals allow for it", "leave out what repeats (--filter), or capture more bytes of each packet"),
     Code("arrived-after-wait", "warning", "packets arrived after the waiting time of --lost-after", "they count as lost and have no latency", "raise --lost-after to count them as late"),
     Code("inconsistent-matches", "warning", "three points contradict each other: identical packets match other frames when the middle point is left out", "some matches of identical packets next to that point are false, and their latencies wrong", "leave that point out, or the identical packets (--filter)"),
-    Code("transactions-not-told", "warning", "more connections had answered requests than pcaplat sums up: 2^18 of all points together", "the table of transactions is empty; every other figure holds", "merge a part of the time (--from, --to) or of the flows (--filter, --sample), or fewer points at once"),
+    Code("transactions-not-reported", "warning", "more connections had answered requests than pcaplat sums up: 2^18 of all points together", "the table of transactions is empty; every other figure holds", "merge a part of the time (--from, --to) or of the flows (--filter, --sample), or fewer points at once"),
     Code("low-resolution", "warning", "the resolution of the timestamps is low compared with the latency", "quantiles are multiples of the resolution; means hold", "capture nanoseconds (tcpdump --time-stamp-precision=nano)"),
 )  # fmt: skip
 """Every code, in the order of the pipeline."""

@@ -330,7 +330,7 @@ class Result:
         self._counted = stream.traffic() or self._counted
         if self._counted and self._counted.n_left_out:
             evidence = f"{self._counted.n_left_out:,} connections were answered, point by point"
-            self._warn(diagnose("transactions-not-told", None, evidence))
+            self._warn(diagnose("transactions-not-reported", None, evidence))
 
     def _warn(self, diagnostic: Diagnostic) -> None:
         """Tell of what is known only now, once."""

@@ -151,5 +151,5 @@ def test_memory_is_bounded_where_each_request_is_a_flow(tmp_path: Path) -> None:
         answer(file)
     assert peak_mb(*files, "-o", tmp_path / "out") <= MOST_MB
     document = json.loads((tmp_path / "out" / "summary.json").read_text())
-    [told] = [row for row in document["warnings"] if row["code"] == "transactions-not-told"]
+    [told] = [row for row in document["warnings"] if row["code"] == "transactions-not-reported"]
     assert "799,999 connections" in told["evidence"]
