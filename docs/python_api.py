@@ -38,7 +38,7 @@ def python_api() -> Iterator[str]:
 def _function(name: str, function: Callable[..., object]) -> Iterator[str]:
     yield f"\n## {name}\n"
     given = ", ".join(map(_shown, signature(function).parameters.values()))
-    yield f"```python\n{fill(f'pcaplat.{name}({given})', 90, subsequent_indent='    ')}\n```\n"
+    yield f"```text\n{fill(f'pcaplat.{name}({given})', 90, subsequent_indent='    ')}\n```\n"
     yield from _described(getdoc(function) or "")
 
 

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("options", "verdict", "text"),
     [
-        ({}, "not visible", "captures do not say"),
-        ({"stamped_at": [("a", "first-bit")]}, "not visible", "captures do not say"),
+        ({}, "not visible", "captures do not show"),
+        ({"stamped_at": [("a", "first-bit")]}, "not visible", "captures do not show"),
         (
             {"stamped_at": [("a", "first-bit"), ("b", "first-bit")]},
             "found",
             "first bit in to first",
         ),
         ({"stamped_at": [("a", "last-bit"), ("b", "first-bit")]}, "found", "last bit in to first"),
-        ({"stamped_at": [("a", "first-bit"), ("b", "last-bit")]}, "lacking", "--link-rate takes"),
+        ({"stamped_at": [("a", "first-bit"), ("b", "last-bit")]}, "lacking", "--link-rate moves"),
         (
             {
                 "stamped_at": [("a", "first-bit"), ("b", "last-bit")],
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
             "found",
             "first bit in to first",
         ),
-        ({"stamped_at": [("a", "host"), ("b", "first-bit")]}, "lacking", "a host's are of no bit"),
+        ({"stamped_at": [("a", "host"), ("b", "first-bit")]}, "lacking", "a host mark no bit"),
     ],
 )
 def test_trials_say_which_latency_was_declared(
