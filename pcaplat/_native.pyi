@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TypeAlias, final
 
+from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.files.live import PointCounts
@@ -9,6 +10,7 @@ from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
+from pcaplat.model.row_conditions import RowCondition
 from pcaplat.model.sampled import FoundStamp, Sampled
 from pcaplat.model.translated import TranslatedSession
 
@@ -42,7 +44,9 @@ __all__ = [
     "learn",
     "match_files",
     "match_slice",
+    "random_order",
     "read_capture",
+    "resamples",
     "sample",
     "student_cdf",
     "student_quantile",
@@ -103,6 +107,8 @@ class PacketStream:
         batch_rows: int = 65536,
         details: bool = False,
         counting: TrafficPlan | None = None,
+        columns: Sequence[str] | None = None,
+        condition: RowCondition | None = None,
     ) -> PacketStream: ...
     def damage(self) -> list[tuple[str, int, str]]: ...
     def check(self) -> None: ...
@@ -270,6 +276,8 @@ def beta_quantile(a: float, b: float, chance: float) -> float: ...
 def gamma_quantile(shape: float, chance: float) -> float: ...
 def student_cdf(df: float, t: float) -> float: ...
 def student_quantile(df: float, chance: float) -> float: ...
+def resamples(n_blocks: int, n: int) -> Floats: ...
+def random_order(n: int) -> Ints: ...
 def write_digest(
     path: _Path,
     settings: Settings,

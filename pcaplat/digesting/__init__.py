@@ -5,7 +5,6 @@ docs/digest.md says what a digest holds, and what it still tells.
 """
 
 import os
-import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -124,7 +123,7 @@ def _digest(capture: Capture, place: Path, options: DigestOptions, secret: bytes
 @contextmanager
 def _beside(place: Path) -> Iterator[Path]:
     """Give a file to write to, which takes its place only when it is complete."""
-    partial = place.with_name(f".{place.name}-{secrets.token_hex(4)}.partial")
+    partial = place.with_name(f".{place.name}-{os.urandom(4).hex()}.partial")
     try:
         yield partial
         partial.replace(place)

@@ -1,7 +1,6 @@
 """Keys of digests: a secret in a file, shared by those who compare, and never shown."""
 
 import os
-import secrets
 from os import PathLike
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def secret_of(place: str | PathLike[str] | None) -> tuple[bytes, bool]:
         OSError: The file cannot be read or written.
     """
     if place is None:
-        return secrets.token_bytes(32), True
+        return os.urandom(32), True
     path = Path(place)
     if not os.fspath(place) or path.is_dir():
         raise InputError(
@@ -46,7 +45,7 @@ def secret_of(place: str | PathLike[str] | None) -> tuple[bytes, bool]:
 
 def _made(path: Path) -> bytes:
     """Write a secret that only its owner may read."""
-    secret = secrets.token_hex(32).encode()
+    secret = os.urandom(32).hex().encode()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         try:
             stream.write(secret + b"\n")

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
 from datetime import datetime
 from functools import wraps
-from inspect import getdoc, signature
+from inspect import getdoc
 from os import PathLike
 from textwrap import fill
-from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, get_type_hints
 
-from pcaplat.records import dataclass
+from pcaplat.records import dataclass, signature_of
 from pcaplat.run.engines import Executor
 from pcaplat.run.values import (
     BREAKDOWNS,
@@ -438,12 +438,12 @@ def taking(
                 asked = options(*given, **named)
             except TypeError as problem:
                 # what is misspelt is told of the function that was called
-                own = vars(options)["__init__"].__qualname__
+                own = cast("Any", options).__qualname__
                 raise TypeError(str(problem).replace(own, verb.__qualname__)) from None
             return verb(asked)
 
         returned = get_type_hints(verb)["return"]
-        own_signature = signature(options).replace(return_annotation=returned)
+        own_signature = signature_of(cast("Any", options)).replace(return_annotation=returned)
         vars(call)["__signature__"] = own_signature
         named_parameters = own_signature.parameters.items()
         call.__annotations__ = {name: each.annotation for name, each in named_parameters}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pcaplat import _native
 from pcaplat.errors import InputError
 from pcaplat.model.files.libpcap import packaged_libpcap
+from pcaplat.model.row_conditions import conjuncts, row_condition
 from pcaplat.tables import DETAILS, PACKETS
 from pcaplat.text import plain_name
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+
+BATCH_ROWS = 65_536
+"""Rows of an Arrow batch."""
+CHEAPEST = "frame"
+"""The column that takes least to make."""
 
 CapturedFrame: TypeAlias = _native.CapturedFrame
 """A frame's bytes, its layers, and where each of them starts."""
@@ -51,7 +57,7 @@ def read(
     vxlan_ports: Sequence[int] = (),
     decode: Sequence[str] = (),
     details: bool = False,
-    batch_rows: int = 65_536,
+    batch_rows: int = BATCH_ROWS,
 ) -> _native.PacketStream:
     """Read the frames of one or more captures.
 
@@ -85,14 +91,20 @@ def read(
         ['ethernet/ipv4/udp/vxlan/ethernet/ipv4/tcp']
     """
     given = [captures] if isinstance(captures, str | PathLike) else captures
-    paths = [fspath(one) for one in given]
+    origins = _origins([fspath(one) for one in given], points, files)
+    settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
+    return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
+
+
+def _origins(
+    paths: Sequence[str], points: Sequence[str] | None = None, files: Sequence[str] | None = None
+) -> list[tuple[str, str, list[str], list[None], None]]:
+    """Say of each path how its file and its point are called."""
     harmless = list(map(plain_name, paths))
     names = list(points) if points is not None else harmless
-    settings = _settings(bpf, bpf_outer, vxlan_ports, decode)
     called = list(files) if files is not None else harmless
     rows = zip(paths, called, names, strict=True)
-    origins = [(path, file, [name], [None], None) for path, file, name in rows]
-    return _native.PacketStream(origins, settings, batch_rows=batch_rows, details=details)
+    return [(path, file, [name], [None], None) for path, file, name in rows]
 
 
 def scan(
@@ -106,9 +118,9 @@ def scan(
 ) -> "pl.LazyFrame":
     """Give the packets table of captures as a lazy frame, read when it is collected.
 
-    Files that a condition on `file` and `point` alone rules out are not opened; conditions and
-    columns are applied batch by batch, so that what is left out takes no memory; `head` stops the
-    reading.
+    Columns that nobody asks for are not made. Conditions on addresses, ports, protocol, tunnel,
+    time, frame number and length are told before there is a row, others batch by batch. Files that
+    conditions on `file` and `point` rule out are not opened; `head` stops the reading.
 
     Args:
         captures: Paths, or one with `*`, `?` or `[...]` for all that match.
@@ -134,19 +146,25 @@ def scan(
 
     paths = _matching(captures)
     schema = PACKETS.schema() | (DETAILS.schema() if details else {})
-    asked = {"bpf": bpf, "bpf_outer": bpf_outer, "vxlan_ports": vxlan_ports, "decode": decode}
 
     def source(
         columns: list[str] | None, condition: "pl.Expr | None", n_rows: int | None, size: int | None
     ) -> "Iterator[pl.DataFrame]":
-        names = columns or [*schema]
+        names = [*schema] if columns is None else columns
         used = {*names, *(condition.meta.root_names() if condition is not None else ())}
         # the first rows are those of all files: a condition comes after them
-        chosen = _not_ruled_out(paths, condition) if n_rows is None else paths
+        asked = conjuncts(condition) if n_rows is None else []
+        chosen = _not_ruled_out(paths, asked)
         if chosen:
-            has_details = bool(used & {*DETAILS.names})
-            sized = {"batch_rows": size} if size else {}
-            stream = read(chosen, details=has_details, **asked, **sized)  # type: ignore[arg-type] # as they came
+            stream = _native.PacketStream(
+                _origins(chosen),
+                _settings(bpf, bpf_outer, vxlan_ports, decode),
+                batch_rows=size or BATCH_ROWS,
+                details=bool(used & {*DETAILS.names}),
+                # rows without a column have no number
+                columns=[name for name in schema if name in used] or [CHEAPEST],
+                condition=row_condition(asked),
+            )
             yield from _narrowed(batches_of(stream), names, condition, n_rows)
 
     return register_io_source(source, schema=schema, is_pure=True)
@@ -165,15 +183,14 @@ def _matching(captures: str | PathLike[str] | Sequence[str | PathLike[str]]) -> 
     return found
 
 
-def _not_ruled_out(paths: Sequence[str], condition: "pl.Expr | None") -> list[str]:
+def _not_ruled_out(paths: Sequence[str], asked: "Sequence[pl.Expr]") -> list[str]:
     """Leave out files whose every row a condition refuses by the names of file and point."""
     import polars as pl  # noqa: PLC0415 - slow, seldom needed
 
-    if condition is None or not {*condition.meta.root_names()} <= {"file", "point"}:
-        return [*paths]
     names = [*map(plain_name, paths)]
     rows = pl.DataFrame({"path": paths, "file": names, "point": names})
-    return rows.filter(condition)["path"].to_list()
+    by_name = [one for one in asked if {*one.meta.root_names()} <= {"file", "point"}]
+    return rows.filter(*by_name)["path"].to_list() if by_name else [*paths]
 
 
 def _narrowed(

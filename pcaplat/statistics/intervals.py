@@ -181,11 +181,7 @@ def _autocorrelations(values: Floats) -> Iterator[float]:
 @lru_cache(maxsize=32)
 def resamples(n_blocks: int, n: int = N_RESAMPLES) -> Floats:
     """How often each block stands in each resample: (n, n_blocks), always the same."""
-    chance = np.random.default_rng(SEED)
-    shares = np.full(n_blocks, 1 / n_blocks)
-    weights = chance.multinomial(n_blocks, shares, size=n).astype(np.float64)
-    weights.flags.writeable = False
-    return weights
+    return _native.resamples(n_blocks, n)
 
 
 def spread_of(resampled: Floats, n_blocks: int) -> float:

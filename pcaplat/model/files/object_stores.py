@@ -8,7 +8,6 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +72,8 @@ def fetch(name: str, copy: Path) -> None:
         def take(start: int) -> None:
             chunk = source.read_at(min(RANGE_BYTES, found.size - start), start)
             os.pwrite(out.fileno(), chunk, start)
+
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow, seldom needed
 
         with ThreadPoolExecutor(N_RANGES_AT_ONCE) as ranges:
             for _ in ranges.map(take, range(0, found.size, RANGE_BYTES)):

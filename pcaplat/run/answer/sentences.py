@@ -6,6 +6,12 @@ from pcaplat.run.answer.view import BOTH_WAYS, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac
 
+BYTES = {
+    "first-byte": "first bytes of segmented or coalesced TCP",
+    "last-byte": "last bytes of segmented or coalesced TCP",
+}
+"""What is timed where no whole packet is."""
+
 
 def answer_lines(document: Row, latencies: LatencyView) -> Iterator[str]:
     """Give the latency of the path, its largest segment, and loss."""
@@ -62,14 +68,17 @@ def _bounds(ways: Sequence[LatencyLine], latencies: LatencyView) -> Iterator[str
 def _largest(document: Row, latencies: LatencyView) -> Iterator[str]:
     """Name the segment with the largest median: for each direction, or of all together."""
     edges = [(edge["near"], edge["far"]) for edge in document["edges"]]
-    shown = [line for line in latencies.shown(edges) if line.figures["p50"] is not None]
+    lines = [*latencies.shown(edges), *latencies.others(edges)]
+    shown = [line for line in lines if line.figures["p50"] is not None]
     kinds = dict.fromkeys(line.way for line in shown)
     is_mixed = BOTH_WAYS in kinds and len(kinds) > 1
     for mine in [shown] if is_mixed else [[one for one in shown if one.way == k] for k in kinds]:
         largest = max(mine, key=_median)
         if len(mine) > 1 and not (is_mixed and _is_open_which(largest, mine)):
             text = largest.text("p50", latencies.scale)
-            yield f"Largest segment: {largest.label}, median {text} {latencies.scale.unit}"
+            told = f"Largest segment: {largest.label}, median {text} {latencies.scale.unit}"
+            timed = BYTES.get(largest.row.get("class", ""))
+            yield f"{told} ({format_count(largest.n)} {timed})" if timed else told
 
 
 def _median(line: LatencyLine) -> float:

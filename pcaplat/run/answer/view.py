@@ -13,6 +13,8 @@ from pcaplat.units import Scale
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
 BOTH_WAYS = "both"
+WHOLE = "packet"
+"""The class of packets that were neither cut nor joined on the way."""
 LEAST_N = {"p50": 2, "p90": 10, "p99": 100, "p999": 1_000, "pdv_p99": 100}
 """So many packets make a quantile more than the extreme: one above it is expected."""
 HALF = "half"
@@ -174,6 +176,12 @@ class LatencyView:
             is_open = any(not line.is_known for line in ways)
             found += [both] if both and is_open and not _is_longer(ways, both) else ways
         return found
+
+    def others(self, edges: Iterable[tuple[str, str]]) -> list[LatencyLine]:
+        """Give what is known of TCP that was cut or joined on a link, beside its whole packets."""
+        links = {*edges}
+        mine = [line for line in self.one_way if line.ends in links and line.is_known]
+        return [line for line in mine if line.row["class"] != WHOLE]
 
     def together(self, ends: tuple[str, str]) -> LatencyLine | None:
         """Give the line of both ways of a segment."""

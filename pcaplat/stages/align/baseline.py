@@ -4,12 +4,12 @@ One line where one fits. Where none does, the clock wanders or was slewed, and t
 until a line fits each part; so a slew of 500 ppm loosens no bound outside of it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats
+from pcaplat.model.arrays import Floats, median
 from pcaplat.records import dataclass
 from pcaplat.stages.align.windows import AROUND, Windows, differences, medians, usual
 
@@ -24,6 +24,9 @@ MOST_DRIFT = 1e-2
 
 CLEAR = 3
 """What the middle moves counts beyond this many times what it usually moves."""
+
+MOST_LINES = 100
+"""Lines of a gap that are looked at; a handful is enough for any but a circle of bounds."""
 
 FEWEST = 12
 """Bounds of one direction that a part of the time needs to be a part."""
@@ -69,7 +72,7 @@ class ClockBaseline:
         queued = medians(windows.width - windows.quiet)
         queues = (queued[AROUND:] + queued[:-AROUND]) / 2
         path = np.maximum(queues, np.abs(differences(windows.width)) / 2)
-        excess = np.abs(dx - np.median(dx)) - path - CLEAR * usual(dx)
+        excess = np.abs(dx - median(dx)) - path - CLEAR * usual(dx)
         first, last = windows.edges[: len(dx)], windows.edges[2 * AROUND :]
         moved = excess > 0
         rates = (
@@ -187,7 +190,7 @@ def _parts(
     middle = sum(span) / 2
     early, late = x < middle, y < middle
     is_long = min(early.sum(), late.sum(), (~early).sum(), (~late).sum()) >= FEWEST
-    if room < 0 and is_long:
+    if room <= 0 and is_long:
         yield from _parts(x[early], f[early], y[late], r[late], (span[0], middle))
         yield from _parts(x[~early], f[~early], y[~late], r[~late], (middle, span[1]))
         return
@@ -202,35 +205,59 @@ def fit_drift(x: Floats, f: Floats, y: Floats, r: Floats) -> tuple[float, float,
     The gap between the bounds is concave in the drift, so the drifts that leave it open form an
     interval. A drift of 0 is taken where it is among them.
     """
-
-    def gap(drift: float) -> float:
-        return float(np.min(f - drift * x) - np.max(r - drift * y))
-
-    best = _widest(gap)
-    room = gap(best)
-    if room < 0:
+    gap = Gap(x, f, y, r)
+    best = gap.widest()
+    room, _ = gap.at(best)
+    if room <= 0:
         return best, best - WANDER, best + WANDER, room
-    least, most = _edge(gap, best, -MOST_DRIFT), _edge(gap, best, MOST_DRIFT)
+    least, most = gap.edge(-MOST_DRIFT), gap.edge(MOST_DRIFT)
     return 0.0 if least <= 0 <= most else (least + most) / 2, least, most, room
 
 
-def _widest(gap: Callable[[float], float]) -> float:
-    """The drift that leaves most room between the bounds."""
-    low, high = -MOST_DRIFT, MOST_DRIFT
-    for _ in range(80):
-        third = (high - low) / 3
-        if gap(low + third) < gap(high - third):
-            low += third
-        else:
-            high -= third
-    return (low + high) / 2
+@dataclass(frozen=True)
+class Gap:
+    """The room between bounds `f` at `x` above and `r` at `y` below: lines in the drift.
 
+    Where two of its lines meet lies nearer to what is sought than either place they were taken at,
+    and after a few of them it is that.
+    """
 
-def _edge(gap: Callable[[float], float], inside: float, outside: float) -> float:
-    """Where the gap closes, between a drift that fits and one that does not."""
-    if gap(outside) >= 0:
+    x: Floats
+    f: Floats
+    y: Floats
+    r: Floats
+
+    def at(self, drift: float) -> tuple[float, float]:
+        """The room at a drift, and how fast it grows with that."""
+        above, below = self.f - drift * self.x, self.r - drift * self.y
+        top, bottom = above.argmin(), below.argmax()
+        return float(above[top] - below[bottom]), float(self.y[bottom] - self.x[top])
+
+    def widest(self) -> float:
+        """The drift that leaves most room."""
+        low, high = -MOST_DRIFT, MOST_DRIFT
+        (at_low, rise), (at_high, fall) = self.at(low), self.at(high)
+        for _ in range(MOST_LINES):
+            if rise <= 0:
+                return low
+            if fall >= 0:
+                return high
+            meet = (at_high - at_low + rise * low - fall * high) / (rise - fall)
+            room, slope = self.at(meet)
+            if slope in {rise, fall} or not low < meet < high:
+                return min(max(meet, low), high)
+            if slope > 0:
+                low, at_low, rise = meet, room, slope
+            else:
+                high, at_high, fall = meet, room, slope
+        return (low + high) / 2
+
+    def edge(self, outside: float) -> float:
+        """Where the gap closes, seen from a drift that does not fit; that itself if it does."""
+        steepness = 0.0
+        for _ in range(MOST_LINES):
+            room, slope = self.at(outside)
+            if room >= 0 or slope == steepness:
+                break
+            outside, steepness = outside - room / slope, slope
         return outside
-    for _ in range(60):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if gap(middle) >= 0 else (inside, middle)
-    return inside

@@ -6,7 +6,7 @@ opposite sign in the two directions).
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints, median
 from pcaplat.records import dataclass
 
 PACKETS = 120
@@ -98,8 +98,8 @@ class Windows:
         apart = max(len(self.middle) // 8, 2)
         run = self.centres[apart:] - self.centres[:-apart]
         slopes = (self.middle[apart:] - self.middle[:-apart]) / run
-        path = float(np.median((self.width[apart:] - self.width[:-apart]) / run))
-        return float(np.median(slopes)), CLEAR * usual(slopes) + abs(path) / 2
+        path = median((self.width[apart:] - self.width[:-apart]) / run)
+        return median(slopes), CLEAR * usual(slopes) + abs(path) / 2
 
     def level_out(self, values: Floats) -> Floats:
         """Values of the windows less their usual slope, which what happens once leaves as it is."""
@@ -164,12 +164,10 @@ def differences(values: Floats) -> Floats:
 
 def usual(values: Floats) -> float:
     """Median distance from the median."""
-    return float(np.median(np.abs(values - np.median(values))))
+    return median(np.abs(values - median(values)))
 
 
 def usual_slope(t: Floats, values: Floats) -> float:
     """Median slope between values so far apart that they tell it; what happens once is in few."""
     apart = range(max(len(t) // 16, 1), len(t) // 4 + 1)
-    return float(
-        np.median(np.concatenate([(values[k:] - values[:-k]) / (t[k:] - t[:-k]) for k in apart]))
-    )
+    return median(np.concatenate([(values[k:] - values[:-k]) / (t[k:] - t[:-k]) for k in apart]))

@@ -1,6 +1,8 @@
-//! The distributions that intervals are made of, number by number.
+//! What intervals are made of: distributions, number by number, and resamples.
 
-use super::pyfunction;
+use super::record::{floats, ints};
+use super::{Bound, PyAny, PyAnyMethods, PyResult, Python, pyfunction};
+use crate::base::chance::{Chance, Resampler};
 use crate::base::distributions;
 
 #[pyfunction]
@@ -26,4 +28,20 @@ pub(super) fn student_cdf(df: f64, t: f64) -> f64 {
 #[pyfunction]
 pub(super) fn student_quantile(df: f64, chance: f64) -> f64 {
     distributions::student_quantile(df, chance)
+}
+
+/// How often each block stands in each of some resamples, which are the same in every run.
+#[pyfunction]
+pub(super) fn resamples(py: Python<'_>, n_blocks: usize, n: usize) -> PyResult<Bound<'_, PyAny>> {
+    let (mut resampler, mut counts) = (Resampler::new(n_blocks), Vec::with_capacity(n * n_blocks));
+    for _ in 0..n {
+        resampler.draw(&mut counts);
+    }
+    floats(py, counts.into_iter())?.call_method1("reshape", (n, n_blocks))
+}
+
+/// The numbers below `n` in an order of chance, which is the same in every run.
+#[pyfunction]
+pub(super) fn random_order(py: Python<'_>, n: u32) -> PyResult<Bound<'_, PyAny>> {
+    ints(py, Chance::OF_ORDERS.order(n).into_iter().map(i64::from))
 }

@@ -204,6 +204,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::student_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::student_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::resamples, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::random_order, module)?)?;
     module.add("STATUSES", PyTuple::new(module.py(), STATUSES)?)?;
     module.add("REASONS", PyTuple::new(module.py(), REASONS)?)?;
     module.add("PAIR_KINDS", PyTuple::new(module.py(), PAIR_KINDS)?)?;

@@ -7,12 +7,14 @@ use super::{
 };
 use crate::base::error::Error;
 use crate::base::piecewise::PiecewiseLinear;
-use crate::export::packets::{Batches, Damages, Failure, Follower, Origin};
+use crate::export::packets::{
+    Batches, Condition, Damages, Failure, Follower, Origin, schema as packets_schema,
+};
 use crate::file::Damage;
 use crate::traffic::{Counted, TrafficPlan};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Schema};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +33,7 @@ pub(super) struct PacketStream {
     batches: Mutex<Option<RecordBatches>>,
     damages: Damages,
     failure: Failure,
-    has_details: bool,
+    schema: Arc<Schema>,
     counted: Arc<Mutex<Option<Counted>>>,
 }
 
@@ -40,7 +42,7 @@ type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + 
 #[pymethods]
 impl PacketStream {
     #[new]
-    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536, details=false, counting=None))]
+    #[pyo3(signature = (origins, settings, *, outcomes_in=None, batch_rows=65_536, details=false, counting=None, columns=None, condition=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -50,6 +52,8 @@ impl PacketStream {
         batch_rows: usize,
         details: bool,
         counting: Option<TrafficPlan>,
+        columns: Option<Vec<String>>,
+        condition: Option<Condition>,
     ) -> PyResult<Self> {
         let reading = settings.reading().map_err(|error| raise(py, error))?;
         let origin = |(path, name, points, clocks, tree): OriginValues| Origin {
@@ -61,7 +65,8 @@ impl PacketStream {
         };
         let origins = origins.into_iter().map(origin).collect();
         let open = || {
-            let batches = Batches::open(reading, origins, outcomes_in, batch_rows, details)?;
+            let batches = Batches::open(reading, origins, outcomes_in, batch_rows, details)?
+                .asked(columns.as_deref(), condition)?;
             match counting {
                 Some(counting) => batches.counting(counting),
                 None => Ok(batches),
@@ -72,8 +77,8 @@ impl PacketStream {
             damages: batches.damages(),
             failure: Failure::clone(&batches.failure),
             counted: Arc::clone(&batches.counted),
+            schema: batches.schema(),
             batches: Mutex::new(Some(Box::new(batches))),
-            has_details: details,
         })
     }
 
@@ -114,8 +119,7 @@ impl PacketStream {
             let text = "this stream was read already; call pcaplat.read again".to_owned();
             raise(py, Error::Argument(text))
         })?;
-        let reader =
-            RecordBatchIterator::new(batches, crate::export::packets::schema(self.has_details));
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
         PyCapsule::new_with_value(
             py,
             FFI_ArrowArrayStream::new(Box::new(reader)),
@@ -199,7 +203,7 @@ impl Follow {
             batches: Mutex::new(Some(Box::new(std::iter::once(Ok(rows))))),
             damages: Damages::default(),
             failure: Failure::default(),
-            has_details: self.has_details,
+            schema: packets_schema(self.has_details),
             counted: Arc::default(),
         };
         Ok(found.map(stream))

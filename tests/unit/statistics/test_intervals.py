@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+from pcaplat import _native
 from pcaplat.statistics.intervals import (
+    SEED,
     Estimate,
     across,
     autocorrelation_time,
@@ -164,3 +166,16 @@ def test_runs_that_scatter_widen_the_loss() -> None:
     assert runs.interval(0.95)[1] > alone.interval(0.95)[1]
     assert runs.interval(0.95)[0] == 0.0
     assert runs.normal().se > alone.normal().se
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 5, 13, 64, 200, 256])
+def test_resamples_are_those_of_numpys_generator(n_blocks: int) -> None:
+    drawn = np.random.default_rng(SEED).multinomial(
+        n_blocks, np.full(n_blocks, 1 / n_blocks), size=400
+    )
+    assert np.array_equal(_native.resamples(n_blocks, 400), drawn)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 1_000, 70_000])
+def test_random_orders_are_those_of_numpys_generator(n: int) -> None:
+    assert np.array_equal(_native.random_order(n), np.random.default_rng(0).permutation(n))

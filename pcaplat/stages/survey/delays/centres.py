@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints, median
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre, in_order
 
@@ -80,8 +80,8 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
 def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[float, float]]:
     """Knots on either side of where the level jumps: a clock was set, and nothing lies between."""
     rises = np.abs(np.diff(levels))
-    spread = float(np.median(np.abs(rest - levels[block])))
-    usual = float(np.median(rises)) if len(rises) else 0.0
+    spread = median(np.abs(rest - levels[block]))
+    usual = median(rises) if len(rises) else 0.0
     is_jump = rises > max(JUMP * max(usual, spread), LEAST_JUMP_NS)
     for i in np.flatnonzero(is_jump).tolist():
         start, end = np.searchsorted(block, (i, i + 2)).tolist()
@@ -113,12 +113,12 @@ def _slope(x: Floats, y: Floats) -> float:
     quarter = len(x) // 4
     run = x[quarter:] - x[:-quarter]
     slopes = (y[quarter:] - y[:-quarter])[run > 0] / run[run > 0]
-    slope = float(np.median(slopes)) if len(slopes) else 0.0
+    slope = median(slopes) if len(slopes) else 0.0
     if abs(slope) > MOST_SLOPE:
         return 0.0
     rest = y - slope * x
-    spread = np.median(np.abs(y - np.median(y)))
-    return slope if np.median(np.abs(rest - np.median(rest))) < 0.7 * spread else 0.0
+    spread = median(np.abs(y - median(y)))
+    return slope if median(np.abs(rest - median(rest))) < 0.7 * spread else 0.0
 
 
 def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_OTHERS) -> Centre:
@@ -153,12 +153,12 @@ def _without_excursions(centre: Centre, others: tuple[Ints, Ints]) -> Centre:
     last = len(level_ns) - 1
     near = np.stack([level_ns[np.clip(np.arange(last + 1) + by, 0, last)] for by in around])
     away_ns = level_ns - np.median(near, axis=0)
-    is_far = np.abs(away_ns) > FAR_NS + FAR_DEVIATIONS * np.median(np.abs(away_ns))
+    is_far = np.abs(away_ns) > FAR_NS + FAR_DEVIATIONS * median(np.abs(away_ns))
     edges = np.flatnonzero(np.diff(np.concatenate(([0], is_far, [0]))))
     keep = np.ones(last + 1, np.bool_)
     for start, end in edges.reshape(-1, 2).tolist():
         during = (centre.t_ns[max(start - 1, 0)], centre.t_ns[min(end, last)])
-        moved_ns = np.median(away_ns[start:end])
+        moved_ns = median(away_ns[start:end])
         if start > 0 and end <= last and not _moves(others, during, moved_ns):
             keep[start:end] = False
     return Centre(centre.t_ns[keep], centre.offset_ns[keep], centre.slope)
@@ -170,7 +170,7 @@ def _moves(others: tuple[Ints, Ints], during: tuple[int, int], by_ns: float) -> 
     is_during = (t_ns >= during[0]) & (t_ns <= during[1])
     if not is_during.any() or is_during.all():
         return False
-    moved_ns = np.median(d_ns[is_during]) - np.median(d_ns[~is_during])
+    moved_ns = median(d_ns[is_during]) - median(d_ns[~is_during])
     return bool(abs(moved_ns - by_ns) < abs(by_ns) / 2)
 
 
@@ -199,8 +199,8 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
 
 def _near(residual_ns: Ints) -> Ints:
     """Leave out what is far from the middle, as late packets are, unless that is not seldom."""
-    away_ns = np.abs(residual_ns - np.median(residual_ns))
-    near_ns = residual_ns[away_ns <= FAR_NS + FAR_DEVIATIONS * np.median(away_ns)]
+    away_ns = np.abs(residual_ns - median(residual_ns))
+    near_ns = residual_ns[away_ns <= FAR_NS + FAR_DEVIATIONS * median(away_ns)]
     return near_ns if len(near_ns) >= (1 - MOST_FAR_FRAC) * len(residual_ns) else residual_ns
 
 

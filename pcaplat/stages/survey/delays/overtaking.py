@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pcaplat import _native
 from pcaplat.model.arrays import Ints
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre
@@ -50,7 +51,7 @@ def overtaken(t_ns: Ints, residual_ns: Ints, flow: Ints) -> Overtaken:
     is_next = np.diff(flow[by]) == 0
     gap_ns = np.diff(t_ns[by])[is_next]
     gain_ns = -np.diff(residual_ns[by])[is_next]
-    shuffled = np.random.default_rng(0).permutation(residual_ns)
+    shuffled = residual_ns[_native.random_order(len(residual_ns))]
     any_gain_ns = np.sort(residual_ns - shuffled)
     n_below = np.searchsorted(any_gain_ns, gap_ns, "right")
     n_expected = float(np.sum(1 - n_below / max(len(any_gain_ns), 1)))

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
@@ -110,7 +110,7 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
 
 
 def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
-    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * np.median(spread_ns)
+    limit_ns = OUTLIER_NS + OUTLIER_DEVIATIONS * median(spread_ns)
     return np.asarray(away_ns <= limit_ns)
 
 
@@ -205,7 +205,7 @@ def share_anything(both: Shared) -> bool:
     agree, between others several.
     """
     if np.any(both.is_strong):
-        scatter_ns = np.median(np.abs(both.d_ns - np.median(both.d_ns)))
+        scatter_ns = median(np.abs(both.d_ns - median(both.d_ns)))
         return bool(scatter_ns < RELATED_WITHIN_NS)
     if len(both) < ENOUGH_REPEATED and np.any(np.abs(both.d_ns) > ALIKE_NS):
         return False

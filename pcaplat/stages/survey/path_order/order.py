@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared
@@ -202,9 +202,9 @@ def _middle(values_ns: Ints) -> float | None:
     """Two-way distance of two points; nothing where timestamps are too coarse to tell its sign."""
     if not len(values_ns):
         return None
-    median_ns, root = float(np.median(values_ns)), np.sqrt(len(values_ns))
+    median_ns, root = median(values_ns), np.sqrt(len(values_ns))
     if median_ns:
-        spread_ns = float(np.median(np.abs(values_ns - median_ns)))
+        spread_ns = median(np.abs(values_ns - median_ns))
         is_sure = abs(median_ns) >= min(spread_ns, DEVIATIONS * SPREAD * spread_ns / root)
         return median_ns if is_sure else None
     # below the resolution of the timestamps the median is 0; the mean of enough packets is not
@@ -254,7 +254,7 @@ def _hops(both: Shared, toward: Mapping[int, bool]) -> float:
     """How many routers packets pass from the first point to the second, going forward."""
     if len(both) == 0:
         return 0.0
-    return float(np.median(np.where(forward_mask(both, toward), both.n_hops, -both.n_hops)))
+    return median(np.where(forward_mask(both, toward), both.n_hops, -both.n_hops))
 
 
 def _coordinates(
@@ -288,7 +288,7 @@ def _reached(
             at - table[point, known] for known, at in coordinate.items() if (point, known) in table
         ]
         if steps:
-            places[point] = float(np.median(steps))
+            places[point] = median(np.array(steps))
     return places
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
@@ -153,7 +153,7 @@ def usual_differences(
     """Median raw difference forward and reverse, ns; None where no packet went."""
     is_forward = forward_mask(both, toward)
     sides = (both.d_ns[is_forward], both.d_ns[~is_forward])
-    forward, reverse = (float(np.median(side)) if len(side) else None for side in sides)
+    forward, reverse = (median(side) if len(side) else None for side in sides)
     return forward, reverse
 
 

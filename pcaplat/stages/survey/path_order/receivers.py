@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
@@ -102,7 +102,7 @@ def _usual_at(t_ns: Ints, unicast: Shared) -> Floats:
     parts = [np.split(column, starts[1:]) for column in (unicast.t_ns, unicast.d_ns)]
     start_ns, base_ns = int(unicast.t_ns[0]), int(unicast.d_ns[0])
     middle, usual = (
-        [float(np.median(part - base)) for part in one]
+        [median(part - base) for part in one]
         for one, base in zip(parts, (start_ns, base_ns), strict=True)
     )
     return np.asarray(np.interp(t_ns - start_ns, middle, usual)) + base_ns

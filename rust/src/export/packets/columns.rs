@@ -1,44 +1,87 @@
 //! The columns of the packets table in the making.
 
+use super::Origin;
+use super::condition::{address, number};
 use super::details::Details;
-use super::{Origin, schema};
 use crate::base::error::{Error, Result};
 use crate::file::{Frame, Marks};
 use crate::matching::STATUSES;
 use crate::wire::Packet;
-use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{ArrayBuilder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use arrow_schema::Schema;
 use std::sync::Arc;
 
+/// A column in the making, if anybody wants it.
 #[derive(Default)]
+pub(super) struct Wanted<B>(Option<B>);
+
+impl<B: ArrayBuilder + Default> Wanted<B> {
+    /// A column that a schema may have.
+    pub(super) fn of(schema: &Schema, name: &str) -> Self {
+        Self(schema.column_with_name(name).map(|_| B::default()))
+    }
+
+    /// Puts down what stands in it; to find that out costs nothing where nobody wants it.
+    pub(super) fn put(&mut self, put: impl FnOnce(&mut B)) {
+        if let Some(builder) = &mut self.0 {
+            put(builder);
+        }
+    }
+
+    /// The column.
+    pub(super) fn array(mut self) -> Option<ArrayRef> {
+        self.0.as_mut().map(ArrayBuilder::finish)
+    }
+}
+
 pub(super) struct Columns {
     pub(super) n_rows: usize,
-    point: StringBuilder,
-    file: StringBuilder,
-    frame: Int64Builder,
-    t: Int64Builder,
-    stamp: Int64Builder,
-    aligned: Int64Builder,
-    trajectory: Int64Builder,
-    status: StringBuilder,
-    layers: StringBuilder,
-    src: StringBuilder,
-    dst: StringBuilder,
-    src_port: Int32Builder,
-    dst_port: Int32Builder,
-    protocol: Int32Builder,
-    tunnel: Int64Builder,
-    wire: Int64Builder,
-    captured: Int64Builder,
+    schema: Arc<Schema>,
+    point: Wanted<StringBuilder>,
+    file: Wanted<StringBuilder>,
+    frame: Wanted<Int64Builder>,
+    t: Wanted<Int64Builder>,
+    stamp: Wanted<Int64Builder>,
+    aligned: Wanted<Int64Builder>,
+    trajectory: Wanted<Int64Builder>,
+    status: Wanted<StringBuilder>,
+    layers: Wanted<StringBuilder>,
+    src: Wanted<StringBuilder>,
+    dst: Wanted<StringBuilder>,
+    src_port: Wanted<Int32Builder>,
+    dst_port: Wanted<Int32Builder>,
+    protocol: Wanted<Int32Builder>,
+    tunnel: Wanted<Int64Builder>,
+    wire: Wanted<Int64Builder>,
+    captured: Wanted<Int64Builder>,
     details: Option<Details>,
 }
 
 impl Columns {
-    pub(super) fn new(has_details: bool) -> Self {
+    /// Those that a schema has, a part of [`super::schema`].
+    pub(super) fn new(schema: &Arc<Schema>) -> Self {
         Self {
-            details: has_details.then(Details::default),
-            ..Self::default()
+            n_rows: 0,
+            schema: Arc::clone(schema),
+            point: Wanted::of(schema, "point"),
+            file: Wanted::of(schema, "file"),
+            frame: Wanted::of(schema, "frame"),
+            t: Wanted::of(schema, "t_ns"),
+            stamp: Wanted::of(schema, "stamp_ns"),
+            aligned: Wanted::of(schema, "aligned_ns"),
+            trajectory: Wanted::of(schema, "trajectory_id"),
+            status: Wanted::of(schema, "status"),
+            layers: Wanted::of(schema, "layers"),
+            src: Wanted::of(schema, "src"),
+            dst: Wanted::of(schema, "dst"),
+            src_port: Wanted::of(schema, "src_port"),
+            dst_port: Wanted::of(schema, "dst_port"),
+            protocol: Wanted::of(schema, "protocol"),
+            tunnel: Wanted::of(schema, "tunnel_id"),
+            wire: Wanted::of(schema, "wire_bytes"),
+            captured: Wanted::of(schema, "captured_bytes"),
+            details: Details::of(schema),
         }
     }
 
@@ -60,79 +103,70 @@ impl Columns {
     pub(super) fn put_frame(&mut self, origin: &Origin, part: u32, frame: &Frame<'_>) {
         let last = origin.points.len().saturating_sub(1);
         let part = last.min(part as usize);
-        let point = origin.points.get(part).map_or("", String::as_str);
-        let aligned_ns = origin.aligned_ns(part, frame);
-        let captured_bytes = i64::try_from(frame.bytes.len()).unwrap_or(i64::MAX);
+        let long = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         self.n_rows += 1;
-        self.point.append_value(point);
-        self.file.append_value(&origin.name);
+        self.point
+            .put(|to| to.append_value(origin.points.get(part).map_or("", String::as_str)));
+        self.file.put(|to| to.append_value(&origin.name));
         self.frame
-            .append_value(i64::try_from(frame.number).unwrap_or(i64::MAX));
-        self.t.append_value(frame.t_ns);
-        self.stamp.append_option(frame.stamp_ns);
-        self.aligned.append_option(aligned_ns);
-        self.wire.append_value(i64::from(frame.wire_bytes));
-        self.captured.append_value(captured_bytes);
+            .put(|to| to.append_value(i64::try_from(frame.number).unwrap_or(i64::MAX)));
+        self.t.put(|to| to.append_value(frame.t_ns));
+        self.stamp.put(|to| to.append_option(frame.stamp_ns));
+        self.aligned
+            .put(|to| to.append_option(origin.aligned_ns(part, frame)));
+        self.wire
+            .put(|to| to.append_value(i64::from(frame.wire_bytes)));
+        self.captured
+            .put(|to| to.append_value(long(frame.bytes.len())));
     }
 
     /// What became of it.
     pub(super) fn put_outcome(&mut self, status: u8, trajectory: i64) {
         let status = STATUSES.get(usize::from(status)).unwrap_or(&"unmatched");
-        self.status.append_value(status);
+        self.status.put(|to| to.append_value(status));
         self.trajectory
-            .append_option((trajectory >= 0).then_some(trajectory));
+            .put(|to| to.append_option((trajectory >= 0).then_some(trajectory)));
     }
 
     /// What it carries.
-    pub(super) fn put_packet(&mut self, packet: &Packet, layers: &str) {
-        self.layers.append_value(layers);
-        let is_known = packet.stop.is_none() && packet.ip_version != 0;
-        self.src
-            .append_option(is_known.then(|| address(packet.ip_version, packet.src)));
-        self.dst
-            .append_option(is_known.then(|| address(packet.ip_version, packet.dst)));
-        let port = |port: i32| (is_known && port >= 0).then_some(port);
-        self.src_port.append_option(port(packet.src_port));
-        self.dst_port.append_option(port(packet.dst_port));
-        self.protocol
-            .append_option(port(i32::from(packet.protocol)));
+    pub(super) fn put_packet(&mut self, frame: &Frame<'_>, packet: &Packet, layers: &str) {
+        self.layers.put(|to| to.append_value(layers));
+        let text = |name| address(name, packet).map(|address| address.to_string());
+        self.src.put(|to| to.append_option(text("src")));
+        self.dst.put(|to| to.append_option(text("dst")));
+        let int = |name| number(name, frame, packet).and_then(|n| i32::try_from(n).ok());
+        self.src_port.put(|to| to.append_option(int("src_port")));
+        self.dst_port.put(|to| to.append_option(int("dst_port")));
+        self.protocol.put(|to| to.append_option(int("protocol")));
         self.tunnel
-            .append_option((packet.tunnel_id >= 0).then_some(packet.tunnel_id));
+            .put(|to| to.append_option(number("tunnel_id", frame, packet)));
     }
 
     /// The batch.
-    pub(super) fn finish(mut self) -> Result<RecordBatch> {
-        let has_details = self.details.is_some();
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(self.point.finish()),
-            Arc::new(self.file.finish()),
-            Arc::new(self.frame.finish()),
-            Arc::new(self.t.finish()),
-            Arc::new(self.stamp.finish()),
-            Arc::new(self.aligned.finish()),
-            Arc::new(self.trajectory.finish()),
-            Arc::new(self.status.finish()),
-            Arc::new(self.layers.finish()),
-            Arc::new(self.src.finish()),
-            Arc::new(self.dst.finish()),
-            Arc::new(self.src_port.finish()),
-            Arc::new(self.dst_port.finish()),
-            Arc::new(self.protocol.finish()),
-            Arc::new(self.tunnel.finish()),
-            Arc::new(self.wire.finish()),
-            Arc::new(self.captured.finish()),
+    pub(super) fn finish(self) -> Result<RecordBatch> {
+        let columns = [
+            self.point.array(),
+            self.file.array(),
+            self.frame.array(),
+            self.t.array(),
+            self.stamp.array(),
+            self.aligned.array(),
+            self.trajectory.array(),
+            self.status.array(),
+            self.layers.array(),
+            self.src.array(),
+            self.dst.array(),
+            self.src_port.array(),
+            self.dst_port.array(),
+            self.protocol.array(),
+            self.tunnel.array(),
+            self.wire.array(),
+            self.captured.array(),
         ];
-        columns.extend(self.details.map(Details::finish).unwrap_or_default());
-        RecordBatch::try_new(schema(has_details), columns)
+        let details = self.details.map(Details::finish).unwrap_or_default();
+        let columns = columns.into_iter().flatten().chain(details).collect();
+        RecordBatch::try_new(self.schema, columns)
             .map_err(|error| Error::Argument(format!("packets table: {error}")))
-    }
-}
-
-fn address(ip_version: u8, bits: u128) -> String {
-    if ip_version == 4 {
-        Ipv4Addr::from_bits(u32::try_from(bits & u128::from(u32::MAX)).unwrap_or(0)).to_string()
-    } else {
-        Ipv6Addr::from_bits(bits).to_string()
     }
 }
 
@@ -143,13 +177,21 @@ mod tests {
 
     #[test]
     fn addresses_are_written_as_their_standards_say() {
-        assert_eq!(address(4, 0x0a00_0001), "10.0.0.1");
-        assert_eq!(address(6, 0x2001_0db8 << 96 | 1), "2001:db8::1");
+        let text = |ip_version, src| {
+            let packet = Packet {
+                ip_version,
+                src,
+                ..Packet::new()
+            };
+            address("src", &packet).unwrap().to_string()
+        };
+        assert_eq!(text(4, 0x0a00_0001), "10.0.0.1");
+        assert_eq!(text(6, 0x2001_0db8 << 96 | 1), "2001:db8::1");
     }
 
     #[test]
     fn what_is_not_known_is_null() {
-        let mut columns = Columns::default();
+        let mut columns = Columns::new(&super::super::schema(false));
         let origin = Origin {
             path: "x".into(),
             name: "x".into(),
@@ -172,7 +214,7 @@ mod tests {
         };
         columns.put_frame(&origin, 9, &frame);
         columns.put_outcome(200, -1);
-        columns.put_packet(&Packet::new(), "");
+        columns.put_packet(&frame, &Packet::new(), "");
         let batch = columns.finish().unwrap();
         let is_null = |name: &str| batch.column_by_name(name).unwrap().is_null(0);
         for name in [

@@ -1,12 +1,12 @@
 //! Further columns for who looks closer: what the file says of a frame, and header fields.
 
+use super::columns::Wanted;
 use crate::file::{Checksum, Frame, FrameDirection, Marks, NO_LINK};
 use crate::traffic::Segment;
 use crate::wire::{Packet, StopReason, layer_name};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder, StringBuilder};
-use arrow_schema::{DataType, Field};
-use std::sync::Arc;
+use arrow_schema::{DataType, Field, Schema};
 
 /// The columns' names and types.
 pub(super) fn fields() -> Vec<Field> {
@@ -30,88 +30,118 @@ pub(super) fn fields() -> Vec<Field> {
     ]
 }
 
-#[derive(Default)]
 pub(super) struct Details {
-    interface: Int32Builder,
-    link: Int32Builder,
-    direction: StringBuilder,
-    checksum: StringBuilder,
-    offload: BooleanBuilder,
-    packet_id: Int64Builder,
-    verdict: StringBuilder,
-    ip_id: Int64Builder,
-    ttl: Int32Builder,
-    dscp: Int32Builder,
-    seq: Int64Builder,
-    ack: Int64Builder,
-    flags: Int32Builder,
-    payload: Int64Builder,
-    stop: StringBuilder,
+    interface: Wanted<Int32Builder>,
+    link: Wanted<Int32Builder>,
+    direction: Wanted<StringBuilder>,
+    checksum: Wanted<StringBuilder>,
+    offload: Wanted<BooleanBuilder>,
+    packet_id: Wanted<Int64Builder>,
+    verdict: Wanted<StringBuilder>,
+    ip_id: Wanted<Int64Builder>,
+    ttl: Wanted<Int32Builder>,
+    dscp: Wanted<Int32Builder>,
+    seq: Wanted<Int64Builder>,
+    ack: Wanted<Int64Builder>,
+    flags: Wanted<Int32Builder>,
+    payload: Wanted<Int64Builder>,
+    stop: Wanted<StringBuilder>,
 }
 
 impl Details {
+    /// Those that a schema has, if it has any.
+    pub(super) fn of(schema: &Schema) -> Option<Self> {
+        let is_any = |field: &Field| schema.column_with_name(field.name()).is_some();
+        fields().iter().any(is_any).then(|| Self {
+            interface: Wanted::of(schema, "interface"),
+            link: Wanted::of(schema, "link"),
+            direction: Wanted::of(schema, "direction"),
+            checksum: Wanted::of(schema, "checksum"),
+            offload: Wanted::of(schema, "is_segmented_later"),
+            packet_id: Wanted::of(schema, "packet_id"),
+            verdict: Wanted::of(schema, "verdict"),
+            ip_id: Wanted::of(schema, "ip_id"),
+            ttl: Wanted::of(schema, "ttl"),
+            dscp: Wanted::of(schema, "dscp"),
+            seq: Wanted::of(schema, "tcp_seq"),
+            ack: Wanted::of(schema, "tcp_ack"),
+            flags: Wanted::of(schema, "tcp_flags"),
+            payload: Wanted::of(schema, "payload_bytes"),
+            stop: Wanted::of(schema, "undecoded_because"),
+        })
+    }
+
     /// What the frame and its innermost packet say.
     pub(super) fn put(&mut self, frame: &Frame<'_>, packet: &Packet) {
         self.interface
-            .append_option(i32::try_from(frame.interface).ok());
+            .put(|to| to.append_option(i32::try_from(frame.interface).ok()));
         let link = (frame.link != NO_LINK).then_some(i32::from(frame.link));
-        self.link.append_option(link);
-        self.direction.append_option(name_of(frame.direction));
+        self.link.put(|to| to.append_option(link));
+        self.direction
+            .put(|to| to.append_option(name_of(frame.direction)));
         let is_ip = packet.stop.is_none() && packet.ip_version != 0;
         let has_id = is_ip && (packet.ip_version == 4 || packet.fragment != 0);
         self.ip_id
-            .append_option(has_id.then_some(i64::from(packet.ip_id)));
+            .put(|to| to.append_option(has_id.then_some(i64::from(packet.ip_id))));
         self.ttl
-            .append_option(is_ip.then_some(i32::from(packet.ttl)));
+            .put(|to| to.append_option(is_ip.then_some(i32::from(packet.ttl))));
         // the other two bits are ECN (RFC 3168)
         self.dscp
-            .append_option(is_ip.then_some(i32::from(packet.tos >> 2)));
+            .put(|to| to.append_option(is_ip.then_some(i32::from(packet.tos >> 2))));
         self.put_tcp(frame.bytes, packet);
-        self.stop.append_option(why_stopped(packet));
+        self.stop.put(|to| to.append_option(why_stopped(packet)));
     }
 
     fn put_tcp(&mut self, bytes: &[u8], packet: &Packet) {
         let segment = Segment::of(packet, bytes);
-        self.seq.append_option(segment.seq.map(i64::from));
-        self.ack.append_option(segment.ack.map(i64::from));
-        self.flags.append_option(segment.flags.map(i32::from));
+        self.seq
+            .put(|to| to.append_option(segment.seq.map(i64::from)));
+        self.ack
+            .put(|to| to.append_option(segment.ack.map(i64::from)));
+        self.flags
+            .put(|to| to.append_option(segment.flags.map(i32::from)));
         self.payload
-            .append_option(segment.payload_bytes.map(i64::from));
+            .put(|to| to.append_option(segment.payload_bytes.map(i64::from)));
     }
 
     /// What the file says of the handling of the same frame.
     pub(super) fn put_marks(&mut self, marks: Option<Marks>) {
         let marks = marks.unwrap_or_default();
-        self.checksum.append_option(match marks.checksum {
-            Checksum::NotReady => Some("not-ready"),
-            Checksum::Valid => Some("valid"),
-            Checksum::Unknown => None,
+        self.checksum.put(|to| {
+            to.append_option(match marks.checksum {
+                Checksum::NotReady => Some("not-ready"),
+                Checksum::Valid => Some("valid"),
+                Checksum::Unknown => None,
+            })
         });
-        self.offload.append_option(marks.is_offloaded);
+        self.offload.put(|to| to.append_option(marks.is_offloaded));
         self.packet_id
-            .append_option(marks.packet_id.map(u64::cast_signed));
+            .put(|to| to.append_option(marks.packet_id.map(u64::cast_signed)));
         self.verdict
-            .append_option(marks.verdict.map(|verdict| verdict.to_string()));
+            .put(|to| to.append_option(marks.verdict.map(|verdict| verdict.to_string())));
     }
 
-    pub(super) fn finish(mut self) -> Vec<ArrayRef> {
-        vec![
-            Arc::new(self.interface.finish()),
-            Arc::new(self.link.finish()),
-            Arc::new(self.direction.finish()),
-            Arc::new(self.checksum.finish()),
-            Arc::new(self.offload.finish()),
-            Arc::new(self.packet_id.finish()),
-            Arc::new(self.verdict.finish()),
-            Arc::new(self.ip_id.finish()),
-            Arc::new(self.ttl.finish()),
-            Arc::new(self.dscp.finish()),
-            Arc::new(self.seq.finish()),
-            Arc::new(self.ack.finish()),
-            Arc::new(self.flags.finish()),
-            Arc::new(self.payload.finish()),
-            Arc::new(self.stop.finish()),
+    pub(super) fn finish(self) -> Vec<ArrayRef> {
+        [
+            self.interface.array(),
+            self.link.array(),
+            self.direction.array(),
+            self.checksum.array(),
+            self.offload.array(),
+            self.packet_id.array(),
+            self.verdict.array(),
+            self.ip_id.array(),
+            self.ttl.array(),
+            self.dscp.array(),
+            self.seq.array(),
+            self.ack.array(),
+            self.flags.array(),
+            self.payload.array(),
+            self.stop.array(),
         ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

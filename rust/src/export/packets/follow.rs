@@ -11,6 +11,7 @@ use crate::file::{Capture, Damage};
 use crate::reading::{Progress, Reading};
 use crate::stamp::{LiveSearch, Sought, Stamper, find};
 use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
@@ -22,7 +23,6 @@ const MAX_ROWS: usize = 65_536;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What the reading thread has put down, and how it ended.
-#[derive(Default)]
 struct Heap {
     columns: Columns,
     damage: Vec<Damage>,
@@ -30,12 +30,11 @@ struct Heap {
 }
 
 /// What both sides see.
-#[derive(Default)]
 struct Shared {
     heap: Mutex<Heap>,
     is_changed: Condvar,
     is_over: Arc<AtomicBool>,
-    has_details: bool,
+    schema: Arc<Schema>,
 }
 
 impl Shared {
@@ -70,11 +69,18 @@ impl Follower {
     /// Starts to read what is at the origin's path, or on standard input if that is `-`.
     #[must_use]
     pub fn start(reading: Reading, origin: Origin, has_details: bool) -> Self {
+        let schema = super::schema(has_details);
+        let columns = Columns::new(&schema);
         let shared = Arc::new(Shared {
-            has_details,
-            ..Shared::default()
+            heap: Mutex::new(Heap {
+                columns,
+                damage: Vec::new(),
+                end: None,
+            }),
+            is_changed: Condvar::new(),
+            is_over: Arc::default(),
+            schema,
         });
-        shared.heap().columns = Columns::new(has_details);
         let of_thread = Arc::clone(&shared);
         let path = origin.path.clone();
         let thread = Builder::new().name("follow".into());
@@ -97,7 +103,7 @@ impl Follower {
         let mut heap = self.0.heap();
         loop {
             if heap.columns.n_rows > 0 {
-                let empty = Columns::new(self.0.has_details);
+                let empty = Columns::new(&self.0.schema);
                 let columns = std::mem::replace(&mut heap.columns, empty);
                 self.0.is_changed.notify_all();
                 return columns.finish().map(Some);

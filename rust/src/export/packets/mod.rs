@@ -1,6 +1,7 @@
 //! The packets table: one row per captured frame, as Arrow batches.
 
 mod columns;
+mod condition;
 mod details;
 mod follow;
 
@@ -18,8 +19,9 @@ use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use columns::Columns;
+pub use condition::Condition;
 pub use follow::Follower;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -96,7 +98,7 @@ pub struct Batches {
     /// Where the outcomes of a run are, if there was one.
     outcomes_in: Option<PathBuf>,
     batch_rows: usize,
-    has_details: bool,
+    schema: Arc<Schema>,
     file: usize,
     open: Option<(Capture, Option<Outcomes>)>,
     /// By file: what can be opened only once, and so is open already.
@@ -109,6 +111,9 @@ pub struct Batches {
     pub counted: Arc<Mutex<Option<Counted>>>,
 }
 
+/// Frames after which a batch ends, however few rows it has.
+const MOST_SEEN: usize = 1 << 20;
+
 /// What is used again from row to row.
 #[derive(Default)]
 struct RowMaker {
@@ -118,6 +123,10 @@ struct RowMaker {
     history: History,
     /// Counts the frames that have rows, if that is asked for.
     traffic: Option<Traffic>,
+    /// What a row must fulfil, if anything.
+    condition: Option<Condition>,
+    /// Frames looked at for the batch.
+    n_seen: usize,
 }
 
 /// What the layers of a frame say, found out once per combination.
@@ -127,6 +136,11 @@ struct Layers {
 }
 
 impl RowMaker {
+    /// Whether a batch is to end.
+    fn are_enough(&self, columns: &Columns, batch_rows: usize) -> bool {
+        columns.n_rows >= batch_rows || self.n_seen >= MOST_SEEN
+    }
+
     /// Adds the row of a frame and is true, if it is to have one; `of_run` is what a matching made
     /// of it.
     fn put(
@@ -137,16 +151,21 @@ impl RowMaker {
         of_run: Option<(u8, i64)>,
         columns: &mut Columns,
     ) -> bool {
+        self.n_seen += 1;
         let (seen, whole) = reading.see_by(recognise, frame, &mut self.history, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
+            return false;
+        }
+        let condition = self.condition.as_ref();
+        if condition.is_some_and(|condition| !condition.admits(frame, &self.packet)) {
             return false;
         }
         let part = part_of(origin.tree.as_ref(), &whole, &self.packet);
         columns.put_frame(origin, part, frame);
         columns.put_outcome(status, trajectory);
         let layers = layers(&mut self.layers, &self.packet);
-        columns.put_packet(&self.packet, &layers.path);
+        columns.put_packet(frame, &self.packet, &layers.path);
         columns.put_details(&whole, &self.packet);
         if let Some(traffic) = &mut self.traffic {
             traffic.count(&CountedFrame {
@@ -187,7 +206,7 @@ impl Batches {
             origins,
             outcomes_in,
             batch_rows: batch_rows.max(1),
-            has_details,
+            schema: schema(has_details),
             file: 0,
             open: None,
             rows: RowMaker::default(),
@@ -207,6 +226,33 @@ impl Batches {
         Ok(self)
     }
 
+    /// Makes nothing but these columns, of the rows that fulfil a condition.
+    ///
+    /// # Errors
+    /// There is no such column.
+    pub fn asked(
+        mut self,
+        columns: Option<&[String]>,
+        condition: Option<Condition>,
+    ) -> Result<Self> {
+        let places = columns.map(|names| names.iter().map(|name| self.schema.index_of(name)));
+        let places = places.map(Iterator::collect::<std::result::Result<BTreeSet<_>, _>>);
+        let places = places.transpose();
+        let unknown = |error: ArrowError| Error::Argument(format!("packets table: {error}"));
+        if let Some(places) = places.map_err(unknown)? {
+            let places: Vec<usize> = places.into_iter().collect();
+            self.schema = Arc::new(self.schema.project(&places).map_err(unknown)?);
+        }
+        self.rows.condition = condition;
+        Ok(self)
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> Arc<Schema> {
+        Arc::clone(&self.schema)
+    }
+
     /// Where the damage of the files goes while they are read.
     #[must_use]
     pub fn damages(&self) -> Damages {
@@ -224,8 +270,9 @@ impl Batches {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let mut columns = Columns::new(self.has_details);
-        while columns.n_rows < self.batch_rows && self.file < self.origins.len() {
+        let mut columns = Columns::new(&self.schema);
+        self.rows.n_seen = 0;
+        while !self.rows.are_enough(&columns, self.batch_rows) && self.file < self.origins.len() {
             let (mut capture, mut outcomes) = match self.open.take() {
                 Some(open) => open,
                 None => self.open_file()?,
@@ -238,7 +285,8 @@ impl Batches {
                 self.open = Some((capture, outcomes));
             }
         }
-        let has_rows = columns.n_rows > 0;
+        // a batch may be empty where few rows are asked for: whoever reads may then interrupt
+        let has_rows = columns.n_rows > 0 || self.file < self.origins.len();
         if let Some(mut traffic) = self.rows.traffic.take() {
             traffic.end_batch(self.file)?;
             if has_rows {
@@ -286,7 +334,7 @@ impl Batches {
         let Some(origin) = self.origins.get(self.file) else {
             return true;
         };
-        while columns.n_rows < self.batch_rows {
+        while !self.rows.are_enough(columns, self.batch_rows) {
             let Some(mut frame) = capture.next_frame() else {
                 return true;
             };
