@@ -89,13 +89,31 @@ def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[st
 
 
 def take_groups(option: str, given: object) -> object:
-    """Take "all", or "A,B" for one group, besides lists.
+    """Take "all", or "A,B" for one group, by themselves or in a list, besides lists of names.
 
     Example:
         >>> take_groups("--same-clock", "all"), take_groups("--same-clock", "a,b")
         (['all'], [['a', 'b']])
+        >>> take_groups("--same-clock", ["a,b", ["c", "d"]])
+        [['a', 'b'], ['c', 'd']]
+
+    Raises:
+        OptionError: A list has names where groups are to be.
     """
-    return parse_groups(option, [given]) if isinstance(given, str) else given
+    if isinstance(given, str):
+        return parse_groups(option, [given])
+    if not isinstance(given, list | tuple):
+        return given
+    texts = [group for group in given if isinstance(group, str)]
+    if "all" in texts:
+        return ["all"]
+    if alone := [text for text in texts if "," not in text]:
+        names = ",".join(alone)
+        raise OptionError(
+            f"{option} {list(given)!r}: {alone[0]!r} is one point, and no group of points; "
+            f'write ["{names}"] or [{alone!r}] for one group, or "all"'
+        )
+    return [parse_names(option, one) if isinstance(one, str) else one for one in given]
 
 
 def take_instant(_: str, given: object) -> object:

@@ -20,6 +20,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("path", [1, 2], NO_TEXT),
     ("same_clock", "a,,b", "an empty name"),
     ("same_clock", None, NO_LIST),
+    ("same_clock", ["near", "far"], "one point, and no group of points"),
     ("same_clock", [[]], "one point alone shares its clock with nobody"),
     ("decode", "udp.port=80:vxlan", NO_LIST),
     ("by", "flow", NO_LIST),
@@ -81,6 +82,7 @@ def test_options_in_terms_of_python_are_those_of_the_command_line(captures: list
 
     assert found(same_clock="all") == found(same_clock=["all"])
     assert found(same_clock="near,far") == found(same_clock=[["near", "far"]])
+    assert found(same_clock=["near,far"]) == found(same_clock=[["near", "far"]])
     pairs = [("near", 100), ("far", 1500)]
     assert found(clock_accuracy={"near": "100ns", "far": "1.5us"}) == found(clock_accuracy=pairs)
     assert found(link_rate={"near": "10Gbit/s"}) == found(link_rate=[("near", 10**10)])
