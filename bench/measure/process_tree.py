@@ -78,12 +78,16 @@ class Memory(threading.Thread):
 def tree(pid: int) -> Iterator[int]:
     """Give a process and its descendants, as far as they still run."""
     yield pid
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        found = [*Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # it has just ended
+        return
+    for children in found:
         try:
-            found = children.read_text().split()
+            named = children.read_text().split()
         except OSError:
             continue
-        for child in found:
+        for child in named:
             yield from tree(int(child))
 
 

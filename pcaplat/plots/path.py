@@ -80,7 +80,11 @@ def _placed(
             for row in rows:
                 bars.append(_bar(row, unit) | {"y": at + BAR_HEIGHT / 2, "of_other": of_other})
                 at, of_other = at + BAR_HEIGHT, ""
-        points.append({"name": point, "y": at + POINT_HEIGHT / 2, "zero": 0})
+        middle = at + POINT_HEIGHT / 2
+        # from the point above, where a link leads here: the branches of a fork stand apart
+        before = points[-1] if points and (points[-1]["name"], point) in links else None
+        begin = before["y"] if before else middle
+        points.append({"name": point, "y": middle, "zero": 0, "begin": begin})
         at += POINT_HEIGHT
     return points, bars, at + POINT_HEIGHT / 2
 
@@ -115,11 +119,10 @@ def _spec(points: Sequence[Row], bars: Sequence[Row], height: float, unit: str) 
     down = {"domain": [height, 0], "nice": False, "zero": False}
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": down}
     at: Spec = {"x": x, "y": y}
-    spine = [{"zero": 0, "y": points[0]["y"], "end": points[-1]["y"]}]
     return chart(
         height,
         *_of_links(bars, at),
-        layer(spine, SPINE, at | {"y2": {"field": "end"}}),
+        layer(points, SPINE, at | {"y2": {"field": "begin"}}),
         layer(points, POINT, at),
         layer(points, NAME, at | {"text": {"field": "name"}}),
         params=[DIRECTION],

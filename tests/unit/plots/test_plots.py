@@ -22,6 +22,7 @@ from pcaplat.plots.ccdf import ccdf_figure
 from pcaplat.plots.claims import claim_figures
 from pcaplat.plots.comparison import comparison_figures
 from pcaplat.plots.figure import Measured
+from pcaplat.plots.path import path_figure
 from pcaplat.plots.timeline import timeline_figure
 from tests.conftest import ROOT
 
@@ -53,6 +54,18 @@ def test_every_chart_is_one_of_altair(result: pcaplat.Result) -> None:
         assert isinstance(chart, alt.LayerChart | alt.VConcatChart)
         assert chart.to_dict()
     assert plot.path().properties(title="mine").to_dict()["title"] == "mine"
+
+
+def test_the_path_is_drawn_through_links_alone(result: pcaplat.Result) -> None:
+    edges = result.document["edges"]
+    document = result.document | {"edges": edges[:2] + edges[3:]}
+    figure = path_figure(replace(result.plot.measured, document=document))
+    assert figure.spec is not None
+    points = rows_of(figure.spec, "name", "begin")
+    above = [None, *(point["y"] for point in points)]
+    joined = [point["begin"] == y for point, y in zip(points, above, strict=False)]
+    assert joined == [False, True, True, False, True, True]
+    assert points[3]["begin"] == points[3]["y"]
 
 
 def test_what_was_not_measured_is_refused_by_its_name(result: pcaplat.Result) -> None:
