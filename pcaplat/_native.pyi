@@ -6,11 +6,11 @@ from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.centre import Centre
 from pcaplat.model.files.live import PointCounts
+from pcaplat.model.files.row_conditions import RowCondition
 from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
-from pcaplat.model.row_conditions import RowCondition
 from pcaplat.model.sampled import FoundStamp, Sampled
 from pcaplat.model.translated import TranslatedSession
 

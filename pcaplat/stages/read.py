@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pcaplat import _native
 from pcaplat.errors import InputError
 from pcaplat.model.files.libpcap import packaged_libpcap
-from pcaplat.model.row_conditions import conjuncts, row_condition
+from pcaplat.model.files.row_conditions import conjuncts, row_condition
 from pcaplat.tables import DETAILS, PACKETS
 from pcaplat.text import plain_name
 

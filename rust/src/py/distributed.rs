@@ -1,38 +1,53 @@
 //! What intervals are made of: distributions, number by number, and resamples.
 
 use super::record::{floats, ints};
-use super::{Bound, PyAny, PyAnyMethods, PyResult, Python, pyfunction};
-use crate::base::chance::{Chance, Resampler};
+use super::{
+    Bound, PyAny, PyAnyMethods, PyModule, PyModuleMethods, PyResult, Python, pyfunction,
+    wrap_pyfunction,
+};
 use crate::base::distributions;
+use crate::base::distributions::chance::{Chance, Resampler};
+
+/// Adds all of them to the module.
+pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(beta_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(beta_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(gamma_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(student_cdf, module)?)?;
+    module.add_function(wrap_pyfunction!(student_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(resamples, module)?)?;
+    module.add_function(wrap_pyfunction!(random_order, module)?)?;
+    Ok(())
+}
 
 #[pyfunction]
-pub(super) fn beta_cdf(a: f64, b: f64, x: f64) -> f64 {
+fn beta_cdf(a: f64, b: f64, x: f64) -> f64 {
     distributions::beta_cdf(a, b, x)
 }
 
 #[pyfunction]
-pub(super) fn beta_quantile(a: f64, b: f64, chance: f64) -> f64 {
+fn beta_quantile(a: f64, b: f64, chance: f64) -> f64 {
     distributions::beta_quantile(a, b, chance)
 }
 
 #[pyfunction]
-pub(super) fn gamma_quantile(shape: f64, chance: f64) -> f64 {
+fn gamma_quantile(shape: f64, chance: f64) -> f64 {
     distributions::gamma_quantile(shape, chance)
 }
 
 #[pyfunction]
-pub(super) fn student_cdf(df: f64, t: f64) -> f64 {
+fn student_cdf(df: f64, t: f64) -> f64 {
     distributions::student_cdf(df, t)
 }
 
 #[pyfunction]
-pub(super) fn student_quantile(df: f64, chance: f64) -> f64 {
+fn student_quantile(df: f64, chance: f64) -> f64 {
     distributions::student_quantile(df, chance)
 }
 
 /// How often each block stands in each of some resamples, which are the same in every run.
 #[pyfunction]
-pub(super) fn resamples(py: Python<'_>, n_blocks: usize, n: usize) -> PyResult<Bound<'_, PyAny>> {
+fn resamples(py: Python<'_>, n_blocks: usize, n: usize) -> PyResult<Bound<'_, PyAny>> {
     let (mut resampler, mut counts) = (Resampler::new(n_blocks), Vec::with_capacity(n * n_blocks));
     for _ in 0..n {
         resampler.draw(&mut counts);
@@ -42,6 +57,6 @@ pub(super) fn resamples(py: Python<'_>, n_blocks: usize, n: usize) -> PyResult<B
 
 /// The numbers below `n` in an order of chance, which is the same in every run.
 #[pyfunction]
-pub(super) fn random_order(py: Python<'_>, n: u32) -> PyResult<Bound<'_, PyAny>> {
+fn random_order(py: Python<'_>, n: u32) -> PyResult<Bound<'_, PyAny>> {
     ints(py, Chance::OF_ORDERS.order(n).into_iter().map(i64::from))
 }

@@ -199,13 +199,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formats::formats, module)?)?;
     module.add_function(wrap_pyfunction!(frame::decode, module)?)?;
     module.add_function(wrap_pyfunction!(frame::frames_at, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::beta_cdf, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::beta_quantile, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::gamma_quantile, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::student_cdf, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::student_quantile, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::resamples, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::random_order, module)?)?;
+    distributed::add_to(module)?;
     module.add("STATUSES", PyTuple::new(module.py(), STATUSES)?)?;
     module.add("REASONS", PyTuple::new(module.py(), REASONS)?)?;
     module.add("PAIR_KINDS", PyTuple::new(module.py(), PAIR_KINDS)?)?;
