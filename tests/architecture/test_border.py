@@ -54,6 +54,8 @@ READ_NOTHING = {
     "stop": "a flag",
     "student_cdf": "numbers of our own",
     "student_quantile": "numbers of our own",
+    "resamples": "numbers of our own",
+    "random_order": "numbers of our own",
     "traffic": "what was counted while batches were read",
 }
 """What Python can call that does not itself read a stranger's bytes, and why that is so."""
