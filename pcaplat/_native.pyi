@@ -82,6 +82,7 @@ class Settings:
         stamp_names: list[str | None] = ...,
         stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
         last_bit_bps: Sequence[int | None] = ...,
+        hops: Sequence[tuple[int, bool, str, str, str, str, int, int] | None] = ...,
     ) -> Settings: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Settings: ...
@@ -257,6 +258,7 @@ def write_merged(
         tuple[
             str,
             str,
+            int | None,
             Sequence[tuple[int, _Path, int | None, PointTree | None]],
             Sequence[tuple[int, int]],
         ]

@@ -140,6 +140,23 @@ def refuse_other_keys(captures: Sequence[Capture], facts: Sequence[FileFacts]) -
         raise InputError.other_key(captured, list(first_of.values()))
 
 
+def check_clocks(
+    captures: Sequence[Capture], points: Sequence[Point], domains: Sequence[int]
+) -> list[Diagnostic]:
+    """Note the files that do not tell which clock is whose, where it matters."""
+    found = []
+    for file, capture in enumerate(captures):
+        if capture.clock is not None:
+            continue
+        own = [i for i, point in enumerate(points) if any(at == file for at, _ in point.sources)]
+        unstated = [i for i in own if not any(at == str(file) for at, _ in points[i].clocks)]
+        if unstated and len({domains[i] for i in own}) > 1:
+            names = ", ".join(points[i].name for i in unstated)
+            text = f"{capture.name}: combines captures; no clock is stated of {names}"
+            found.append(diagnose("clock-not-stated", None, text))
+    return found
+
+
 def states_of(captures: Sequence[Capture]) -> list[tuple[int, int] | None]:
     """Give size and time of the last change of each file; None where there is no file."""
     return [_state_of(Path(one.path)) for one in captures]

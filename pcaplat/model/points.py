@@ -51,7 +51,9 @@ class Point:
     0 if there is none; `is_decoded` tells whether frames of any of its link types can be read.
     `is_rest`: it has what is of none of the points that a file was divided into. `mirror_gaps`:
     when its mirror lost frames, by the numbers they carry: the stamps before and after, and how
-    many; None if it numbers none. `n_mirrored` frames have a number.
+    many; None if it numbers none. `n_mirrored` frames have a number. `clocks` timestamped its
+    frames, each by its file, or its own name, and its number there; none of a file that does not
+    tell.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Point:
     mirror_wait_ns: int = 0
     n_mirrored: int = 0
     mirror_gaps: tuple[tuple[int, int, int], ...] | None = None
+    clocks: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def n_unmirrored(self) -> int:

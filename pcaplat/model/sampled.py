@@ -23,6 +23,29 @@ FoundStamp = tuple[str, int, tuple[bool, int, int, int, float] | None]
 """An in-packet stamp as the core keeps it between its passes: opaque here."""
 
 
+NodeKey = tuple[int, bool, str, str]
+"""A node's number or place, whether it gave a number, `int` or `ioam`, `in` or `out`."""
+
+
+@dataclass(frozen=True)
+class NodeTimes:
+    """Times that one node of the path wrote into packets.
+
+    Attributes:
+        key: Which node, and which of its times.
+        layout: `counter64`, `counter32`, `seconds` (and a fraction), `fraction`.
+        n: How many there are.
+        largest_fraction: The largest number in their low 32 bits.
+        pairs: The file's time and the node's bits, of the first, second, fourth … and the last.
+    """
+
+    key: NodeKey
+    layout: str
+    n: int
+    largest_fraction: int
+    pairs: Sequence[tuple[int, int]]
+
+
 @dataclass(frozen=True)
 class StampFacts:
     """In-packet stamps of one interface.
@@ -84,6 +107,8 @@ class InterfaceFacts:
         link: LINKTYPE number.
         why_unread: Why frames of this link type cannot be read; None: they can.
         snap_bytes: Snap length; 0: none.
+        clock: Interfaces of one number were timestamped by one clock; None: the file does not tell.
+        is_aligned: A merge wrote it: its times are on one clock already.
         declared_resolution_ns: Step of the stamps by the file, or by the stamps that are used.
         n_dropped: Frames that the capture dropped by its own count, if it says.
         stamps: Of stamps in the frames, if there are any.
@@ -100,6 +125,8 @@ class InterfaceFacts:
         hidden_ports: UDP port, the layer that its packets look like, and how many do.
         n_encrypted: Packets whose inside is encrypted.
         mirrors: Sessions of mirrors that number their frames.
+        hop_times: Times that nodes of the path wrote into packets.
+        n_nodes_beyond: Times of further nodes.
         n_by_depth: Packets in no tunnel, and in some.
         n_checksums: Packets of TCP and UDP with a checksum, by direction.
         n_partial: Those whose checksum is still to be computed.
@@ -110,6 +137,8 @@ class InterfaceFacts:
     link: int
     why_unread: str | None
     snap_bytes: int
+    clock: int | None
+    is_aligned: bool
     declared_resolution_ns: float
     n_dropped: int | None
     stamps: StampFacts | None
@@ -126,6 +155,8 @@ class InterfaceFacts:
     hidden_ports: Sequence[tuple[int, str, int]]
     n_encrypted: int
     mirrors: Sequence[MirrorSession]
+    hop_times: Sequence[NodeTimes]
+    n_nodes_beyond: int
     n_by_depth: Sequence[int]
     n_checksums: Sequence[int]
     n_partial: Sequence[int]

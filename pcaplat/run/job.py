@@ -20,6 +20,7 @@ from pcaplat.model.files.captures import (
     point_names,
 )
 from pcaplat.model.files.files_to_points import PointOf
+from pcaplat.model.files.hops import Hop, find_hops
 from pcaplat.model.files.libpcap import packaged_libpcap
 from pcaplat.model.files.sequences import sequences
 from pcaplat.model.files.stamping import Stamping, stampings
@@ -60,7 +61,7 @@ class Job:
 
     `path` and `same_clock` are those that were given, or a profile's; `places` names the points
     between which translations were `learned`. `tenants` tells whose packets tunnels have, where
-    several have the same addresses.
+    several have the same addresses. `hops` are the nodes whose times the captures are read by.
     """
 
     options: MergeOptions
@@ -72,6 +73,7 @@ class Job:
     learned: _native.Learned | None = None
     tenants: Tenants | None = None
     places: Sequence[str] = ()
+    hops: Sequence[Hop | None] = ()
 
     @classmethod
     def of(cls, options: MergeOptions, folder: RunFolder) -> "Job":
@@ -110,6 +112,11 @@ class Job:
 
         return ExecutorEngine(options.executor, options.slices)
 
+    @property
+    def n_files(self) -> int:
+        """How many of the captures are files; the others are nodes that wrote into these."""
+        return sum(hop is None for hop in self.hops) if self.hops else len(self.captures)
+
     @cached_property
     def names(self) -> list[str]:
         """Paths of the files."""
@@ -119,7 +126,8 @@ class Job:
     def stampings(self) -> list[Stamping]:
         """What the stamps of each file stand for, and the rate of its link."""
         placing, options = self.placing, self.options
-        known = placing.stampings if placing else [Stamping()] * len(self.captures)
+        known = [*placing.stampings] if placing else []
+        known += [Stamping()] * (len(self.captures) - len(known))
         moments = cast("Sequence[tuple[str, str]]", options.stamped_at)
         rates = cast("PairsOfInts", options.link_rate)
         return stampings(point_names(self.captures), moments, rates, known)
@@ -155,6 +163,22 @@ class Job:
         n_parts = [n_files[point] for point in point_names(self.captures)]
         with by_their_names(self.captures):
             return self.engine.sample(self.names, settings, SAMPLE_PACKETS, n_parts, tell)
+
+    def at_hops(self, sampled: Sampled) -> "Job":
+        """Add a capture for each node of the path that wrote its times into packets."""
+        found = find_hops(sampled.facts)
+        names = point_names(self.captures)
+        captures = [
+            replace(
+                self.captures[file],
+                name=f"{self.captures[file].name}#{hop.label}",
+                point=f"{names[file]}/{hop.label}",
+                clock=hop.clock,
+            )
+            for file, hop in found
+        ]
+        hops = [*(None for _ in self.captures), *(hop for _, hop in found)]
+        return replace(self, captures=[*self.captures, *captures], hops=hops)
 
     def translated(
         self,
@@ -220,6 +244,7 @@ class Job:
             stamp_names=placing.stamp_names if placing else [],
             stamps=stamps,
             last_bit_bps=[one.last_bit_bps for one in self.stampings],
+            hops=[None if hop is None else hop.values for hop in self.hops],
         )
 
     def _tell(self, stage: str) -> Tell | None:
@@ -254,7 +279,8 @@ class Job:
     @property
     def stamp_names(self) -> list[str | None]:
         """The in-packet stamp that a profile knows of, by file."""
-        return self.placing.stamp_names if self.placing else [None] * len(self.captures)
+        known = [*self.placing.stamp_names] if self.placing else []
+        return known + [None] * (len(self.captures) - len(known))
 
     @property
     def warnings(self) -> list[Diagnostic]:

@@ -165,7 +165,7 @@ def _diagnostics_of(
     scan, job = course.scan, course.scan.job
     return [
         *scan.warnings,
-        *check_change(job.captures, before, is_strict=job.options.strict),
+        *check_change(job.captures[: len(before)], before, is_strict=job.options.strict),
         *check_triangles(course.findings, matched.decoys, job.names),
     ]
 

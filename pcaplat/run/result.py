@@ -52,6 +52,7 @@ Origin = tuple[str, str, list[str], list[Centre | None], PointTree | None]
 """A file of the packets table, as the core takes it."""
 
 MergeFile = tuple[int, str, int | None, PointTree | None]
+MergePoint = tuple[str, str, int | None, list[MergeFile], list[tuple[int, int]]]
 """A file, which part of it is meant (None: all of it), and how it is divided."""
 
 
@@ -459,7 +460,7 @@ class Result:
         captured = {row["point"] for row in self.document["captures"]}
         for name in captured - places.keys():
             points += [
-                (name, describe_point(self.document, name), run.rest_of(name), self._knots(i))
+                (name, describe_point(self.document, name), None, run.rest_of(name), self._knots(i))
                 for i in run.points_in(name)[:1]
             ]
         found = (run.folder.name, self._frame_latencies(places)) if run.rows else None
@@ -488,13 +489,14 @@ class Result:
         path.parent.mkdir(parents=True, exist_ok=True)
         _native.write_merged(self._points(), run.settings, path, lost=(listed, names))
 
-    def _points(self) -> list[tuple[str, str, list[MergeFile], list[tuple[int, int]]]]:
+    def _points(self) -> list[MergePoint]:
         """Give the points in the order of the path, each with its files and its clock."""
         run, document = self._run, self.document
         points = [
             (
                 point.name,
                 describe_point(document, point.name),
+                run.clocks.domain[i],
                 run.files_of(point.sources),
                 self._knots(i),
             )
@@ -508,11 +510,14 @@ class Result:
         self._need_rows()
         run = self._run
         point = next(point for point in run.findings.points if point.name == name)
-        one = (name, "", run.files_of(point.sources), [(0, 0)])
+        one = (name, "", 0, run.files_of(point.sources), [(0, 0)])
         _native.write_merged([one], run.settings, path, unmatched_in=run.folder.name)
 
     def _knots(self, point: int) -> list[tuple[int, int]]:
-        """A clock that cannot be bounded: as if its usual difference were all clock."""
-        usual = self._run.findings.centres[0][point]
-        centre = offset_centre(self._run.clocks, point, self._run.reference) or usual
+        """A clock that cannot be bounded: set by its usual difference, and running as it ran."""
+        centre = offset_centre(self._run.clocks, point, self._run.reference)
+        if centre is None:
+            usual = self._run.findings.centres[0][point]
+            middle = slice(len(usual.t_ns) // 2, len(usual.t_ns) // 2 + 1)
+            centre = Centre(usual.t_ns[middle], usual.offset_ns[middle], 0.0)
         return list(zip(centre.t_ns.tolist(), centre.offset_ns.tolist(), strict=True))

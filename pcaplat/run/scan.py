@@ -17,11 +17,13 @@ from pcaplat.diagnostics.encapsulation import (
     find_interruptions,
 )
 from pcaplat.diagnostics.files import (
+    check_clocks,
     check_files,
     check_overlap,
     interface_of,
     refuse_other_keys,
 )
+from pcaplat.diagnostics.hops import check_hops
 from pcaplat.diagnostics.identities import check_packets, check_translations
 from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
@@ -178,6 +180,8 @@ class Scan:
             *check_carriers(captures, facts),
             *check_tunnels(captures, facts, self.job.placing),
             *check_overlap(captures, facts, self.points, self.divisions),
+            *check_clocks(captures, self.points, self.domains),
+            *check_hops(captures, facts[: self.job.n_files]),
         ]
 
     @property
@@ -203,6 +207,9 @@ def _sampled(job: Job) -> tuple[Job, Sampled]:
     Where addresses seem to be translated, learn how, and sample by what all agree on.
     """
     sampled = job.sample()
+    at_hops = job.at_hops(sampled)
+    if len(at_hops.captures) > len(job.captures):
+        job, sampled = at_hops, at_hops.sample()
     refuse_other_keys(job.captures, sampled.facts)
     if tenants := find_tenants(sampled.packets, point_names(job.captures)):
         job = replace(job, tenants=tenants)

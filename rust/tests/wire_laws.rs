@@ -166,6 +166,7 @@ fn frame_of(link: u16, bytes: &[u8], n_wire: usize) -> Frame<'_> {
         t_ns: 0,
         stamp_ns: None,
         late_ns: 0,
+        packet_id: 0,
         has_time: true,
         interface: 0,
         link,

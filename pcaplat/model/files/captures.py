@@ -18,6 +18,8 @@ from pcaplat.text import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".digest")
+PRINTED = ".txt"
+"""Of what a tracer prints; in a folder a file of text is something else."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,13 @@ class Capture:
     """One file: its path, its name in results, the point it was given for (None: its stem).
 
     Both names are harmless in whatever they are written to; the path is as the system has it.
+    `clock` timestamped it, where that is not one of the file's own.
     """
 
     path: str
     name: str
     point: str | None
+    clock: str | None = None
 
     @classmethod
     def named(cls, path: str, name: str, point: str | None) -> "Capture":
@@ -155,7 +159,7 @@ def stem(name: str) -> str:
     """
     path = Path(name)
     path = path.with_suffix("") if path.suffix in COMPRESSED else path
-    path = path.with_suffix("") if path.suffix in CAPTURE else path
+    path = path.with_suffix("") if path.suffix in (*CAPTURE, PRINTED) else path
     return path.name
 
 
@@ -219,7 +223,7 @@ def clock_domains(
 ) -> list[int]:
     """Number the clocks: for each point, which one its stamps come from.
 
-    Points of one file share a clock, and those that are said to.
+    Points share a clock if one clock of a file timestamped both, or the user says so.
 
     Args:
         points: The capture points.
@@ -229,7 +233,8 @@ def clock_domains(
         InputError: A group names a point that is not there, or one point only.
     """
     groups = [
-        {i for i, point in enumerate(points) if file in _files(point)} for file in _all(points)
+        {i for i, point in enumerate(points) if clock in point.clocks}
+        for clock in sorted({clock for point in points for clock in point.clocks})
     ]
     for names in same_clock:
         if names == "all" or list(names) == ["all"]:
@@ -246,11 +251,3 @@ def clock_domains(
         domain = [min(joined) if one in joined else one for one in domain]
     dense = {one: i for i, one in enumerate(sorted(set(domain)))}
     return [dense[one] for one in domain]
-
-
-def _files(point: Point) -> set[int]:
-    return {file for file, _ in point.sources}
-
-
-def _all(points: Sequence[Point]) -> set[int]:
-    return {file for point in points for file in _files(point)}

@@ -1,7 +1,7 @@
 """The capture points that files hold: their names, and which part of which file is which."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pcaplat.errors import InputError
 from pcaplat.model.files.captures import Capture, is_decoded, point_names, resolution_ns
@@ -57,6 +57,35 @@ def interfaces_of(of_file: FileFacts) -> list[int]:
     return [one.interface for one in of_file.interfaces]
 
 
+def known_clocks(of_file: FileFacts) -> dict[int, int | None]:
+    """Give the number of each interface's clock within its file, None where the file does not tell.
+
+    A program that captures several interfaces names them. Where a name is missing, captures of
+    several hosts may have been put together by a program that does not say so.
+    """
+    numbers = {one.interface: one.clock for one in of_file.interfaces}
+    n_of_clock = Counter(numbers.values())
+    unnamed = {one.clock for one in of_file.interfaces if not one.name}
+    doubtful = {clock for clock in unnamed if n_of_clock[clock] > 1}
+    return {number: None if clock in doubtful else clock for number, clock in numbers.items()}
+
+
+def interface_labels(of_file: FileFacts) -> dict[int, str]:
+    """Name the interfaces of a file; those of one name that one program captured are told apart.
+
+    Components of a tracer may have one name, as filters of several adapters have. In another
+    section the name is that of the same interface, and so it is for frames of another link type.
+    """
+    labels: dict[int, str] = {}
+    n_of: Counter[tuple[int | None, str, int]] = Counter()
+    for one in of_file.interfaces:
+        name = plain_name(one.name or f"if{one.interface}")
+        which = (one.clock, name, one.link)
+        n_of[which] += 1
+        labels[one.interface] = name if n_of[which] == 1 else f"{name}-{n_of[which]}"
+    return labels
+
+
 def find_points(
     captures: Sequence[Capture],
     facts: Sequence[FileFacts],
@@ -77,26 +106,31 @@ def find_points(
     """
     sources: dict[str, list[tuple[int, int]]] = {}
     seen: dict[str, list[InterfaceFacts]] = {}
+    clocks: dict[str, set[tuple[str, int]]] = {}
     rest: set[str] = set()
     point_of: list[list[int | None]] = []
     known = divisions or [None] * len(captures)
     rows = zip(point_names(captures), facts, known, strict=True)
     for file, (name, of_file, division) in enumerate(rows):
-        interfaces = of_file.interfaces
+        interfaces, labels = of_file.interfaces, interface_labels(of_file)
+        clock_of = known_clocks(of_file)
         n_parts = 1 + max((one.interface for one in interfaces), default=-1)
         point_of.append([None] * (division.n_parts if division else n_parts))
         for one in interfaces:
-            label = plain_name(one.name or f"if{one.interface}")
-            base = () if len(interfaces) == 1 else (label,)
+            base = () if len(interfaces) == 1 else (labels[one.interface],)
             for part, own in _parts_of(division, one.interface).items():
                 full = "/".join(filter(None, (name, "-".join(filter(None, (*base, own))))))
                 sources.setdefault(full, []).append((file, part))
                 if division and division.parts.get(part, (0, "x"))[1] == "":
                     rest.add(full)
                 seen.setdefault(full, []).append(one)
+                of_point = clocks.setdefault(full, set())
+                if (clock := clock_of[one.interface]) is not None:
+                    of_point.add((captures[file].clock or str(file), clock))
     _refuse_too_many(sources, captures)
     points = [
-        _point(name, tuple(sources[name]), seen[name], is_rest=name in rest) for name in sources
+        _point(name, tuple(sources[name]), seen[name], clocks[name], is_rest=name in rest)
+        for name in sources
     ]
     for i, point in enumerate(points):
         for file, part in point.sources:
@@ -125,6 +159,7 @@ def _point(
     name: str,
     sources: tuple[tuple[int, int], ...],
     interfaces: Sequence[InterfaceFacts],
+    clocks: Iterable[tuple[str, int]],
     *,
     is_rest: bool,
 ) -> Point:
@@ -144,6 +179,7 @@ def _point(
         mirror_wait_ns=max(mirror_wait_ns(one) or 0 for one in interfaces),
         n_mirrored=sum(n for one in interfaces for _, n, _, _ in one.mirrors),
         mirror_gaps=_mirror_gaps(interfaces),
+        clocks=frozenset(clocks),
     )
 
 

@@ -61,6 +61,7 @@ fn frame_of([high, low, n_cut, fcs_bytes]: [u8; HEAD_BYTES], bytes: &[u8]) -> Fr
         t_ns: 0,
         stamp_ns: None,
         late_ns: 0,
+        packet_id: 0,
         has_time: true,
         interface: 0,
         link: u16::from_be_bytes([high, low]),

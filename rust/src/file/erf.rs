@@ -83,6 +83,8 @@ impl Erf {
             link,
             resolution_ns: RESOLUTION_NS,
             snap_bytes: 0,
+            clock: Some(0),
+            is_aligned: false,
             n_dropped: None,
         });
         self.ports.len() - 1
@@ -194,6 +196,7 @@ impl Records for Erf {
             t_ns: record.t_ns,
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: link != NO_LINK,
             interface: u32::try_from(interface).unwrap_or(u32::MAX),
             link,

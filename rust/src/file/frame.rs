@@ -14,6 +14,9 @@ pub struct Frame<'a> {
     pub stamp_ns: Option<i64>,
     /// How long after its first bit the frame was stamped, where that is known.
     pub late_ns: i64,
+    /// The same number: the same packet, at whichever interface of the file (see [`Marks::packet_id`]); 0 if
+    /// the file does not say.
+    pub packet_id: u64,
     /// False for records without a stamp (pcapng simple packet blocks, blocks that are no packets).
     pub has_time: bool,
     /// Index into [`Capture::interfaces`].
@@ -125,6 +128,11 @@ pub struct Interface {
     pub resolution_ns: f64,
     /// Declared snap length, 0 if unlimited.
     pub snap_bytes: u32,
+    /// Interfaces of one number were stamped by one clock; `None` where the file does not tell, because it was
+    /// put together from several captures.
+    pub clock: Option<u32>,
+    /// A merge wrote it: its times are on one clock already.
+    pub is_aligned: bool,
     /// Packets the capturing system says it dropped (ISB `ifdrop` + `osdrop`, EPB drop counts).
     pub n_dropped: Option<u64>,
 }

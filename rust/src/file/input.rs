@@ -176,6 +176,13 @@ impl Input {
     }
 }
 
+impl Input {
+    /// A reader of what comes next, up to so many bytes.
+    pub(super) fn take_at_most(&mut self, n_bytes: u64) -> impl BufRead {
+        Read::take(self, n_bytes)
+    }
+}
+
 impl Read for Input {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let n_bytes = self.fill_buf()?.read(out)?;

@@ -31,7 +31,7 @@ pub use frame::{
     Checksum, Damage, Frame, FrameDirection, HostName, Interface, Marks, NO_LINK, PacketVerdict,
 };
 use input::Input;
-pub use pcapng::BlockBuilder;
+pub use pcapng::{BlockBuilder, clock_comment};
 pub use tail::Successor;
 use tail::Tail;
 
@@ -43,7 +43,7 @@ macro_rules! formats {
     };
 }
 
-formats![pcap, pcapng, snoop, erf, digest];
+formats![pcap, pcapng, snoop, pktcap_trace, erf, digest];
 
 /// A capture-file format.
 pub struct Format {

@@ -60,6 +60,8 @@ fn open(input: &mut Input, findings: &mut Findings) -> Opened {
         link: *link,
         resolution_ns: f64::from(MICROSECOND_NS),
         snap_bytes: 0,
+        clock: Some(0),
+        is_aligned: false,
         n_dropped: None,
     });
     Ok(Box::new(Snoop {
@@ -212,6 +214,7 @@ impl Records for Snoop {
             ),
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: true,
             interface: 0,
             link: self.link,

@@ -243,6 +243,7 @@ mod tests {
             t_ns: 0,
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: true,
             interface: 0,
             link,

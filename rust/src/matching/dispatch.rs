@@ -143,6 +143,7 @@ impl<'a> Stage<'a> {
             t_ns,
             frame: FrameId::new(self.file, frame.number),
             copy_tag: copy_tag(packet, frame.bytes),
+            packet_id: frame.packet_id,
             point,
             toward: identity.toward,
             directed: identity.directed,

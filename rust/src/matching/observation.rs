@@ -22,6 +22,8 @@ pub struct Observation {
     pub frame: FrameId,
     /// See [`crate::identity::copy_tag`].
     pub copy_tag: u32,
+    /// See [`crate::file::Frame::packet_id`].
+    pub packet_id: u64,
     /// The capture point.
     pub point: u16,
     /// Its source is the smaller address.
@@ -34,6 +36,15 @@ pub struct Observation {
     pub(crate) evidence: Evidence,
     /// See [`crate::identity::Identity::message`].
     pub message: Message,
+}
+
+impl Observation {
+    /// False where their file says that they are of different packets.
+    pub(crate) fn may_be(&self, other: &Self) -> bool {
+        let is_said = self.packet_id != 0 && other.packet_id != 0;
+        let is_other = is_said && self.packet_id != other.packet_id;
+        !is_other || self.frame.file() != other.frame.file()
+    }
 }
 
 /// A file's index and a frame's number in it, as one number that sorts like the two.

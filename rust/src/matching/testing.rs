@@ -44,6 +44,7 @@ pub(crate) fn observation(key: u64, point: u16, aligned_ns: i64) -> Observation 
             aligned_ns.unsigned_abs() >> 20 ^ aligned_ns.unsigned_abs() & 0xfff_ffff,
         ),
         copy_tag: 0,
+        packet_id: 0,
         point,
         toward: true,
         directed: true,

@@ -68,6 +68,7 @@ pub(super) fn decode(py: Python<'_>, frame: &[u8], link: u16) -> PyResult<Decode
         t_ns: 0,
         stamp_ns: None,
         late_ns: 0,
+        packet_id: 0,
         has_time: false,
         interface: 0,
         link,

@@ -98,12 +98,18 @@ fn match_files<'py>(
 /// A file's place among all, its path, the part of it that is meant, and how it is divided.
 type FileValues = (usize, PathBuf, Option<u32>, Option<PointTree>);
 
-/// A point of merged.pcapng: name, description, files, clock knots.
-type MergeValues = (String, String, Vec<FileValues>, Vec<(i64, i64)>);
+/// A point of merged.pcapng: name, description, number of its clock, files, clock knots.
+type MergeValues = (
+    String,
+    String,
+    Option<u32>,
+    Vec<FileValues>,
+    Vec<(i64, i64)>,
+);
 
 fn merge_point(
     reading: &Reading,
-    (name, description, files, clock): MergeValues,
+    (name, description, clock_domain, files, clock): MergeValues,
     only: &dyn Fn(usize) -> Option<FrameSelection>,
 ) -> MergePoint {
     let file = |(place, path, part, tree): FileValues| {
@@ -122,6 +128,7 @@ fn merge_point(
     MergePoint {
         name,
         description,
+        clock_domain,
         files: files.into_iter().map(file).collect(),
         clock,
     }

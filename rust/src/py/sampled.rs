@@ -1,13 +1,15 @@
 //! What the survey's reading brought home: the dataclasses of `pcaplat.model.sampled`.
 
 use super::record::{ints, record, records};
+use super::stamped::{hop_values, layout_name};
 use super::{Bound, IntoPyObject, PyAny, PyDict, PyDictMethods, PyErr, PyResult, Python};
 use crate::file::Interface;
 use crate::reading::fragments::FragmentCounts;
 use crate::survey::{
-    FileFacts, FlowStart, InterfaceFacts, Queue, RATES, Sample, SampledPacket, StampFacts,
-    StampOrder,
+    FileFacts, FlowStart, HopTimes, InterfaceFacts, NodeTimes, Queue, RATES, Sample, SampledPacket,
+    StampFacts, StampOrder,
 };
+use crate::wire::telemetry::{HopKey, TimeLayout};
 use crate::wire::why_unread;
 
 records! {
@@ -201,6 +203,8 @@ fn interface_record<'py>(
         link: seen.link,
         why_unread: why_unread(seen.link),
         snap_bytes: declared.map_or(0, |declared| declared.snap_bytes),
+        clock: declared.and_then(|declared| declared.clock),
+        is_aligned: declared.is_some_and(|declared| declared.is_aligned),
         declared_resolution_ns: stamps.map_or(of_file_ns, |stamps| stamps.resolution_ns),
         n_dropped: declared.and_then(|declared| declared.n_dropped),
         stamps: &seen.stamps,
@@ -217,6 +221,8 @@ fn interface_record<'py>(
         hidden_ports: &seen.hidden.ports,
         n_encrypted: seen.hidden.n_encrypted,
         mirrors: seen.mirrors.sessions(),
+        hop_times: hop_records(py, &seen.hop_times)?,
+        n_nodes_beyond: seen.hop_times.n_beyond,
         n_by_depth: seen.hidden.n_by_depth,
         n_checksums: seen.checksums.n,
         n_partial: seen.checksums.n_partial,
@@ -245,6 +251,20 @@ impl<'py> IntoPyObject<'py> for &StampOrder {
 /// Rate; of short and of long frames: how many, how many at its time, how many sooner; the longest
 /// wait, ns.
 type QueueRow = (u32, [u64; 2], [u64; 2], [u64; 2], i64);
+
+fn hop_records<'py>(py: Python<'py>, times: &HopTimes) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let record = |(key, layout, node): (&HopKey, &TimeLayout, &NodeTimes)| {
+        let pairs = node.pairs.iter().chain(node.last.iter()).copied();
+        record!(py, "sampled", "NodeTimes", {
+            key: hop_values(key),
+            layout: layout_name(*layout),
+            n: node.n,
+            largest_fraction: node.largest_fraction,
+            pairs: pairs.collect::<Vec<_>>(),
+        })
+    };
+    times.nodes().map(record).collect()
+}
 
 fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
     let counts = queue.n_at.iter().zip(&queue.n_sooner);

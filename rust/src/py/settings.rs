@@ -1,6 +1,6 @@
 //! How captures are read, as Python says it.
 
-use super::stamped::{FoundValues, known, sought};
+use super::stamped::{FoundValues, HopValues, known, sought};
 use super::translated::Learned;
 use super::{
     Bound, PyAny, PyAnyMethods, PyBytes, PyRef, PyResult, PyValueError, pyclass, pymethods,
@@ -41,7 +41,7 @@ pub(super) struct Settings {
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, tenants=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new()))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, tenants=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new(), hops=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
@@ -55,6 +55,7 @@ impl Settings {
         stamp_names: Vec<Option<String>>,
         stamps: Option<Vec<Vec<Option<FoundValues>>>>,
         last_bit_bps: Vec<Option<u64>>,
+        hops: Vec<Option<HopValues>>,
     ) -> Self {
         let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
         Self {
@@ -67,8 +68,8 @@ impl Settings {
             tenants: tenants.map(|(known, are_alike)| Arc::new(Tenants::new(known, are_alike))),
             translations: translations.map(|learned| learned.translations()),
             times: match stamps {
-                Some(stamps) => Times::Known(known(stamps, &last_bit_bps)),
-                None => Times::Search(sought(&stamp_names, &last_bit_bps)),
+                Some(stamps) => Times::Known(known(stamps, &last_bit_bps, &hops)),
+                None => Times::Search(sought(&stamp_names, &last_bit_bps, &hops)),
             },
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod filter;
 pub mod fragments;
+mod inserted;
 mod passes;
 mod progress;
 pub mod tenants;
@@ -58,6 +59,8 @@ pub struct History {
     /// Parts of tunnel packets.
     pub fragments: Fragments,
     predictions: Predictions,
+    /// The frame without what telemetry inserted, where it inserted something.
+    sent: Vec<u8>,
 }
 
 /// How a packet is identified: [`identify`] or [`crate::identity::recognise`].
@@ -181,7 +184,16 @@ impl Reading {
             .decode_next(frame, &mut history.predictions, packet);
         let time = history.stamper.stamp(frame, packet, &self.decoder);
         let file = history.file;
+        if time == Stamped::Elsewhere {
+            return (ReadOutcome::Excluded, *frame);
+        }
         if !packet.is_in_parts() {
+            if let Some(found) = packet.inserted
+                && let Some(sent) = inserted::without(frame, packet, found, &mut history.sent)
+            {
+                self.decode_sent(&sent, packet);
+                return (self.judge((file, how), frame, &sent, packet, time), sent);
+            }
             return (self.judge((file, how), frame, frame, packet, time), *frame);
         }
         let decode = |whole: &Frame<'_>, packet: &mut Packet| {
@@ -195,6 +207,14 @@ impl Reading {
                 (self.judge((file, how), frame, &whole, packet, time), whole)
             }
         }
+    }
+
+    /// Decodes a frame without what telemetry inserted, of which the packet still tells.
+    #[cold]
+    fn decode_sent(&self, sent: &Frame<'_>, packet: &mut Packet) {
+        let telemetry = packet.telemetry;
+        self.decoder.decode_frame(sent, packet);
+        packet.telemetry = packet.telemetry.or(telemetry);
     }
 
     #[expect(clippy::inline_always, reason = "likewise")]

@@ -1,7 +1,7 @@
 //! What was found of the stamps of a file: one decision per interface, for all passes over it.
 
 use super::key::Key;
-use super::{NS_PER_S, Stamp, Timescale};
+use super::{HopStamp, NS_PER_S, Stamp, Timescale};
 use serde::{Deserialize, Serialize};
 
 /// The stamp of one interface's frames.
@@ -42,6 +42,8 @@ pub struct Sought {
     pub name: Option<String>,
     /// See [`FileStamps::last_bit_bps`].
     pub last_bit_bps: Option<u64>,
+    /// See [`FileStamps::hop`].
+    pub hop: Option<HopStamp>,
 }
 
 /// What was found in one file.
@@ -51,6 +53,8 @@ pub struct FileStamps {
     pub(crate) interfaces: Vec<Option<FoundStamp>>,
     /// Bits a second of the link, where frames are stamped at their last one.
     pub(crate) last_bit_bps: Option<u64>,
+    /// The node whose times frames have; those that it wrote nothing into are no frames of its capture.
+    pub(crate) hop: Option<HopStamp>,
 }
 
 /// How far a clock that is right may be off, when TAI and UTC are told apart.
@@ -113,7 +117,7 @@ impl FoundStamp {
 }
 
 impl FileStamps {
-    /// No interface has stamps.
+    /// No interface has stamps in its frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.interfaces.iter().all(Option::is_none)

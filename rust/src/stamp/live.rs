@@ -35,6 +35,7 @@ impl LiveSearch {
         let found = || FileStamps {
             interfaces: self.seen.iter().map(|one| one.best(None)).collect(),
             last_bit_bps: None,
+            hop: None,
         };
         is_due.then(found).filter(|found| !found.is_empty())
     }

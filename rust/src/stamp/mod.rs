@@ -9,6 +9,7 @@ mod broker;
 mod embedded;
 mod found;
 mod frame;
+mod hop;
 mod key;
 mod live;
 mod search;
@@ -19,6 +20,7 @@ mod track;
 
 pub(crate) use found::FoundStamp;
 pub use found::{FileStamps, Sought, Times};
+pub use hop::{HopStamp, TimeUnit};
 pub use live::LiveSearch;
 pub use search::{check_name, find};
 pub(crate) use stamper::StampCounts;

@@ -58,8 +58,8 @@ pub fn check_name(name: &str) -> Result<()> {
 /// # Errors
 /// The file cannot be opened, or is no capture.
 pub fn find(path: &Path, decoder: &Decoder, sought: &Sought) -> Result<FileStamps> {
-    let last_bit_bps = sought.last_bit_bps;
-    let interfaces = if path.is_file() {
+    let (last_bit_bps, hop) = (sought.last_bit_bps, sought.hop);
+    let interfaces = if path.is_file() && hop.is_none() {
         look(path, decoder, sought.name.as_deref())?
     } else {
         Vec::new()
@@ -67,6 +67,7 @@ pub fn find(path: &Path, decoder: &Decoder, sought: &Sought) -> Result<FileStamp
     Ok(FileStamps {
         interfaces,
         last_bit_bps,
+        hop,
     })
 }
 

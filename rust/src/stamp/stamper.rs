@@ -4,7 +4,7 @@ use super::found::{FileStamps, FoundStamp};
 use super::frame::StampedFrame;
 use super::key::Key;
 use super::track::Track;
-use super::{Mark, NS_PER_S, Stamp, StampEvidence};
+use super::{HopStamp, Mark, NS_PER_S, Stamp, StampEvidence};
 use crate::file::Frame;
 use crate::wire::{Decoder, Packet};
 
@@ -21,12 +21,15 @@ pub enum Stamped {
     Damaged,
     /// Unknown, and of no matter: it tells the time of a tick counter.
     Key,
+    /// None: the node whose capture this is wrote nothing into it.
+    Elsewhere,
 }
 
 /// Reads the stamps of one file's frames, in the file's order.
 #[derive(Debug, Default)]
 pub struct Stamper {
     interfaces: Vec<Option<InterfaceStamper>>,
+    hop: Option<(HopStamp, Track, StampCounts)>,
     last_bit_bps: Option<u64>,
 }
 
@@ -50,7 +53,7 @@ pub(crate) struct StampCounts {
 impl StampCounts {
     fn add(&mut self, stamped: Stamped) {
         match stamped {
-            Stamped::ByFile | Stamped::Key => {}
+            Stamped::ByFile | Stamped::Key | Stamped::Elsewhere => {}
             Stamped::ByStamp => self.stamped += 1,
             Stamped::Damaged => self.damaged += 1,
             Stamped::Without => self.without += 1,
@@ -82,6 +85,9 @@ impl Stamper {
         let interfaces = if stamps.is_empty() { &[] } else { of_file };
         Self {
             interfaces: interfaces.iter().map(state).collect(),
+            hop: stamps
+                .hop
+                .map(|hop| (hop, hop.track(), StampCounts::default())),
             last_bit_bps: stamps.last_bit_bps,
         }
     }
@@ -89,7 +95,7 @@ impl Stamper {
     /// Whether the frames have the file's time anyway, so that nothing need be done.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.interfaces.is_empty()
+        self.interfaces.is_empty() && self.hop.is_none()
     }
 
     /// Gives a decoded frame its stamp, or takes the file's time from one that lacks it. What was put
@@ -102,6 +108,11 @@ impl Stamper {
         packet: &mut Packet,
         decoder: &Decoder,
     ) -> Stamped {
+        if let Some((hop, track, counts)) = &mut self.hop {
+            let stamped = at_hop(*hop, track, frame, packet);
+            counts.add(stamped);
+            return stamped;
+        }
         let (stamped, cut_at) = match self.interfaces.get_mut(frame.interface as usize) {
             Some(Some(state)) if frame.has_time => state.stamp_and_cut(frame, packet, decoder),
             _ => (Stamped::ByFile, None),
@@ -114,8 +125,26 @@ impl Stamper {
 
     /// How many frames of an interface were what.
     pub(crate) fn counts(&self, interface: usize) -> StampCounts {
+        if let Some((_, _, counts)) = &self.hop {
+            return *counts;
+        }
         let state = self.interfaces.get(interface).and_then(Option::as_ref);
         state.map_or_else(StampCounts::default, |state| state.counts)
+    }
+}
+
+/// Gives a frame the time that a node wrote into it, none where it wrote nothing.
+fn at_hop(hop: HopStamp, track: &mut Track, frame: &mut Frame<'_>, packet: &Packet) -> Stamped {
+    let mark = hop.read(packet, frame.bytes).filter(|_| frame.has_time);
+    let ns = mark.map(|mark| track.unfold(&mark, frame.t_ns));
+    frame.has_time = false;
+    match ns {
+        None => Stamped::Elsewhere,
+        Some(None) => Stamped::Damaged,
+        Some(Some(ns)) => {
+            (frame.has_time, frame.stamp_ns) = (true, Some(ns));
+            Stamped::ByStamp
+        }
     }
 }
 

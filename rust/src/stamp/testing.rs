@@ -47,6 +47,7 @@ pub(super) fn frame_of(bytes: &[u8]) -> Frame<'_> {
         t_ns: T_NS,
         stamp_ns: None,
         late_ns: 0,
+        packet_id: 0,
         has_time: true,
         interface: 0,
         link: 1,

@@ -1,10 +1,14 @@
-//! Packets whose rank is at most a threshold; the threshold falls until they fit.
+//! Packets whose rank is at most a threshold; the threshold falls until those of each interface fit, so that
+//! an interface has as many in a file with others as in a file of its own.
 
-use crate::base::hashed::HashedMap;
+use crate::base::hashed::Placing;
 use crate::location::Location;
+use std::collections::HashMap;
 
 /// Of ranks that repeat without end so many are kept.
 const ENOUGH_REPEATS: u8 = 16;
+/// All interfaces of a file together have at most so many times as many packets as one: memory is bounded.
+const MOST_INTERFACES: usize = 32;
 
 /// One selected packet.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +45,7 @@ pub(super) struct HashSample {
     rank: fn(&SampledPacket) -> u64,
     pub(super) threshold: u64,
     rows: Vec<SampledPacket>,
+    n_of: SelectedCounts,
 }
 
 impl HashSample {
@@ -50,6 +55,7 @@ impl HashSample {
             rank,
             threshold: u64::MAX,
             rows: Vec::new(),
+            n_of: SelectedCounts::default(),
         }
     }
 
@@ -57,26 +63,33 @@ impl HashSample {
     pub(super) fn consider(&mut self, rank: u64, row: &SampledPacket) {
         if rank <= self.threshold {
             self.rows.push(*row);
-            if self.rows.len() >= 2 * self.limit.max(1) {
+            self.n_of.add(row.location.interface);
+            if self
+                .n_of
+                .reaches(2 * self.limit.max(1), row.location.interface)
+            {
                 self.thin();
             }
         }
     }
 
-    /// The threshold at which fewer than twice `limit` are left, below its own unless that is all there
-    /// is.
+    /// The threshold at which fewer than twice `limit` are left of each interface, below its own unless
+    /// that is all there is.
     pub(super) fn threshold_for(&mut self, limit: usize) -> u64 {
         let enough = 2 * limit.max(1);
-        if self.rows.len() >= enough && self.may_repeat() {
+        if self.n_of.any_reaches(enough) && self.may_repeat() {
             self.drop_repeats();
         }
-        let mut ranks: Vec<u64> = self.rows.iter().map(self.rank).collect();
-        let mut threshold = self.threshold;
+        let rank = |row: &SampledPacket| ((self.rank)(row), row.location.interface);
+        let mut ranks: Vec<_> = self.rows.iter().map(rank).collect();
+        let (mut threshold, mut n_of) = (self.threshold, self.n_of.clone());
         let is_thinned = threshold < u64::MAX;
-        while threshold > 0 && (ranks.len() >= enough || is_thinned && threshold == self.threshold)
+        while threshold > 0
+            && (n_of.any_reaches(enough) || is_thinned && threshold == self.threshold)
         {
             threshold /= 2;
-            ranks.retain(|rank| *rank <= threshold);
+            ranks.retain(|(rank, _)| *rank <= threshold);
+            n_of = SelectedCounts::of(ranks.iter().map(|(_, interface)| *interface));
         }
         threshold
     }
@@ -102,11 +115,16 @@ impl HashSample {
             self.drop_repeats();
         }
         let rank = self.rank;
-        while self.rows.len() >= 2 * self.limit.max(1) && self.threshold > 0 {
+        while self.n_of.any_reaches(2 * self.limit.max(1)) && self.threshold > 0 {
             self.threshold /= 2;
             let threshold = self.threshold;
             self.rows.retain(|row| rank(row) <= threshold);
+            self.count();
         }
+    }
+
+    fn count(&mut self) {
+        self.n_of = SelectedCounts::of(self.rows.iter().map(|row| row.location.interface));
     }
 
     /// Whether a rank may be there too often, by the low bits alone, whose table stays in the cache.
@@ -124,11 +142,52 @@ impl HashSample {
 
     fn drop_repeats(&mut self) {
         let rank = self.rank;
-        let mut n_of_rank: HashedMap<u8> = HashedMap::default();
+        let mut n_of_rank: HashMap<(u64, u32), u8, Placing> = HashMap::default();
         self.rows.retain(|row| {
-            let n = n_of_rank.entry(rank(row)).or_default();
+            let n = n_of_rank
+                .entry((rank(row), row.location.interface))
+                .or_default();
             *n = n.saturating_add(1);
             *n <= ENOUGH_REPEATS
         });
+        self.count();
+    }
+}
+
+/// How many there are of each interface of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SelectedCounts {
+    n_of: Vec<usize>,
+    n: usize,
+}
+
+impl SelectedCounts {
+    pub(super) fn of(interfaces: impl Iterator<Item = u32>) -> Self {
+        let mut counts = Self::default();
+        interfaces.for_each(|interface| counts.add(interface));
+        counts
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, interface: u32) {
+        let index = interface as usize;
+        if index >= self.n_of.len() {
+            self.n_of.resize(index + 1, 0);
+        }
+        if let Some(n) = self.n_of.get_mut(index) {
+            *n += 1;
+        }
+        self.n += 1;
+    }
+
+    /// Whether there are so many of one interface, or too many of all.
+    #[inline]
+    pub(super) fn reaches(&self, limit: usize, interface: u32) -> bool {
+        let n = self.n_of.get(interface as usize).copied().unwrap_or(0);
+        n >= limit || self.n >= limit.saturating_mul(MOST_INTERFACES)
+    }
+
+    fn any_reaches(&self, limit: usize) -> bool {
+        (0..self.n_of.len()).any(|index| self.reaches(limit, u32::try_from(index).unwrap_or(0)))
     }
 }

@@ -1,6 +1,6 @@
 //! What the frames of one interface show, frame by frame.
 
-use super::{Checksums, Hidden, InterfaceFacts, Mirrors, Queue, StampOrder};
+use super::{Checksums, Hidden, HopTimes, InterfaceFacts, Mirrors, Queue, StampOrder};
 use crate::file::Frame;
 use crate::identity::Identity;
 use crate::reading::ReadOutcome;
@@ -25,6 +25,7 @@ impl InterfaceFacts {
             hidden: Hidden::default(),
             checksums: Checksums::default(),
             mirrors: Mirrors::default(),
+            hop_times: HopTimes::default(),
         }
     }
 
@@ -39,6 +40,7 @@ impl InterfaceFacts {
         }
         self.longest_bytes = self.longest_bytes.max(frame.unchecked_bytes());
         if frame.has_time {
+            self.hop_times.note(frame, packet);
             self.note_time(frame.stamped_ns(), is_decoded);
             // zeros where a record should be are no stamp
             if frame.wire_bytes > 0 {

@@ -9,6 +9,7 @@ mod dialogue;
 mod fragmented;
 mod hash_sample;
 mod hidden_tunnels;
+mod hop_times;
 mod interface_facts;
 mod mirror_gaps;
 mod mirror_queue;
@@ -21,6 +22,7 @@ pub use dialogue::Dialogue;
 use fragmented::Fragmented;
 pub use hash_sample::SampledPacket;
 pub use hidden_tunnels::Hidden;
+pub use hop_times::{HopTimes, NodeTimes};
 pub use mirror_gaps::{Gap, Mirrored, Mirrors};
 pub use mirror_queue::{Queue, RATES};
 pub use stamp_order::StampOrder;
@@ -88,6 +90,8 @@ pub struct InterfaceFacts {
     pub checksums: Checksums,
     /// Mirror sessions that number their frames.
     pub mirrors: Mirrors,
+    /// Times that nodes of the path wrote into packets.
+    pub hop_times: HopTimes,
 }
 
 /// Facts about the stamps of one interface's frames.

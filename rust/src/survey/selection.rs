@@ -1,6 +1,6 @@
 //! The same few packets, and the facts, of one file.
 
-use super::hash_sample::HashSample;
+use super::hash_sample::{HashSample, SelectedCounts};
 use super::{
     Dialogue, FileFacts, FlowStart, Fragmented, InterfaceFacts, SampledPacket, StampFacts,
 };
@@ -12,7 +12,7 @@ use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes
 use crate::location::Location;
 use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
-use crate::stamp::{FileStamps, FoundStamp, StampCounts, Stamper};
+use crate::stamp::{FileStamps, FoundStamp, HopStamp, StampCounts, Stamper};
 use crate::wire::Packet;
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ const MORE_TIMES: usize = 2;
 /// By flow and interface of the file.
 pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, Placing>;
 
-/// As much is selected of one file.
+/// As much is selected of each interface of a file.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     n_packets: usize,
@@ -57,6 +57,7 @@ pub(super) struct Selection {
     /// Selected by content alone, which no translator changes.
     pub(super) alike: HashSample,
     pub(super) flows: SelectedFlows,
+    n_flows_of: SelectedCounts,
     pub(super) fragmented: Fragmented,
     pub(super) prefixes: Prefixes,
     interfaces: Vec<Option<InterfaceFacts>>,
@@ -97,6 +98,7 @@ impl Selection {
             sample: HashSample::by(limits.n_packets * MORE_TIMES, rank),
             alike: HashSample::by(limits.n_packets / ALIKE_SHARE, |row| row.content),
             flows: HashMap::default(),
+            n_flows_of: SelectedCounts::default(),
             fragmented: Fragmented::default(),
             prefixes: WHOLE,
             interfaces: Vec::new(),
@@ -153,9 +155,14 @@ impl Selection {
             facts.order.finish();
         }
         for (index, facts) in self.interfaces.iter_mut().enumerate() {
-            if let (Some(facts), Some(found)) = (facts, stamps.and_then(|stamps| stamps.of(index)))
-            {
-                facts.stamps = Some(StampFacts::of(found, stamper.counts(index)));
+            let Some((facts, stamps)) = facts.as_mut().zip(stamps) else {
+                continue;
+            };
+            let counts = stamper.counts(index);
+            if let Some(found) = stamps.of(index) {
+                facts.stamps = Some(StampFacts::of(found, counts));
+            } else if let Some(hop) = &stamps.hop {
+                facts.stamps = Some(StampFacts::of_hop(hop, counts));
             }
         }
     }
@@ -213,10 +220,14 @@ impl Selection {
         let mut flow = FlowStart::before(frame, identity);
         flow.note(frame, packet, identity);
         self.flows.insert(key, flow);
-        while self.flows.len() > self.limits.n_flows && self.flow_threshold > 0 {
+        self.n_flows_of.add(frame.interface);
+        let too_many = self.limits.n_flows.saturating_add(1);
+        while self.n_flows_of.reaches(too_many, frame.interface) && self.flow_threshold > 0 {
             self.flow_threshold /= 2;
             let threshold = self.flow_threshold;
             self.flows.retain(|(key, _), _| *key <= threshold);
+            self.n_flows_of =
+                SelectedCounts::of(self.flows.keys().map(|(_, interface)| *interface));
         }
     }
 }
@@ -251,6 +262,19 @@ impl FlowStart {
 }
 
 impl StampFacts {
+    fn of_hop(hop: &HopStamp, counts: StampCounts) -> Self {
+        Self {
+            name: hop.name(),
+            resolution_ns: hop.resolution_ns(),
+            timescale: "unknown",
+            offset_ns: hop.base_ns,
+            n_stamped: counts.stamped,
+            n_damaged: counts.damaged,
+            n_without: counts.without,
+            is_used: true,
+        }
+    }
+
     fn of(found: &FoundStamp, counts: StampCounts) -> Self {
         Self {
             name: found.name(),

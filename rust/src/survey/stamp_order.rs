@@ -156,6 +156,7 @@ mod tests {
                 t_ns: *t_ns,
                 stamp_ns: None,
                 late_ns: 0,
+                packet_id: 0,
                 has_time: true,
                 interface: 0,
                 link: 1,

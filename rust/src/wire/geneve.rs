@@ -10,7 +10,7 @@
 //! ```
 
 use super::prediction::{HeaderRole, Predictable};
-use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, telemetry};
 use crate::base::cursor::be;
 
 pub(super) static LAYER: Layer = Layer {
@@ -32,12 +32,14 @@ pub(super) static PREDICTABLE: Predictable = Predictable {
 
 const OPTION_WORDS: u8 = 0x3F;
 
-fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
+fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
+    let (header, at) = (walk.bytes.rest(), walk.bytes.at());
     let [first, _, high, low, vni @ .., _] = *walk.bytes.take::<8>()?;
     if first >> 6 != 0 {
         return Err(Halt::Declined);
     }
     walk.bytes.skip(usize::from(first & OPTION_WORDS) * 4)?;
+    packet.note_telemetry(telemetry::in_geneve(header, at));
     walk.tunnel_id = be(&vni).into();
     walk.ether_type = u16::from_be_bytes([high, low]);
     Ok(Next::Inside(walk.ether_type))
@@ -46,6 +48,7 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
 fn read(bytes: &[u8], at: usize, packet: &mut Packet) {
     if let Some([_, _, _, _, vni @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         packet.tunnel_id = be(vni).into();
+        packet.telemetry = telemetry::in_geneve(bytes.get(at..).unwrap_or_default(), at);
     }
 }
 

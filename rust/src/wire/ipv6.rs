@@ -14,7 +14,7 @@
 //! ```
 
 use super::prediction::{HeaderRole, Predictable};
-use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk};
+use super::{Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, telemetry};
 use crate::base::cursor::{Cursor, be};
 
 pub(super) const ETHER_TYPE: u16 = 0x86DD;
@@ -135,7 +135,12 @@ fn pass_extension(walk: &mut Walk<'_>, packet: &mut Packet, kind: u8) -> Result<
         packet.ip_id = be(&id);
         walk.bytes.skip(8)?;
     } else {
+        let (options, at) = (walk.bytes.rest(), walk.bytes.at());
         walk.bytes.skip(8 + 8 * usize::from(n_words))?;
+        if kind == HOP_BY_HOP || kind == DESTINATION_OPTIONS {
+            let options = options.get(..walk.bytes.at() - at).unwrap_or(options);
+            packet.note_telemetry(telemetry::in_options(options, at));
+        }
     }
     Ok(next_header)
 }

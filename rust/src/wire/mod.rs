@@ -15,6 +15,7 @@ mod packet;
 mod parent;
 mod prediction;
 mod tables;
+pub mod telemetry;
 #[cfg(test)]
 pub(crate) mod vectors;
 
@@ -36,7 +37,7 @@ macro_rules! layers {
 
 layers![
     ah, arp, avsp, capwap, chdlc, cmd, dsa, eoip, erf, erspan, esp, etag, etherip, ethernet,
-    fabricpath, fou, frelay, geneve, gigamon, gre, gtpu, gue, icmp, icmpv6, ipip, ipv4, ipv6,
+    fabricpath, fou, frelay, geneve, gigamon, gre, gtpu, gue, icmp, icmpv6, int, ipip, ipv4, ipv6,
     juniper, l2tp, lisp, llc, macsec, mpacket, mpls, nflog, nsh, null, pbb, pktap, ppi, ppp, pppoe,
     pptp, raw, slip, sll, sll2, srv6, stt, tcp, teredo, trill, ttag, tzsp, udp, upper_pdu, vlan,
     vntag, vxlan, vxlan_gpe, wccp, wireguard,

@@ -1,5 +1,6 @@
 //! The innermost packet of a frame, as far as it could be read.
 
+use super::telemetry::{Inserted, Telemetry};
 use super::{Walk, ipv4};
 use crate::base::cursor::Cursor;
 use crate::base::hash::{address_hash, fold};
@@ -62,6 +63,10 @@ pub struct Packet {
     /// The mirror session that carries the frame, the outermost that numbers its frames, and the
     /// frame's number.
     pub mirror: Option<(u64, u32)>,
+    /// Telemetry of the nodes it passed, the outermost.
+    pub telemetry: Option<Telemetry>,
+    /// What telemetry put between its headers.
+    pub inserted: Option<Inserted>,
     /// Why decoding stopped early, if it did.
     pub stop: Option<Stop>,
     /// Which prediction filled it: what that one repeats is here already.
@@ -96,6 +101,8 @@ impl Packet {
         carrier: None,
         mirrored: None,
         mirror: None,
+        telemetry: None,
+        inserted: None,
         stop: None,
         predicted_by: PredictedBy(0),
     };
@@ -191,6 +198,11 @@ impl Packet {
         if let (None, Ok(at)) = (self.carrier, u32::try_from(at)) {
             self.carrier = Some((carrier, at));
         }
+    }
+
+    /// Of several the outermost counts.
+    pub(super) fn note_telemetry(&mut self, found: Option<Telemetry>) {
+        self.telemetry = self.telemetry.or(found);
     }
 
     /// What is at the cursor is a whole frame that was mirrored.

@@ -8,7 +8,7 @@
 //! ```
 
 use super::{
-    Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, ipv4, ipv6, mpls, nsh,
+    Halt, Layer, Next, Packet, Parent, ProtocolFit, Walk, ethernet, int, ipv4, ipv6, mpls, nsh,
 };
 use crate::base::cursor::be;
 
@@ -22,9 +22,11 @@ pub(super) static LAYER: Layer = Layer {
 
 const VERSION: u8 = 0x30;
 const HAS_NEXT_PROTOCOL: u8 = 0x04;
+/// Of in-band network telemetry (P4.org INT 2.1 §5.7.3), assigned by nobody.
+const INT: u8 = 0x82;
 
-fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
-    let [flags, _, _, next_protocol, vni @ .., _] = *walk.bytes.take::<8>()?;
+fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
+    let [flags, _, _, mut next_protocol, vni @ .., _] = *walk.bytes.take::<8>()?;
     if flags & VERSION != 0 {
         return Err(Halt::Declined);
     }
@@ -32,6 +34,9 @@ fn decode(walk: &mut Walk<'_>, _: &mut Packet) -> Result<Next, Halt> {
     // without the P bit it is plain VXLAN
     if flags & HAS_NEXT_PROTOCOL == 0 {
         return Ok(Next::Inside(ethernet::BRIDGED));
+    }
+    while next_protocol == INT {
+        next_protocol = int::pass_in_vxlan(walk, packet)?;
     }
     Ok(match next_protocol {
         1 => Next::Inside(ipv4::ETHER_TYPE),

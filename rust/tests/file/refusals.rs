@@ -69,7 +69,17 @@ fn a_header_alone_is_an_empty_capture() {
 #[test]
 fn formats_have_names_and_specifications() {
     let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-    assert_eq!(names, ["pcap", "pcapng", "snoop", "erf", "digest"]);
+    assert_eq!(
+        names,
+        [
+            "pcap",
+            "pcapng",
+            "snoop",
+            "pktcap-uw trace",
+            "erf",
+            "digest"
+        ]
+    );
     assert!(
         FORMATS
             .iter()

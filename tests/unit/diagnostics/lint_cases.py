@@ -12,6 +12,8 @@ from tests.recovery.simulator.effects import EFFECTS, base, links
 from tests.support.mirrors import mirrored
 from tests.support.stamped_frames import metamako
 from tests.support.steps import along_a_line, capture, in_one_order, twice
+from tests.support.telemetry import TracedPath, in_geneve_2
+from tests.support.tracers import COMPONENTS, trace, write_pktmon
 from tests.support.triangles import TRAP, USUAL, triangle
 from tests.unit.diagnostics.lint_by_hand import (
     CLEAN,
@@ -56,6 +58,12 @@ from tests.unit.diagnostics.lint_causes import (
     tunnelled,
     write_on,
 )
+
+
+def traced_by(components: tuple[str, ...], folder: Path) -> list[str]:
+    """What a tracer saw of 50 requests and responses at components of these names."""
+    write_pktmon(folder / "trace.pcapng", components, trace(50)[0])
+    return [str(folder / "trace.pcapng")]
 
 
 @dataclass(frozen=True)
@@ -255,6 +263,15 @@ CASES = {
             options={"same_clock": ["all"]},
         ),
         given(same_clock=["all"]),
+    ),
+    "clock-not-stated": Case(
+        # a program that captures several interfaces names them
+        Written(partial(traced_by, ("", "", ""))),
+        Written(partial(traced_by, COMPONENTS)),
+    ),
+    "telemetry-unread": Case(
+        Written(TracedPath(in_geneve_2, n=1).save),
+        Written(TracedPath(in_geneve_2, n=50).save),
     ),
     "same-order-both-ways": Case(
         Written(lambda folder: [capture(folder, in_one_order)]),

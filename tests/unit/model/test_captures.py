@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pcaplat.model.points import Point
-    from pcaplat.model.sampled import FileFacts
+    from pcaplat.model.sampled import FileFacts, InterfaceFacts
 
 
 class TestNames:
@@ -187,6 +187,24 @@ class TestClocks:
 
     def test_points_of_one_file_share_a_clock(self) -> None:
         assert clock_domains(self.points()) == [0, 1, 2, 3, 3]
+
+    @pytest.mark.parametrize(
+        ("interfaces", "domains"),
+        [
+            ([interface(0, "x", clock=None), interface(1, "y", clock=None)], [0, 1]),
+            ([interface(0, "x", clock=0), interface(1, "y", clock=2)], [0, 1]),
+            ([interface(0, "x", clock=2), interface(1, "y", clock=2)], [0, 0]),
+            # a section each, and one interface of both
+            ([interface(i, n, clock=i // 2) for i, n in enumerate("xyyz")], [0, 0, 0]),
+            # a program that captures several interfaces names them
+            ([interface(0, "x"), interface(1)], [0, 1]),
+        ],
+    )
+    def test_a_file_says_which_points_share_one(
+        self, interfaces: list[InterfaceFacts], domains: list[int]
+    ) -> None:
+        points, _ = find_points([Capture("many", "many", None)], [facts(*interfaces)])
+        assert clock_domains(points) == domains
 
     def test_declared_groups_share_a_clock_and_overlapping_groups_are_one(self) -> None:
         assert clock_domains(self.points(), [["a", "c"]]) == [0, 1, 0, 2, 2]

@@ -30,6 +30,8 @@ pub struct MergePoint {
     pub name: String,
     /// What is known of it: its files, its resolution, its clock.
     pub description: String,
+    /// Points of one number have one clock; `None` where nobody knows.
+    pub clock_domain: Option<u32>,
     /// Its capture; several are consecutive files of one.
     pub files: Vec<MergeFile>,
     /// Its clock's offset: knots (raw time, offset to subtract), both ns, in order of time; see

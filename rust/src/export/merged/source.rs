@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::base::instant;
 use crate::file::{Capture, Frame, HostName, NO_LINK};
 use crate::location::part_of;
-use crate::stamp::Stamper;
+use crate::stamp::{Stamped, Stamper};
 use crate::wire::{Decoder, Packet};
 
 /// What a point without any frame or interface is taken for: Ethernet.
@@ -92,9 +92,11 @@ impl<'a> PointFrames<'a> {
                 self.decoder.decode_frame(&frame, &mut self.packet);
             }
             // the stamps of all of them: what they usually differ from the file's time is followed
-            self.stamper
+            let stamped = self
+                .stamper
                 .stamp(&mut frame, &mut self.packet, self.decoder);
-            if frame.link == NO_LINK || !is_of(file, &frame, &self.packet) {
+            let is_elsewhere = stamped == Stamped::Elsewhere;
+            if is_elsewhere || frame.link == NO_LINK || !is_of(file, &frame, &self.packet) {
                 continue;
             }
             self.last_ns = aligned_ns(&self.point.clock, &frame).unwrap_or(self.last_ns);

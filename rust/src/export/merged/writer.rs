@@ -7,9 +7,10 @@ use std::net::IpAddr;
 
 use super::MergePoint;
 use super::sorter::WaitingFrame;
-use crate::file::{BlockBuilder, HostName};
+use crate::file::{BlockBuilder, HostName, clock_comment};
 
 const NAME_RESOLUTION: u32 = 4;
+const OPT_COMMENT: u16 = 1;
 const IF_NAME: u16 = 2;
 const IF_DESCRIPTION: u16 = 3;
 const NRB_IPV4: u16 = 1;
@@ -44,7 +45,9 @@ impl<'a> Writer<'a> {
         let about = self.points.get(point);
         let name = about.map_or("", |about| &about.name);
         let description = about.map_or("", |about| &about.description);
+        let clock = clock_comment(about.and_then(|about| about.clock_domain), true);
         let options = [
+            (OPT_COMMENT, clock.as_bytes()),
             (IF_NAME, name.as_bytes()),
             (IF_DESCRIPTION, description.as_bytes()),
         ];

@@ -204,6 +204,7 @@ mod tests {
             t_ns: 0,
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: false,
             interface: 9,
             link: 1,

@@ -56,6 +56,7 @@ impl<'a> InterfacePoint<'a> {
         let text = InterfaceText {
             link: handle.link(),
             snap_bytes: options.snap_bytes,
+            clock: Some(0),
             name: device.clone(),
             description: described(
                 &work.point.source_text,

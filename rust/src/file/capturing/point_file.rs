@@ -2,7 +2,7 @@
 
 use super::state::now_ns;
 use crate::base::error::{Error, Result};
-use crate::file::BlockBuilder;
+use crate::file::{BlockBuilder, clock_comment};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Blocks that wait are written when there are so many bytes of them.
 const FULL_BYTES: usize = 1 << 20;
+const OPT_COMMENT: u16 = 1;
 const IF_NAME: u16 = 2;
 const IF_DESCRIPTION: u16 = 3;
 const IF_FILTER: u16 = 11;
@@ -35,6 +36,7 @@ pub struct Ring {
 pub(super) struct InterfaceText {
     pub(super) link: u16,
     pub(super) snap_bytes: u32,
+    pub(super) clock: Option<u32>,
     pub(super) name: String,
     pub(super) description: String,
     pub(super) filter: String,
@@ -240,7 +242,9 @@ fn announce(blocks: &mut BlockBuilder, text: &InterfaceText) {
         "" => vec![],
         expression => [&[0], expression.as_bytes()].concat(),
     };
-    let options: [(u16, &[u8]); 3] = [
+    let clock = clock_comment(text.clock, false);
+    let options: [(u16, &[u8]); 4] = [
+        (OPT_COMMENT, clock.as_bytes()),
         (IF_NAME, text.name.as_bytes()),
         (IF_DESCRIPTION, text.description.as_bytes()),
         (IF_FILTER, &filter),

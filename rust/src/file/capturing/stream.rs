@@ -133,6 +133,7 @@ fn described(interface: &Interface, source: &str) -> InterfaceText {
     InterfaceText {
         link: interface.link,
         snap_bytes: interface.snap_bytes,
+        clock: interface.clock,
         name: interface.name.clone().unwrap_or_default(),
         description: format!("{source}, {} ns", interface.resolution_ns),
         filter: String::new(),

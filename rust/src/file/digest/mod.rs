@@ -41,6 +41,9 @@ const MAX_BLOCK_BYTES: usize = 64 << 20;
 /// A second: no clock of packets is coarser.
 const MAX_RESOLUTION_NS: f64 = 1e9;
 
+/// Of an interface whose clock the capture does not tell.
+const UNKNOWN_CLOCK: u32 = u32::MAX;
+
 /// The kinds of blocks.
 const INTERFACE: u8 = b'I';
 const FRAMES: u8 = b'F';
@@ -63,6 +66,7 @@ pub fn interface_block(interface: &Interface) -> Vec<u8> {
     let mut body = interface.link.to_le_bytes().to_vec();
     body.extend(interface.resolution_ns.to_le_bytes());
     body.extend(interface.snap_bytes.to_le_bytes());
+    body.extend(interface.clock.unwrap_or(UNKNOWN_CLOCK).to_le_bytes());
     if let Some(name) = &interface.name {
         body.push(1);
         body.extend(name.as_bytes());
@@ -208,6 +212,7 @@ fn interface(body: &[u8]) -> Option<Interface> {
     let (link, rest) = body.split_first_chunk()?;
     let (resolution_ns, rest) = rest.split_first_chunk()?;
     let (snap_bytes, rest) = rest.split_first_chunk()?;
+    let (clock, rest) = rest.split_first_chunk()?;
     let resolution_ns = f64::from_le_bytes(*resolution_ns);
     if !(0.0..=MAX_RESOLUTION_NS).contains(&resolution_ns) {
         return None;
@@ -218,6 +223,8 @@ fn interface(body: &[u8]) -> Option<Interface> {
         link: u16::from_le_bytes(*link),
         resolution_ns,
         snap_bytes: u32::from_le_bytes(*snap_bytes),
+        clock: Some(u32::from_le_bytes(*clock)).filter(|clock| *clock != UNKNOWN_CLOCK),
+        is_aligned: false,
         n_dropped: None,
     })
 }
@@ -242,6 +249,7 @@ impl Records for Digest {
             t_ns: frame.t_ns,
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: frame.has_time,
             interface: frame.interface,
             link: frame.link,

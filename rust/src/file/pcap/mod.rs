@@ -82,6 +82,8 @@ impl Pcap {
             link: self.header.link,
             resolution_ns: f64::from(self.header.fraction_ns),
             snap_bytes: self.header.snap_bytes,
+            clock: Some(u32::try_from(findings.interfaces.len()).unwrap_or(u32::MAX)),
+            is_aligned: false,
             n_dropped: None,
         };
         let is_known = findings.interfaces.last().is_some_and(|last| {
@@ -271,6 +273,7 @@ impl Records for Pcap {
             ),
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: true,
             interface: self.interface,
             link: self.header.link,

@@ -3,6 +3,7 @@
 //! Spec: draft-ietf-opsawg-pcapng §4.1 to §4.6.
 
 use super::block::{ENHANCED_PACKET, INTERFACE_DESCRIPTION, INTERFACE_STATISTICS, SECTION_HEADER};
+use super::section::OWN_NAME;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 const UNKNOWN_LENGTH: u64 = u64::MAX;
@@ -40,7 +41,7 @@ impl BlockBuilder {
         self.extend(&BYTE_ORDER_MAGIC.to_le_bytes());
         self.extend(&[1, 0, 0, 0]);
         self.extend(&UNKNOWN_LENGTH.to_le_bytes());
-        self.option(SHB_USERAPPL, b"pcaplat");
+        self.option(SHB_USERAPPL, OWN_NAME.as_bytes());
         self.extend(&END_OF_OPTIONS);
         self.end();
     }

@@ -3,8 +3,10 @@
 use super::super::Interface;
 use super::super::order::Order;
 use super::block::{body_from, options};
+use super::section::SectionClocks;
 use crate::base::instant::{Resolution, Scale};
 
+const OPT_COMMENT: u16 = 1;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const IF_FCSLEN: u16 = 13;
@@ -31,6 +33,7 @@ pub(super) struct Local {
 /// The options that matter here.
 struct InterfaceOptions {
     name: Option<String>,
+    comment: Option<String>,
     resolution: Resolution,
     offset_s: i64,
     fcs_bytes: u8,
@@ -40,12 +43,14 @@ impl InterfaceOptions {
     fn read(order: Order, rest: &[u8]) -> Self {
         let mut found = Self {
             name: None,
+            comment: None,
             resolution: Resolution::MICROSECOND,
             offset_s: 0,
             fcs_bytes: 0,
         };
         for (code, value) in options(order, rest) {
             match (code, value) {
+                (OPT_COMMENT, value) => found.comment = Some(text_of(value)),
                 (IF_NAME, value) => found.name = Some(text_of(value)),
                 (IF_TSRESOL, [octet, ..]) => found.resolution = Resolution::from_tsresol(*octet),
                 (IF_FCSLEN, [length, ..]) => found.fcs_bytes = fcs_bytes_of(*length),
@@ -59,8 +64,14 @@ impl InterfaceOptions {
     }
 }
 
-/// The interface that an interface description block describes.
-pub(super) fn described(order: Order, bytes: &[u8]) -> Result<(Local, Interface), String> {
+/// The interface that an interface description block describes, the `first` of its section being
+/// numbered so in the file.
+pub(super) fn described(
+    order: Order,
+    bytes: &[u8],
+    clocks: SectionClocks,
+    first: usize,
+) -> Result<(Local, Interface), String> {
     let cut = || {
         format!(
             "an interface description of {} bytes; 20 is the least",
@@ -77,6 +88,8 @@ pub(super) fn described(order: Order, bytes: &[u8]) -> Result<(Local, Interface)
         link,
         resolution_ns: scale.tick_ns(),
         snap_bytes,
+        clock: clocks.of_interface(first, told.comment.as_deref()),
+        is_aligned: clocks.is_aligned(told.comment.as_deref()),
         n_dropped: None,
     };
     let local = Local {

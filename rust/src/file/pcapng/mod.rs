@@ -12,6 +12,8 @@ mod builder;
 mod interface;
 mod name_resolution;
 mod packet;
+mod retis;
+mod section;
 
 use super::input::Input;
 use super::{Damage, Findings, Format, Frame, Marks, Opened, Records, Sign};
@@ -19,6 +21,8 @@ use block::{Block, Sections};
 pub use builder::BlockBuilder;
 use interface::Local;
 use packet::PacketRecord;
+use section::SectionClocks;
+pub use section::clock_comment;
 
 pub(super) const FORMAT: Format = Format {
     name: "pcapng",
@@ -36,6 +40,7 @@ fn open(input: &mut Input, _: &mut Findings) -> Opened {
     Ok(Box::new(Pcapng {
         sections: Sections { order },
         first_interface: 0,
+        clocks: SectionClocks::default(),
         interfaces: Vec::new(),
         marks: None,
     }))
@@ -46,6 +51,7 @@ struct Pcapng {
     sections: Sections,
     /// Index among all interfaces of this section's interface 0.
     first_interface: usize,
+    clocks: SectionClocks,
     interfaces: Vec<Local>,
     /// Of the last packet.
     marks: Option<Marks>,
@@ -78,6 +84,7 @@ impl Records for Pcapng {
             t_ns: record.t_ns.unwrap_or(0),
             stamp_ns: None,
             late_ns: 0,
+            packet_id: self.marks.and_then(|marks| marks.packet_id).unwrap_or(0),
             has_time: record.t_ns.is_some(),
             interface: u32::try_from(self.first_interface + record.interface).unwrap_or(u32::MAX),
             link: record.link,
@@ -123,6 +130,7 @@ impl Pcapng {
         match kind {
             block::SECTION_HEADER => {
                 self.first_interface = findings.interfaces.len();
+                self.clocks = SectionClocks::of(self.sections.order, bytes);
                 self.interfaces.clear();
                 Ok(())
             }
@@ -140,7 +148,8 @@ impl Pcapng {
         if findings.interfaces.len() >= MAX_INTERFACES {
             return Err(format!("more than {MAX_INTERFACES} interfaces"));
         }
-        let (local, found) = interface::described(self.sections.order, bytes)?;
+        let (order, first) = (self.sections.order, self.first_interface);
+        let (local, found) = interface::described(order, bytes, self.clocks, first)?;
         self.interfaces.push(local);
         findings.interfaces.push(found);
         Ok(())

@@ -3,6 +3,7 @@
 use super::super::order::Order;
 use super::super::{Checksum, FrameDirection, Marks, NO_LINK, PacketVerdict};
 use super::block::{body_from, options as options_in};
+use super::retis;
 
 const EPB_FLAGS: u16 = 2;
 const EPB_DROPCOUNT: u16 = 4;
@@ -153,6 +154,9 @@ fn read_options(order: Order, rest: &[u8]) -> PacketOptions {
             }
             EPB_DROPCOUNT => found.n_dropped = order.u64_at(value, 0),
             EPB_PACKETID => marks.packet_id = order.u64_at(value, 0),
+            retis::CUSTOM_TEXT => {
+                marks.packet_id = marks.packet_id.or_else(|| retis::packet_id(order, value));
+            }
             EPB_VERDICT => marks.verdict = verdict_of(order, value),
             _ => {}
         }

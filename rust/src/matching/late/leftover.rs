@@ -145,17 +145,13 @@ impl Leftover {
             t_ns: *values[1],
             frame: FrameId::from_packed(*values[2]),
             copy_tag: u32::try_from(*copy_tag).unwrap_or(0),
+            packet_id: 0,
             point,
             toward: is_set(0),
             directed: is_set(1),
             range: StreamBytes::from_packed(*values[4]),
             evidence: Evidence::from_packed(*values[3]),
             message: Message::NONE,
-        };
-        let lost = Lost {
-            packets: u64::from(is_set(7)),
-            ends: [u64::from(is_set(8)), u64::from(is_set(9))],
-            bytes: u64::try_from(told >> 16).unwrap_or(0),
         };
         Self {
             first: observation(point(1), [aligned_ns, t_ns, frame, evidence, range]),
@@ -165,12 +161,22 @@ impl Leftover {
             branch: u16::try_from(way & 0xffff)
                 .ok()
                 .filter(|point| *point != NO_POINT),
-            lost: is_set(6).then_some(lost),
+            lost: is_set(6).then(|| lost_of(*told)),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
             is_uncounted: is_set(5),
             told_by: ToldBy::of(i64::from(is_set(10))),
         }
+    }
+}
+
+/// What was lost with an unfinished packet, by its record.
+fn lost_of(told: i64) -> Lost {
+    let is_set = |bit: u32| u64::from(told >> bit & 1 == 1);
+    Lost {
+        packets: is_set(7),
+        ends: [is_set(8), is_set(9)],
+        bytes: u64::try_from(told >> 16).unwrap_or(0),
     }
 }
 

@@ -257,7 +257,9 @@ impl<'a> Cluster<'a> {
         let (least_ns, most_ns) = band.near_ns();
         let start = here.partition_point(|down| residual_ns(down) < least_ns);
         let rest = here.iter().enumerate().skip(start);
-        let admitted = rest.take_while(move |(_, down)| residual_ns(down) <= most_ns);
+        let admitted = rest
+            .take_while(move |(_, down)| residual_ns(down) <= most_ns)
+            .filter(move |(_, down)| self.observations_of(open).all(|one| one.may_be(down)));
         let gone = (band.lost_frac.max(LEAST_LOST) + band.far_frac)
             .max(self.copied_frac(last))
             .max(1.0 - goes_on);

@@ -116,7 +116,10 @@ impl Folded {
     fn take_close(&mut self, observations: &[Observation], kept: &mut Vec<Observation>) {
         let mut original: Option<Observation> = None;
         for observation in observations {
-            if let Some(original) = original.filter(|original| is_close(original, observation)) {
+            let is_copy = |original: &Observation| {
+                is_close(original, observation) && original.may_be(observation)
+            };
+            if let Some(original) = original.filter(is_copy) {
                 self.0.push((original.frame, *observation));
             } else {
                 original = Some(*observation);
@@ -146,7 +149,7 @@ impl Folded {
             let is_copy = |original: &Observation| {
                 let is_packet =
                     is_on_its_own_way(original, observation, (&elsewhere, entry), rules);
-                observation.copy_tag != 0 && !is_packet
+                observation.copy_tag != 0 && !is_packet && original.may_be(observation)
             };
             if let Some(original) = near.find(|original| is_copy(original)) {
                 self.0.push((original.frame, *observation));

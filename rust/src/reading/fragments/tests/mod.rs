@@ -39,6 +39,7 @@ impl Reader {
             t_ns: self.t_ns,
             stamp_ns: None,
             late_ns: 0,
+            packet_id: 0,
             has_time: true,
             interface: 0,
             link: 1,
