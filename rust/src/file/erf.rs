@@ -82,10 +82,8 @@ impl Erf {
             name: Some(format!("port{port}")),
             link,
             resolution_ns: RESOLUTION_NS,
-            snap_bytes: 0,
             clock: Some(0),
-            is_aligned: false,
-            n_dropped: None,
+            ..Interface::default()
         });
         self.ports.len() - 1
     }

@@ -92,14 +92,18 @@ impl Records for PktcapTrace {
 }
 
 impl PktcapTrace {
-    /// Reads the lines of the next packet.
-    fn read_packet(&mut self, input: &mut Input, findings: &mut Findings) -> Option<()> {
-        let first = loop {
+    fn first_line(&mut self, input: &mut Input) -> Option<String> {
+        loop {
             match self.pending.take() {
-                Some(line) => break line,
+                Some(line) => return Some(line),
                 None => self.pending = Some(next_line(input)?).filter(|line| is_first(line)),
             }
-        };
+        }
+    }
+
+    /// Reads the lines of the next packet.
+    fn read_packet(&mut self, input: &mut Input, findings: &mut Findings) -> Option<()> {
+        let first = self.first_line(input)?;
         self.packet = TracedPacket::default();
         (self.n_given, self.n_packets) = (0, self.n_packets + 1);
         let (at_ns, point) = self.begin(&first)?;
@@ -156,25 +160,29 @@ impl PktcapTrace {
             0 => name.to_owned(),
             n => format!("{name}#{}", n + 1),
         };
+        if self.packet.steps.len() < MAX_STEPS
+            && let Some(interface) = self.interface(name, findings)
+        {
+            self.packet.steps.push((t_ns, interface));
+        }
+    }
+
+    /// The interface that a component is.
+    fn interface(&mut self, name: String, findings: &mut Findings) -> Option<u32> {
         let known = self.components.iter().position(|known| *known == name);
         let index = known.unwrap_or(self.components.len());
-        if index == MAX_COMPONENTS || self.packet.steps.len() == MAX_STEPS {
-            return;
-        }
-        if known.is_none() {
+        if known.is_none() && index < MAX_COMPONENTS {
             findings.interfaces.push(Interface {
                 name: Some(name.clone()),
                 link: ETHERNET,
                 resolution_ns: MICROSECOND_NS,
-                snap_bytes: 0,
                 clock: Some(0),
-                is_aligned: false,
-                n_dropped: None,
+                ..Interface::default()
             });
             self.components.push(name);
         }
-        let interface = u32::try_from(index).unwrap_or(0);
-        self.packet.steps.push((t_ns, interface));
+        let index = u32::try_from(index).ok();
+        index.filter(|index| (*index as usize) < self.components.len())
     }
 
     fn take_octets(&mut self, digits: &str) {

@@ -59,10 +59,8 @@ fn open(input: &mut Input, findings: &mut Findings) -> Opened {
         name: None,
         link: *link,
         resolution_ns: f64::from(MICROSECOND_NS),
-        snap_bytes: 0,
         clock: Some(0),
-        is_aligned: false,
-        n_dropped: None,
+        ..Interface::default()
     });
     Ok(Box::new(Snoop {
         link: *link,

@@ -18,21 +18,36 @@ pub(super) fn without<'a>(
     inserted: Inserted,
     sent: &'a mut Vec<u8>,
 ) -> Option<Frame<'a>> {
-    let (udp_at, end) = (inserted.udp_at as usize, inserted.end as usize);
-    let from = match inserted.before {
-        BeforeInsertion::UdpPort(_) => udp_at + UDP_BYTES,
-        BeforeInsertion::IpProtocol(_) => udp_at,
-    };
+    let is_inside = matches!(inserted.before, BeforeInsertion::UdpPort(_));
+    let from = inserted.udp_at as usize + if is_inside { UDP_BYTES } else { 0 };
+    let end = inserted.end as usize;
     let n_removed = end.checked_sub(from)?;
     sent.clear();
     for part in [frame.bytes.get(..from)?, frame.bytes.get(end..)?] {
         sent.extend_from_slice(part);
     }
-    let (length_at, protocol_at) = match packet.ip_version {
-        4 => (packet.network_at + 2, packet.network_at + 9),
-        6 => (packet.network_at + 4, packet.network_at + 6),
-        _ => return None,
-    };
+    restore(sent, packet, inserted, n_removed)?;
+    let removed_bytes = u32::try_from(n_removed).ok()?;
+    Some(Frame {
+        bytes: sent,
+        wire_bytes: frame.wire_bytes.saturating_sub(removed_bytes),
+        ..*frame
+    })
+}
+
+/// Where the IP header says its length and its protocol.
+fn ip_fields(packet: &Packet) -> Option<(usize, usize)> {
+    match packet.ip_version {
+        4 => Some((packet.network_at + 2, packet.network_at + 9)),
+        6 => Some((packet.network_at + 4, packet.network_at + 6)),
+        _ => None,
+    }
+}
+
+/// Gives the headers what they said before.
+fn restore(sent: &mut [u8], packet: &Packet, inserted: Inserted, n_removed: usize) -> Option<()> {
+    let udp_at = inserted.udp_at as usize;
+    let (length_at, protocol_at) = ip_fields(packet)?;
     shorten(sent, length_at, n_removed)?;
     match inserted.before {
         BeforeInsertion::UdpPort(port) => {
@@ -40,17 +55,12 @@ pub(super) fn without<'a>(
             *sent.get_mut(udp_at + UDP_PORT_AT..)?.first_chunk_mut()? = port.to_be_bytes();
         }
         // behind extension headers the protocol stands elsewhere
-        BeforeInsertion::IpProtocol(_) if udp_at != packet.transport_at => return None,
         BeforeInsertion::IpProtocol(protocol) => {
-            *sent.get_mut(protocol_at).filter(|field| **field == 17)? = protocol;
+            let is_direct = udp_at == packet.transport_at;
+            *sent.get_mut(protocol_at).filter(|_| is_direct)? = protocol;
         }
     }
-    let n_removed = u32::try_from(n_removed).ok()?;
-    Some(Frame {
-        bytes: sent,
-        wire_bytes: frame.wire_bytes.saturating_sub(n_removed),
-        ..*frame
-    })
+    Some(())
 }
 
 /// A length of 16 bits says so many bytes less; 0 leaves it open.

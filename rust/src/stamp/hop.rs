@@ -98,29 +98,44 @@ fn mark_of(time: HopTime, unit: TimeUnit) -> Option<Mark> {
     })
 }
 
-/// Nanoseconds, after how many they begin anew (0: never), and whether they can be a time.
-fn instant_of(time: HopTime, unit: TimeUnit) -> Option<(u64, u64, bool)> {
+/// The fraction of a second, ns, and whether it is less than one.
+fn fraction_of(time: HopTime, unit: TimeUnit) -> (u64, bool) {
+    let fraction = time.raw & u64::from(u32::MAX);
+    match unit {
+        TimeUnit::Nanosecond => (fraction, fraction < 1_000_000_000),
+        TimeUnit::Microsecond => (fraction * 1_000, fraction < 1_000_000),
+        TimeUnit::Ntp => ((fraction * 1_000_000_000) >> 32, true),
+    }
+}
+
+/// Seconds since 1970, or since whenever the node counts.
+fn seconds_of(time: HopTime, unit: TimeUnit) -> u64 {
     /// From 1900 to 1970.
     const NTP_ERA_S: u64 = 2_208_988_800;
+    let since = if unit == TimeUnit::Ntp { NTP_ERA_S } else { 0 };
+    (time.raw >> 32).wrapping_sub(since) & u64::from(u32::MAX)
+}
+
+/// Nanoseconds, after how many they begin anew (0: never), and whether they can be a time.
+fn instant_of(time: HopTime, unit: TimeUnit) -> Option<(u64, u64, bool)> {
     const SECOND_NS: u64 = 1_000_000_000;
-    let fraction = time.raw & u64::from(u32::MAX);
-    let (step_ns, limit) = match unit {
-        TimeUnit::Nanosecond | TimeUnit::Ntp => (1, SECOND_NS),
-        TimeUnit::Microsecond => (1_000, 1_000_000),
+    let step_ns = if unit == TimeUnit::Microsecond {
+        1_000
+    } else {
+        1
     };
-    let (fraction_ns, is_sound) = match unit {
-        TimeUnit::Ntp => ((fraction * SECOND_NS) >> 32, true),
-        _ => (fraction * step_ns, fraction < limit),
-    };
+    let (fraction_ns, is_sound) = fraction_of(time, unit);
     Some(match time.layout {
         TimeLayout::Counter64 => (time.raw.checked_mul(step_ns)?, 0, true),
         TimeLayout::Counter32 => (time.raw * step_ns, step_ns << 32, true),
         TimeLayout::Fraction => (fraction_ns, SECOND_NS, is_sound),
         TimeLayout::SecondsAndFraction => {
-            let since = if unit == TimeUnit::Ntp { NTP_ERA_S } else { 0 };
-            let seconds = (time.raw >> 32).wrapping_sub(since) & u64::from(u32::MAX);
-            let ns = seconds.checked_mul(SECOND_NS)?.checked_add(fraction_ns)?;
-            (ns, SECOND_NS << 32, is_sound)
+            let seconds_ns = seconds_of(time, unit).checked_mul(SECOND_NS)?;
+            (
+                seconds_ns.checked_add(fraction_ns)?,
+                SECOND_NS << 32,
+                is_sound,
+            )
         }
     })
 }

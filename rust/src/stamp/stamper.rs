@@ -108,10 +108,8 @@ impl Stamper {
         packet: &mut Packet,
         decoder: &Decoder,
     ) -> Stamped {
-        if let Some((hop, track, counts)) = &mut self.hop {
-            let stamped = at_hop(*hop, track, frame, packet);
-            counts.add(stamped);
-            return stamped;
+        if let Some(hop) = &mut self.hop {
+            return at_hop(hop, frame, packet);
         }
         let (stamped, cut_at) = match self.interfaces.get_mut(frame.interface as usize) {
             Some(Some(state)) if frame.has_time => state.stamp_and_cut(frame, packet, decoder),
@@ -134,18 +132,24 @@ impl Stamper {
 }
 
 /// Gives a frame the time that a node wrote into it, none where it wrote nothing.
-fn at_hop(hop: HopStamp, track: &mut Track, frame: &mut Frame<'_>, packet: &Packet) -> Stamped {
+fn at_hop(
+    (hop, track, counts): &mut (HopStamp, Track, StampCounts),
+    frame: &mut Frame<'_>,
+    packet: &Packet,
+) -> Stamped {
     let mark = hop.read(packet, frame.bytes).filter(|_| frame.has_time);
     let ns = mark.map(|mark| track.unfold(&mark, frame.t_ns));
     frame.has_time = false;
-    match ns {
+    let stamped = match ns {
         None => Stamped::Elsewhere,
         Some(None) => Stamped::Damaged,
         Some(Some(ns)) => {
             (frame.has_time, frame.stamp_ns) = (true, Some(ns));
             Stamped::ByStamp
         }
-    }
+    };
+    counts.add(stamped);
+    stamped
 }
 
 /// Octets of a frame between its start delimiter and its end, its check sequence among them; without

@@ -41,14 +41,19 @@ impl InterfaceFacts {
         self.longest_bytes = self.longest_bytes.max(frame.unchecked_bytes());
         if frame.has_time {
             self.hop_times.note(frame, packet);
-            self.note_time(frame.stamped_ns(), is_decoded);
-            // zeros where a record should be are no stamp
-            if frame.wire_bytes > 0 {
-                self.order.note(frame, frame.stamped_ns());
-            }
-            if !matches!(seen, ReadOutcome::Part) {
-                self.mirrors.note(packet.mirror, frame.time_ns());
-            }
+            self.note_timed(frame, packet, seen);
+        }
+    }
+
+    #[inline]
+    fn note_timed(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+        self.note_time(frame.stamped_ns(), !matches!(seen, ReadOutcome::Undecoded));
+        // zeros where a record should be are no stamp
+        if frame.wire_bytes > 0 {
+            self.order.note(frame, frame.stamped_ns());
+        }
+        if !matches!(seen, ReadOutcome::Part) {
+            self.mirrors.note(packet.mirror, frame.time_ns());
         }
     }
 

@@ -155,14 +155,8 @@ impl Selection {
             facts.order.finish();
         }
         for (index, facts) in self.interfaces.iter_mut().enumerate() {
-            let Some((facts, stamps)) = facts.as_mut().zip(stamps) else {
-                continue;
-            };
-            let counts = stamper.counts(index);
-            if let Some(found) = stamps.of(index) {
-                facts.stamps = Some(StampFacts::of(found, counts));
-            } else if let Some(hop) = &stamps.hop {
-                facts.stamps = Some(StampFacts::of_hop(hop, counts));
+            if let Some((facts, stamps)) = facts.as_mut().zip(stamps) {
+                facts.stamps = StampFacts::of_interface(stamps, index, stamper.counts(index));
             }
         }
     }
@@ -262,6 +256,11 @@ impl FlowStart {
 }
 
 impl StampFacts {
+    fn of_interface(stamps: &FileStamps, index: usize, counts: StampCounts) -> Option<Self> {
+        let found = stamps.of(index).map(|found| Self::of(found, counts));
+        found.or_else(|| Some(Self::of_hop(stamps.hop.as_ref()?, counts)))
+    }
+
     fn of_hop(hop: &HopStamp, counts: StampCounts) -> Self {
         Self {
             name: hop.name(),

@@ -128,6 +128,22 @@ fn is_extension(kind: u8) -> bool {
     matches!(kind, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS)
 }
 
+/// Options, or a routing header.
+fn pass_options(
+    walk: &mut Walk<'_>,
+    packet: &mut Packet,
+    kind: u8,
+    n_bytes: usize,
+) -> Result<(), Halt> {
+    let (options, at) = (walk.bytes.rest(), walk.bytes.at());
+    walk.bytes.skip(n_bytes)?;
+    if kind != ROUTING {
+        let options = options.get(..n_bytes).unwrap_or(options);
+        packet.note_telemetry(telemetry::in_options(options, at));
+    }
+    Ok(())
+}
+
 fn pass_extension(walk: &mut Walk<'_>, packet: &mut Packet, kind: u8) -> Result<u8, Halt> {
     let [next_header, n_words, high, low, id @ ..] = *walk.bytes.peek::<8>()?;
     if kind == FRAGMENT {
@@ -135,12 +151,7 @@ fn pass_extension(walk: &mut Walk<'_>, packet: &mut Packet, kind: u8) -> Result<
         packet.ip_id = be(&id);
         walk.bytes.skip(8)?;
     } else {
-        let (options, at) = (walk.bytes.rest(), walk.bytes.at());
-        walk.bytes.skip(8 + 8 * usize::from(n_words))?;
-        if kind == HOP_BY_HOP || kind == DESTINATION_OPTIONS {
-            let options = options.get(..walk.bytes.at() - at).unwrap_or(options);
-            packet.note_telemetry(telemetry::in_options(options, at));
-        }
+        pass_options(walk, packet, kind, 8 + 8 * usize::from(n_words))?;
     }
     Ok(next_header)
 }

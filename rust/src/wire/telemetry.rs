@@ -107,10 +107,7 @@ pub struct HopTime {
 
 /// Gives `take` the times of all nodes in a frame's telemetry.
 pub fn each_hop(telemetry: Telemetry, frame: &[u8], take: &mut dyn FnMut(HopKey, HopTime)) {
-    let data = frame.get(telemetry.at as usize..telemetry.end as usize);
-    // what a snap length cut of it is not there
-    let data = data.or_else(|| frame.get(telemetry.at as usize..));
-    let Some(data) = data else { return };
+    let data = data_of(telemetry, frame);
     let mut nodes = Vec::new();
     let _ = match telemetry.kind {
         TelemetryKind::Int => int_nodes(data, &mut nodes),
@@ -120,15 +117,16 @@ pub fn each_hop(telemetry: Telemetry, frame: &[u8], take: &mut dyn FnMut(HopKey,
     for (index, node) in nodes.into_iter().enumerate() {
         let place = (n_nodes - index) as u64;
         for (side, time) in node.times() {
-            let key = HopKey {
-                kind: telemetry.kind,
-                node: node.number.unwrap_or(place),
-                is_named: node.number.is_some(),
-                side,
-            };
-            take(key, time);
+            take(node.key(telemetry.kind, place, side), time);
         }
     }
+}
+
+/// The bytes of telemetry, as far as a snap length left them.
+fn data_of(telemetry: Telemetry, frame: &[u8]) -> &[u8] {
+    let whole = frame.get(telemetry.at as usize..telemetry.end as usize);
+    let cut = || frame.get(telemetry.at as usize..);
+    whole.or_else(cut).unwrap_or_default()
 }
 
 /// What one node wrote.
@@ -140,6 +138,15 @@ struct NodeData {
 }
 
 impl NodeData {
+    fn key(&self, kind: TelemetryKind, place: u64, side: HopSide) -> HopKey {
+        HopKey {
+            kind,
+            node: self.number.unwrap_or(place),
+            is_named: self.number.is_some(),
+            side,
+        }
+    }
+
     fn times(&self) -> impl Iterator<Item = (HopSide, HopTime)> {
         let both = [
             (HopSide::Ingress, self.ingress),
@@ -216,13 +223,16 @@ fn int_nodes(data: &[u8], nodes: &mut Vec<NodeData>) -> Option<()> {
     Some(())
 }
 
+/// Of a trace option, the octet of its type before it.
+const IOAM_HEADER_BYTES: usize = 9;
+const PRE_ALLOCATED: u8 = 0;
+const INCREMENTAL: u8 = 1;
+/// Bit 22: a snapshot with a length of its own stands behind a node's data.
+const OPAQUE_MASK: u32 = 1 << 9;
+
 /// IOAM's pre-allocated and incremental trace options.
 fn ioam_nodes(data: &[u8], nodes: &mut Vec<NodeData>) -> Option<()> {
-    const HEADER_BYTES: usize = 9;
-    const OPAQUE_MASK: u32 = 1 << 9;
-    const PRE_ALLOCATED: u8 = 0;
-    const INCREMENTAL: u8 = 1;
-    let [kind, _, _, lengths, remaining, types @ ..] = *data.first_chunk::<HEADER_BYTES>()?;
+    let [kind, _, _, lengths, remaining, types @ ..] = *data.first_chunk::<IOAM_HEADER_BYTES>()?;
     let bitmap = be(&types) & 0xffff_ff00;
     let node_bytes = 4 * usize::from(lengths >> 3);
     let skipped = match kind {
@@ -230,7 +240,7 @@ fn ioam_nodes(data: &[u8], nodes: &mut Vec<NodeData>) -> Option<()> {
         INCREMENTAL => 0,
         _ => return None,
     };
-    let mut rest = data.get(HEADER_BYTES..)?.get(skipped..)?;
+    let mut rest = data.get(IOAM_HEADER_BYTES..)?.get(skipped..)?;
     while node_bytes > 0 && rest.len() >= node_bytes {
         nodes.push(ioam_node(rest.get(..node_bytes)?, bitmap));
         let n_opaque = match rest.get(node_bytes) {

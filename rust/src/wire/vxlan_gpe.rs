@@ -26,7 +26,7 @@ const HAS_NEXT_PROTOCOL: u8 = 0x04;
 const INT: u8 = 0x82;
 
 fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
-    let [flags, _, _, mut next_protocol, vni @ .., _] = *walk.bytes.take::<8>()?;
+    let [flags, _, _, next_protocol, vni @ .., _] = *walk.bytes.take::<8>()?;
     if flags & VERSION != 0 {
         return Err(Halt::Declined);
     }
@@ -35,10 +35,7 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
     if flags & HAS_NEXT_PROTOCOL == 0 {
         return Ok(Next::Inside(ethernet::BRIDGED));
     }
-    while next_protocol == INT {
-        next_protocol = int::pass_in_vxlan(walk, packet)?;
-    }
-    Ok(match next_protocol {
+    Ok(match pass_int(walk, packet, next_protocol)? {
         1 => Next::Inside(ipv4::ETHER_TYPE),
         2 => Next::Inside(ipv6::ETHER_TYPE),
         3 => Next::Inside(ethernet::BRIDGED),
@@ -46,6 +43,14 @@ fn decode(walk: &mut Walk<'_>, packet: &mut Packet) -> Result<Next, Halt> {
         5 => Next::Inside(mpls::ETHER_TYPE),
         _ => Next::Payload,
     })
+}
+
+/// The next protocol behind telemetry, of which there may be several headers.
+fn pass_int(walk: &mut Walk<'_>, packet: &mut Packet, mut next_protocol: u8) -> Result<u8, Halt> {
+    while next_protocol == INT {
+        next_protocol = int::pass_in_vxlan(walk, packet)?;
+    }
+    Ok(next_protocol)
 }
 
 #[cfg(test)]

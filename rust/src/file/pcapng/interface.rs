@@ -40,14 +40,16 @@ struct InterfaceOptions {
 }
 
 impl InterfaceOptions {
+    const UNSAID: Self = Self {
+        name: None,
+        comment: None,
+        resolution: Resolution::MICROSECOND,
+        offset_s: 0,
+        fcs_bytes: 0,
+    };
+
     fn read(order: Order, rest: &[u8]) -> Self {
-        let mut found = Self {
-            name: None,
-            comment: None,
-            resolution: Resolution::MICROSECOND,
-            offset_s: 0,
-            fcs_bytes: 0,
-        };
+        let mut found = Self::UNSAID;
         for (code, value) in options(order, rest) {
             match (code, value) {
                 (OPT_COMMENT, value) => found.comment = Some(text_of(value)),
