@@ -4,7 +4,7 @@ The validity gates are here: how many independent packets an interval needs
 (docs/method/compare.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf, isfinite, sqrt
 
@@ -12,10 +12,17 @@ import numpy as np
 
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.arrays import Floats, Ints
-from pcaplat.model.blocks import N_BLOCKS, Blocks, joined
+from pcaplat.model.blocks import KINDS_OF_FAMILY, N_BLOCKS, Blocks, Strata, joined
 from pcaplat.records import dataclass
-from pcaplat.statistics.intervals import Blocking, Estimate, blocking, resamples, spread_of
+from pcaplat.statistics.intervals import (
+    Blocking,
+    Estimate,
+    blocking,
+    resamples,
+    spread_of,
+)
 from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.post_stratification import StratifiedError, Stratum, stratified_error
 
 LEAST_EFFECTIVE = 50
 """Independent packets that the interval of a mean needs, and that of a median."""
@@ -34,6 +41,10 @@ blocks."""
 
 WIDEST = 4
 """An interval is made so many times wider at most, and a guess always."""
+
+LEAST_SHARE_OF_MIX, LEAST_TIMES_OF_MIX, WIDEST_OF_MIX = 0.12, 6, 12
+"""What the interval of a mix of traffic needs of both, and how much wider it is made at most: as it
+is made so much wider, it needs less (docs/project/decisions/0036)."""
 
 FEW_PACKETS = 2 * N_BLOCKS
 """With fewer packets, how alike neighbours are is known too badly for an interval as it is."""
@@ -88,7 +99,57 @@ def of_means(
         return np.asarray(np.sum(each, axis=0))
 
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
-    return of_sums(Measurement(value, None, n, n, bias), alone, influence, columns, means)
+    found = of_sums(Measurement(value, None, n, n, bias), alone, influence, columns, means)
+    mix = _of_mix(found, sides)
+    return found if mix is None else mix
+
+
+def _of_mix(found: Measurement, sides: Sequence[Blocks]) -> Measurement | None:
+    """Take the interval for the mix of traffic that was seen; None where that of all stands.
+
+    Where kinds take turns, how they differ may hide that each changes slowly: what the mix does not
+    tell, all together do not either.
+    """
+    kinds = [list(_kinds(side.strata)) for side in sides if side.strata is not None]
+    error = stratified_error(kinds, len(sides[0].n)) if len(kinds) == len(sides) else None
+    if error is None or (not found.why and max(map(len, kinds)) == 1):
+        return None
+    mix = _of_error(found, error)
+    return None if found.why and mix.why else mix
+
+
+def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
+    """Widen the interval of a mix by how little is known of neighbours that are alike."""
+    n_effective = found.n * min(1.0, (error.alone / error.se) ** 2) if error.se else float(found.n)
+    enough = n_effective / LEAST_EFFECTIVE
+    if enough < LEAST_SHARE_OF_MIX or error.n_times < LEAST_TIMES_OF_MIX:
+        why = TOO_ALIKE if enough < LEAST_SHARE_OF_MIX else TOO_SLOW
+        return _wider(
+            found, Estimate(found.value, error.se, error.df, found.bias), WIDEST, SCANT, why
+        )
+    is_alike = isfinite(error.n_times)
+    factor = _doubtful(enough, error.n_times) if is_alike else 1.0
+    note = APPROXIMATE if factor > 1 else ""
+    if found.n < FEW_PACKETS:
+        factor, note = factor * (FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR), FEW
+    se = error.se * min(factor, WIDEST_OF_MIX)
+    return replace(
+        found,
+        within=Estimate(found.value, se, max(error.df, 1.0), found.bias),
+        n_effective=n_effective,
+        n_times=error.n_times,
+        why="",
+        note=note,
+    )
+
+
+def _kinds(strata: Strata) -> Iterator[Stratum]:
+    """Give the cells of each kind."""
+    edges = np.flatnonzero(np.diff(strata.kind, prepend=-1))
+    for of in np.split(np.arange(len(strata.kind)), edges[1:]):
+        sums = strata.sum_ns[of].astype(np.float64)
+        family = int(strata.kind[of[0]]) // KINDS_OF_FAMILY
+        yield Stratum(family, strata.at[of], strata.n[of], sums, strata.sum_of_squares[of])
 
 
 def of_sums(

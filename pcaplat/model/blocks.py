@@ -48,11 +48,71 @@ BLOCKS = TableSchema(
         ColumnSchema(
             "n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True
         ),
+        ColumnSchema(
+            "kinds", "Counts", "kind of traffic of each cell of the block: an arbitrary number"
+        ),
+        ColumnSchema(
+            "cells",
+            "Counts",
+            "where each begins, in 4096ths of the block; a kind's are as long",
+        ),
+        ColumnSchema("cell_n", "Counts", "packets of its kind that set out in it"),
+        ColumnSchema("cell_sum_ns", "Counts", "sum of their latencies, exact", unit="ns"),
+        ColumnSchema("cell_squares", "Floats", "sum of their latencies' squares", unit="ns²"),
     ),
 )
 
 Key = tuple[str, str, str]
 """Near point, far point and direction of a segment."""
+
+
+CELLS_OF_BLOCK = 4096
+"""Shortest cells of a block (rust/src/base/strata.rs)."""
+
+KINDS_OF_FAMILY = 8
+"""Numbers of kinds that differ by connection alone (rust/src/identity/traffic_kind.rs)."""
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Latencies by kind of traffic and cell of time: what the mean of mixed traffic needs.
+
+    Of a kind, cells are as long as each other, ascending, and each lies within a block; those in
+    which it was not seen are left out. Numbers tell kinds apart; eight neighbours are one family,
+    what several connections have of the same.
+
+    Attributes:
+        kind: The kind of each cell, ascending.
+        at: Where it begins, in shortest cells from the first block on.
+        n: Latencies.
+        sum_ns: Their sum.
+        sum_of_squares: The sum of their squares, ns².
+    """
+
+    kind: Ints
+    at: Ints
+    n: Ints
+    sum_ns: Ints
+    sum_of_squares: Floats
+
+    @cached_property
+    def block(self) -> Ints:
+        """The block of each cell."""
+        return np.asarray(self.at // CELLS_OF_BLOCK)
+
+    def part(self, first: int, end: int) -> "Strata":
+        """Give the cells of blocks from `first` up to, but not with, `end`."""
+        keep = (self.block >= first) & (self.block < end)
+        at = self.at[keep] - first * CELLS_OF_BLOCK
+        return Strata(
+            self.kind[keep], at, self.n[keep], self.sum_ns[keep], self.sum_of_squares[keep]
+        )
+
+    @classmethod
+    def none(cls) -> "Strata":
+        """No cells: kinds are not known."""
+        ints = np.zeros(0, np.int64)
+        return cls(ints, ints, ints, ints, np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -62,6 +122,7 @@ class Blocks:
     `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
     middle of the bin (of up to 4096 packets the latency itself), and how many latencies lie in it.
     `n_lost` are packets that were last seen in the block; None where an earlier version wrote it.
+    `strata` are the same latencies by kind of traffic, None where that is not known.
     """
 
     start_ns: int
@@ -73,6 +134,7 @@ class Blocks:
     middles_ns: Floats
     counts: Ints
     n_lost: Ints | None = None
+    strata: Strata | None = None
 
     @classmethod
     def of_moments(cls, n: Ints, sum_ns: Ints | Floats, sum_of_squares: Floats) -> "Blocks":
@@ -120,6 +182,7 @@ class Blocks:
             self.middles_ns[keep],
             self.counts[keep],
             None if self.n_lost is None else self.n_lost[first:end],
+            None if self.strata is None else self.strata.part(first, end),
         )
 
     def influence(self) -> Floats:
@@ -147,6 +210,7 @@ class CountedBlocks:
         bin_of: The block of each occupied bin, ascending.
         middles_ns: The middle of each.
         counts: Latencies in each.
+        strata: The same by kind of traffic; empty where that was not asked.
     """
 
     n: Ints
@@ -155,6 +219,7 @@ class CountedBlocks:
     bin_of: Ints
     middles_ns: Floats
     counts: Ints
+    strata: Strata
 
 
 @dataclass(frozen=True)
@@ -193,6 +258,7 @@ class BlockTimes:
             counted.middles_ns,
             counted.counts,
             np.array(n_lost or [0] * N_BLOCKS, dtype=np.int64),
+            counted.strata if len(counted.strata.n) else None,
         )
 
 
@@ -213,8 +279,12 @@ def block_rows(all_blocks: Mapping[Key, Blocks]) -> list[dict[str, Any]]:
 
 def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
     edges = np.searchsorted(blocks.bin_of, np.arange(len(blocks.n) + 1))
+    strata = blocks.strata or Strata.none()
+    order = np.argsort(strata.block, kind="stable")
+    cell_edges = np.searchsorted(strata.block[order], np.arange(len(blocks.n) + 1))
     for at, n in enumerate(blocks.n.tolist()):
         bins = slice(edges[at], edges[at + 1])
+        cells = order[cell_edges[at] : cell_edges[at + 1]]
         yield names | {
             "block": at,
             "start_ns": blocks.start_ns + at * blocks.length_ns,
@@ -225,6 +295,11 @@ def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
             "middles_ns": blocks.middles_ns[bins].tolist(),
             "counts": blocks.counts[bins].tolist(),
             "n_lost": None if blocks.n_lost is None else int(blocks.n_lost[at]),
+            "kinds": strata.kind[cells].tolist(),
+            "cells": (strata.at[cells] - at * CELLS_OF_BLOCK).tolist(),
+            "cell_n": strata.n[cells].tolist(),
+            "cell_sum_ns": strata.sum_ns[cells].tolist(),
+            "cell_squares": strata.sum_of_squares[cells].tolist(),
         }
 
 
@@ -253,4 +328,21 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
         flat("middles_ns", np.float64),
         flat("counts", np.int64),
         None if rows[0].get("n_lost") is None else column("n_lost", np.int64),
+        _strata_of_rows(rows),
     )
+
+
+def _strata_of_rows(rows: Sequence[Mapping[str, Any]]) -> Strata | None:
+    """Read the cells of all blocks; None where there are none, or an earlier version wrote them."""
+    found = [(at, row) for at, row in enumerate(rows) if row.get("kinds")]
+    if not found:
+        return None
+
+    def flat(name: str, kind: type) -> Any:  # noqa: ANN401 - of either kind
+        return np.array([value for _, row in found for value in row[name]], dtype=kind)
+
+    block = np.repeat([at for at, _ in found], [len(row["kinds"]) for _, row in found])
+    kind, at = flat("kinds", np.int64), flat("cells", np.int64) + block * CELLS_OF_BLOCK
+    order = np.lexsort((at, kind))
+    n, sum_ns = (flat(name, np.int64)[order] for name in ("cell_n", "cell_sum_ns"))
+    return Strata(kind[order], at[order], n, sum_ns, flat("cell_squares", np.float64)[order])

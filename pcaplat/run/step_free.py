@@ -25,7 +25,10 @@ from pcaplat.stages.align.steps import with_steps
 from pcaplat.stages.attribute import clock_between
 
 PAIR = np.dtype([("t_ns", "<i8"), ("raw_ns", "<i8")])
-"""A spilled pair of one link and direction, as rust/src/matching/tally.rs writes it."""
+"""A spilled half of a round trip, as rust/src/matching/exchange/round_trips.rs writes it."""
+
+PAIR_OF_KIND = np.dtype([*PAIR.descr, ("kind", "<i8")])
+"""A spilled pair of a link and direction, as rust/src/matching/counts/segment_way.rs writes it."""
 
 CHUNK = 1 << 20
 """Pairs that are looked at at once."""
@@ -86,31 +89,31 @@ def without_steps(
     return clocks.at_knots(with_steps(clocks.knots_ns, placed), placed)
 
 
-File = tuple[str, "Pair | None"]
+File = tuple[str, "Pair | None", np.dtype[np.void]]
+"""Its path, the two points that it is about if it is about two only, and its rows."""
 
 
 def _files(
     links: Sequence[Pair], measured: Sequence[Sequence[LinkCounts]], rows: Sequence[str]
 ) -> Iterator[File]:
-    """All files of pairs, with the points that one is about if it is about two only."""
+    """All files of pairs that one packet makes each."""
     for (near, far), both in zip(links, measured, strict=True):
         for up_down, counts in zip(((near, far), (far, near)), both, strict=True):
             for paths in (counts.spills, *(end.spills for end in counts.ends)):
-                yield from ((path, up_down) for path in paths)
-    yield from ((path, None) for path in rows)
+                yield from ((path, up_down, PAIR_OF_KIND) for path in paths)
+    yield from ((path, None, ROW) for path in rows)
 
 
 def _of_trips(links: Sequence[Pair], trips: TripCounts) -> Iterator[File]:
     """The files of requests and responses: packets forward, and packets in reverse."""
     for (near, far), (forward, reverse, _) in zip(links, trips.spills, strict=True):
-        yield from ((path, (near, far)) for path in forward)
-        yield from ((path, (far, near)) for path in reverse)
+        yield from ((path, (near, far), PAIR) for path in forward)
+        yield from ((path, (far, near), PAIR) for path in reverse)
 
 
 def _chunks(file: File) -> Iterator[tuple[Records, Ints]]:
     """Pairs that can be written to, and the points of each: upstream, downstream."""
-    path, up_down = file
-    kind = ROW if up_down is None else PAIR
+    path, up_down, kind = file
     if not Path(path).stat().st_size:
         return
     pairs = np.memmap(path, dtype=kind, mode="r+")

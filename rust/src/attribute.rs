@@ -63,11 +63,12 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies
 fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Latencies> {
     let mut counted = Latencies::default();
     let mut from = Spilled::open(path)?;
-    // time of the upstream observation, and the difference
-    while let Some([t_ns, raw_ns]) = from.next()? {
+    // time of the upstream observation, the difference, and the kind of traffic
+    while let Some([t_ns, raw_ns, kind]) = from.next()? {
         let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, raw_ns);
         let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));
-        counted.add(counting.grid.block_of(aligned_ns), latency_ns);
+        let kind = u16::try_from(kind).unwrap_or(0);
+        counted.add_of_kind(kind, counting.grid.place_of(aligned_ns), latency_ns);
     }
     Ok(counted)
 }
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn spilled_pairs_become_a_histogram() {
         let path = std::env::temp_dir().join(format!("attribute-{}", std::process::id()));
-        let pairs: Vec<u8> = [[0_i64, 700], [500_000, 1300], [1_000_000, 1500]]
+        let pairs: Vec<u8> = [[0_i64, 700, 1], [500_000, 1300, 2], [1_000_000, 1500, 1]]
             .concat()
             .iter()
             .flat_map(|one| one.to_le_bytes())
@@ -199,6 +200,8 @@ mod tests {
         let Latencies { histogram, blocks } = latencies(&twice, &counting).unwrap();
         let n: Vec<u64> = blocks.sums().iter().map(|one| one.n).take(4).collect();
         assert_eq!(n, [2, 2, 2, 0]);
+        let by_kind = blocks.strata().cells().map(|(kind, cell)| (kind, cell.n));
+        assert!(by_kind.eq([(1, 2), (1, 2), (2, 2)]));
         assert_eq!(
             (histogram.n, histogram.min_ns, histogram.max_ns),
             (6, 0, 300)

@@ -101,10 +101,14 @@ def test_quantiles_of_round_trips_and_transactions_are_metrics(
 
 def test_p95_is_a_statistic_of_one_way_latencies(validate: Validate, tmp_path: Path) -> None:
     runs = RequestStudy(0.0).save(tmp_path)["plain"]
-    # of some 270 packets a run 13 lie beyond: the quantile is counted over all runs, and wider
-    bound = 'statistic = "p95"\ninterval = [6, 10]'
-    path = write_claims(tmp_path, claim(bound, metric="one-way-latency"))
-    assert words(validate(path, runs, "--same-clock", "all")) == ["held"]
+    # the true one is 6.8 µs. Of some 270 packets a run 13 lie beyond, too few for a run to have it
+    # itself, so they are counted over all runs. Six runs do not rule out a seventh with far more
+    # packets beyond: by that the bound ends about 8 µs, and a limit of 8 would stand on its edge
+    for bound, allowed in (("[6, 10]", {"held"}), ("[6, 8]", {"held", "undecided"})):
+        text = f'statistic = "p95"\ninterval = {bound}'
+        path = write_claims(tmp_path, claim(text, metric="one-way-latency"))
+        (word,) = words(validate(path, runs, "--same-clock", "all"))
+        assert word in allowed
 
 
 @pytest.mark.parametrize(("given", "meant"), [("plian", "plain"), ("Plain", "plain")])

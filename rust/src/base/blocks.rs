@@ -5,6 +5,7 @@
 //! the order of files change a figure.
 
 use crate::base::histogram::{FEW, bin, middle_ns};
+use crate::base::strata::{CELLS_OF_BLOCK_BITS, Strata};
 use serde::{Deserialize, Serialize};
 
 /// How many blocks a run has.
@@ -35,6 +36,33 @@ impl Grid {
         let block = aligned_ns.saturating_sub(self.start_ns) / self.length_ns.max(1);
         usize::try_from(block).unwrap_or(0).min(N_BLOCKS - 1)
     }
+
+    /// Where an instant is, in shortest cells from the begin; they lie within blocks.
+    #[must_use]
+    #[inline]
+    pub fn place_of(&self, aligned_ns: i64) -> Place {
+        let since_ns = aligned_ns.saturating_sub(self.start_ns).max(0);
+        let length_ns = self.length_ns.max(1);
+        let block = self.block_of(aligned_ns);
+        let begin_ns = i64::try_from(block).unwrap_or(0).saturating_mul(length_ns);
+        let within_ns = since_ns.saturating_sub(begin_ns).min(length_ns - 1);
+        let cell = i128::from(within_ns) << CELLS_OF_BLOCK_BITS;
+        let cell = u32::try_from(cell / i128::from(length_ns)).unwrap_or(0);
+        let of_block = u32::try_from(block).unwrap_or(0) << CELLS_OF_BLOCK_BITS;
+        Place {
+            block,
+            cell: of_block | cell,
+        }
+    }
+}
+
+/// Where a latency begins in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its block.
+    pub block: usize,
+    /// Its shortest cell, from the run's begin.
+    pub cell: u32,
 }
 
 /// Count, sum and sum of squares of a block.
@@ -77,6 +105,8 @@ pub struct Blocks {
     waiting: Vec<u32>,
     /// Block and bin, ascending, and how many latencies lie there.
     occupied: Vec<(u32, u32)>,
+    /// The same by kind of traffic, where that is known.
+    strata: Strata,
 }
 
 impl Blocks {
@@ -100,6 +130,19 @@ impl Blocks {
         if self.waiting.len() >= BATCH {
             self.settle();
         }
+    }
+
+    /// Counts a latency of a kind of traffic.
+    #[inline]
+    pub fn add_of_kind(&mut self, kind: u16, place: Place, latency_ns: i64) {
+        self.add(place.block, latency_ns);
+        self.strata.add(kind, place.cell, latency_ns);
+    }
+
+    /// What is counted by kind of traffic.
+    #[must_use]
+    pub fn strata(&self) -> &Strata {
+        &self.strata
     }
 
     /// Counts by bins from now on.
@@ -137,6 +180,7 @@ impl Blocks {
     /// Adds all counts of others.
     pub fn merge(&mut self, mut other: Self) {
         self.n += other.n;
+        self.strata.merge(std::mem::take(&mut other.strata));
         if self.n <= FEW {
             self.few.append(&mut other.few);
         } else {
@@ -286,6 +330,12 @@ mod tests {
         let blocks = [i64::MIN, 999, 1000, 1009, 1010, 3559, 3560, i64::MAX];
         let blocks = blocks.map(|t_ns| grid.block_of(t_ns));
         assert_eq!(blocks, [0, 0, 0, 0, 1, 255, 255, 255]);
+        for t_ns in [i64::MIN, 999, 1009, 3559, 3560, i64::MAX] {
+            let place = grid.place_of(t_ns);
+            assert_eq!(place.block, grid.block_of(t_ns));
+            assert_eq!(place.cell as usize >> CELLS_OF_BLOCK_BITS, place.block);
+        }
+        assert_eq!(grid.place_of(1015).cell, (1 << CELLS_OF_BLOCK_BITS) * 3 / 2);
         let mut ends = Blocks::default();
         for value in [i64::MIN, i64::MAX, 0] {
             ends.add(255, value);

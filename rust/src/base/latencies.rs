@@ -1,6 +1,6 @@
 //! Latencies as they are kept: counted by size, and block by block of time.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Place};
 use super::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,13 @@ impl Latencies {
     pub fn add(&mut self, block: usize, latency_ns: i64) {
         self.histogram.add(latency_ns);
         self.blocks.add(block, latency_ns);
+    }
+
+    /// Counts a latency of a kind of traffic.
+    #[inline]
+    pub fn add_of_kind(&mut self, kind: u16, place: Place, latency_ns: i64) {
+        self.histogram.add(latency_ns);
+        self.blocks.add_of_kind(kind, place, latency_ns);
     }
 
     /// Adds all counts of others.

@@ -19,4 +19,5 @@ pub mod latencies;
 pub mod panics;
 pub mod piecewise;
 pub(crate) mod spill;
+pub mod strata;
 pub(crate) mod tlv;

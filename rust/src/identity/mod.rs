@@ -11,6 +11,7 @@ pub mod stream_bytes;
 mod tcp_options;
 #[cfg(test)]
 mod tests;
+pub mod traffic_kind;
 mod unaddressed;
 
 use crate::base::hash::{Seed, fold, fold_address, two, word};

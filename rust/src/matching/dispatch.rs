@@ -148,7 +148,13 @@ impl<'a> Stage<'a> {
             toward: identity.toward,
             directed: identity.directed,
             range: placed.range,
-            evidence: Evidence::of(self.plan, packet, tuple, placed.range),
+            evidence: Evidence::of(
+                self.plan,
+                packet,
+                tuple,
+                placed.range,
+                identity.message.kind,
+            ),
             message: identity.message,
         };
         // the high bits choose: the low ones are the partition's own hash table's

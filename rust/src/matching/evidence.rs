@@ -1,7 +1,9 @@
 //! How two observations came to be one packet, for the rows of `matches`.
 
 use crate::identity::class;
+use crate::identity::message::MessageKind;
 use crate::identity::stream_bytes::StreamBytes;
+use crate::identity::traffic_kind::TrafficKind;
 use crate::matching::observation::Observation;
 use crate::plan::Plan;
 use crate::wire::{Packet, is_opaque};
@@ -41,6 +43,8 @@ pub(crate) struct Evidence {
     leg: u32,
     /// Bits of [`Self::SHORT`] and the like.
     traits: u8,
+    /// The kind of traffic that it is of.
+    pub(crate) kind: TrafficKind,
 }
 
 impl Evidence {
@@ -56,7 +60,13 @@ impl Evidence {
     pub(crate) const BYTES_TWICE: u8 = 16;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
-    pub(crate) fn of(plan: &Plan, packet: &Packet, leg: u64, range: StreamBytes) -> Self {
+    pub(crate) fn of(
+        plan: &Plan,
+        packet: &Packet,
+        leg: u64,
+        range: StreamBytes,
+        message: MessageKind,
+    ) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));
         let is_opaque = last.is_some_and(|id| is_opaque(*id));
@@ -71,6 +81,7 @@ impl Evidence {
         Self {
             leg: leg as u32,
             traits: set.fold(0, |all, (_, bit)| all | bit),
+            kind: TrafficKind::of(packet, message, range),
             ..Self::default()
         }
     }
@@ -113,7 +124,7 @@ impl Evidence {
 
     /// What does not depend on the observation before it, as one number.
     pub(crate) fn packed(self) -> i64 {
-        i64::from(self.leg) | i64::from(self.traits) << 32
+        i64::from(self.leg) | i64::from(self.traits) << 32 | i64::from(self.kind.number()) << 40
     }
 
     /// See [`Self::packed`].
@@ -121,6 +132,7 @@ impl Evidence {
         Self {
             leg: u32::try_from(packed & 0xffff_ffff).unwrap_or(0),
             traits: u8::try_from(packed >> 32 & 0xff).unwrap_or(0),
+            kind: TrafficKind::from_number(u16::try_from(packed >> 40 & 0xffff).unwrap_or(0)),
             ..Self::default()
         }
     }

@@ -122,6 +122,7 @@ impl Partition {
     pub(crate) fn insert(&mut self, observations: &[Observation], aliases: Vec<Alias>) {
         self.ranges.know(aliases);
         for observation in observations {
+            self.recorder.tally.openings.note(observation);
             self.window.insert(observation);
         }
     }

@@ -7,6 +7,7 @@ use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
 use crate::base::blocks::{Blocks, Sums};
 use crate::base::histogram::Histogram;
 use crate::base::latencies::Latencies;
+use crate::base::strata::Cell;
 use crate::matching::FrameId;
 use crate::matching::Matched;
 use crate::matching::counts::totals::Bins;
@@ -233,6 +234,10 @@ impl<'py> IntoPyObject<'py> for &Blocks {
         let squares = |one: &Sums| one.sum_of_squares as f64;
         let block = |at: usize| i64::try_from(at).unwrap_or(0);
         let values = self.values();
+        let cells = || self.strata().cells();
+        let kind = |kind: usize| i64::try_from(kind).unwrap_or(0);
+        #[expect(clippy::cast_precision_loss, reason = "a variance needs no more")]
+        let cell_squares = |(_, cell): (usize, &Cell)| cell.sum_of_squares as f64;
         record!(py, "blocks", "CountedBlocks", {
             n: counts(py, sums().map(|one| one.n))?,
             sum_ns: ints(py, sums().map(|one| total(one.sum_ns)))?,
@@ -240,6 +245,13 @@ impl<'py> IntoPyObject<'py> for &Blocks {
             bin_of: ints(py, values.iter().map(|(at, _, _)| block(*at)))?,
             middles_ns: floats(py, values.iter().map(|(_, value, _)| *value))?,
             counts: ints(py, values.iter().map(|(_, _, n)| (*n).into()))?,
+            strata: record!(py, "blocks", "Strata", {
+                kind: ints(py, cells().map(|(of, _)| kind(of)))?,
+                at: ints(py, cells().map(|(_, cell)| cell.at.into()))?,
+                n: ints(py, cells().map(|(_, cell)| cell.n.into()))?,
+                sum_ns: ints(py, cells().map(|(_, cell)| cell.sum_ns))?,
+                sum_of_squares: floats(py, cells().map(cell_squares))?,
+            })?,
         })
     }
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pcaplat.model.blocks import BlockTimes, CountedBlocks
+from pcaplat.model.blocks import BlockTimes, CountedBlocks, Strata
 from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.matched import EndCounts, LateCounts, LinkCounts, UndecidedCounts
 from pcaplat.stages.align import align
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HISTOGRAM = Distribution(2, 30, 500.0, 10, 20, [10.0, 20.0], [1, 1])
 EMPTY = Distribution(0, 0, 0.0, 0, 0, [], [])
 INTS, FLOATS = np.zeros(0, np.int64), np.zeros(0)
-NO_BLOCKS = CountedBlocks(INTS, INTS, FLOATS, INTS, FLOATS, INTS)
+NO_BLOCKS = CountedBlocks(INTS, INTS, FLOATS, INTS, FLOATS, INTS, Strata.none())
 TIMES = BlockTimes(START_NS, START_NS + 1_000_000_000)
 NO_ENDS = EndCounts(0, EMPTY, 0, 0, 0, [])
 NOTHING = LinkCounts(

@@ -50,7 +50,8 @@ impl ByteLatencies {
             Spill::create(&self.directory, &name)
         });
         if let Ok(spill) = spill {
-            spill.write([cut.up.t_ns, raw_ns]);
+            // bytes are of no kind of packets
+            spill.write([cut.up.t_ns, raw_ns, 0]);
         }
     }
 
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!((first.n, first.histogram.sum_ns), (2, 600));
         assert_eq!((last.n, last.histogram.n), (1, 0));
         let spilled = std::fs::read(&last.spills[0]).unwrap();
-        assert_eq!(spilled, [100_i64, 300].map(i64::to_le_bytes).concat());
+        assert_eq!(spilled, [100_i64, 300, 0].map(i64::to_le_bytes).concat());
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod byte_latency;
 pub mod causality;
 pub(crate) mod match_rows;
 pub(crate) mod min_delay;
+pub(crate) mod openings;
 pub(crate) mod reordering;
 pub mod segment_rows;
 pub(crate) mod segment_way;
@@ -12,10 +13,12 @@ pub mod totals;
 pub mod undecided;
 
 use crate::base::error::Result;
+use crate::identity::traffic_kind::TrafficKind;
 use crate::matching::counts::byte_latency::ByteLatencies;
 use crate::matching::counts::causality::Earliest;
 use crate::matching::counts::match_rows::Rows;
 use crate::matching::counts::min_delay::LeastDelays;
+use crate::matching::counts::openings::Openings;
 use crate::matching::counts::segment_rows::{SegmentRow, SegmentRows};
 use crate::matching::counts::segment_way::SegmentWays;
 use crate::matching::counts::steps::{missing_branches, steps};
@@ -57,6 +60,7 @@ pub(crate) struct Tally {
     ends: ByteLatencies,
     crossings: SegmentRows,
     pub(crate) rows: Rows,
+    pub(crate) openings: Openings,
     topology: Arc<Topology>,
 }
 
@@ -93,6 +97,7 @@ impl Tally {
             ends: ByteLatencies::new(directory, partition),
             crossings: SegmentRows::new(directory, partition, keep)?,
             rows: Rows::new(directory, partition, keep.rows)?,
+            openings: Openings::default(),
             topology: Arc::new(Topology::new(&plan)),
             plan,
         })
@@ -118,13 +123,14 @@ impl Tally {
         if self.has_way(first, observations, direction) {
             let bounds_clocks = self.least.is_bound_by(&self.plan, first);
             let whole = self.whole_of(observations);
+            let kind = self.openings.kind_of(first);
             for pair in steps(topology.along(direction), observations).chain(whole) {
                 if bounds_clocks {
                     self.least.note(&self.plan, direction, pair);
                 }
                 crossed |= match self.whole_between(pair) {
                     Some(whole) if !self.is_watched(direction, observations) => whole.bit(),
-                    _ => self.count_pair(pair, folded),
+                    _ => self.count_pair(pair, kind, folded),
                 };
             }
         }
@@ -261,7 +267,7 @@ impl Tally {
         (up, down): (&Observation, &Observation),
         is_overtaken: bool,
     ) {
-        let Some(crossing) = self.add_pair(up, down, 0) else {
+        let Some(crossing) = self.add_pair((up, down), up.evidence.kind, 0) else {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
@@ -339,9 +345,14 @@ impl Tally {
     }
 
     /// Counts one pair of observations and returns the bit of the segment it crossed.
-    fn count_pair(&mut self, (up, down): (&Observation, &Observation), folded: &Folded) -> u128 {
+    fn count_pair(
+        &mut self,
+        (up, down): (&Observation, &Observation),
+        kind: TrafficKind,
+        folded: &Folded,
+    ) -> u128 {
         let n_copies = folded.n_made_between(up, down);
-        let Some(crossing) = self.add_pair(up, down, n_copies) else {
+        let Some(crossing) = self.add_pair((up, down), kind, n_copies) else {
             return 0;
         };
         if let Some(way) = self.ways.of(up, down) {
@@ -357,8 +368,8 @@ impl Tally {
     /// Adds a pair to what is counted of its link, and returns that.
     fn add_pair(
         &mut self,
-        up: &Observation,
-        down: &Observation,
+        (up, down): (&Observation, &Observation),
+        kind: TrafficKind,
         n_copies: u64,
     ) -> Option<LinkCrossing> {
         let way = self.ways.of(up, down)?;
@@ -370,10 +381,10 @@ impl Tally {
         tally.n_duplicated += n_copies;
         let mut took_ns = raw_ns;
         if way.is_exact {
-            tally.time(self.plan.blocks.block_of(up.aligned_ns), raw_ns);
+            tally.time(kind, self.plan.blocks.place_of(up.aligned_ns), raw_ns);
         } else {
             took_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-            way.spill([up.t_ns, raw_ns]);
+            way.spill([up.t_ns, raw_ns, kind.number().into()]);
             tally.took_sum_ns += i128::from(took_ns);
         }
         tally.note_delay(took_ns, way.is_late(took_ns));
@@ -386,6 +397,7 @@ impl Tally {
             way.reordering.settle(until_ns);
             self.crossings.take(&mut way.reordering.kept);
         }
+        self.openings.forget(until_ns);
     }
 
     /// The counts but for the losses, which need those of all partitions.

@@ -46,9 +46,9 @@ impl SegmentWay {
         self.late_edge.is_passed(self.is_exact, took_ns)
     }
 
-    /// Keeps when a packet left, and the raw difference.
+    /// Keeps when a packet left, the raw difference, and its kind of traffic.
     #[inline]
-    pub(crate) fn spill(&mut self, row: [i64; 2]) {
+    pub(crate) fn spill(&mut self, row: [i64; 3]) {
         if let Some(raw) = &mut self.raw {
             raw.write(row);
         }

@@ -120,7 +120,7 @@ fn only_surveyed_packets_with_a_direction_bound_clocks() {
     );
     assert_eq!(
         std::fs::metadata(&totals.spills[0][0][0]).unwrap().len(),
-        5 * 16
+        5 * 24
     );
     std::fs::remove_dir_all(folder).unwrap();
 }

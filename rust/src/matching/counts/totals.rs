@@ -1,7 +1,8 @@
 //! Counts: latencies per segment and direction, loss, copies, reordering.
 
-use crate::base::blocks::Blocks;
+use crate::base::blocks::{Blocks, Place};
 use crate::base::histogram::Histogram;
+use crate::identity::traffic_kind::TrafficKind;
 pub use crate::matching::counts::min_delay::MinDelay;
 use crate::matching::counts::reordering::Reordered;
 use crate::matching::counts::segment_rows::SegmentRowFiles;
@@ -106,11 +107,11 @@ pub struct Totals {
 }
 
 impl LinkTally {
-    /// Counts a latency, and in which block of time it was.
+    /// Counts a latency, of which kind of traffic it was, and when.
     #[inline]
-    pub(crate) fn time(&mut self, block: usize, latency_ns: i64) {
+    pub(crate) fn time(&mut self, kind: TrafficKind, place: Place, latency_ns: i64) {
         self.histogram.add(latency_ns);
-        self.blocks.add(block, latency_ns);
+        self.blocks.add_of_kind(kind.number(), place, latency_ns);
     }
 
     /// Counts how long a pair took, and whether that is longer than most.

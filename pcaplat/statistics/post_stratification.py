@@ -1,0 +1,165 @@
+"""Post-stratification: how sure the mean of mixed traffic is, for the mix of packets that was seen.
+
+Packets of a kind scatter about a mean of their own. Where a run has one kind after another, blocks
+of time differ by what is in them, which says nothing of how sure the mean of just these packets is.
+What does is how the cells of each kind scatter about its own mean. Kinds are weighed by the shares
+that were seen, so that these are no error.
+
+Source: D. Holt and T. M. F. Smith, Post Stratification, 1979. Why so: docs/method/summarize.md.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import inf, isfinite, sqrt
+
+import numpy as np
+
+from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.blocks import CELLS_OF_BLOCK
+from pcaplat.records import dataclass
+from pcaplat.statistics.intervals import LEAST_BLOCKS, blocking
+
+LEAST_ALONE, LEAST_CELLS = 64, 2 * LEAST_BLOCKS
+"""Connections with fewer cells join others of their family, and families others of the run."""
+
+UNKNOWN_LIKENESS = 1.5**2
+"""So many times the variance of independent cells a kind has that is too small to tell likeness."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Packets of one kind, cell by cell of its own time, ascending; its cells are equally long.
+
+    `at` is where each begins, in shortest cells of the run. Kinds of a `family` are what some
+    connections have of the same.
+    """
+
+    family: int
+    at: Ints
+    n: Ints
+    sum_ns: Floats
+    sum_of_squares: Floats
+
+    @classmethod
+    def joined(cls, several: Sequence["Stratum"]) -> "Stratum":
+        """Put the cells of several in order."""
+        at = np.concatenate([one.at for one in several])
+        order = np.argsort(at, kind="stable")
+        columns = (
+            np.concatenate([getattr(one, name) for one in several])[order]
+            for name in ("n", "sum_ns", "sum_of_squares")
+        )
+        return cls(several[0].family, at[order], *columns)
+
+    def influence(self, n_all: int) -> Floats:
+        """What each cell adds to the error of the mean of all; sums to 0."""
+        mean = self.sum_ns.sum() / self.n.sum()
+        return np.asarray((self.sum_ns - mean * self.n) / n_all, np.float64)
+
+    def alone(self, n_all: int) -> float:
+        """Variance that it adds, were packets independent."""
+        n = self.n.sum()
+        squares = self.sum_of_squares.sum() - self.sum_ns.sum() ** 2 / n
+        return max(float(squares), 0.0) / n_all**2
+
+
+@dataclass(frozen=True)
+class StratifiedError:
+    """Standard error of a mean on `df` degrees of freedom; `alone`, were packets independent.
+
+    `n_times` is how many autocorrelation times the run holds; infinite without likeness.
+    """
+
+    se: float
+    df: float
+    alone: float
+    n_times: float
+
+
+@dataclass(frozen=True)
+class _Source:
+    variance: float
+    df: float
+    n_times: float
+
+
+def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> StratifiedError | None:
+    """Take the error of the sum of the means of one direction, or of both.
+
+    Args:
+        sides: The kinds of each direction.
+        n_blocks: Blocks that the run has.
+
+    Returns:
+        None where there are too few packets of all kinds.
+    """
+    sources: list[_Source] = []
+    influence, alone = np.zeros(n_blocks), 0.0
+    for kinds in sides:
+        n_all = int(sum(one.n.sum() for one in kinds))
+        strata = _large_enough(kinds)
+        alone += sum(one.alone(n_all) for one in strata)
+        for one in strata:
+            blocks = one.at // CELLS_OF_BLOCK
+            influence += np.bincount(blocks, one.influence(n_all), n_blocks)
+        sources += [_source(one, n_all) for one in strata]
+    together = _of_blocks(influence)
+    if together is None or not sources:
+        return None
+    apart = _sum(sources)
+    # kinds that are seen at the same time may share what makes them slow
+    more = max((apart, together), key=lambda one: one.variance)
+    n_times = min(apart.n_times, together.n_times)
+    return StratifiedError(sqrt(more.variance), more.df, sqrt(alone), n_times)
+
+
+def _large_enough(strata: Iterable[Stratum]) -> list[Stratum]:
+    """Join kinds of too few cells: those of a family first, and small families in one."""
+    large: list[Stratum] = []
+    families: dict[int, list[Stratum]] = {}
+    for one in strata:
+        if len(one.n) >= LEAST_ALONE:
+            large.append(one)
+        else:
+            families.setdefault(one.family, []).append(one)
+    joined = [Stratum.joined(some) for some in families.values()]
+    small = [one for one in joined if len(one.n) < LEAST_CELLS]
+    large += [one for one in joined if len(one.n) >= LEAST_CELLS]
+    return [*large, Stratum.joined(small)] if small else large
+
+
+def _source(stratum: Stratum, n_all: int) -> _Source:
+    influence = stratum.influence(n_all)
+    found = _of_blocks(influence)
+    if found is not None:
+        return found
+    n_pairs = len(influence) // 2
+    if n_pairs < LEAST_BLOCKS:
+        # as if all its packets were one
+        whole = stratum.alone(n_all) * float(stratum.n.sum())
+        return _Source(whole, max(float(stratum.n.sum()) - 1, 1.0), inf)
+    pairs = influence[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
+    spread = float(pairs @ pairs) * n_pairs / (n_pairs - 1)
+    variance = max(spread, stratum.alone(n_all)) * UNKNOWN_LIKENESS
+    return _Source(variance, n_pairs - 1, inf)
+
+
+def _of_blocks(influence: Floats) -> _Source | None:
+    blocks = blocking(influence)
+    if blocks is None:
+        return None
+    n = len(influence) // blocks.length
+    sums = influence[: n * blocks.length].reshape(n, blocks.length).sum(axis=1)
+    spread = float(sums @ sums) * n / (n - 1)
+    return _Source(max(spread, blocks.se**2), n - 1, blocks.n_times)
+
+
+def _sum(sources: Sequence[_Source]) -> _Source:
+    """Add up sources that do not depend on each other; freedom and times by Satterthwaite."""
+    total = sum(one.variance for one in sources)
+    if not total:
+        return _Source(0.0, inf, inf)
+    shares = [(one.variance / total) ** 2 for one in sources]
+    df = 1 / sum(share / one.df for share, one in zip(shares, sources, strict=True))
+    alike = [share / one.n_times for share, one in zip(shares, sources, strict=True)]
+    slow = sum(each for each in alike if isfinite(each))
+    return _Source(total, df, 1 / slow if slow else inf)

@@ -1,0 +1,164 @@
+"""How often the interval of the mean of mixed traffic holds the truth, which is known.
+
+`python -m tests.studies.mixed_traffic_studies 1000` prints the table of
+docs/evaluation/coverage.md.
+Latencies are simulated; the truth is the mean of the kinds' means, by the shares that were sent.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.signal import lfilter  # type: ignore[import-untyped]
+from scipy.special import ndtr  # type: ignore[import-untyped]
+
+from pcaplat.metrics.means import of_means
+from pcaplat.model.blocks import CELLS_OF_BLOCK, KINDS_OF_FAMILY, N_BLOCKS, Blocks, Strata
+from tests.support.runs import FAR, NEAR, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+MOST_CELLS = 256
+MEANS_NS = (4_000.0, 7_000.0, 11_000.0, 32_000.0)
+SPEEDS = (1.0, 1.0, 0.02, 0.2, 0.3)
+"""How far apart packets are in each phase, and where all kinds take turns."""
+
+
+def _exponential(u: Floats) -> Floats:
+    return np.asarray(1 - 0.3 * np.log1p(-u)) / 1.3
+
+
+def _heavy(u: Floats) -> Floats:
+    return np.asarray(1 + 0.2 * (1 - u) ** (-1 / 3)) / 1.3
+
+
+def _bimodal(u: Floats) -> Floats:
+    return np.where(u < 0.7, 1.0, 1.6) / 1.18
+
+
+RUNS = ((400, 1), (2_000, 1), (2_000, 10), (2_000, 40), (2_000, 100), (2_000, 300))
+"""Packets, and the time over which they are alike."""
+
+SHAPES: dict[str, Callable[[Floats], Floats]] = {
+    "exponential": _exponential,
+    "heavy tail": _heavy,
+    "two modes": _bimodal,
+}
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Kinds in phases or at once; `time` is their autocorrelation time, in packets of all kinds.
+
+    With a shared load, half of the variance of every kind is common to what is sent near by.
+    """
+
+    shape: str
+    n: int
+    time: float
+    in_phases: bool
+    shares_load: bool
+    n_kinds: int = len(MEANS_NS)
+
+
+def strata_of(t_ns: Ints, kinds: Ints, values: Floats, start_ns: int, length_ns: int) -> Strata:
+    """Count as rust/src/base/strata.rs does."""
+    shortest = (t_ns - start_ns) * CELLS_OF_BLOCK // length_ns
+    columns: list[list[Ints | Floats]] = []
+    for kind in np.unique(kinds):
+        of, mine = shortest[kinds == kind], values[kinds == kind]
+        n_doubled = 0
+        while len(np.unique(of >> n_doubled)) > MOST_CELLS:
+            n_doubled += 1
+        at, cell, n = np.unique(of >> n_doubled, return_inverse=True, return_counts=True)
+        sums, squares = np.bincount(cell, mine), np.asarray(np.bincount(cell, mine**2), np.float64)
+        columns.append([np.full(len(at), kind), at << n_doubled, n, sums, squares])
+    kind, at, n, sums, squares = (np.concatenate(some) for some in zip(*columns, strict=True))
+    return Strata(kind.astype(np.int64), at.astype(np.int64), n, sums.astype(np.int64), squares)
+
+
+def blocks_of(t_ns: Ints, kinds: Ints, values: Floats) -> Blocks:
+    """What the core keeps of a run, but for histograms."""
+    length_ns = int(-(-(t_ns[-1] - t_ns[0] + 1) // N_BLOCKS))
+    block = (t_ns - t_ns[0]) // length_ns
+    n = np.bincount(block, minlength=N_BLOCKS)
+    sums = np.bincount(block, values, N_BLOCKS).astype(np.int64)
+    squares = np.asarray(np.bincount(block, values**2, N_BLOCKS), np.float64)
+    strata = strata_of(t_ns, kinds, values, int(t_ns[0]), length_ns)
+    no_bins = np.zeros(0, np.int64)
+    return Blocks(
+        int(t_ns[0]), length_ns, n, sums, squares, no_bins, np.zeros(0), no_bins, strata=strata
+    )
+
+
+def _alike(n: int, time: float, chance: np.random.Generator) -> Floats:
+    phi = (time - 1) / (time + 1)
+    white = chance.normal(size=n) * np.sqrt(1 - phi**2)
+    white[:1] = chance.normal(size=min(n, 1))
+    return np.asarray(lfilter([1.0], [1.0, -phi], white))
+
+
+def simulate(mix: Mix, seed: int) -> tuple[Blocks, float]:
+    """A run, and the truth of its mean."""
+    chance = np.random.default_rng([seed, mix.n])
+    n_kinds = mix.n_kinds
+    kinds = chance.integers(0, n_kinds + 1, mix.n)
+    phases = np.sort(kinds) if mix.in_phases else np.full(mix.n, n_kinds)
+    kinds = np.where(phases == n_kinds, chance.integers(0, n_kinds, mix.n), phases)
+    speed = np.array([*SPEEDS[:n_kinds], SPEEDS[-1]])[phases]
+    t_ns = np.cumsum(1 + chance.exponential(100_000, mix.n) * speed).astype(np.int64)
+    load = _alike(mix.n, mix.time, chance)
+    values = np.zeros(mix.n)
+    for kind in range(n_kinds):
+        mine = kinds == kind
+        time = max(mix.time if mix.in_phases else mix.time / n_kinds, 1.0)
+        z = _alike(int(mine.sum()), time, chance)
+        if mix.shares_load:
+            z = (z + load[mine]) / np.sqrt(2)
+        values[mine] = MEANS_NS[kind] * SHAPES[mix.shape](np.asarray(ndtr(z)))
+    values = np.round(values)
+    truth = float(np.mean(np.array(MEANS_NS)[kinds]))
+    return blocks_of(t_ns, kinds * KINDS_OF_FAMILY, values), truth
+
+
+def study(mix: Mix, seeds: range) -> tuple[int, int, float]:
+    """How many runs have an interval, how many of these hold the truth, and the mean half-width."""
+    printed, held, widths = 0, 0, []
+    run = run_of(np.ones(10), np.ones(10))
+    for seed in seeds:
+        blocks, truth = simulate(mix, seed)
+        found = of_means(run, (NEAR, FAR), [blocks])
+        if found.why or found.within is None:
+            continue
+        lo, hi = found.within.interval(0.95)
+        printed, held = printed + 1, held + (lo <= truth <= hi)
+        widths.append((hi - lo) / 2)
+    return printed, held, float(np.mean(widths)) if widths else np.inf
+
+
+def main(n_seeds: int) -> None:
+    """Print the table."""
+    columns = ("latencies", "n, similar over", "phases", "phases, one load", "at once", "one load")
+    lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+    for shape, (n, time) in product(SHAPES, RUNS):
+        cells = []
+        for in_phases, shares_load in product((True, False), (False, True)):
+            mix = Mix(shape, n, time, in_phases=in_phases, shares_load=shares_load)
+            printed, held, _ = study(mix, range(n_seeds))
+            cells.append(f"{100 * held / max(printed, 1):.1f} ({100 * printed / n_seeds:.0f})")
+        lines.append(f"| {shape} | {n:,}, {time} | {' | '.join(cells)} |")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
