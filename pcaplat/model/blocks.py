@@ -67,7 +67,7 @@ Key = tuple[str, str, str]
 
 
 CELLS_OF_BLOCK = 4096
-"""Shortest cells of a block (rust/src/base/strata.rs)."""
+"""Shortest cells of a block (rust/src/base/blocks/strata.rs)."""
 
 KINDS_OF_FAMILY = 8
 """Numbers of kinds that differ by connection alone (rust/src/identity/traffic_kind.rs)."""

@@ -151,7 +151,7 @@ def common_time(run: Path) -> tuple[int, int]:
 
 
 def there_and_back_ns(run: Path) -> float:
-    """Mean forward plus mean reverse between the VMs, without a twentieth of the run at each end."""
+    """Mean forward plus mean reverse between the VMs, without a twentieth at either end."""
     near, far = (seen_at(run, point) for point in ("host1-vm", "host2-vm"))
     start_ns, end_ns = common_time(run)
     length_ns = -(-(end_ns - start_ns) // 256)

@@ -72,7 +72,7 @@ class Mix:
 
 
 def strata_of(t_ns: Ints, kinds: Ints, values: Floats, start_ns: int, length_ns: int) -> Strata:
-    """Count as rust/src/base/strata.rs does."""
+    """Count as rust/src/base/blocks/strata.rs does."""
     shortest = (t_ns - start_ns) * CELLS_OF_BLOCK // length_ns
     columns: list[list[Ints | Floats]] = []
     for kind in np.unique(kinds):

@@ -4,9 +4,11 @@
 //! latencies are few, the latencies themselves. They merge by addition, so that neither threads nor
 //! the order of files change a figure.
 
+pub mod strata;
+
 use crate::base::histogram::{FEW, bin, middle_ns};
-use crate::base::strata::{CELLS_OF_BLOCK_BITS, Strata};
 use serde::{Deserialize, Serialize};
+use strata::{CELLS_OF_BLOCK_BITS, Strata};
 
 /// How many blocks a run has.
 pub const N_BLOCKS: usize = 256;

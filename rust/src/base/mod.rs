@@ -19,5 +19,4 @@ pub mod latencies;
 pub mod panics;
 pub mod piecewise;
 pub(crate) mod spill;
-pub mod strata;
 pub(crate) mod tlv;

@@ -26,7 +26,7 @@ const ROLE_AT: u32 = SIZE_AT + SIZE_BITS;
 /// What a packet is to its exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
-enum Role {
+enum PlaceInExchange {
     /// No IP packet.
     Frame,
     /// SYN, with or without ACK.
@@ -50,13 +50,15 @@ impl TrafficKind {
     #[inline]
     pub fn of(packet: &Packet, message: MessageKind, range: StreamBytes) -> Self {
         let role = match packet.protocol {
-            _ if packet.ip_version == 0 => Role::Frame,
-            TCP if matches!(message, MessageKind::Syn | MessageKind::SynAck) => Role::Handshake,
-            TCP if range.has_bytes() => Role::Data,
-            TCP => Role::Control,
-            UDP => Role::Datagram,
-            ICMP | ICMPV6 => Role::Icmp,
-            _ => Role::Other,
+            _ if packet.ip_version == 0 => PlaceInExchange::Frame,
+            TCP if matches!(message, MessageKind::Syn | MessageKind::SynAck) => {
+                PlaceInExchange::Handshake
+            }
+            TCP if range.has_bytes() => PlaceInExchange::Data,
+            TCP => PlaceInExchange::Control,
+            UDP => PlaceInExchange::Datagram,
+            ICMP | ICMPV6 => PlaceInExchange::Icmp,
+            _ => PlaceInExchange::Other,
         };
         // a client's port is the higher one
         let is_from_client = packet.src_port > packet.dst_port;
@@ -69,14 +71,14 @@ impl TrafficKind {
     #[must_use]
     #[inline]
     pub fn is_data(self) -> bool {
-        self.0 >> ROLE_AT == Role::Data as u16
+        self.0 >> ROLE_AT == PlaceInExchange::Data as u16
     }
 
     /// The same, of the first data of a side.
     #[must_use]
     pub fn first(self) -> Self {
         let rest = self.0 & ((1 << ROLE_AT) - 1);
-        Self((Role::FirstData as u16) << ROLE_AT | rest)
+        Self((PlaceInExchange::FirstData as u16) << ROLE_AT | rest)
     }
 
     /// As a number.

@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
             return self.leave(frame, Some(point), Status::Excluded, None);
         }
         let placed = self.datagrams.place(packet, frame.bytes, identity);
-        let tuple = identity.unaddressed.tuple_hash;
+        let told = (identity.unaddressed.tuple_hash, identity.message.kind);
         let observation = Observation {
             key: identity.key,
             flow: identity.flow,
@@ -148,13 +148,7 @@ impl<'a> Stage<'a> {
             toward: identity.toward,
             directed: identity.directed,
             range: placed.range,
-            evidence: Evidence::of(
-                self.plan,
-                packet,
-                tuple,
-                placed.range,
-                identity.message.kind,
-            ),
+            evidence: Evidence::of(self.plan, packet, told, placed.range),
             message: identity.message,
         };
         // the high bits choose: the low ones are the partition's own hash table's

@@ -63,9 +63,8 @@ impl Evidence {
     pub(crate) fn of(
         plan: &Plan,
         packet: &Packet,
-        leg: u64,
+        (leg, message): (u64, MessageKind),
         range: StreamBytes,
-        message: MessageKind,
     ) -> Self {
         let last = packet.n_layers.checked_sub(1);
         let last = last.and_then(|last| packet.layers.get(last));

@@ -4,10 +4,10 @@ pub(super) mod sliced;
 
 use super::record::{counts, floats, ints, record, records};
 use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
+use crate::base::blocks::strata::Cell;
 use crate::base::blocks::{Blocks, Sums};
 use crate::base::histogram::Histogram;
 use crate::base::latencies::Latencies;
-use crate::base::strata::Cell;
 use crate::matching::FrameId;
 use crate::matching::Matched;
 use crate::matching::counts::totals::Bins;

@@ -66,7 +66,7 @@ fn a_packet_says_why_it_may_not_be_matched() {
     let of = |packet: &Packet, is_short, range| {
         let mut plan = path(2);
         plan.is_short = vec![is_short; 9];
-        Evidence::of(&plan, packet, 5, range, MessageKind::None).traits()
+        Evidence::of(&plan, packet, (5, MessageKind::None), range).traits()
     };
     let (udp, esp) = (read(17), read(50));
     assert_eq!(of(&udp, false, StreamBytes::NONE), 0);
