@@ -18,6 +18,9 @@ RUST := $(shell find rust/src -name '*.rs')
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
+# what is built names no path of the machine that builds it
+REMAP := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates --remap-path-prefix=$(CURDIR)=pcaplat
+
 .PHONY: build demo test test-slow check bench bench-compare fuzz docs site wheel accuracy invariance format lock vendor
 build: .venv/built
 
@@ -28,6 +31,7 @@ build: .venv/built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
+.venv/built: export RUSTFLAGS += $(REMAP)
 .venv/built: .venv/installed pyproject.toml rust/Cargo.toml rust/Cargo.lock $(RUST)
 	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
 	@echo "Building the native core (a minute or two the first time)"
@@ -82,8 +86,7 @@ site: build
 	@echo "The site is out/site/index.html"
 
 # a wheel for Linux with glibc 2.17 and later, without paths of this machine, and the source archive
-wheel: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates
-wheel: export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=pcaplat
+wheel: export RUSTFLAGS += $(REMAP)
 wheel:
 	@$(PYTHON) -m venv out/release
 	@out/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r release.lock

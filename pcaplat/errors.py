@@ -404,6 +404,13 @@ class EngineError(PcaplatError):
     """An engine failed; the cause is chained."""
 
     @classmethod
+    def unknown(cls, name: str, known: list[str]) -> "EngineError":
+        """Say which engines there are."""
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? There are" if near else "there are"
+        return cls(f"--engine {name}: there is no such engine; {hint}: {', '.join(known)}")
+
+    @classmethod
     def not_sliced(cls) -> "EngineError":
         """Refuse for the local engine what is of others."""
         return cls(

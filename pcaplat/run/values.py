@@ -73,17 +73,17 @@ def parse_names(option: str, text: str) -> list[str]:
 
 
 def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[str]:
-    """Read every "A,B", or "all", which stands for all groups.
+    """Read every "A,B", or "all"; names are looked up also where "all" stands beside them.
 
     Example:
         >>> parse_groups("--same-clock", ["a,b", "c,d"]), parse_groups("--same-clock", ["all"])
         ([['a', 'b'], ['c', 'd']], ['all'])
     """
     groups = [parse_names(option, text) for text in texts]
-    if ["all"] in groups:
-        return ["all"]
+    if all(group == ["all"] for group in groups):
+        return ["all"] if groups else []
     for group in groups:
-        if len(set(group)) == 1:
+        if len(set(group)) == 1 and group != ["all"]:
             raise InputError.clock_of_nobody(",".join(group))
     return groups
 

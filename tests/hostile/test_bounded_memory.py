@@ -127,7 +127,6 @@ def test_memory_is_bounded(
     assert peak_mb(*files, *output) <= MOST_MB
 
 
-@pytest.mark.xfail(strict=True, reason="issue 23, number 5: 1.6 GB with equal packets")
 @pytest.mark.slow
 def test_memory_is_bounded_where_packets_of_one_instant_are_equal(tmp_path: Path) -> None:
     files = captures(tmp_path, equal(N), 100)

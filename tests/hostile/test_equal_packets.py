@@ -34,4 +34,28 @@ def test_packets_that_equal_each_other_in_one_instant_are_none_of_each_other(
     assert segment["n"] == N_PLAIN
     assert segment["mean_ns"] == segment["max_ns"] == DELAY_NS
     assert matching["n_matched"] == 2 * N_PLAIN
-    assert matching["n_frames"] == 2 * (N_PLAIN + N_EQUAL)
+    assert matching["n_ambiguous"] == 2 * N_EQUAL
+
+
+@pytest.mark.parametrize("share", [2, 10])
+def test_equal_packets_at_one_pace_are_not_paired_with_their_neighbours(
+    tmp_path: Path, share: int
+) -> None:
+    """Each takes as long as any other, and as long as the gap to the next may be, or half of it."""
+    for gap_ns in (DELAY_NS, 2 * DELAY_NS, 4 * DELAY_NS):
+        sent = [
+            (START_NS + i * gap_ns, ip(HERE, THERE, UDP, *numbered(i, share))) for i in range(2_000)
+        ]
+        paths = [tmp_path / "near.pcap", tmp_path / "far.pcap"]
+        for path, delay_ns in zip(paths, [0, DELAY_NS], strict=True):
+            write_pcap(path, [(t_ns + delay_ns, frame) for t_ns, frame in sent])
+        with pcaplat.merge(paths, same_clock=["all"]) as result:
+            matches = result.matches.collect()
+        assert matches.height >= 2_000 // share
+        assert (matches["up_frame"] == matches["down_frame"]).all()
+
+
+def numbered(i: int, share: int) -> tuple[int, int, bytes]:
+    """One in so many says which it is, the others are equal."""
+    number = i + 1 if i % share == 0 else 0
+    return number, 64, udp((5000, 6000), b"%08d" % number)

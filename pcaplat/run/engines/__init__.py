@@ -96,6 +96,6 @@ def engine(text: str, n_slices: int | None = None) -> Engine:
     """
     name, _, place = text.partition(":")
     if name not in ENGINES:
-        raise EngineError(f"there is no engine {name!r}; there are: {', '.join(ENGINES)}")
+        raise EngineError.unknown(name, [*ENGINES])
     module = importlib.import_module(f"pcaplat.run.engines.{ENGINES[name]}")
     return cast("Engine", module.made(place, n_slices))

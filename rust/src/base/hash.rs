@@ -52,6 +52,13 @@ impl Seed {
         self.0
     }
 
+    /// Folds a part into a digest, as [`fold`] does for everybody.
+    #[inline]
+    pub(crate) fn fold(self, digest: u64, part: u64) -> u64 {
+        let [start, mask] = self.0;
+        product(digest ^ part ^ start, digest.rotate_left(32) ^ mask)
+    }
+
     /// The digest of many octets.
     #[inline]
     pub(crate) fn digest(self, bytes: &[u8]) -> u64 {

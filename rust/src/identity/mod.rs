@@ -139,14 +139,38 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) 
 #[must_use]
 #[inline]
 pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
-    let prefix = prefixes.get(class(packet)).map_or(0, |n| *n as usize);
+    let prefix = prefix_of(packet, prefixes);
     let transport = packet.transport(bytes);
     let transport = transport.get(..prefix).unwrap_or(transport);
     if packet.ip_version == 0 {
         of_ethernet(packet, bytes, transport, seed)
     } else {
-        of_ip(packet, bytes, transport, prefix >= 4, seed)
+        of_ip(packet, bytes, transport, prefix >= PORT_BYTES, seed)
     }
+}
+
+/// Ports are the first octets of what they are in.
+const PORT_BYTES: usize = 4;
+
+#[inline]
+fn prefix_of(packet: &Packet, prefixes: &Prefixes) -> usize {
+    prefixes.get(class(packet)).map_or(0, |n| *n as usize)
+}
+
+/// A digest of who sent a packet to whom. Flows are named without a key, for translations are learned by
+/// these names: addresses can be made whose names are equal. Where nothing is translated, this keeps them
+/// apart.
+#[inline]
+pub(crate) fn ends_digest(packet: &Packet, prefixes: &Prefixes, seed: Seed) -> u64 {
+    let has_ports = prefix_of(packet, prefixes) >= PORT_BYTES;
+    let port = |port: i32| if has_ports { port.cast_unsigned() } else { 0 };
+    let mut octets = [0; 40];
+    let (addresses, ports) = octets.split_at_mut(32);
+    let (src, dst) = addresses.split_at_mut(16);
+    src.copy_from_slice(&packet.src.to_ne_bytes());
+    dst.copy_from_slice(&packet.dst.to_ne_bytes());
+    ports.copy_from_slice(&two(port(packet.src_port), port(packet.dst_port)).to_ne_bytes());
+    seed.digest(&octets)
 }
 
 /// Who talks to whom, direction ignored; ports are -1 where they are not known.

@@ -25,7 +25,7 @@ pub struct Unaddressed {
 impl Unaddressed {
     #[inline]
     pub(crate) fn of(packet: &Packet, transport: &[u8], flow_key: &FlowKey, seed: Seed) -> Self {
-        let stable = Stable::of(packet, transport);
+        let stable = Stable::of(packet, transport, seed);
         let kind = TranslationKind::of(packet, transport);
         // an echo's identifier stands for its ports (RFC 5508 §3.1)
         let tuple_hash = match kind {
@@ -116,14 +116,14 @@ struct Stable<'a> {
 
 impl<'a> Stable<'a> {
     #[inline]
-    fn of(packet: &Packet, transport: &'a [u8]) -> Self {
+    fn of(packet: &Packet, transport: &'a [u8], seed: Seed) -> Self {
         let from = |at: usize| Self {
             body: transport.get(at..).unwrap_or(&[]),
             ..Self::default()
         };
         let is_headed = packet.fragment >> 1 == 0;
         match packet.protocol {
-            TCP if is_headed => Self::of_tcp(transport),
+            TCP if is_headed => Self::of_tcp(transport, seed),
             // RFC 768: length is in the IP header already
             UDP if is_headed => from(8),
             ICMP | ICMPV6 if is_headed => Self::of_icmp(packet, transport),
@@ -169,7 +169,7 @@ impl<'a> Stable<'a> {
 
     /// RFC 9293 §3.1: sequence, acknowledgment; data offset; options up to there.
     #[inline]
-    fn of_tcp(transport: &'a [u8]) -> Self {
+    fn of_tcp(transport: &'a [u8], seed: Seed) -> Self {
         const HEADER_BYTES: usize = 20;
         /// Beyond numbers, options and identification so much tells segments apart for sure.
         const BODY_BYTES: usize = 64;
@@ -187,7 +187,9 @@ impl<'a> Stable<'a> {
         Self {
             numbers,
             code: 0,
-            options: tcp_options::digest(options, acknowledged, fold),
+            options: tcp_options::digest(options, acknowledged, |digest, word| {
+                seed.fold(digest, word)
+            }),
             n_header: u32::try_from(offset).unwrap_or(0),
             body: body.get(..BODY_BYTES).unwrap_or(body),
         }

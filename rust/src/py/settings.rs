@@ -5,6 +5,7 @@ use super::translated::Learned;
 use super::{
     Bound, PyAny, PyAnyMethods, PyBytes, PyRef, PyResult, PyValueError, pyclass, pymethods,
 };
+use crate::base::error::{Error, Result};
 use crate::base::hash::Seed;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
 use crate::reading::Reading;
@@ -92,22 +93,24 @@ impl Settings {
 }
 
 impl Settings {
-    pub(super) fn decoder(&self) -> crate::base::error::Result<Decoder> {
+    pub(super) fn decoder(&self) -> Result<Decoder> {
         let claims = self.decode.iter().map(|text| parse_decode(text));
-        let claims = claims.collect::<crate::base::error::Result<Vec<_>>>()?;
-        Decoder::new(&claims)
+        let claims = claims.collect::<Result<Vec<_>>>();
+        let decoder = claims.and_then(|claims| Decoder::new(&claims));
+        decoder.map_err(|error| of_option("--decode", error))
     }
 
-    pub(super) fn reading(&self) -> crate::base::error::Result<Reading> {
-        let compile = |text: &Option<String>| {
-            text.as_deref()
-                .map(|text| Filter::new(text, self.libpcap.as_deref()))
-                .transpose()
+    pub(super) fn reading(&self) -> Result<Reading> {
+        let compile = |option, text: &Option<String>| {
+            let filter = text
+                .as_deref()
+                .map(|text| Filter::new(text, self.libpcap.as_deref()));
+            filter.transpose().map_err(|error| of_option(option, error))
         };
         Ok(Reading {
             decoder: self.decoder()?,
-            filter: compile(&self.filter)?,
-            filter_outer: compile(&self.filter_outer)?,
+            filter: compile("--filter", &self.filter)?,
+            filter_outer: compile("--filter-outer", &self.filter_outer)?,
             prefixes: self.prefixes,
             seed: Seed::PUBLIC,
             one_in: self.one_in.max(1),
@@ -115,5 +118,13 @@ impl Settings {
             translations: self.translations.clone(),
             times: self.times.clone(),
         })
+    }
+}
+
+/// What makes no sense is told with the option that it was given to.
+fn of_option(option: &str, error: Error) -> Error {
+    match error {
+        Error::Argument(text) => Error::Argument(format!("{option}: {text}")),
+        other => other,
     }
 }

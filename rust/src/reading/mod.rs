@@ -16,9 +16,9 @@ pub use passes::{for_each_file, read_frames};
 pub use progress::Progress;
 
 use crate::base::error::Result;
-use crate::base::hash::Seed;
+use crate::base::hash::{Seed, fold};
 use crate::file::Frame;
-use crate::identity::{Identity, Prefixes, WHOLE, identify, recognise};
+use crate::identity::{Identity, Prefixes, WHOLE, ends_digest, identify, recognise};
 use crate::stamp::{self, FileStamps, Stamped, Stamper, Times};
 use crate::wire::{Decoder, Packet, Predictions};
 use filter::Filter;
@@ -240,6 +240,10 @@ impl Reading {
             };
         }
         let mut identity = how(packet, whole.bytes, &self.prefixes, self.seed);
+        if self.translations.is_none() && packet.ip_version != 0 {
+            let ends = ends_digest(packet, &self.prefixes, self.seed);
+            identity.key = fold(identity.key, ends);
+        }
         if let Some(tenants) = &self.tenants {
             tenants.tell(file, (frame.interface, packet.tunnel_id), &mut identity);
         }

@@ -29,7 +29,7 @@ ONE_EACH = [1] * len(NAMES)
 
 
 def test_an_engine_that_is_not_there_is_named_with_those_that_are() -> None:
-    with pytest.raises(EngineError, match=r"no engine 'abacus'; there are: local, spark"):
+    with pytest.raises(EngineError, match=r"--engine abacus: .*; there are: local, spark"):
         engine("abacus")
 
 

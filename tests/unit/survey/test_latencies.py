@@ -128,6 +128,16 @@ def test_of_few_packets_the_density_is_one_about_them(n: int) -> None:
     assert density[at] > 10 * density[0] > 0
 
 
+@pytest.mark.parametrize("resolution_ns", [1, 1_000, 10_000])
+def test_what_every_packet_takes_is_likelier_than_anything_else(resolution_ns: int) -> None:
+    """All in the band's middle: on the edge of two bins it was of neither."""
+    band = band_of(np.zeros(500, np.int64), resolution_ns)
+    density = np.array(band.density)
+    at = -band.lo_ns * len(density) // (band.hi_ns - band.lo_ns)
+    assert density[at] == pytest.approx(density.max(), rel=0.01)
+    assert density[at] == pytest.approx(density[at - 1])
+
+
 def test_one_spike_does_not_widen_the_band() -> None:
     residual_ns = np.append(np.zeros(1000, np.int64), 9_000_000)
     assert band_of(residual_ns, 1).hi_ns == 302

@@ -213,9 +213,31 @@ def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:
     least, most = residual_ns.min(), residual_ns.max()
     first, last = 2 * least - knots_ns[:1] - resolution_ns, 2 * most - knots_ns[-1:] + resolution_ns
     knots_ns = np.concatenate([first, knots_ns, last])
-    below = np.linspace(0, 1, len(knots_ns))
-    blur_ns = resolution_ns * np.linspace(-1, 1, 5)
-    share = np.mean([np.diff(np.interp(edges_ns - by, knots_ns, below)) for by in blur_ns], axis=0)
+    # no stamp is surer than its resolution, and what lies on an edge belongs to both bins
+    blur_ns = max(resolution_ns, float(edges_ns[1] - edges_ns[0]))
+    share = np.diff(_blurred(knots_ns, edges_ns, blur_ns))
     # what 1 of 10,000 packets did is possible, not impossible
     smooth = share + 0.5 / (n + 1) / DENSITY_BINS
     return np.asarray(smooth / smooth.sum() * DENSITY_BINS)
+
+
+def _blurred(knots_ns: Ints, at_ns: Floats, blur_ns: float) -> Floats:
+    """Share of packets below each place, if each lies anywhere within `blur_ns` of its own.
+
+    Args:
+        knots_ns: Ascending, with equal shares of the packets between them.
+        at_ns: The places.
+        blur_ns: Above 0.
+    """
+    knots = knots_ns.astype(np.float64)
+    below = np.linspace(0, 1, len(knots))
+    sums = np.concatenate(([0], np.cumsum(np.diff(knots) * (below[1:] + below[:-1]) / 2)))
+
+    def summed(ns: Floats) -> Floats:
+        """Integral of the share of packets below, up to a place."""
+        part = np.interp(ns, knots, below)
+        before = np.clip(np.searchsorted(knots, ns, "right") - 1, 0, None)
+        beyond = np.maximum(ns - knots[before], 0)
+        return np.asarray(sums[before] + beyond * (below[before] + part) / 2)
+
+    return (summed(at_ns + blur_ns) - summed(at_ns - blur_ns)) / (2 * blur_ns)

@@ -21,8 +21,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Times that the observations of an identity are matched again.
+/// Times that the observations of an identity are matched again: all of them, or, of so many that they
+/// tell as much at once, fewer, which count for more.
 pub const N_ROUNDS: u64 = 8;
+/// So many observations of one identity are matched again in all rounds.
+const FEW: usize = 64;
 /// One in so many packets is taken to be incomplete.
 pub const ONE_IN: u64 = 2;
 /// Observations that are matched again: of so many, and of one identity more.
@@ -211,11 +214,14 @@ fn match_again(
 ) -> bool {
     let of_frames = one.of_frames();
     let n_before: u64 = found.n_false();
-    for turn in 0..N_ROUNDS {
+    let n_counted = (one.observations.len().div_ceil(FEW) as u64).next_power_of_two();
+    let n_counted = n_counted.min(N_ROUNDS);
+    for turn in 0..N_ROUNDS / n_counted {
         one.take_out(draw, missing, turn);
         let mut taken = Retaken {
             packets: one,
             of_frames: &of_frames,
+            n_counted,
             found,
         };
         let left = one.observations.iter().filter(|seen| !taken.is_out(seen));
@@ -241,6 +247,8 @@ fn kind_of(one: Completeness, other: Completeness) -> Option<usize> {
 struct Retaken<'a> {
     packets: &'a EqualPackets,
     of_frames: &'a [(FrameId, usize, usize)],
+    /// For so many rounds this one counts.
+    n_counted: u64,
     found: &'a mut DecoyCounts,
 }
 
@@ -281,7 +289,8 @@ impl Sink for Retaken<'_> {
             };
             let ends = (up.point, down.point, direction.index());
             let pairs = self.found.false_pairs.entry(ends).or_default();
-            pairs.iter_mut().skip(kind).take(1).for_each(|n| *n += 1);
+            let pairs = pairs.iter_mut().skip(kind).take(1);
+            pairs.for_each(|n| *n += self.n_counted);
         }
     }
 

@@ -99,7 +99,12 @@ impl<'a> Cluster<'a> {
 
     /// Offers the frames of one point to the open trajectories.
     fn extend(&mut self, frames: Range<usize>) {
-        let mut verdict = likely_pairs(&self.candidates(&frames));
+        let (heaps, rest): (Vec<Contest>, _) = self
+            .contests(&frames)
+            .into_iter()
+            .partition(Contest::is_heap);
+        let mut verdict = likely_pairs(&self.candidates(&rest, &frames));
+        heaps.iter().for_each(|heap| heap.doubt(&mut verdict));
         self.doubt_shifted(&frames, &mut verdict);
         self.likely.append(&mut verdict.likely);
         let mut is_taken = vec![false; frames.len()];
@@ -226,14 +231,64 @@ impl<'a> Cluster<'a> {
         })
     }
 
-    fn candidates(&self, frames: &Range<usize>) -> Vec<Candidate> {
+    /// The open trajectories that may go on with the same frames of a point.
+    fn contests(&self, frames: &Range<usize>) -> Vec<Contest> {
+        let here = self.observations.get(frames.clone()).unwrap_or(&[]);
+        let of_open = |open| {
+            let reach = self.reach_of(open, here)?;
+            let n_frames = self.n_frames(open, here.get(reach.clone())?);
+            Some((reach.start, reach.end, open, n_frames))
+        };
+        let mut reaches: Vec<_> = (0..self.open.len()).filter_map(of_open).collect();
+        reaches.sort_unstable();
+        let mut found: Vec<Contest> = Vec::new();
+        for (from, to, open, n_frames) in reaches {
+            let reach = frames.start + from..frames.start + to;
+            match found.last_mut() {
+                Some(last) if reach.start < last.frames.end => last.add(open, reach, n_frames),
+                _ => found.push(Contest::new(open, reach, n_frames)),
+            }
+        }
+        found
+    }
+
+    /// As how many of the frames in its reach an open trajectory may go on, or more than can be told.
+    fn n_frames(&self, open: usize, reach: &[Observation]) -> usize {
+        /// So many are looked at: of more, nothing is told.
+        const LOOKED_AT: usize = 8 * MOST_FRAMES;
+        if reach.len() > LOOKED_AT {
+            return reach.len();
+        }
+        let may_be = |down: &&Observation| self.observations_of(open).all(|one| one.may_be(down));
+        reach.iter().filter(may_be).take(MOST_FRAMES + 1).count()
+    }
+
+    /// The places at a point of the observations that may go on with an open trajectory, if there are any.
+    fn reach_of(&self, open: usize, here: &[Observation]) -> Option<Range<usize>> {
+        let (_, up) = self.last_of(open)?;
+        let band = self
+            .plan
+            .band(self.direction, up.point, here.first()?.point)?;
+        let residual_ns = |down: &Observation| down.aligned_ns.saturating_sub(up.aligned_ns);
+        let (least_ns, most_ns) = band.near_ns();
+        let from = here.partition_point(|down| residual_ns(down) < least_ns);
+        let to = here.partition_point(|down| residual_ns(down) <= most_ns);
+        (from < to).then_some(from..to)
+    }
+
+    fn candidates(&self, contests: &[Contest], frames: &Range<usize>) -> Vec<Candidate> {
         let here = self.observations.get(frames.clone()).unwrap_or(&[]);
         let Some(point) = here.first().map(|observation| observation.point) else {
             return Vec::new();
         };
         let phantom_frac = self.plan.phantom_frac(self.direction, point);
+        let mut opens: Vec<usize> = contests
+            .iter()
+            .flat_map(|one| one.opens.iter().copied())
+            .collect();
+        opens.sort_unstable();
         let mut found = Vec::new();
-        for open in 0..self.open.len() {
+        for open in opens {
             let all = self.candidates_of(open, (frames.start, here), phantom_frac);
             found.extend(all.into_iter().flatten());
         }
@@ -254,12 +309,6 @@ impl<'a> Cluster<'a> {
         let goes_on = goes_on(self.plan, self.direction, &self.passed, (up.point, point))
             * (1.0 - self.open.get(open)?.continued).max(LEAST_LOST);
         let residual_ns = |down: &Observation| down.aligned_ns.saturating_sub(up.aligned_ns);
-        let (least_ns, most_ns) = band.near_ns();
-        let start = here.partition_point(|down| residual_ns(down) < least_ns);
-        let rest = here.iter().enumerate().skip(start);
-        let admitted = rest
-            .take_while(move |(_, down)| residual_ns(down) <= most_ns)
-            .filter(move |(_, down)| self.observations_of(open).all(|one| one.may_be(down)));
         let gone = (band.lost_frac.max(LEAST_LOST) + band.far_frac)
             .max(self.copied_frac(last))
             .max(1.0 - goes_on);
@@ -275,7 +324,12 @@ impl<'a> Cluster<'a> {
             sent_ns: up.aligned_ns,
             is_ordered: false,
         };
-        Some(admitted.take(MOST_FRAMES + 1).map(candidate))
+        let reach = self.reach_of(open, here)?;
+        let admitted = reach
+            .clone()
+            .zip(here.get(reach)?)
+            .filter(move |(_, down)| self.observations_of(open).all(|one| one.may_be(down)));
+        Some(admitted.map(candidate))
     }
 
     /// Orders are known of what was seen at one point: the one that saw most of what may go on.
@@ -310,6 +364,50 @@ impl<'a> Cluster<'a> {
         let copied = self.copied.get(observation).copied().unwrap_or(0.0);
         let one = self.observations.get(observation);
         one.map_or(0.0, |one| copied_frac(self.plan, one, copied))
+    }
+}
+
+/// Open trajectories, each of which may go on with frames that another may go on with too.
+struct Contest {
+    opens: Vec<usize>,
+    frames: Range<usize>,
+    /// As many frames as one of them may go on with, at most.
+    most_frames: usize,
+}
+
+impl Contest {
+    fn new(open: usize, frames: Range<usize>, most_frames: usize) -> Self {
+        Self {
+            opens: vec![open],
+            frames,
+            most_frames,
+        }
+    }
+
+    fn add(&mut self, open: usize, frames: Range<usize>, n_frames: usize) {
+        self.opens.push(open);
+        self.most_frames = self.most_frames.max(n_frames);
+        self.frames.end = self.frames.end.max(frames.end);
+    }
+
+    /// Nothing can be told: not even the candidates are worth being listed.
+    fn is_heap(&self) -> bool {
+        self.most_frames > MOST_FRAMES
+    }
+
+    /// Each of them may go on or not, nobody knows where.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    fn doubt(&self, verdict: &mut Verdict) {
+        const EVEN: f64 = 0.5;
+        let of_frame = EVEN * self.opens.len() as f64 / self.frames.len() as f64;
+        let opens = self.opens.iter();
+        verdict
+            .doubtful_open
+            .extend(opens.map(|open| (*open, EVEN)));
+        let frames = self.frames.clone();
+        verdict
+            .doubtful_frames
+            .extend(frames.map(|frame| (frame, of_frame)));
     }
 }
 

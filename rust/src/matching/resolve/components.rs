@@ -1,16 +1,18 @@
 //! Connected components of the graph of candidates.
 
 use crate::matching::resolve::posterior::Candidate;
-use std::collections::{BTreeMap, HashMap};
+
+const NONE: usize = usize::MAX;
 
 /// Connected components, each in the order of its candidates.
 pub(crate) fn components(candidates: &[Candidate]) -> Vec<Vec<Candidate>> {
     let mut parent: Vec<usize> = (0..candidates.len()).collect();
-    let (mut of_open, mut of_frame) = (HashMap::new(), HashMap::new());
+    let mut of_open = firsts(candidates, |one| one.open);
+    let mut of_frame = firsts(candidates, |one| one.frame);
     for (index, candidate) in candidates.iter().enumerate() {
         for neighbour in [
-            *of_open.entry(candidate.open).or_insert(index),
-            *of_frame.entry(candidate.frame).or_insert(index),
+            first(&mut of_open, candidate.open, index),
+            first(&mut of_frame, candidate.frame, index),
         ] {
             let (one, other) = (root(&mut parent, index), root(&mut parent, neighbour));
             if let Some(link) = parent.get_mut(one.max(other)) {
@@ -18,14 +20,34 @@ pub(crate) fn components(candidates: &[Candidate]) -> Vec<Vec<Candidate>> {
             }
         }
     }
-    let mut found: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+    let mut place_of = vec![NONE; candidates.len()];
+    let mut found: Vec<Vec<Candidate>> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        found
-            .entry(root(&mut parent, index))
-            .or_default()
-            .push(*candidate);
+        // the first of a component is its root
+        let place = first(&mut place_of, root(&mut parent, index), found.len());
+        match found.get_mut(place) {
+            Some(component) => component.push(*candidate),
+            None => found.push(vec![*candidate]),
+        }
     }
-    found.into_values().collect()
+    found
+}
+
+/// Room for the first candidate of each.
+fn firsts(candidates: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
+    let most = candidates.iter().map(of).max();
+    vec![NONE; most.map_or(0, |most| most + 1)]
+}
+
+/// What was put to a place first: this, if nothing was.
+fn first(places: &mut [usize], at: usize, this: usize) -> usize {
+    let Some(place) = places.get_mut(at) else {
+        return this;
+    };
+    if *place == NONE {
+        *place = this;
+    }
+    *place
 }
 
 /// The representative of an index, with path halving.

@@ -14,7 +14,7 @@ pub(crate) const MOST_FRAMES: usize = 24;
 /// So are more ways than this to have come so far.
 const MOST_STATES: usize = 128;
 /// Ways that are less likely than this, beside the likeliest, are forgotten.
-const NEGLIGIBLE: f64 = 1e-9;
+const NEGLIGIBLE: f64 = 1e-7;
 
 /// Where an open trajectory goes on: frames, and how likely each is.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct TrellisColumn {
 struct Edge {
     frame: usize,
     place: usize,
+    /// Among the frames from the turn's base on.
+    bit: u32,
     weight: f64,
     /// Weight if a frame before it is taken by what was sent later.
     late: f64,
@@ -67,6 +69,7 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
             Some(Edge {
                 frame,
                 place: place_of(frames, frame)?,
+                bit: 0,
                 weight,
                 late: weight * candidate.overtaken,
             })
@@ -91,6 +94,9 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
         if turn.edges.first()?.place - base >= MOST_FRAMES {
             return None;
         }
+        for edge in &mut turn.edges {
+            edge.bit = 1 << (edge.place - base);
+        }
     }
     Some(turns)
 }
@@ -112,15 +118,94 @@ fn phantoms(component: &[Candidate], frames: &[usize]) -> Vec<f64> {
     found
 }
 
-/// Which frames from a place on are taken, and which of them by what is known to be sent later.
-type TakenSet = (u32, u32);
+/// Which frames from a place on are taken, and, above these bits, which of them by what is known to be sent
+/// later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct TakenSet(u64);
+
+impl TakenSet {
+    #[inline]
+    fn new(taken: u32, later: u32) -> Self {
+        Self(u64::from(later) << 32 | u64::from(taken))
+    }
+
+    #[inline]
+    fn taken(self) -> u32 {
+        low_bits(self.0)
+    }
+
+    #[inline]
+    fn later(self) -> u32 {
+        low_bits(self.0 >> 32)
+    }
+}
+
 /// With the weight of all ways to that.
 type State = (TakenSet, f64);
+
+/// What led to a state after a turn.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Of the weight of all that led there.
+    share: f32,
+    /// The state before the turn, and the one after it.
+    from: u16,
+    to: u16,
+    /// Which edge was taken, or one that is not there.
+    edge: u16,
+}
+
+const NO_EDGE: u16 = u16::MAX;
+const FORGOTTEN: u16 = u16::MAX;
+
+/// Where in a list of states each of them is.
+struct StateIndex {
+    /// With the number of the list that it is of.
+    slots: Vec<(u32, u16, TakenSet)>,
+    list: u32,
+}
+
+impl StateIndex {
+    const N_BITS: u32 = 10;
+
+    fn new() -> Self {
+        Self {
+            slots: vec![(0, 0, TakenSet::default()); 1 << Self::N_BITS],
+            list: 0,
+        }
+    }
+
+    /// Begins another list.
+    fn begin(&mut self) {
+        self.list += 1;
+    }
+
+    /// The place of a state, which is `next` if it has none yet. There are fewer states than slots.
+    #[inline]
+    fn place_or(&mut self, taken: TakenSet, next: u16) -> u16 {
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let last = (1 << Self::N_BITS) - 1;
+        let mut at = low_bits(taken.0.wrapping_mul(SPREAD) >> (64 - Self::N_BITS)) as usize;
+        while let Some(slot) = self.slots.get_mut(at) {
+            if slot.0 != self.list {
+                *slot = (self.list, next, taken);
+            }
+            if slot.2 == taken {
+                return slot.1;
+            }
+            at = (at + 1) & last;
+        }
+        next
+    }
+}
 
 /// The sum over all matchings, turn by turn.
 pub(crate) struct Sum<'a> {
     turns: &'a [TrellisColumn],
     phantom: Vec<f64>,
+    /// All ways, turn by turn, and where those of each turn end.
+    ways: Vec<Way>,
+    ends: Vec<usize>,
 }
 
 impl<'a> Sum<'a> {
@@ -129,129 +214,203 @@ impl<'a> Sum<'a> {
         component: &[Candidate],
         frames: &[usize],
     ) -> Self {
-        let phantom = phantoms(component, frames);
-        Self { turns, phantom }
+        Self {
+            turns,
+            phantom: phantoms(component, frames),
+            ways: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// Where each open trajectory goes on; `None` if there are too many ways to tell.
-    pub(crate) fn shares(&self) -> Option<Vec<Share>> {
-        Some(self.backward(&self.forward()?))
-    }
-
-    /// Place of the first frame that a turn, or a later one, may take.
-    fn base(&self, turn: usize) -> usize {
-        self.turns
-            .get(turn)
-            .map_or(self.phantom.len(), |turn| turn.base)
-    }
-
-    /// Leaves the frames before the next turn's: those that are free are phantoms.
-    fn close(&self, turn: usize, (mask, later): TakenSet) -> State {
-        let (from, to) = (self.base(turn), self.base(turn + 1));
-        let rest = |mask: u32| mask.checked_shr(clipped(to - from)).unwrap_or(0);
-        let left = self.phantom.get(from..to).unwrap_or(&[]).iter().enumerate();
-        let free = left.filter(|(bit, _)| mask.checked_shr(clipped(*bit)).unwrap_or(0) & 1 == 0);
-        let weight = free.map(|(_, phantom)| phantom).product();
-        ((rest(mask), rest(later)), weight)
-    }
-
-    /// What may come of a state in a turn: the state before the next turn, its weight, the edge.
-    fn ways(
-        &self,
-        turn: usize,
-        (mask, later): TakenSet,
-    ) -> impl Iterator<Item = (TakenSet, f64, Option<&'a Edge>)> {
-        let here = self.turns.get(turn);
-        let lost = here.map(|here| ((mask, later), here.lost, None));
-        let edges = here.map_or(&[][..], |here| here.edges.as_slice()).iter();
-        let is_ordered = here.is_some_and(|here| here.is_ordered);
-        let base = self.base(turn);
-        let free = edges.filter_map(move |edge| {
-            let bit = 1_u32.checked_shl(clipped(edge.place - base))?;
-            let is_late = is_ordered && later > bit;
-            let weight = if is_late { edge.late } else { edge.weight };
-            let later = if is_ordered { later | bit } else { later };
-            (mask & bit == 0).then_some(((mask | bit, later), weight, Some(edge)))
-        });
-        lost.into_iter()
-            .chain(free)
-            .map(move |(taken, weight, edge)| {
-                let (taken, closing) = self.close(turn, taken);
-                (taken, weight * closing, edge)
-            })
-    }
-
-    /// Before each turn, and at the end, the states with their weights; `None` if they are too many.
-    fn forward(&self) -> Option<Vec<Vec<State>>> {
-        let mut all = vec![vec![((0, 0), 1.0)]];
-        for turn in 0..self.turns.len() {
-            let before = all.last()?;
-            let mut next: Vec<State> = before
-                .iter()
-                .flat_map(|(mask, so_far)| {
-                    self.ways(turn, *mask)
-                        .map(move |(mask, weight, _)| (mask, so_far * weight))
-                })
-                .collect();
-            next.sort_unstable_by_key(|(mask, _)| *mask);
-            next.dedup_by(|later, kept| {
-                let is_same = later.0 == kept.0;
-                kept.1 += if is_same { later.1 } else { 0.0 };
-                is_same
-            });
-            normalise(&mut next);
-            if next.is_empty() || next.len() > MOST_STATES {
-                return None;
-            }
-            all.push(next);
+    pub(crate) fn shares(mut self) -> Option<Vec<Share>> {
+        let mut step = Step::default();
+        let mut states = vec![(TakenSet::default(), 1.0)];
+        for at in 0..self.turns.len() {
+            let turn = self.turn(at)?;
+            step.take(&turn, &states);
+            states = step.keep_likely(&mut self.ways)?;
+            self.ends.push(self.ways.len());
         }
-        Some(all)
+        Some(self.backward())
     }
 
-    /// Where each open trajectory goes on, from the last on.
-    fn backward(&self, states: &[Vec<State>]) -> Vec<Share> {
-        let mut found = Vec::new();
-        let mut after: Vec<State> = vec![((0, 0), 1.0)];
-        for (turn, before) in states.iter().enumerate().take(self.turns.len()).rev() {
-            let mut total = 0.0;
-            let mut shares: Vec<(usize, f64)> = Vec::new();
-            let mut onward: Vec<State> = Vec::with_capacity(before.len());
-            for (mask, so_far) in before {
-                let mut rest = 0.0;
-                for (next, weight, edge) in self.ways(turn, *mask) {
-                    let weight = weight * weight_of(&after, next);
-                    rest += weight;
-                    if let Some(edge) = edge {
-                        shares.push((edge.frame, so_far * weight));
-                    }
-                }
-                total += so_far * rest;
-                onward.push((*mask, rest));
+    /// A turn, with the chances of the frames that no later one may take.
+    fn turn(&self, at: usize) -> Option<Turn<'a, '_>> {
+        let column = self.turns.get(at)?;
+        let next = self.turns.get(at + 1);
+        let next_base = next.map_or(self.phantom.len(), |next| next.base);
+        Some(Turn {
+            column,
+            left: self.phantom.get(column.base..next_base)?,
+        })
+    }
+
+    /// Where each open trajectory goes on, from the last on: what a state is worth came to it by its ways.
+    fn backward(&self) -> Vec<Share> {
+        let mut found = Vec::with_capacity(self.turns.len());
+        // behind the last turn nothing is open, so that there is one state
+        let mut worth = vec![1.0];
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or(0);
+        for (at, turn) in self.turns.iter().enumerate().rev() {
+            let from = at.checked_sub(1).map_or(0, end);
+            let mut before = vec![0.0; MOST_STATES];
+            let mut of_edge = vec![0.0; turn.edges.len()];
+            for way in self.ways.get(from..end(at)).unwrap_or(&[]) {
+                let of_state = worth.get(usize::from(way.to)).copied().unwrap_or(0.0);
+                let likely = of_state * f64::from(way.share);
+                add(&mut before, way.from, likely);
+                add(&mut of_edge, way.edge, likely);
             }
-            if let Some(open) = self.turns.get(turn).map(|turn| turn.open) {
-                found.push(share_of(open, shares, total));
-            }
-            normalise(&mut onward);
-            after = onward;
+            let frames = turn.edges.iter().map(|edge| edge.frame);
+            found.push(Share {
+                open: turn.open,
+                of_frame: frames.zip(of_edge).collect(),
+            });
+            worth = before;
         }
         found
     }
 }
 
-/// The weights of frames as shares of the total, which holds those of no frame too.
-fn share_of(open: usize, mut weights: Vec<(usize, f64)>, total: f64) -> Share {
-    weights.sort_unstable_by_key(|(frame, _)| *frame);
-    weights.dedup_by(|later, kept| {
-        let is_same = later.0 == kept.0;
-        kept.1 += if is_same { later.1 } else { 0.0 };
-        is_same
-    });
-    for (_, weight) in &mut weights {
-        *weight = if total > 0.0 { *weight / total } else { 0.0 };
+#[inline]
+fn add(sums: &mut [f64], at: u16, part: f64) {
+    if let Some(sum) = sums.get_mut(usize::from(at)) {
+        *sum += part;
     }
-    Share {
-        open,
-        of_frame: weights,
+}
+
+/// The states after a turn in the making.
+struct Step {
+    index: StateIndex,
+    states: Vec<State>,
+    /// With their weights; shares are not known yet.
+    ways: Vec<(f64, Way)>,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self {
+            index: StateIndex::new(),
+            states: Vec::new(),
+            ways: Vec::new(),
+        }
+    }
+}
+
+impl Step {
+    /// Most states, before those that are not likely are forgotten.
+    const MOST: usize = 4 * MOST_STATES;
+
+    /// Takes all ways that are not negligible from the states before a turn.
+    fn take(&mut self, turn: &Turn<'_, '_>, before: &[State]) {
+        let Self {
+            index,
+            states,
+            ways,
+        } = self;
+        index.begin();
+        states.clear();
+        ways.clear();
+        let mut most = 0.0;
+        for (from, (taken, so_far)) in (0..).zip(before) {
+            turn.ways(*taken, |after, weight, edge| {
+                let weight = so_far * weight;
+                if weight <= NEGLIGIBLE * most || states.len() > Self::MOST {
+                    return;
+                }
+                most = weight.max(most);
+                let to = index.place_or(after, u16::try_from(states.len()).unwrap_or(FORGOTTEN));
+                match states.get_mut(usize::from(to)) {
+                    Some((_, sum)) => *sum += weight,
+                    None => states.push((after, weight)),
+                }
+                let share = 0.0;
+                ways.push((
+                    weight,
+                    Way {
+                        share,
+                        from,
+                        to,
+                        edge,
+                    },
+                ));
+            });
+        }
+    }
+
+    /// The likely states, the likeliest of which has the weight 1, and the ways to them; `None` if there are
+    /// too many.
+    fn keep_likely(&mut self, to: &mut Vec<Way>) -> Option<Vec<State>> {
+        let most = self.states.iter().map(|(_, weight)| *weight);
+        let most = most.fold(0.0, f64::max);
+        let mut kept = Vec::new();
+        let mut places = Vec::with_capacity(self.states.len());
+        for (taken, weight) in &self.states {
+            let is_likely = *weight > NEGLIGIBLE * most;
+            let place = u16::try_from(kept.len()).ok().filter(|_| is_likely);
+            places.push((place.unwrap_or(FORGOTTEN), *weight));
+            if is_likely {
+                kept.push((*taken, weight / most));
+            }
+        }
+        if kept.is_empty() || kept.len() > MOST_STATES {
+            return None;
+        }
+        for (weight, way) in &self.ways {
+            let Some((place, all)) = places.get(usize::from(way.to)) else {
+                continue;
+            };
+            if *place != FORGOTTEN {
+                let share = rounded(weight / all);
+                to.push(Way {
+                    share,
+                    to: *place,
+                    ..*way
+                });
+            }
+        }
+        Some(kept)
+    }
+}
+
+/// An open trajectory whose turn it is.
+struct Turn<'a, 'b> {
+    column: &'a TrellisColumn,
+    /// The chances to be a phantom of the frames before the next turn's.
+    left: &'b [f64],
+}
+
+impl Turn<'_, '_> {
+    /// What may come of a state: the state before the next turn, its weight, and which edge was taken.
+    #[inline]
+    fn ways(&self, state: TakenSet, mut tell: impl FnMut(TakenSet, f64, u16)) {
+        let (taken, later) = (state.taken(), state.later());
+        let (lost, closing) = self.close(taken, later);
+        tell(lost, self.column.lost * closing, NO_EDGE);
+        for (index, edge) in (0..).zip(&self.column.edges) {
+            if taken & edge.bit != 0 {
+                continue;
+            }
+            let is_ordered = self.column.is_ordered;
+            let is_late = is_ordered && later > edge.bit;
+            let weight = if is_late { edge.late } else { edge.weight };
+            let later = if is_ordered { later | edge.bit } else { later };
+            let (next, closing) = self.close(taken | edge.bit, later);
+            tell(next, weight * closing, index);
+        }
+    }
+
+    /// Leaves the frames before the next turn's: those that are free are phantoms.
+    #[inline]
+    fn close(&self, taken: u32, later: u32) -> State {
+        let mut weight = 1.0;
+        let (mut taken, mut later) = (taken, later);
+        for phantom in self.left {
+            weight *= if taken & 1 == 0 { *phantom } else { 1.0 };
+            (taken, later) = (taken >> 1, later >> 1);
+        }
+        (TakenSet::new(taken, later), weight)
     }
 }
 
@@ -271,24 +430,16 @@ pub(crate) fn heap(component: &[Candidate]) -> Vec<Share> {
     found
 }
 
-/// Makes the greatest weight 1 and forgets the negligible ones.
-fn normalise(states: &mut Vec<State>) {
-    let most = states.iter().map(|(_, weight)| *weight).fold(0.0, f64::max);
-    states.retain(|(_, weight)| *weight > NEGLIGIBLE * most);
-    for (_, weight) in states {
-        *weight /= most;
-    }
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the rest is another number"
+)]
+const fn low_bits(bits: u64) -> u32 {
+    bits as u32
 }
 
-fn weight_of(states: &[State], taken: TakenSet) -> f64 {
-    let found = states
-        .binary_search_by_key(&taken, |(taken, _)| *taken)
-        .ok();
-    found
-        .and_then(|at| states.get(at))
-        .map_or(0.0, |(_, weight)| *weight)
-}
-
-fn clipped(bits: usize) -> u32 {
-    u32::try_from(bits).unwrap_or(u32::MAX)
+#[expect(clippy::cast_possible_truncation, reason = "a share needs few digits")]
+const fn rounded(share: f64) -> f32 {
+    share as f32
 }
