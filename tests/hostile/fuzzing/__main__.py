@@ -1,5 +1,7 @@
 """Fuzzes merge for so many seconds: python -m tests.hostile.fuzzing SECONDS [SEED].
 
+Without SECONDS the corpus is made anew, of it and of what was found: of each kind the smallest.
+
 What is new about a result (its warnings, statuses, kinds of clocks) takes the place of coverage:
 octets that show something new are mutated on. What breaks a law is kept.
 """
@@ -92,8 +94,39 @@ def fuzz(seconds: float, seed: int, found: Path) -> int:
     return n_broken
 
 
+def features_of_all(inputs: list[bytes]) -> list[set[str]]:
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as name:
+        return [features_of(captures_of(data), Path(name)) for data in inputs]
+
+
+def needed(found: list[set[str]]) -> list[int]:
+    """Leave out, from the last on, whatever shows nothing that the others do not show."""
+    kept = [*range(len(found))]
+    for one in reversed(range(len(found))):
+        others = set[str]().union(*(found[at] for at in kept if at != one))
+        if found[one] <= others:
+            kept.remove(one)
+    return kept
+
+
+def renew(found: Path) -> None:
+    """Write the corpus: seeds that each show something of their own, the smallest first."""
+    inputs = sorted({one.read_bytes() for one in [*CORPUS.glob("*"), *found.glob("*")]}, key=len)
+    kept = {inputs[at] for at in needed(features_of_all(inputs))}
+    for path in CORPUS.glob("*"):
+        if path.read_bytes() not in kept:
+            path.unlink()
+    for data in kept:
+        keep(CORPUS, data)
+    sys.stdout.write(f"{len(kept)} of {len(inputs)} seeds\n")
+
+
 def main() -> None:
     """Fuzz, and fail where a law was broken."""
+    if len(sys.argv) == 1:
+        renew(FUZZ / "target" / "found" / "merge")
+        return
     seconds, seed = float(sys.argv[1]), int([*sys.argv, "0"][2])
     sys.exit(1 if fuzz(seconds, seed, FUZZ / "target" / "found" / "merge") else 0)
 

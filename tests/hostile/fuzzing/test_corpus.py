@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.hostile.fuzzing.__main__ import CORPUS, MOST_BYTES
+from tests.hostile.fuzzing.__main__ import CORPUS, MOST_BYTES, needed
 from tests.hostile.fuzzing.captures import captures_of
 from tests.hostile.fuzzing.laws import check_equal_clocks, check_segment, features_of
 
@@ -22,8 +22,13 @@ MOST_CORPUS_BYTES = 100_000
 @pytest.mark.filterwarnings("ignore::pcaplat.PcaplatWarning")
 def test_the_laws_hold_for_every_seed(tmp_path: Path) -> None:
     found = [features_of(captures_of(path.read_bytes()), tmp_path) for path in SEEDS]
-    # each is there for something of its own
-    assert len(set().union(*found)) > len(SEEDS)
+    # each is there for something of its own; a merge that tells more may make some of them idle
+    assert len(needed(found)) >= 3 / 4 * len(SEEDS), "python -m tests.hostile.fuzzing makes it anew"
+
+
+def test_what_others_show_too_is_not_needed() -> None:
+    assert needed([{"a", "b"}, {"c"}, {"a"}, {"b", "c"}]) == [0, 1]
+    assert needed([{"a"}, {"a", "b"}, {"c"}]) == [1, 2]
 
 
 def test_the_corpus_is_small() -> None:

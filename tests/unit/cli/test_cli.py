@@ -75,6 +75,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         ("--path a,b, c", "path", ["a", "b", "c"]),
         ("--same-clock a,b --same-clock c,d", "same_clock", [["a", "b"], ["c", "d"]]),
         ("--same-clock all", "same_clock", ["all"]),
+        ("--same-clock all --same-clock a,b", "same_clock", [["all"], ["a", "b"]]),
         ("--profile ./mine.toml", "profile", "./mine.toml"),
         ("--clock-accuracy a=1.5us", "clock_accuracy", [("a", 1500)]),
         ("--reference b", "reference", "b"),
