@@ -87,7 +87,13 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
     }
     turns.sort_by_key(|(turn, sent_ns)| (Reverse(*sent_ns), Reverse(turn.open)));
     let mut turns: Vec<TrellisColumn> = turns.into_iter().map(|(turn, _)| turn).collect();
-    let mut base = frames.len();
+    set_bases(&mut turns, frames.len())?;
+    Some(turns)
+}
+
+/// Says from which frame on each turn and all later ones take theirs; `None` if one takes too many.
+fn set_bases(turns: &mut [TrellisColumn], n_frames: usize) -> Option<()> {
+    let mut base = n_frames;
     for turn in turns.iter_mut().rev() {
         base = base.min(turn.base);
         turn.base = base;
@@ -98,7 +104,7 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
             edge.bit = 1 << (edge.place - base);
         }
     }
-    Some(turns)
+    Some(())
 }
 
 fn place_of(frames: &[usize], frame: usize) -> Option<usize> {
