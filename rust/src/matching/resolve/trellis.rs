@@ -230,7 +230,7 @@ impl<'a> Sum<'a> {
 
     /// Where each open trajectory goes on; `None` if there are too many ways to tell.
     pub(crate) fn shares(mut self) -> Option<Vec<Share>> {
-        let mut step = Step::default();
+        let mut step = NextStates::default();
         let mut states = vec![(TakenSet::default(), 1.0)];
         for at in 0..self.turns.len() {
             let turn = self.turn(at)?;
@@ -287,14 +287,14 @@ fn add(sums: &mut [f64], at: u16, part: f64) {
 }
 
 /// The states after a turn in the making.
-struct Step {
+struct NextStates {
     index: StateIndex,
     states: Vec<State>,
     /// With their weights; shares are not known yet.
     ways: Vec<(f64, Way)>,
 }
 
-impl Default for Step {
+impl Default for NextStates {
     fn default() -> Self {
         Self {
             index: StateIndex::new(),
@@ -304,7 +304,7 @@ impl Default for Step {
     }
 }
 
-impl Step {
+impl NextStates {
     /// Most states, before those that are not likely are forgotten.
     const MOST: usize = 4 * MOST_STATES;
 
