@@ -90,36 +90,49 @@ fn match_flows(
     progress: &Progress,
 ) -> Result<PartitionResult> {
     let (senders, receivers) = channels(plan.sequences.len(), options.n_partitions());
+    let outcomes = OutcomeFiles::of_all(options.directory, files.len());
+    let run = |outbox: Option<Outbox>| {
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for (sequence, to) in plan.sequences.iter().zip(senders) {
+                let outbox = outbox.clone();
+                let decode = move || {
+                    let stage = Stage::new(plan, to_partitions(&to), outbox, reading.prefixes);
+                    let counts = decode_all(files, sequence, reading, stage, progress)?;
+                    Ok(PartitionResult::of_counts(plan, options.directory, counts))
+                };
+                threads.push(scope.spawn(decode));
+            }
+            for (index, from) in receivers.into_iter().enumerate() {
+                let outbox = outbox.clone();
+                let from = from.into_iter().map(|one| one.into_iter().map(Ok));
+                let from = from.collect();
+                let run = move || match_partition(plan, options, index, from, outbox);
+                threads.push(scope.spawn(run));
+            }
+            drop(outbox);
+            let harvests = threads.into_iter().map(|thread| joined(thread.join()));
+            let none = PartitionResult::none(plan, options.directory);
+            all_of(none, harvests.collect())
+        })
+    };
+    with_outcomes(options, &outcomes, run)
+}
+
+/// Does something while a thread writes the outcomes of single frames, if they are kept.
+fn with_outcomes<T>(
+    options: &Options<'_>,
+    outcomes: &OutcomeFiles<'_>,
+    run: impl FnOnce(Option<Outbox>) -> Result<T>,
+) -> Result<T> {
+    if !options.keep.rows {
+        return run(None);
+    }
+    let (outbox, from) = Outbox::new();
     std::thread::scope(|scope| {
-        let rows = options.keep.rows.then(|| {
-            let (outbox, outcomes) = Outbox::new();
-            let kept = OutcomeFiles::of_all(options.directory, files.len());
-            (outbox, scope.spawn(move || kept.collect(&outcomes)))
-        });
-        let (outbox, collector) = rows.unzip();
-        let mut threads = Vec::new();
-        for (sequence, to) in plan.sequences.iter().zip(senders) {
-            let outbox = outbox.clone();
-            let decode = move || {
-                let stage = Stage::new(plan, to_partitions(&to), outbox, reading.prefixes);
-                let counts = decode_all(files, sequence, reading, stage, progress);
-                counts.map(|counts| PartitionResult::of_counts(plan, options.directory, counts))
-            };
-            threads.push(scope.spawn(decode));
-        }
-        for (index, from) in receivers.into_iter().enumerate() {
-            let outbox = outbox.clone();
-            let from = from.into_iter().map(|one| one.into_iter().map(Ok));
-            let from = from.collect();
-            let run = move || match_partition(plan, options, index, from, outbox);
-            threads.push(scope.spawn(run));
-        }
-        drop(outbox);
-        let threads = threads.into_iter();
-        let harvests = threads.map(|thread| joined(thread.join())).collect();
-        let collected = collector.map_or(Ok(()), |thread| joined(thread.join()));
-        let none = PartitionResult::none(plan, options.directory);
-        all_of(none, harvests, collected)
+        let collector = scope.spawn(move || outcomes.collect(&from));
+        let found = run(Some(outbox));
+        joined(collector.join()).and(found)
     })
 }
 
@@ -127,9 +140,8 @@ fn match_flows(
 fn all_of(
     mut all: PartitionResult,
     harvests: Vec<Result<PartitionResult>>,
-    collected: Result<()>,
 ) -> Result<PartitionResult> {
-    let mut failures = Vec::from_iter(collected.err());
+    let mut failures = Vec::new();
     for harvest in harvests {
         match harvest {
             Ok(one) => all.merge(one),

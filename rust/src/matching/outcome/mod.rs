@@ -144,6 +144,15 @@ impl Outbox {
         self.batch.push(outcome);
     }
 
+    /// Leaves frames of a file to others.
+    pub(crate) fn pass_over(&mut self, file: usize, numbers: Range<i64>) {
+        self.batch.extend(numbers.map(|number| Outcome {
+            frame: FrameId::new(file, number.unsigned_abs()),
+            status: None,
+            trajectory: None,
+        }));
+    }
+
     pub(crate) fn send(&mut self) {
         if !self.batch.is_empty() {
             // the collector hangs up only when writing failed, and then says so itself

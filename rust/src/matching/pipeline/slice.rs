@@ -7,10 +7,10 @@
 use crate::base::error::{Error, Result};
 use crate::matching::dispatch::{BlockTakers, ObservationBlock, Stage};
 use crate::matching::observation::FrameId;
-use crate::matching::outcome::{Outbox, Outcome, OutcomeFiles};
+use crate::matching::outcome::{Outbox, OutcomeFiles};
 use crate::matching::partition::PartitionResult;
 use crate::matching::pipeline::shuffle::{ShuffleReader, ShuffleWriter};
-use crate::matching::pipeline::{Options, decode, joined, match_partition};
+use crate::matching::pipeline::{Options, decode, match_partition, with_outcomes};
 use crate::plan::Plan;
 use crate::reading::{Progress, Reading};
 use std::path::{Path, PathBuf};
@@ -107,23 +107,6 @@ pub fn match_slice(
     Ok(SliceResult(all))
 }
 
-/// Does something while a thread writes the outcomes of single frames, if they are kept.
-fn with_outcomes<T>(
-    options: &Options<'_>,
-    outcomes: &OutcomeFiles<'_>,
-    run: impl FnOnce(Option<Outbox>) -> Result<T>,
-) -> Result<T> {
-    if !options.keep.rows {
-        return run(None);
-    }
-    let (outbox, from) = Outbox::new();
-    std::thread::scope(|scope| {
-        let collector = scope.spawn(move || outcomes.collect(&from));
-        let found = run(Some(outbox));
-        joined(collector.join()).and(found)
-    })
-}
-
 /// Blocks of a slice, of which the outcomes of frames are told that are not in it.
 struct Announced {
     blocks: ShuffleReader,
@@ -146,20 +129,11 @@ impl Announced {
             return;
         };
         for observation in &block.observations {
-            let (file, number) = (observation.frame.file(), observation.frame.number());
-            let before = if self.last.file() == file {
-                self.last.number()
-            } else {
-                0
-            };
-            for elsewhere in before + 1..number {
-                outbox.push(Outcome {
-                    frame: FrameId::new(file, elsewhere.unsigned_abs()),
-                    status: None,
-                    trajectory: None,
-                });
-            }
-            self.last = observation.frame;
+            let frame = observation.frame;
+            let is_new = self.last.file() != frame.file();
+            let before = if is_new { 0 } else { self.last.number() };
+            outbox.pass_over(frame.file(), before + 1..frame.number());
+            self.last = frame;
         }
         outbox.send();
     }
