@@ -5,7 +5,7 @@ count, sum and sum of squares (exact) and a histogram; losses and clocks stay in
 core counts them (rust/src/base/blocks.rs).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -268,13 +268,10 @@ def joined(values: Floats | Ints, length: int) -> Floats:
     return np.asarray(values[: n * length].reshape(n, length).sum(axis=1), dtype=np.float64)
 
 
-def block_rows(all_blocks: Mapping[Key, Blocks]) -> list[dict[str, Any]]:
-    """Write blocks as rows of BLOCKS; empty blocks too, for they are time."""
-    return [
-        row
-        for (near, far, direction), blocks in all_blocks.items()
-        for row in _rows({"near": near, "far": far, "direction": direction}, blocks)
-    ]
+def block_rows(all_blocks: Mapping[Key, Blocks]) -> Iterator[dict[str, Any]]:
+    """Write blocks as rows of BLOCKS, one by one; empty blocks too, for they are time."""
+    for (near, far, direction), blocks in all_blocks.items():
+        yield from _rows({"near": near, "far": far, "direction": direction}, blocks)
 
 
 def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
@@ -303,7 +300,7 @@ def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
         }
 
 
-def blocks_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[Key, Blocks]:
+def blocks_of_rows(rows: Iterable[Mapping[str, Any]]) -> dict[Key, Blocks]:
     """Read what `block_rows` wrote."""
     by_key: dict[Key, list[Mapping[str, Any]]] = {}
     for row in rows:

@@ -1,6 +1,7 @@
 """Parquet: packets, matches, lost packets, segments, blocks, clocks, round trips, traffic."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import IO, TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 MadeBy = Mapping[str, str]
 """Metadata of a file: version, command and options."""
 N_ROWS_PER_GROUP = 1 << 15
+N_ROWS_AT_ONCE = 1 << 8
+"""Of rows that are made one by one, so many lie in memory."""
 
 
 def files() -> list[str]:
@@ -24,14 +27,17 @@ def files() -> list[str]:
 def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
     from pcaplat.model.blocks import block_rows
+    from pcaplat.outputs.folder import give_back_memory
 
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
+    give_back_memory()
     _write_large(
         (packets, result.packet_batches(), directory / _file(packets), made_by),
         (matches, result.match_batches(), directory / _file(matches), made_by),
         (lost, result.lost_batches(), directory / _file(lost), made_by),
     )
+    give_back_memory()
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
     rows["clock_bands"] = result.clock_bands
@@ -121,7 +127,9 @@ def write_table(
     schema = table.arrow_schema() if first is None else _schema(table, first.schema)
     about = {"pcaplat.table": table.name, "pcaplat.meaning": table.meaning}
     schema = schema.with_metadata(about | dict(made_by or {}))
-    with pq.ParquetWriter(path, schema, **_encoding(schema)) as writer:
+    # Arrow's own pool keeps what was freed, of each thread that ever wrote
+    pool = pa.system_memory_pool()
+    with pq.ParquetWriter(path, schema, memory_pool=pool, **_encoding(schema)) as writer:
         for group in _groups(first, stream):
             writer.write_table(pa.Table.from_batches(group).select(schema.names).cast(schema))
 
@@ -156,8 +164,15 @@ def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: AN
         yield group
 
 
-def _batches(table: "TableSchema", rows: Any) -> list[Any]:  # noqa: ANN401 - a list, or a frame
-    return [_batch(table, rows)] if isinstance(rows, list) else rows.to_arrow().to_batches()
+def _batches(table: "TableSchema", rows: Any) -> Iterator[Any]:  # noqa: ANN401 - see below
+    """Give a list, a frame, or rows that are made one by one."""
+    if isinstance(rows, list):
+        yield _batch(table, rows)
+    elif isinstance(rows, Iterator):
+        while some := list(islice(rows, N_ROWS_AT_ONCE)):
+            yield _batch(table, some)
+    else:
+        yield from rows.to_arrow().to_batches()
 
 
 def _batch(table: "TableSchema", rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above

@@ -90,10 +90,10 @@ class Segments:
                 yield self._one(kind, own, distribution, counts)
 
     def _with_late(self, whole: Segment, late: LateCounts) -> Segment:
-        """Add what was late; between clocks that are related it is counted anew."""
+        """Add what was late; where latencies are known, by the usual one of all of them."""
         whole = replace(whole, n_too_late=late.n_too_late)
         found = whole.distribution
-        if found is None or self.relation.kind.is_shared or not whole.is_absolute:
+        if found is None or not whole.is_absolute:
             return replace(whole, n_late=late.n, late_sum_ns=late.sum_ns)
         near, far = self.ends
         band = self.findings.bands[self.is_reverse].get(

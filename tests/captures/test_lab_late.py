@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(
 
 MS, SECOND = 1_000_000, 1_000_000_000
 BEHIND = ("sw-a", "sw-b")
-LATE = "issue 18: a slow packet is matched, counted in n, max, mean and quantiles, and called late"
-XFAIL = pytest.mark.xfail(strict=True, reason=LATE)
+LATE_TIMES = 20
+"""What takes more than so many times the usual delay is late."""
 LOSSY = "vxlan-loss-dup"
 """Lasts long enough for packets that are late by seconds; a per cent of them really was lost."""
 
@@ -94,13 +94,8 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("moved")
 
 
-def each(cases: tuple[Case, ...], fails: range | tuple[int, ...] = ()) -> pytest.MarkDecorator:
-    """The cases, those that fail today by their place."""
-    params = [
-        pytest.param(case, id=str(case), marks=XFAIL if at in fails else [])
-        for at, case in enumerate(cases)
-    ]
-    return pytest.mark.parametrize("case", params)
+def each(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", [pytest.param(case, id=str(case)) for case in cases])
 
 
 def dropped(case: Case, waited_ns: float) -> dict[str, tuple[int, int]]:
@@ -143,9 +138,19 @@ def told_wrongly(found: Merged) -> dict[Any, Any]:
 
 
 def late_wrongly(found: Merged) -> dict[Any, Any]:
-    told = {key: row.get("n_late") for key, row in found.rows().items()}
-    moved_n = {key: len(pairs) for key, pairs in found.moved.late.items()}
-    return {key: (n, moved_n[key]) for key, n in told.items() if n != moved_n[key]}
+    """Late are those that were moved, and the few that took long anyway, by the oracle."""
+    wrong = {}
+    for key, row in found.rows().items():
+        true_ns = found.moved.latencies_ns[key]
+        # by as much as the clocks are off, which the other tests see to, all are off
+        off_ns = row["p50_ns"] - statistics.median(true_ns)
+        edge_ns = LATE_TIMES * row["p50_ns"] - off_ns
+        slack_ns = edge_ns / 1024  # latencies are kept in bins
+        least, most = (sum(ns > edge_ns + by for ns in true_ns) for by in (slack_ns, -slack_ns))
+        assert least >= len(found.moved.late[key])
+        if not least <= row["n_late"] <= most:
+            wrong[key] = (row["n_late"], least, most)
+    return wrong
 
 
 def unmatched_late(found: Merged) -> set[tuple[str, int, str, int]]:
@@ -167,7 +172,7 @@ def test_max_and_mean_have_packets_in_that_were_moved(case: Case, scratch: Path)
     assert told_wrongly(merged(case, scratch)) == {}
 
 
-@each(CASES, range(5))
+@each(CASES)
 def test_packets_that_were_moved_are_late(case: Case, scratch: Path) -> None:
     assert late_wrongly(merged(case, scratch)) == {}
 
@@ -178,7 +183,7 @@ def test_packets_that_were_moved_are_matched_to_their_own(case: Case, scratch: P
 
 
 @pytest.mark.slow
-@each(SLOW, range(len(SLOW)))
+@each(SLOW)
 def test_packets_of_any_set_that_were_moved(case: Case, tmp_path: Path) -> None:
     found = merged.__wrapped__(case, tmp_path)
     assert unmatched_late(found) == set()

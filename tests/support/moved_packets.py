@@ -75,12 +75,15 @@ def _chains(
     behind: tuple[str, str],
     direction: str,
 ) -> list[tuple[tuple[int, int], dict[str, int]]]:
-    """Packets like no other: their pair on the segment, and their frames at all points behind."""
+    """Packets like no other: their pair on the segment, and their frames at all points behind.
+
+    One that has a copy is none of them: while the copy is on time, the packet is.
+    """
     near, far = (points.index(end) for end in behind)
     onward = list(range(far, len(points))) if direction == "forward" else list(range(near, -1, -1))
     alone = [
-        {group[0].number for group in groups.values() if len(group) == 1}
-        for groups in oracle.by_key
+        {group[0].number for group in groups.values() if len(group) == 1} - set(copies.values())
+        for groups, copies in zip(oracle.by_key, oracle.copies, strict=True)
     ]
     steps = []
     for here, there in pairwise(onward):
