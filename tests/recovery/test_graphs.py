@@ -33,8 +33,6 @@ LINES_NO_MORE = (*shapes.KINDS, "pairs one way only", "translated one way")
 """Kinds of which everything is asked one by one, with a common clock."""
 IN_SILENCE = {
     "star where each port sends to a group": "multicast from several sides",
-    "no NAT, IDs kept there, rewritten back": "IDs rewritten one way",
-    "no NAT, IDs zero there, rewritten back": "IDs rewritten one way",
 }
 """Kinds of which something is wrong in silence today, by what is missing."""
 AT_TIMES = {

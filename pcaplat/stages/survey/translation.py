@@ -1,4 +1,4 @@
-"""Whether addresses are translated on the way: packets whose bytes are equal, and not their flows.
+"""Whether packets are rewritten on the way: their bytes are equal, and not their flows or IP IDs.
 
 What is found here is a suspicion, and roughly how far apart the points' stamps are. It decides
 whether all packets are read once more to learn which flow becomes which
@@ -28,6 +28,13 @@ from pcaplat.stages.survey.points_in_file.repeats import Repeats
 ENOUGH_CROSSINGS = 2
 """Packets that change their flow between two points; fewer teach nothing."""
 
+RENUMBERED_SHARE = 0.01
+"""So much of what two points share is renumbered, at least, where a device does it. Of packets that
+repeat, one point may have missed one, and the other the next."""
+
+OF_FLOWS = -7_046_029_254_386_353_131
+"""Odd: so that equal packets of several flows have different numbers."""
+
 LEAST_WINDOW_NS = 5_000_000
 MOST_WINDOW_NS = 1_000_000_000
 TAILS = 3
@@ -39,7 +46,7 @@ NO_FLOWS: SampleColumns = dict.fromkeys(("file", "interface"), np.zeros(0, np.in
 
 @dataclass(frozen=True)
 class Suspicion:
-    """That flows are translated: the usual difference of each point's stamps, and a window."""
+    """That packets are rewritten: the usual difference of each point's stamps, and a window."""
 
     centres: list[Centre]
     window_ns: int
@@ -72,7 +79,7 @@ def suspect(
     divisions: Sequence[PointTree | None] = (),
     part: Ints | None = None,
 ) -> Suspicion | None:
-    """Look for packets of a sample that belong to another flow at another point.
+    """Look for packets of a sample that have another flow or IP identification at another point.
 
     Args:
         sampled: What an engine's `sample` gives.
@@ -81,19 +88,23 @@ def suspect(
         part: The part of its file that saw each of `packets`.
 
     Returns:
-        How to learn the translations; None where nothing speaks for one.
+        How to learn what is rewritten; None where nothing speaks for it.
     """
     suspects = []
     if len(points) < 2:  # noqa: PLR2004 - a flow becomes another between two points
         return None
     ways = [_seen(sampled.packets, "bare", points, divisions, part)]
-    if part is None:
+    if not any(divisions):
         ways.append(_seen(sampled.alike, "content", points))
-    for seen in filter(_may_cross, ways):
+        ways.append(_seen_in_flows(sampled.alike, points))
+    shares = (0.0, 0.0, RENUMBERED_SHARE)
+    for seen, share in zip(ways, shares, strict=False):
+        if not _may_cross(seen):
+            continue
         unique = unique_observations(seen)
         relations, tail_ns = relate(unique)
-        crossing = [ends for ends in relations if _n_crossing(unique, *ends) >= ENOUGH_CROSSINGS]
-        n = sum(_n_crossing(unique, *ends) for ends in crossing)
+        counted = [_n_crossing(unique, *ends) for ends in relations]
+        n = sum(n for n, n_all in counted if n >= max(ENOUGH_CROSSINGS, share * n_all))
         suspects.append((n, relations, tail_ns))
     n, relations, tail_ns = max(suspects, key=lambda one: one[0], default=(0, {}, 0))
     if not n:
@@ -116,6 +127,12 @@ def _seen(
     return [seen.at(seen.is_directed) for seen in of_points]
 
 
+def _seen_in_flows(columns: SampleColumns, points: Sequence[Point]) -> list[Observations]:
+    """Observations recognised by flow and content, with the IP identification as their flow."""
+    content = columns["content"] ^ (columns["leg"] * OF_FLOWS) ^ columns["is_toward"]
+    return _seen({**columns, "content": content, "leg": columns["bare"]}, "content", points)
+
+
 def _may_cross(seen: Sequence[Observations]) -> bool:
     """Tell, at little cost, whether anything was seen in two flows."""
     key, flow = (np.concatenate([getattr(one, name) for one in seen]) for name in ("key", "flow"))
@@ -123,11 +140,12 @@ def _may_cross(seen: Sequence[Observations]) -> bool:
     return bool(np.any((np.diff(key[by]) == 0) & (np.diff(flow[by]) != 0)))
 
 
-def _n_crossing(unique: Sequence[Observations], near: int, far: int) -> int:
+def _n_crossing(unique: Sequence[Observations], near: int, far: int) -> tuple[int, int]:
+    """Packets that are in another flow, of all that two points share."""
     here, there = unique[near], unique[far]
     i = np.flatnonzero(among(here.key, there.key))
     is_other: Bools = here.flow[i] != there.flow[np.searchsorted(there.key, here.key[i])]
-    return int(is_other.sum())
+    return int(is_other.sum()), len(i)
 
 
 def _centres(relations: Relations, points: Sequence[Point]) -> list[Centre]:

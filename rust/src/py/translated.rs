@@ -44,7 +44,9 @@ impl Learned {
     }
 
     fn __len__(&self) -> usize {
-        self.sessions.len()
+        self.sessions
+            .len()
+            .max(usize::from(!self.translations.is_empty()))
     }
 }
 

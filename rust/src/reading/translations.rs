@@ -41,21 +41,24 @@ pub struct Leg {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Translations {
     of_tuple: HashedMap<Vec<Leg>>,
+    keeps_ip_id: HashedMap<[bool; 2]>,
     place_of: PlaceOf,
     centres: Vec<PiecewiseLinear>,
 }
 
 impl Translations {
-    /// What was learned: legs by [`Unaddressed::tuple_hash`], which point saw a
-    /// frame, and the points' usual difference to a common time.
+    /// What was learned: legs by [`Unaddressed::tuple_hash`]; of flows without one, and by it, whether
+    /// IP identifications are the same everywhere, as of a [`Leg`]; which point saw a frame, and the points' usual difference to a common time.
     #[must_use]
     pub fn new(
         of_tuple: HashedMap<Vec<Leg>>,
+        keeps_ip_id: HashedMap<[bool; 2]>,
         place_of: PlaceOf,
         centres: Vec<PiecewiseLinear>,
     ) -> Self {
         Self {
             of_tuple,
+            keeps_ip_id,
             place_of,
             centres,
         }
@@ -64,13 +67,13 @@ impl Translations {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.of_tuple.is_empty()
+        self.of_tuple.is_empty() && self.keeps_ip_id.is_empty()
     }
 
     /// Puts the flow that all points agree on in the place of this point's.
     pub fn apply(&self, file: usize, interface: u32, t_ns: i64, identity: &mut Identity) {
         let Some(leg) = self.find(file, interface, t_ns, identity.unaddressed.tuple_hash) else {
-            return;
+            return self.renumber(identity);
         };
         let unaddressed = identity.unaddressed;
         let toward = unaddressed.toward != leg.is_turned;
@@ -86,6 +89,22 @@ impl Translations {
             identity.range = identity.range.without_ip_id();
         }
         identity.key = fold(same.digest(), identity.flow ^ u64::from(toward));
+    }
+
+    /// Leaves out an IP identification that is not the same everywhere.
+    fn renumber(&self, identity: &mut Identity) {
+        let unaddressed = identity.unaddressed;
+        let keeps = self.keeps_ip_id.get(&unaddressed.tuple_hash);
+        let keeps = keeps.and_then(|ways| ways.get(usize::from(unaddressed.toward)));
+        if keeps != Some(&false) || unaddressed.kind == TranslationKind::Error {
+            return;
+        }
+        let same = Unaddressed {
+            ip_id: 0,
+            ..unaddressed
+        };
+        identity.range = identity.range.without_ip_id();
+        identity.key = fold(same.digest(), identity.flow ^ u64::from(identity.toward));
     }
 
     /// The leg of this place and time; of no other place's knowledge if it has its own.

@@ -12,6 +12,8 @@ OUTSIDE = "203.0.113.7"
 LINE = ("client", "inside", "outside", "server")
 TAKES_NS = {("client", "inside"): 3_000, ("inside", "outside"): 5_000, ("outside", "server"): 2_000}
 N_CLIENTS = 4
+MOST_FLOWS = 6_000
+"""Of a client: its ports are from 40000 on."""
 
 
 def with_ident(frame: bytes, ident: int) -> bytes:
@@ -22,15 +24,26 @@ def with_ident(frame: bytes, ident: int) -> bytes:
 
 
 def network(
-    n: int, seed: int, *, has_own_clocks: bool, there: str, back: str, is_translated: bool = True
+    n: int,
+    seed: int,
+    *,
+    has_own_clocks: bool,
+    there: str,
+    back: str,
+    is_translated: bool = True,
+    are_short: bool = False,
 ) -> Network:
-    """Identifications there and back: `kept`, `zero` at all points, or `rewritten` on the way."""
+    """Identifications there and back: `kept`, `zero` at all points, or `rewritten` on the way.
+
+    Flows have many packets, or a few where they `are_short`.
+    """
     ways = ((way(*LINE),), (way(*LINE[::-1]),))
     # one source address outside; the ports of clients are their own already
     inner = tuple(Pair((host(at), "198.51.100.9"), *ways) for at in range(N_CLIENTS))
     outer = tuple(Pair((OUTSIDE, "198.51.100.9"), *ways) for _ in range(N_CLIENTS))
-    packets = talk(inner, n, seed)
-    outside = talk(outer, n, seed) if is_translated else packets
+    n_flows = min(n // 4, MOST_FLOWS) if are_short else 6
+    packets = talk(inner, n, seed, n_flows)
+    outside = talk(outer, n, seed, n_flows) if is_translated else packets
 
     def as_seen(point: str, frame: bytes, number: int) -> bytes:
         is_outside = point in {"outside", "server"}
@@ -54,6 +67,12 @@ KINDS = {
     "NAT, IDs rewritten both ways": partial(network, there="rewritten", back="rewritten"),
     "no NAT, IDs kept there, rewritten back": partial(
         network, there="kept", back="rewritten", is_translated=False
+    ),
+    "no NAT, IDs rewritten both ways": partial(
+        network, there="rewritten", back="rewritten", is_translated=False
+    ),
+    "no NAT, short flows, IDs rewritten back": partial(
+        network, there="kept", back="rewritten", is_translated=False, are_short=True
     ),
     "no NAT, IDs zero there, rewritten back": partial(
         network, there="zero", back="rewritten", is_translated=False

@@ -79,10 +79,12 @@ pub fn learn(
 ) -> Result<LearnedTranslations> {
     let sessions = read_all(files, reading, beforehand, progress)?;
     let left_out = sessions.left_out();
+    let keeps_ip_id = sessions.renumbered.flows();
     let (legs, sessions) = join(sessions.accepted());
     Ok(LearnedTranslations {
         translations: Translations::new(
             legs,
+            keeps_ip_id,
             beforehand.place_of.clone(),
             beforehand.centres.clone(),
         ),

@@ -2,12 +2,14 @@
 //!
 //! [`learn()`] reads all files for packets whose bytes are equal though their addresses differ
 //! ([`crate::identity::Unaddressed`]), [`session`] counts them per pair of flows, [`join`]
-//! makes one flow of what belongs together. What comes of it is applied by
+//! makes one flow of what belongs together; [`renumbered`] tells flows
+//! whose IP identifications are rewritten. What comes of it is applied by
 //! [`crate::reading::translations`].
 
 mod gathered;
 mod join;
 mod learn;
+mod renumbered;
 pub mod session;
 pub mod sessions;
 mod weigh;

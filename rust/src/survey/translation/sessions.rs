@@ -1,5 +1,6 @@
 //! All evidence, by flow: which sessions are there, and which of them are believed.
 
+use super::renumbered::Renumbered;
 use super::session::{ENOUGH, Session};
 use super::witness::Witness;
 use crate::base::hash::fold;
@@ -49,6 +50,8 @@ pub struct LeftOut {
 pub(super) struct Sessions {
     /// So many are kept.
     most: usize,
+    /// Flows whose addresses stay.
+    pub(super) renumbered: Renumbered,
     all: Vec<Session>,
     left_out: Option<LeftOut>,
     /// By both points and one side's flow.
@@ -65,6 +68,7 @@ impl Sessions {
     pub(super) fn of_at_most(most: usize) -> Self {
         Self {
             most,
+            renumbered: Renumbered::of_at_most(most.saturating_mul(FLOWS_A_SESSION)),
             ..Self::default()
         }
     }

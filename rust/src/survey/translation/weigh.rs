@@ -18,6 +18,14 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
         if is_near(here, there, window_ns) && (is_moved(here, there) || is_known) {
             sessions.note(here, there);
         }
+        if is_near(here, there, window_ns) && !is_moved(here, there) {
+            sessions.renumbered.note(here, there);
+        }
+    });
+    weigh_runs(witnesses, way_of_flow, |here, there| {
+        if is_near(here, there, window_ns) && has_new_id(here, there) {
+            sessions.renumbered.note(here, there);
+        }
     });
     for (key, is_evidence) in WEAKER {
         weigh_runs(witnesses, key, |here, there| {
@@ -26,6 +34,12 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
             }
         });
     }
+}
+
+/// One way of a flow, and what tells its packets apart but for their identification.
+fn way_of_flow(one: &Witness) -> (u64, u32) {
+    let way = u32::from(one.unaddressed.toward);
+    (one.unaddressed.tuple_and_seq(), way)
 }
 
 /// What packets have to have in common, and what then shows that they are one.

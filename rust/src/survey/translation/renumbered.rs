@@ -1,0 +1,92 @@
+//! Flows that keep their addresses, and whose packets get other IP identifications on the way.
+
+use super::session::ENOUGH;
+use super::witness::Witness;
+use crate::base::hash::fold;
+use crate::base::hashed::{HashedMap, HashedSet};
+
+/// So many times as many packets must have another identification there as have the same.
+const MOSTLY: u32 = 3;
+
+/// Between two points where so many flows are renumbered, one packet of a further one is enough.
+const MANY: usize = 20;
+
+/// Packets of one way of a flow between two points.
+#[derive(Clone, Copy, Debug, Default)]
+struct IdsSeen {
+    tuple_hash: u64,
+    way: usize,
+    places: (u16, u16),
+    n_new: u32,
+    n_kept: u32,
+}
+
+impl IdsSeen {
+    fn is_new(&self) -> bool {
+        self.n_new > MOSTLY.saturating_mul(self.n_kept)
+    }
+}
+
+/// All evidence, by flow, way and two points.
+#[derive(Debug, Default)]
+pub(super) struct Renumbered {
+    most: usize,
+    seen: HashedMap<IdsSeen>,
+}
+
+/// By flow, whether packets from the greater address, and from the smaller, keep theirs.
+pub type KeepsIpId = HashedMap<[bool; 2]>;
+
+impl Renumbered {
+    pub(super) fn of_at_most(most: usize) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
+    /// One packet of a flow at two points, where the flow is the same.
+    pub(super) fn note(&mut self, here: &Witness, there: &Witness) {
+        let places = (here.place.min(there.place), here.place.max(there.place));
+        let tuple_hash = here.unaddressed.tuple_hash;
+        let way = usize::from(here.unaddressed.toward);
+        let two = u64::from(places.0) << 16 | u64::from(places.1);
+        let key = fold(tuple_hash ^ way as u64, two);
+        if self.seen.len() >= self.most && !self.seen.contains_key(&key) {
+            return;
+        }
+        let seen = self.seen.entry(key).or_insert(IdsSeen {
+            tuple_hash,
+            way,
+            places,
+            ..IdsSeen::default()
+        });
+        if here.unaddressed.ip_id == there.unaddressed.ip_id {
+            seen.n_kept = seen.n_kept.saturating_add(1);
+        } else {
+            seen.n_new = seen.n_new.saturating_add(1);
+        }
+    }
+
+    /// Flows of which one way is renumbered between any two points.
+    pub(super) fn flows(&self) -> KeepsIpId {
+        let mut n_of_places: HashedMap<usize> = HashedMap::default();
+        let places = |one: &IdsSeen| u64::from(one.places.0) << 16 | u64::from(one.places.1);
+        let renumbered = || self.seen.values().filter(|one| one.is_new());
+        for one in renumbered() {
+            *n_of_places.entry(places(one)).or_default() += 1;
+        }
+        let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
+        let many: HashedSet = many.map(|(places, _)| *places).collect();
+        let mut found = KeepsIpId::default();
+        for one in renumbered() {
+            let is_enough = one.n_new as usize >= ENOUGH || many.contains(&places(one));
+            let keeps = found.entry(one.tuple_hash).or_insert([true; 2]);
+            if let (true, Some(keeps)) = (is_enough, keeps.get_mut(one.way)) {
+                *keeps = false;
+            }
+        }
+        found.retain(|_, keeps| *keeps != [true; 2]);
+        found
+    }
+}
