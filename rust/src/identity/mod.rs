@@ -305,7 +305,8 @@ pub(crate) fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
 fn is_unicast(packet: &Packet) -> bool {
     if packet.ip_version == 4 {
         let low = |address: u128| u32::try_from(address).unwrap_or(0);
-        let is_one = |address: u32| address != 0 && address >> 29 != 0b111;
+        // what is reserved (240.0.0.0/4) is some networks' own, and a digest's pseudonyms are of it too
+        let is_one = |address: u32| !matches!(address, 0 | u32::MAX) && address >> 28 != 0b1110;
         return is_one(low(packet.dst)) && is_one(low(packet.src));
     }
     let is_one = |address: u128| address != 0 && address >> 120 != 0xff;

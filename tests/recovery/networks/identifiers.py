@@ -28,20 +28,19 @@ def network(
     seed: int,
     *,
     has_own_clocks: bool,
-    there: str,
-    back: str,
+    ids: tuple[str, str],
     is_translated: bool = True,
-    are_short: bool = False,
+    n_flows: int = 6,
 ) -> Network:
-    """Identifications there and back: `kept`, `zero` at all points, or `rewritten` on the way.
+    """`ids` of packets there and back: `kept`, `zero` at all points, or `rewritten` on the way.
 
-    Flows have many packets, or a few where they `are_short`.
+    Each client has so many flows, or fewer.
     """
     ways = ((way(*LINE),), (way(*LINE[::-1]),))
     # one source address outside; the ports of clients are their own already
     inner = tuple(Pair((host(at), "198.51.100.9"), *ways) for at in range(N_CLIENTS))
     outer = tuple(Pair((OUTSIDE, "198.51.100.9"), *ways) for _ in range(N_CLIENTS))
-    n_flows = min(n // 4, MOST_FLOWS) if are_short else 6
+    n_flows = min(n_flows, n // 4)
     packets = talk(inner, n, seed, n_flows)
     outside = talk(outer, n, seed, n_flows) if is_translated else packets
 
@@ -49,11 +48,11 @@ def network(
         is_outside = point in {"outside", "server"}
         seen = outside[number].frame if is_outside else frame
         is_there = packets[number].ways[0][0] == LINE[0]
-        ids = there if is_there else back
-        if ids == "zero":
+        kept = ids[0] if is_there else ids[1]
+        if kept == "zero":
             return with_ident(seen, 0)
         # the translator numbers what passes it, on the side where it comes out
-        is_numbered = ids == "rewritten" and is_outside == is_there
+        is_numbered = kept == "rewritten" and is_outside == is_there
         return with_ident(seen, (number * 7 + 20_011) % 65_535 + 1) if is_numbered else seen
 
     edges = Edges(both_ways(TAKES_NS), lost={("inside", "outside"): LOST})
@@ -61,20 +60,20 @@ def network(
 
 
 KINDS = {
-    "NAT, IDs kept there, rewritten back": partial(network, there="kept", back="rewritten"),
-    "NAT, IDs rewritten there, kept back": partial(network, there="rewritten", back="kept"),
-    "NAT, IDs zero there, rewritten back": partial(network, there="zero", back="rewritten"),
-    "NAT, IDs rewritten both ways": partial(network, there="rewritten", back="rewritten"),
+    "NAT, IDs kept there, rewritten back": partial(network, ids=("kept", "rewritten")),
+    "NAT, IDs rewritten there, kept back": partial(network, ids=("rewritten", "kept")),
+    "NAT, IDs zero there, rewritten back": partial(network, ids=("zero", "rewritten")),
+    "NAT, IDs rewritten both ways": partial(network, ids=("rewritten", "rewritten")),
     "no NAT, IDs kept there, rewritten back": partial(
-        network, there="kept", back="rewritten", is_translated=False
+        network, ids=("kept", "rewritten"), is_translated=False
     ),
     "no NAT, IDs rewritten both ways": partial(
-        network, there="rewritten", back="rewritten", is_translated=False
+        network, ids=("rewritten", "rewritten"), is_translated=False
     ),
     "no NAT, short flows, IDs rewritten back": partial(
-        network, there="kept", back="rewritten", is_translated=False, are_short=True
+        network, ids=("kept", "rewritten"), is_translated=False, n_flows=MOST_FLOWS
     ),
     "no NAT, IDs zero there, rewritten back": partial(
-        network, there="zero", back="rewritten", is_translated=False
+        network, ids=("zero", "rewritten"), is_translated=False
     ),
 }

@@ -26,7 +26,7 @@ SYNCHRONISED_NS = 10_000_000
 
 def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
     """Two-way distances at the changes of direction within each group, and their groups, ns."""
-    by = np.lexsort((both.t_ns, group))
+    by = np.lexsort((both.d_ns, both.t_ns, group))
     d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
     changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
     at = np.flatnonzero(changes) + 1

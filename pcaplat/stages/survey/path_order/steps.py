@@ -90,7 +90,7 @@ def _is_step(both: Shared) -> bool:
 
 def _is_caused(both: Shared, way: bool) -> bool:  # noqa: FBT001 - the direction of what responds
     """Tell whether packets of a direction begin when the one before them is through."""
-    by = np.lexsort((both.t_ns, both.pair))
+    by = np.lexsort((both.d_ns, both.t_ns, both.pair))
     t_ns, through_ns = both.t_ns[by], (both.t_ns + both.d_ns)[by]
     pair, toward = both.pair[by], both.is_toward[by]
     is_turn: Bools = (pair[1:] == pair[:-1]) & (toward[1:] == way) & (toward[:-1] != way)

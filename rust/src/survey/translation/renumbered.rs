@@ -35,7 +35,7 @@ pub(super) struct Renumbered {
 }
 
 /// By flow, whether packets from the greater address, and from the smaller, keep theirs.
-pub type KeepsIpId = HashedMap<[bool; 2]>;
+pub(super) type KeepsIpId = HashedMap<[bool; 2]>;
 
 impl Renumbered {
     pub(super) fn of_at_most(most: usize) -> Self {
