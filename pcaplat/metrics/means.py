@@ -280,11 +280,14 @@ def coarse_ns(
     """Bound what coarse stamps may do to a mean: nothing, where latencies scatter enough.
 
     A mean over stamps of 1 µs is right if the phases of the packets are spread over a µs; where
-    latencies scatter by less than half of that, traffic may keep step with the stamps. A quantile
-    (`is_single`) is off by a stamp in any case.
+    latencies scatter by less than half of that, traffic may keep step with the stamps. Stamps that
+    are cut are half a step early on average: of one direction, that cancels only between ends of
+    the same resolution. A quantile (`is_single`) is off by a stamp in any case.
     """
     steps_ns = [run.resolution_ns(point) for point in points]
     step_ns = max(steps_ns)
     rounding = step_ns**2 / 6
     scatters = all(side.variance - rounding > (step_ns / 2) ** 2 for side in sides)
-    return sum(steps_ns) if step_ns and (is_single or not scatters) else 0.0
+    if is_single or not scatters:
+        return sum(steps_ns)
+    return (step_ns - min(steps_ns)) / 2 if len(sides) == 1 else 0.0

@@ -244,13 +244,19 @@ impl Reading {
             let ends = ends_digest(packet, &self.prefixes, self.seed);
             identity.key = fold(identity.key, ends);
         }
-        if let Some(tenants) = &self.tenants {
-            tenants.tell(file, (frame.interface, packet.tunnel_id), &mut identity);
-        }
+        self.tell_tenant(file, frame, packet, &mut identity);
         if self.one_in > 1 && !self.is_sampled(packet, whole.bytes) {
             return ReadOutcome::Unsampled;
         }
         ReadOutcome::Packet(identity)
+    }
+
+    /// Makes a packet one of its tenant's, where several have the same addresses.
+    #[inline]
+    fn tell_tenant(&self, file: usize, frame: &Frame<'_>, packet: &Packet, seen: &mut Identity) {
+        if let Some(tenants) = &self.tenants {
+            tenants.tell(file, (frame.interface, packet.tunnel_id), seen);
+        }
     }
 
     /// Whether a packet is of the sample, which is the same in every run.

@@ -55,6 +55,7 @@ class Figures(NamedTuple):
     n_truly_duplicated: int
     n_truly_reordered: int
     n_lost_bytes: int
+    is_lost_frac_within: bool  # the true one, in its interval
 
 
 @dataclass
@@ -253,7 +254,13 @@ def _figures(
         n_truly_duplicated,
         hop.reordered[of_class],
         _beyond(row["lost_bytes"], bytes_lost),
+        _is_within(bounds[1] / (len(true_ns) + bounds[1]), row),
     )
+
+
+def _is_within(lost_frac: float, row: dict[str, Any]) -> bool:
+    low, high = row["lost_lo_frac"], row["lost_hi_frac"]
+    return low is not None and bool(low <= lost_frac <= high)
 
 
 def _beyond(found: int, bounds: list[int]) -> int:

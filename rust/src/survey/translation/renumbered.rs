@@ -22,6 +22,10 @@ struct IdsSeen {
 }
 
 impl IdsSeen {
+    fn places(&self) -> u64 {
+        u64::from(self.places.0) << 16 | u64::from(self.places.1)
+    }
+
     fn is_new(&self) -> bool {
         self.n_new > MOSTLY.saturating_mul(self.n_kept)
     }
@@ -47,40 +51,32 @@ impl Renumbered {
 
     /// One packet of a flow at two points, where the flow is the same.
     pub(super) fn note(&mut self, here: &Witness, there: &Witness) {
-        let places = (here.place.min(there.place), here.place.max(there.place));
-        let tuple_hash = here.unaddressed.tuple_hash;
-        let way = usize::from(here.unaddressed.toward);
-        let two = u64::from(places.0) << 16 | u64::from(places.1);
-        let key = fold(tuple_hash ^ way as u64, two);
+        let new = IdsSeen {
+            tuple_hash: here.unaddressed.tuple_hash,
+            way: usize::from(here.unaddressed.toward),
+            places: (here.place.min(there.place), here.place.max(there.place)),
+            ..IdsSeen::default()
+        };
+        let key = fold(new.tuple_hash ^ new.way as u64, new.places());
         if self.seen.len() >= self.most && !self.seen.contains_key(&key) {
             return;
         }
-        let seen = self.seen.entry(key).or_insert(IdsSeen {
-            tuple_hash,
-            way,
-            places,
-            ..IdsSeen::default()
-        });
-        if here.unaddressed.ip_id == there.unaddressed.ip_id {
-            seen.n_kept = seen.n_kept.saturating_add(1);
+        let seen = self.seen.entry(key).or_insert(new);
+        let is_kept = here.unaddressed.ip_id == there.unaddressed.ip_id;
+        let n = if is_kept {
+            &mut seen.n_kept
         } else {
-            seen.n_new = seen.n_new.saturating_add(1);
-        }
+            &mut seen.n_new
+        };
+        *n = n.saturating_add(1);
     }
 
     /// Flows of which one way is renumbered between any two points.
     pub(super) fn flows(&self) -> KeepsIpId {
-        let mut n_of_places: HashedMap<usize> = HashedMap::default();
-        let places = |one: &IdsSeen| u64::from(one.places.0) << 16 | u64::from(one.places.1);
-        let renumbered = || self.seen.values().filter(|one| one.is_new());
-        for one in renumbered() {
-            *n_of_places.entry(places(one)).or_default() += 1;
-        }
-        let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
-        let many: HashedSet = many.map(|(places, _)| *places).collect();
+        let many = self.places_of_many();
         let mut found = KeepsIpId::default();
-        for one in renumbered() {
-            let is_enough = one.n_new as usize >= ENOUGH || many.contains(&places(one));
+        for one in self.seen.values().filter(|one| one.is_new()) {
+            let is_enough = one.n_new as usize >= ENOUGH || many.contains(&one.places());
             let keeps = found.entry(one.tuple_hash).or_insert([true; 2]);
             if let (true, Some(keeps)) = (is_enough, keeps.get_mut(one.way)) {
                 *keeps = false;
@@ -88,5 +84,15 @@ impl Renumbered {
         }
         found.retain(|_, keeps| *keeps != [true; 2]);
         found
+    }
+
+    /// Every two points between which many flows seem to be renumbered.
+    fn places_of_many(&self) -> HashedSet {
+        let mut n_of_places: HashedMap<usize> = HashedMap::default();
+        for one in self.seen.values().filter(|one| one.is_new()) {
+            *n_of_places.entry(one.places()).or_default() += 1;
+        }
+        let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
+        many.map(|(places, _)| *places).collect()
     }
 }

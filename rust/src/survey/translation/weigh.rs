@@ -22,11 +22,20 @@ pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Se
             sessions.renumbered.note(here, there);
         }
     });
+    weigh_numbers(witnesses, window_ns, sessions);
+    weigh_weaker(witnesses, window_ns, sessions);
+}
+
+/// Packets of the same flow that have another IP identification there.
+fn weigh_numbers(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
     weigh_runs(witnesses, way_of_flow, |here, there| {
         if is_near(here, there, window_ns) && has_new_id(here, there) {
             sessions.renumbered.note(here, there);
         }
     });
+}
+
+fn weigh_weaker(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
     for (key, is_evidence) in WEAKER {
         weigh_runs(witnesses, key, |here, there| {
             if is_evidence(here, there) && is_near(here, there, window_ns) {
