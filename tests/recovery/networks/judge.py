@@ -182,7 +182,10 @@ def lost_wrong(found: Merged) -> dict[Any, Any]:
         true = sent_ns.get(edge, [])
         # what was seen last less than the waiting time before the end is neither lost nor counted
         waited_ns = end_ns - (row["loss_threshold_ns"] or 0)
-        least = sum(t_ns <= waited_ns for t_ns in true)
+        # nor what was lost before the far end saw anything: its capture may have begun there
+        came_ns = [found.network.packets[number].t_ns for number in found.crossings.get(edge, ())]
+        first_ns = min(came_ns, default=end_ns)
+        least = sum(first_ns <= t_ns <= waited_ns for t_ns in true)
         slack = 1 if true else 0
         if not least - slack <= row["n_lost"] <= len(true) + slack:
             wrong[edge] = (row["n_lost"], len(true))
