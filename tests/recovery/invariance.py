@@ -221,7 +221,7 @@ def measured(asked: Sequence[tuple[str, int, int]]) -> list[Answer]:
 
 def row(kind: str, answers: Sequence[Answer]) -> str:
     """One line of the table."""
-    cells = [kind.replace("stamps", "timestamps")]
+    cells = [kind]
     for question in QUESTIONS:
         counted = Counter(getattr(one, question) for one in answers if not one.error)
         opened = f", {counted['open']} open" if counted["open"] else ""

@@ -37,9 +37,9 @@ IN_SILENCE = {
 """Kinds of which something is wrong in silence today, by what is missing."""
 AT_TIMES = {
     **IN_SILENCE,
-    "stamps of 1 ms": "coarse timestamps",
-    "stamps of 1 ms at one point": "coarse timestamps",
-    "stamps of 1 ms, edges of 5": "coarse timestamps",
+    "timestamps of 1 ms": "coarse timestamps",
+    "timestamps of 1 ms at one point": "coarse timestamps",
+    "timestamps of 1 ms, edges of 5": "coarse timestamps",
 }
 """Kinds of which it is so at some sizes and seeds."""
 

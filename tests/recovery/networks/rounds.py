@@ -51,7 +51,7 @@ KINDS = {
     "the same twice, a minute apart": partial(again, n_rounds=2),
     "the same each minute, 5 times": partial(again, n_rounds=5),
     "the same each minute, 20 times": partial(again, n_rounds=20),
-    "stamps of 1 ms": partial(coarse, takes_ns=(4_000, 9_000), points="123"),
-    "stamps of 1 ms at one point": partial(coarse, takes_ns=(4_000, 9_000), points="2"),
-    "stamps of 1 ms, edges of 5": partial(coarse, takes_ns=(5 * MS, 8 * MS), points="123"),
+    "timestamps of 1 ms": partial(coarse, takes_ns=(4_000, 9_000), points="123"),
+    "timestamps of 1 ms at one point": partial(coarse, takes_ns=(4_000, 9_000), points="2"),
+    "timestamps of 1 ms, edges of 5": partial(coarse, takes_ns=(5 * MS, 8 * MS), points="123"),
 }
