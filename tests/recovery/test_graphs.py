@@ -37,6 +37,7 @@ IN_SILENCE = {
 """Kinds of which something is wrong in silence today, by what is missing."""
 AT_TIMES = {
     **IN_SILENCE,
+    "no NAT, short flows, IDs rewritten back": "renumbered, and of equal content by thousands",
     "timestamps of 1 ms": "coarse timestamps",
     "timestamps of 1 ms at one point": "coarse timestamps",
     "timestamps of 1 ms, edges of 5": "coarse timestamps",
