@@ -57,6 +57,7 @@ fn reading(bytes: &[u8]) -> Reading {
     let sought = Sought {
         name: named,
         last_bit_bps: None,
+        hop: None,
     };
     Reading {
         times: Times::Search(vec![sought]),

@@ -1,4 +1,4 @@
-//! What `pktcap-uw --trace` prints on an ESXi host: of each packet the components that handled it, when each
+//! What `pktcap-uw --trace` prints on a host of `ESXi`: of each packet the components that handled it, when each
 //! did, and its bytes. Every component is an interface; the same packet has the same number at all of them.
 //!
 //! Spec: none was published; docs.vmware.com "Trace packets with pktcap-uw", and consoles as users showed them.
@@ -137,8 +137,8 @@ impl PktcapTrace {
     fn read_line(&mut self, line: &str, findings: &mut Findings) {
         if let Some(step) = line.strip_prefix("+- [") {
             let (time, rest) = step.split_once(']').unwrap_or((step, ""));
-            let names = rest.split('|').map(str::trim);
-            let name = names.filter(|name| !name.is_empty()).next_back();
+            let mut names = rest.split('|').map(str::trim);
+            let name = names.rfind(|name| !name.is_empty());
             if let (Some(t_ns), Some(name)) = (self.instant_ns(time), name) {
                 self.step(t_ns, name, findings);
             }

@@ -63,8 +63,8 @@ impl TrafficKind {
         // a client's port is the higher one
         let is_from_client = packet.src_port > packet.dst_port;
         let size = size_class(packet.transport_wire_bytes) << SIZE_AT;
-        let side = u16::from(is_from_client) << SIDE_AT;
-        Self((role as u16) << ROLE_AT | size | side | connection(packet))
+        let sender = u16::from(is_from_client) << SIDE_AT;
+        Self((role as u16) << ROLE_AT | size | sender | connection(packet))
     }
 
     /// Whether these are data that may be the first of their side.

@@ -265,22 +265,22 @@ fn ioam_node(node: &[u8], bitmap: u32) -> NodeData {
     let number = short.map(|word| u64::from(word & 0x00ff_ffff));
     NodeData {
         number: number.or_else(|| wide().map(|long| long & (u64::MAX >> 8))),
-        ingress: ioam_time(
-            field(SECONDS_BIT).map(|at| word(node, at)),
-            field(FRACTION_BIT).map(|at| word(node, at)),
-        ),
+        ingress: ioam_time(node, field(SECONDS_BIT), field(FRACTION_BIT)),
         egress: None,
     }
 }
 
-/// Seconds alone are too coarse for a time. Both are `None` where they are no field, and hold `None` where
-/// the node had none.
-fn ioam_time(seconds: Option<Option<u32>>, fraction: Option<Option<u32>>) -> Option<HopTime> {
-    let fraction = u64::from(fraction??);
-    Some(match seconds {
-        Some(seconds) => HopTime {
+/// Seconds alone are too coarse for a time. The places are `None` where there is no such field.
+fn ioam_time(
+    node: &[u8],
+    seconds_at: Option<usize>,
+    fraction_at: Option<usize>,
+) -> Option<HopTime> {
+    let fraction = u64::from(word(node, fraction_at?)?);
+    Some(match seconds_at {
+        Some(at) => HopTime {
             layout: TimeLayout::SecondsAndFraction,
-            raw: u64::from(seconds?) << 32 | fraction,
+            raw: u64::from(word(node, at)?) << 32 | fraction,
         },
         None => HopTime {
             layout: TimeLayout::Fraction,
@@ -334,6 +334,7 @@ pub(super) fn in_options(header: &[u8], at: usize) -> Option<Telemetry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use HopSide::{Egress, Ingress};
 
     fn hops(kind: TelemetryKind, data: &[u8]) -> Vec<(u64, bool, HopSide, TimeLayout, u64)> {
         let mut found = Vec::new();
@@ -369,7 +370,6 @@ mod tests {
             u32::MAX, //
             0xdead,
         ]);
-        use HopSide::{Egress, Ingress};
         let layout = TimeLayout::Counter64;
         let second = 1 << 32;
         let wanted = vec![

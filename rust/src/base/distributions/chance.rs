@@ -13,7 +13,7 @@ pub struct Chance {
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
 /// A draw of 53 bits counts in these steps.
-const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+const STEP: f64 = f64::EPSILON / 2.0;
 
 impl Chance {
     /// What numpy makes of the seed of resampling, 20261120.

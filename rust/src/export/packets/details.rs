@@ -112,7 +112,7 @@ impl Details {
                 Checksum::NotReady => Some("not-ready"),
                 Checksum::Valid => Some("valid"),
                 Checksum::Unknown => None,
-            })
+            });
         });
         self.offload.put(|to| to.append_option(marks.is_offloaded));
         self.packet_id

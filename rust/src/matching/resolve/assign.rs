@@ -104,7 +104,9 @@ impl<'a> Cluster<'a> {
             .into_iter()
             .partition(Contest::is_heap);
         let mut verdict = likely_pairs(&self.candidates(&rest, &frames));
-        heaps.iter().for_each(|heap| heap.doubt(&mut verdict));
+        for heap in &heaps {
+            heap.doubt(&mut verdict);
+        }
         self.doubt_shifted(&frames, &mut verdict);
         self.likely.append(&mut verdict.likely);
         let mut is_taken = vec![false; frames.len()];
