@@ -208,9 +208,9 @@ KINDS: dict[str, Callable[[int], Captured]] = {
     "every packet twice": copied,
     "every other lost": lost,
     "late by a second": late,
-    "stamps reversed": lambda n: as_sent(plain(n), times(n)[::-1].copy()),
-    "stamps equal": lambda n: as_sent(plain(n), np.full(n, START_NS)),
-    "stamps and the epoch": lambda n: as_sent(plain(n), alternating(n)),
+    "timestamps reversed": lambda n: as_sent(plain(n), times(n)[::-1].copy()),
+    "timestamps equal": lambda n: as_sent(plain(n), np.full(n, START_NS)),
+    "timestamps and the epoch": lambda n: as_sent(plain(n), alternating(n)),
 }
 
 

@@ -119,8 +119,8 @@ def scan(
     """Give the packets table of captures as a lazy frame, read when it is collected.
 
     Columns that nobody asks for are not made. Conditions on addresses, ports, protocol, tunnel,
-    time, frame number and length are told before there is a row, others batch by batch. Files that
-    conditions on `file` and `point` rule out are not opened; `head` stops the reading.
+    time, frame number and length are checked before there is a row, others batch by batch. Files
+    that conditions on `file` and `point` rule out are not opened; `head` stops the reading.
 
     Args:
         captures: Paths, or one with `*`, `?` or `[...]` for all that match.
