@@ -157,7 +157,7 @@ class TestBudget:
         rows = self.found(late_far)
         assert {row["stamp_convention_ns"] for row in rows.values()} == {None}
         bounds = "up to 11.57 µs at 1 Gbit/s, 1.16 µs at 10 Gbit/s, 116 ns at 100 Gbit/s"
-        assert "near: not said; the last bit is later" in rows["forward"]["stamp_convention"]
+        assert "near: not declared; the last bit is later" in rows["forward"]["stamp_convention"]
         assert rows["forward"]["stamp_convention"].count(bounds) == 2
 
     def test_a_rate_alone_bounds_it(self, late_far: list[str]) -> None:
@@ -210,7 +210,7 @@ class TestBetweenScenarios:
         for other in ("host", "last-bit", None):
             assert self.term(first, self.run(other, None)) == "stays"
         why = between_scenarios([first, self.run("host", None)])
-        assert any("near, far do not stand for the same" in row["why"] for row in why)
+        assert any("near, far do not mark the same moment" in row["why"] for row in why)
 
     def test_an_earlier_summary_says_nothing(self) -> None:
         old = MeasuredRun("old", {"captures": [{"point": "far"}]}, {})
