@@ -97,7 +97,7 @@ def test_iperf3s_results_are_read() -> None:
     [
         ("{\n]", "f:2: no JSON"),
         ("[]", "no result of iperf3"),
-        ('{"error": "unable to connect"}', "iperf3 says: unable to connect"),
+        ('{"error": "unable to connect"}', "iperf3 reports: unable to connect"),
         ('{"end": {}}', "no end.sum_received"),
         ('{"end": {"sum_received": {"bits_per_second": "x"}}}', "bits_per_second is 'x'"),
         ('{"end": {"sum_received": {}}}', "bits_per_second is None"),

@@ -116,7 +116,7 @@ def test_samples_beside_the_captures_in_another_unit_or_too_few() -> None:
     found = cost(replace(given, samples=few))
     assert found.within is None
     assert "9 CPU samples are too few" in found.why
-    assert "stamped to the second" in found.note
+    assert "timestamps in whole seconds" in found.note
     none = read(run(rates()), MetricQuery("cpu-per-100kpps"))
     assert isinstance(none, Unavailable)
     assert "no CPU samples" in none.why

@@ -154,10 +154,10 @@ def test_few_stamps_may_be_round_by_chance() -> None:
         (
             1e9 / 2**32,
             1_000,
-            "declares stamps of less than 1 ns, but all 500 are multiples of 1 µs",
+            "declares timestamps of less than 1 ns, but all 500 are multiples of 1 µs",
         ),
-        (1.0, 1_000, "declares stamps of 1 ns, but all 500 are multiples of 1 µs"),
-        (1_000.0, 10_000, "declares stamps of 1 µs, but all 500 are multiples of 10 µs"),
+        (1.0, 1_000, "declares timestamps of 1 ns, but all 500 are multiples of 1 µs"),
+        (1_000.0, 10_000, "declares timestamps of 1 µs, but all 500 are multiples of 10 µs"),
     ],
 )
 def test_stamps_are_overstated_only_if_they_are_coarser(

@@ -173,7 +173,7 @@ def test_nothing_in_common_is_no_evidence() -> None:
 @pytest.mark.parametrize(
     ("facts", "keys", "why"),
     [
-        ({"n_frames": 9}, [], "--filter, --filter-outer or --sample too narrow"),
+        ({"n_frames": 9}, [], "widen --filter, --filter-outer or --sample"),
         ({"n_frames": 9, "n_undecoded": 9, "snap_bytes": 64}, [], "snap length of 64 bytes"),
         (
             {"n_frames": 9, "n_undecoded": 9, "snap_bytes": 64, "is_decoded": False},
