@@ -50,9 +50,9 @@ fn decode(head: [u8; HEAD_BYTES], bytes: &[u8], packet: &mut Packet) -> usize {
     frame.wire_bytes as usize
 }
 
-/// Nothing leads to FOU unless it is named.
+/// Nothing leads to FOU or INT unless it is named.
 fn decoder() -> Decoder {
-    Decoder::new(&[(Parent::UdpDst(5555), "fou")]).unwrap()
+    Decoder::new(&[(Parent::UdpDst(5555), "fou"), (Parent::UdpDst(5000), "int")]).unwrap()
 }
 
 fn frame_of([high, low, n_cut, fcs_bytes]: [u8; HEAD_BYTES], bytes: &[u8]) -> Frame<'_> {

@@ -90,7 +90,7 @@ pub(crate) struct Said {
     pub(crate) links: String,
     pub(crate) least: String,
     latencies: Vec<Vec<(f64, u64)>>,
-    spills: Vec<Vec<[u8; 16]>>,
+    spills: Vec<Vec<[u8; 24]>>,
     rows: Vec<[u8; 56]>,
     outcomes: Vec<Vec<u8>>,
 }
