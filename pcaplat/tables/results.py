@@ -195,11 +195,6 @@ SEGMENTS = TableSchema(
         _duration("p999_ns", "99.9 % took no longer"),
         _duration("max_ns", "greatest latency, exact"),
         _duration("mean_without_late_ns", "mean latency of the packets that were not late"),
-        ColumnSchema("n_undecided", "Int64", "identical packets that crossed and could not be distinguished: they have no latency, and intervals allow for them", "1", is_nullable=True),
-        _duration("mean_least_ns", "mean latency with these packets, if they were as fast as possible"),
-        _duration("mean_most_ns", "mean latency with these packets, if they were as slow as possible"),
-        _duration("undecided_min_ns", "least latency that one of these packets may have"),
-        _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
         ColumnSchema("matched_bytes", "Int64", "TCP payload, and IP payload of possible fragments, captured at both ends; the same for every class", "bytes"),
         ColumnSchema("lost_bytes", "Int64", "the same for bytes captured before the segment and at no later point", "bytes"),
@@ -224,6 +219,11 @@ SEGMENTS = TableSchema(
         ),
         *_intervals("mean", "p50", "p90", "p99", "p999"),
         ColumnSchema("lost_spread", "Float64", "variance of n_lost over the variance of the same number of independent losses; 1 if no capture dropped packets", "1", is_nullable=True),
+        ColumnSchema("n_undecided", "Int64", "identical packets that crossed and could not be distinguished: they have no latency, and intervals allow for them", "1", is_nullable=True),
+        _duration("mean_least_ns", "mean latency with these packets, if they were as fast as possible"),
+        _duration("mean_most_ns", "mean latency with these packets, if they were as slow as possible"),
+        _duration("undecided_min_ns", "least latency that one of these packets may have"),
+        _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
     ),
 )  # fmt: skip
 

@@ -242,7 +242,7 @@ def test_pairs_of_a_moment_have_no_interval(tmp_path: Path) -> None:
     document = merged(path, tmp_path, same_clock=["all"])
     for row in document["round_trips_by_kind"]:
         assert row["mean_lo_ns"] is None
-        assert row["interval_reason"].startswith("too little data")
+        assert row["interval_reason"].startswith("too few packets")
 
 
 @pytest.mark.slow

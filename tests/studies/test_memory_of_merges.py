@@ -23,7 +23,8 @@ PAIR_BYTES = 60
 N_PACKETS = 100_000
 N_FOR_SECONDS = 250_000
 BY_WINDOW = {"one flow", "equal packets", "cut and joined", "translated"}
-BY_SECONDS = {"a flow a packet", "one flow, --window 1s"}
+BY_SECONDS = {"a flow a packet", "a flow a packet, --lost-after 1s"}
+UNMATCHED = {"99 % leftovers"}
 
 
 @pytest.mark.slow
@@ -32,6 +33,14 @@ def test_memory_is_that_of_the_window(name: str) -> None:
     (small_mb, _, _), (large_mb, _, found) = sizes(name, N_PACKETS)
     assert large_mb < small_mb + MORE_MB
     assert found > 0.9  # what matched nothing would take no memory
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(UNMATCHED))
+def test_what_is_seen_at_one_point_takes_no_more_memory(name: str) -> None:
+    (small_mb, _, _), (large_mb, _, found) = sizes(name, N_PACKETS)
+    assert large_mb < small_mb + MORE_MB
+    assert found < 0.1
 
 
 @pytest.mark.slow
@@ -51,4 +60,4 @@ def test_a_pair_of_addresses_takes_a_few_bytes() -> None:
 
 
 def test_every_case_is_tested() -> None:
-    assert {*BY_WINDOW, *BY_SECONDS, "two addresses a packet"} == set(memory.CASES)
+    assert {*BY_WINDOW, *BY_SECONDS, *UNMATCHED, "two addresses a packet"} == set(memory.CASES)

@@ -135,7 +135,7 @@ def test_a_run_that_drifts_says_so() -> None:
     one = Scenario("b", [run_of(drifting, np.full(N, 1000.0))])
     document = compare_scenarios(one, one)
     (row,) = document["round_trips"]
-    assert "too little data" in row["reason"]
+    assert "effective sample size too small" in row["reason"]
     assert row["n_effective"] < 10
     assert SCANT in [warning["text"] for warning in document["warnings"]]
 
@@ -264,7 +264,9 @@ def test_the_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFix
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads((tmp_path / "out" / "comparison.json").read_text())
     (switch,) = [row for row in document["round_trips"] if row["near"] == "sw-a"]
-    assert switch["lo_ns"] < 400_000 < switch["hi_ns"]
+    # 200 µs each way, and of the forwarder's own hop 3 to 4 µs each way: see README.md of the sample
+    assert switch["lo_ns"] < 408_000
+    assert switch["hi_ns"] > 400_000
     for name, words in (
         ("table", "sw-a ⇄ sw-b"),
         ("csv", "two-way-contribution,sw-a,sw-b"),

@@ -212,7 +212,7 @@ class TestWarnings:
         paths = run(Scenario(watchers, (Link(),))).save(tmp_path)
         document = pcaplat.merge(paths, same_clock=["all"]).document
         (text,) = [w["text"] for w in document["warnings"] if w["code"] == "low-resolution"]
-        assert text.startswith("stamps of 1.00 µs at a are coarse")
+        assert text.startswith("timestamps at a have a low resolution, 1.00 µs")
 
     def test_each_warning_is_one_line_and_comes_once(self, three: Path, tmp_path: Path) -> None:
         empty = tmp_path / "e.pcap"

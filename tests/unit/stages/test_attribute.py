@@ -51,8 +51,8 @@ def counts(**given: Any) -> LinkCounts:  # noqa: ANN401 - fields of it
 
 
 def spilled(path: Path, pairs: list[tuple[int, int]]) -> list[str]:
-    """Raw time of the upstream observation and raw difference, as the core writes them."""
-    path.write_bytes(b"".join(struct.pack("<qq", *pair) for pair in pairs))
+    """Raw time of the upstream observation, raw difference and kind, as the core writes them."""
+    path.write_bytes(b"".join(struct.pack("<qqq", *pair, 0) for pair in pairs))
     return [str(path)]
 
 

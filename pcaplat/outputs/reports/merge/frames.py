@@ -95,7 +95,7 @@ def false_matches(frac: float | None, upper_frac: float | None) -> str:
         >>> false_matches(2e-4, 5e-4), false_matches(0.0, 0.01), false_matches(0.0, 1e-10)
         ('; false matches: 0.02 %', '; false matches: below 1 %', '; false matches: < 0.000001 %')
         >>> false_matches(0.0, 1.0)
-        '; false matches: too few pairs to tell'
+        '; false matches: too few pairs for an estimate'
     """
     if frac is None or upper_frac is None:
         return ""

@@ -329,10 +329,6 @@ impl Tally {
         let LinkCrossing { link: index, side } = crossing;
         self.losses
             .note_crossed(&self.topology, std::slice::from_ref(cut.up), crossing.bit());
-        let direction = Direction::of(side == 0);
-        if self.topology.is_whole(index) && !self.is_step_watched(direction, (cut.up, cut.down)) {
-            return;
-        }
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.matched_bytes += cut.n_bytes;
         }
