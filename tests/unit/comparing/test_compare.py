@@ -264,7 +264,7 @@ def test_the_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFix
     document = json.loads(capsys.readouterr().out)
     assert document == json.loads((tmp_path / "out" / "comparison.json").read_text())
     (switch,) = [row for row in document["round_trips"] if row["near"] == "sw-a"]
-    # 200 µs each way, and of the forwarder's own hop 3 to 4 µs each way: see README.md of the sample
+    # 200 µs each way, and 3 to 4 µs of the hop of the forwarder: see README.md of the sample
     assert switch["lo_ns"] < 408_000
     assert switch["hi_ns"] > 400_000
     for name, words in (
