@@ -99,10 +99,8 @@ impl<'a> Cluster<'a> {
 
     /// Offers the frames of one point to the open trajectories.
     fn extend(&mut self, frames: Range<usize>) {
-        let (heaps, rest): (Vec<Contest>, _) = self
-            .contests(&frames)
-            .into_iter()
-            .partition(Contest::is_heap);
+        let contests = self.contests(&frames).into_iter();
+        let (heaps, rest): (Vec<Contest>, _) = contests.partition(Contest::is_heap);
         let mut verdict = likely_pairs(&self.candidates(&rest, &frames));
         for heap in &heaps {
             heap.doubt(&mut verdict);
