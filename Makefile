@@ -19,7 +19,11 @@ RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples 
 DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
 
 # what is built names no path of the machine that builds it
-REMAP := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=crates --remap-path-prefix=$(CURDIR)=pcaplat
+CRATES := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
+REMAP := --remap-path-prefix=$(CRATES)=crates --remap-path-prefix=$(CURDIR)=pcaplat
+# neither does the C of crates, in its debugging information
+REMAP_C := -ffile-prefix-map=$(CRATES)=crates -ffile-prefix-map=$(CURDIR)=pcaplat
+CORE := pcaplat/_native.abi3.so
 
 .PHONY: build demo test test-slow check bench bench-compare fuzz docs site wheel accuracy invariance format lock vendor
 build: .venv/built
@@ -32,13 +36,15 @@ build: .venv/built
 	@touch $@
 
 .venv/built: export RUSTFLAGS += $(REMAP)
+.venv/built: export CFLAGS += $(REMAP_C)
 .venv/built: .venv/installed pyproject.toml rust/Cargo.toml rust/Cargo.lock $(RUST)
 	@command -v cargo >/dev/null || { echo "cargo is needed (https://rustup.rs); it is not on PATH" >&2; exit 1; }
 	@echo "Building the native core (a minute or two the first time)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@# where PYTHONDONTWRITEBYTECODE is set, every start would compile all modules
 	@$(BIN)/python -m compileall -q pcaplat
-	@touch $@
+	@# tests of what is shipped know by it that the core was built here, and how
+	@sha256sum $(CORE) > $@
 
 demo: build
 	$(BIN)/pcaplat merge $(DEMO) --output out/demo --overwrite
@@ -87,10 +93,12 @@ site: build
 
 # a wheel for Linux with glibc 2.17 and later, without paths of this machine, and the source archive
 wheel: export RUSTFLAGS += $(REMAP)
+wheel: export CFLAGS += $(REMAP_C)
 wheel:
 	@$(PYTHON) -m venv out/release
 	@out/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r release.lock
 	PATH="$(CURDIR)/out/release/bin:$$PATH" maturin build --zig --compatibility manylinux_2_17 --strip --out dist $(TARGET:%=--target %)
+	@.ci/map-paths $(CURDIR) dist/*.whl
 	out/release/bin/maturin sdist --out dist
 
 # some twenty minutes

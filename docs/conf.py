@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -25,10 +26,14 @@ html_theme = "furo"
 html_title = f"pcaplat {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "search_order.js")
 html_show_copyright = False
 html_copy_source = False
 # `text` also marks drawings and files in notations that no lexer knows
 highlight_language = "text"
+
+SHORT_CODE = 24
+"""Characters that fit into the narrowest page."""
 
 LISTED = re.compile(r"^- \[[^\]]+\]\(([^):#]+)\.md\)", re.MULTILINE)
 
@@ -40,6 +45,14 @@ def add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
 
 
+def keep_together(_: Sphinx, page: nodes.document, __: str) -> None:
+    """Mark short code, so that no option breaks at its hyphens."""
+    for code in page.findall(nodes.literal):
+        if len(code.astext()) <= SHORT_CODE:
+            code["classes"].append("short")
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_contents)
+    app.connect("doctree-resolved", keep_together)

@@ -15,7 +15,7 @@ from typer.main import get_command
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
 from pcaplat.diagnostics.catalogue import CODES, OF_COMPARISONS
-from pcaplat.metrics.registry import METRICS, units_of
+from pcaplat.metrics.registry import METRICS, metric_named, units_of
 from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
 from pcaplat.points import Profile, load_profile, profile_names
@@ -139,11 +139,14 @@ def formats() -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    """List what a claim may be about, and in which units."""
+    """List what a claim may be about, what it means, and its units."""
     yield "# Metrics and units of claims\n"
-    yield "| metric | units |\n| --- | --- |"
+    yield "A claim names one of these metrics, and a unit of its row. The exact definitions are in"
+    yield "[validate](../method/validate.md).\n"
+    yield "| metric | meaning | units |\n| --- | --- | --- |"
     for metric in METRICS:
-        yield f"| `{metric}` | {', '.join(units_of(metric))} |"
+        meaning = metric_named(metric).meaning
+        yield f"| `{metric}` | {meaning} | {', '.join(units_of(metric))} |"
     yield f"\nThe relative change of any of them: {', '.join(units_of('rtt', is_relative=True))}."
 
 

@@ -448,6 +448,27 @@ class EngineError(PcaplatError):
         )
 
     @classmethod
+    def not_a_state(cls, folder: str) -> "EngineError":
+        """Refuse to keep tasks among somebody's files."""
+        return cls(
+            f"--resume: {folder} holds other files than those of an interrupted merge; "
+            "move them away"
+        )
+
+    @classmethod
+    def state_in_use(cls, folder: str) -> "EngineError":
+        """Refuse what two runs would do to each other."""
+        return cls(f"--resume: another merge is at work in {folder}; wait until it has ended")
+
+    @classmethod
+    def read_only_once(cls, name: str) -> "EngineError":
+        """Refuse what cannot be read again after an interruption."""
+        return cls(
+            f"--resume: {name} can be read only once, so a merge of it cannot go on after an "
+            "interruption; save it to a file"
+        )
+
+    @classmethod
     def worker_died(cls, n_slices: int) -> "EngineError":
         """Say that a process was killed; its pool takes no further tasks."""
         return cls(

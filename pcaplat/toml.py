@@ -25,6 +25,14 @@ STRING = re.compile(
 )
 """A text between quotes, of one line or of several."""
 
+PARTS = re.compile(rf"{STRING.pattern}|#[^\n]*|[\[\]{{}}\"']", re.DOTALL)
+"""Where brackets mean nothing, brackets, and the quotes of a text that does not end."""
+
+UNENDED = {"[": "Unclosed array", "{": "Unclosed inline table"}
+
+AT_END = " (at end of document)"
+"""How tomllib ends what it says of a value that does not end."""
+
 COSTLY = {
     "a name of too many parts": re.compile(
         rf'(?<![\w"-])(?:[\w"-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}'
@@ -58,8 +66,32 @@ def read_toml(
         content = tomllib.loads(text, parse_float=parse_float)
     except RecursionError:
         raise tomllib.TOMLDecodeError("values within values, too deep") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise _begun(problem, text) from None
     _check(content)
     return content
+
+
+def _begun(problem: tomllib.TOMLDecodeError, text: str) -> tomllib.TOMLDecodeError:
+    """Of what does not end before the text does, say on which line it begins."""
+    if not str(problem).endswith(AT_END):
+        return problem
+    open_at: list[int] = []
+    for found in PARTS.finditer(text):
+        match found[0]:
+            case "[" | "{":
+                open_at.append(found.start())
+            case "]" | "}":
+                del open_at[-1:]
+            case '"' | "'":
+                open_at.append(found.start())
+                break
+    if not open_at:
+        return problem
+    at = open_at[-1]
+    what = UNENDED.get(text[at], "Unterminated string")
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    return tomllib.TOMLDecodeError(f"{what} (at line {line}, column {column})")
 
 
 def _refused(what: str, plain: str, at: int) -> tomllib.TOMLDecodeError:

@@ -252,13 +252,13 @@ def format_in(value_ns: float | None, unit: str) -> str:
     """Write a duration as a number of `unit`s, to be read under a heading that names the unit.
 
     Example:
-        >>> format_in(1389.6, "µs"), format_in(204_412, "µs"), format_in(320.0, "ns")
-        ('1.39', '204.41', '320')
+        >>> format_in(1389.6, "µs"), format_in(9_204_412, "µs"), format_in(320.0, "ns")
+        ('1.39', '9,204.41', '320')
     """
     if value_ns is None:
         return "–"
     decimals = {"ns": 0, "µs": 2}.get(unit, 3)
-    return f"{value_ns / NS_PER[unit]:.{decimals}f}"
+    return f"{value_ns / NS_PER[unit]:,.{decimals}f}"
 
 
 def format_offset(offset_ns: float | None, half_width_ns: float | None) -> str:

@@ -19,7 +19,7 @@ from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.files.stamping import is_first_bit
 from pcaplat.run.merge import Result, merge
 from pcaplat.study.scenarios import runs_at
-from pcaplat.study.sources import SUMMARY
+from pcaplat.study.summary_file import SUMMARY
 from pcaplat.tables.columns import Row
 
 SCHEMA = "pcaplat.rfc2544/1"

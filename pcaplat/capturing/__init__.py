@@ -21,7 +21,8 @@ SCHEMA = "pcaplat.capture/1"
 BUFFER_BYTES = 32 << 20
 WHOLE_BYTES = 262_144
 """As much as libpcap hands over of a packet."""
-LARGEST_BUFFER_BYTES = 2**31 - 1
+LARGEST_BUFFER_BYTES = LARGEST_SNAP_BYTES = 2**31 - 1
+MOST_RING_FILES, LARGEST_FILE_BYTES = 1_000_000, 10**18
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ class CaptureLimits:
     snap_bytes: int = WHOLE_BYTES
     buffer_bytes: int = BUFFER_BYTES
     adapter_clock: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        # what libpcap cannot take, and rings that no disk holds
+        n_files, file_bytes = self.ring or (0, 0)
+        if self.buffer_bytes > LARGEST_BUFFER_BYTES:
+            raise InputError("--buffer: libpcap takes less than 2 GB an interface")
+        if self.snap_bytes > LARGEST_SNAP_BYTES:
+            raise InputError("--snaplen: libpcap takes less than 2 GB; leave it out to keep all")
+        if n_files > MOST_RING_FILES or file_bytes > LARGEST_FILE_BYTES:
+            raise InputError(
+                f"--ring: at most {MOST_RING_FILES:,} files of less than 1 EB are kept; ask for "
+                "fewer or smaller ones"
+            )
 
 
 class LiveCapture:
@@ -70,8 +84,6 @@ class LiveCapture:
         limits = limits or CaptureLimits()
         self.sources = parse_sources(given)
         check_points("--adapter-clock", limits.adapter_clock, self.sources)
-        if limits.buffer_bytes > LARGEST_BUFFER_BYTES:
-            raise InputError("--buffer: libpcap takes less than 2 GB an interface")
         self._directory = directory
         self._live = _native.LivePoints(
             [self._values(one, limits.adapter_clock) for one in self.sources],

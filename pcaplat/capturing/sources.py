@@ -77,6 +77,8 @@ def _is_pipe(text: str) -> bool:
         return True
     path = Path(text)
     if not path.exists():
+        if "/" in text:  # the name of an interface has no slash
+            raise InputError(f"{text}: there is no such named pipe; make it with mkfifo")
         return False
     if S_ISFIFO(path.stat().st_mode):
         return True

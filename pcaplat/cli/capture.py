@@ -35,6 +35,7 @@ SETTLED_NS = 500_000_000
 GROWING = {"changed-capture", "damaged-capture"}
 """Warnings that every capture that is still being written gives."""
 RING_FORM = "5x100MB"
+MOST_DIGITS = 18
 HOME = "\x1b[H\x1b[2J"
 WHAT, WHEN = "Which packets", "How long"
 
@@ -165,11 +166,11 @@ def command(
         duration, ring, n_packets=packets, bpf=bpf, adapter_clock=adapter_clock, **sizes
     )
     is_shown = not (quiet or no_progress)
-    look = LiveView(parse_duration_ns(live) / 1e9) if live else _status(is_wanted=is_shown)
+    look = LiveView(_duration_ns("--live", live) / 1e9) if live else _status(is_wanted=is_shown)
     check_directory(output_dir, overwrite=overwrite)
     output_dir.mkdir(parents=True, exist_ok=True)
     with LiveCapture(points, output_dir, limits) as capturing:
-        note(f"capturing {len(points)} points; Ctrl-C ends it", is_quiet=quiet)
+        note(f"capturing at {len(points)} point(s); Ctrl-C ends it", is_quiet=quiet)
         _watch(capturing, look)
     document = capturing.document() | {"findings": _findings(capturing)}
     if not merge:
@@ -179,10 +180,17 @@ def command(
     _merge(capturing, output_dir / "result", format_, overwrite=overwrite)
 
 
+def _duration_ns(option: str, text: str) -> int:
+    try:
+        return parse_duration_ns(text)
+    except OptionError as problem:
+        raise OptionError(f"{option}: {problem}") from None
+
+
 def _limits(duration: str | None, ring: str | None, **others: Any) -> "CaptureLimits":  # noqa: ANN401 - its fields
     from pcaplat.capturing import CaptureLimits
 
-    duration_ns = parse_duration_ns(duration) if duration else None
+    duration_ns = _duration_ns("--duration", duration) if duration else None
     return CaptureLimits(duration_ns=duration_ns, ring=_ring(ring), **others)
 
 
@@ -191,7 +199,8 @@ def _ring(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     n_files, _, size = text.partition("x")
-    if not n_files.isdecimal() or not int(n_files):
+    # no more digits than any number of files has
+    if not n_files.isdecimal() or len(n_files) > MOST_DIGITS or not int(n_files):
         raise OptionError.unreadable("ring", text, RING_FORM)
     return int(n_files), parse_bytes("--ring", size)
 

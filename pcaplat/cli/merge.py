@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Option
 
@@ -24,6 +24,7 @@ from pcaplat.cli.options import (
     OutputDir,
     Overwrite,
     Quiet,
+    Resume,
     Slices,
     is_study,
     offering,
@@ -34,6 +35,7 @@ from pcaplat.model.files.object_stores import check_target, is_remote
 from pcaplat.outputs import output, result_files, write
 from pcaplat.outputs.folder import check_directory, check_file, replaced
 from pcaplat.records import dataclass
+from pcaplat.run.engines.unfinished import forget
 from pcaplat.tables import TABLES
 
 if TYPE_CHECKING:
@@ -132,6 +134,7 @@ def command(
     plot: Plot = None,
     engine: EngineName = "local",
     slices: Slices = None,
+    resume: Resume = False,
     verbose: Verbose = False,
     clocks: ShowClocks = False,
     requests: ShowRequests = False,
@@ -140,14 +143,13 @@ def command(
     no_progress: NoProgress = False,
 ) -> None:
     """Match the packets of several captures of one path, and report the latency per segment."""
-    folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost)
-    folder.check(captures)
-    _check_picture(plot, captures, output_dir)
-    asked: dict[Topic, bool] = {"clocks": clocks, "requests": requests, "budget": budget}
-    printed = Printed(format_, table, verbose, [name for name in asked if asked[name]], quiet)
-    printed.check()
+    folder = ResultFolder(output_dir, overwrite, pcapng, unmatched, lost, resume)
+    topics = _topics(clocks=clocks, requests=requests, budget=budget)
+    printed = Printed(format_, table, verbose, topics, quiet)
+    _check(folder, printed, plot, captures)
+    where = {"engine": engine, "slices": slices, "resume": folder.state}
     kept = {"keep_rows": folder.needs_rows or printed.needs_rows, "keep_crossings": False}
-    jobs = _jobs(captures, options | kept | {"engine": engine, "slices": slices}, folder)
+    jobs = _jobs(captures, options | kept | where, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
             result = _merge(files, chosen | {"progress": line})
@@ -195,12 +197,20 @@ class Printed:
         print_found(self.format, "merge", result, warnings, is_verbose=is_verbose, topics=topics)
 
 
-def _check_picture(plot: Path | None, captures: Sequence[str], folder: Path | None) -> None:
-    """Refuse a picture that cannot be drawn, before any work is done."""
+def _topics(**asked: bool) -> "list[Topic]":
+    return [cast("Topic", name) for name, is_asked in asked.items() if is_asked]
+
+
+def _check(
+    folder: "ResultFolder", printed: Printed, plot: Path | None, captures: Sequence[str]
+) -> None:
+    """Refuse what cannot be written, drawn or printed, before any work is done."""
+    folder.check(captures)
+    printed.check()
     if plot:
         from pcaplat.outputs.page.picture import check_picture
 
-        check_picture(plot, folder)
+        check_picture(plot, folder.path)
         refuse_replacing([plot], captures)
         if is_study(captures):
             raise OptionError("--plot draws one run; give captures in place of a study file")
@@ -221,6 +231,14 @@ class ResultFolder:
     pcapng: bool
     unmatched: bool
     lost: Path | None
+    resumes: bool
+
+    @property
+    def state(self) -> Path | None:
+        """Where tasks that are done are kept until it is written, if they are."""
+        if not (self.resumes and self.path):
+            return None
+        return self.path.with_name(f"{self.path.name}.unfinished")
 
     @property
     def needs_rows(self) -> bool:
@@ -229,6 +247,10 @@ class ResultFolder:
 
     def check(self, captures: Sequence[str]) -> None:
         """Refuse what cannot be written, before any work is done."""
+        if self.resumes and (self.path is None or is_remote(str(self.path))):
+            raise OptionError("--resume needs --output DIR, a folder on this machine")
+        if self.resumes and is_study(captures):
+            raise OptionError("--resume goes on with one merge; give the captures of a single run")
         if self.lost:
             check_file(self.lost, self.path)
             refuse_replacing([self.lost], captures)
@@ -252,6 +274,8 @@ class ResultFolder:
             write(result, self.path / name, overwrite=self.overwrite, **kept)
         if self.lost:
             result.write_lost(self.lost)
+        if self.state:
+            forget(self.state)
 
 
 def _jobs(

@@ -29,6 +29,7 @@ from pcaplat.run.options import (
     RunOptions,
     options_of,
 )
+from pcaplat.run.values import MOST_SLICES
 
 Captures = Annotated[
     list[str],
@@ -66,10 +67,15 @@ Slices = Annotated[
         "--slices",
         metavar="N",
         min=1,
+        max=MOST_SLICES,
         show_default=False,
         help=options_of(MergeOptions)["slices"].help,
         rich_help_panel=RUNNING,
     ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help=options_of(MergeOptions)["resume"].help, rich_help_panel=RUNNING),
 ]
 Strict = Annotated[
     bool,

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pcaplat.metrics.flow_ends import COLUMNS as FLOW_COLUMNS
+from pcaplat.metrics.flow_ends import NUMBERS, FlowEnds, FlowEndsTable
 from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COLUMNS = ["point", "layers", "t_ns"]
+COLUMNS = list(dict.fromkeys(["point", "layers", "t_ns", *FLOW_COLUMNS]))
+FURTHER = [*COLUMNS, *NUMBERS]
+"""What captures tell beyond what `merge -o` wrote of them."""
+
 MOST_STAMPS = 4096
 """So many stamps of a point are kept, chosen by their hash: equal ones everywhere."""
 
@@ -37,11 +42,12 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class Contents:
-    """Frames of each point by their layers, hashes of stamps, ascending, and the first times."""
+    """By point: frames by their layers, hashes of stamps, ascending, the first times, and flows."""
 
     layers: Mapping[str, Mapping[str, int]]
     stamps: Mapping[str, "np.ndarray"]
     times_ns: Mapping[str, "np.ndarray"]
+    flows: Mapping[str, FlowEnds]
 
     def share_of(self, point: str, layer: str) -> float:
         """Share of a point's frames that have a layer, at any depth."""
@@ -62,7 +68,9 @@ def contents_of(batches: "Iterable[pa.RecordBatch | pa.Table]") -> Contents:
     layers: dict[str, Counter[str]] = {}
     stamps: dict[str, np.ndarray] = {}
     times: dict[str, np.ndarray] = {}
+    flows = FlowEndsTable()
     for batch in batches:
+        flows.take(batch)
         points = batch["point"].to_numpy(zero_copy_only=False)
         names, t_ns = batch["layers"].to_pylist(), batch["t_ns"].to_numpy()
         for point in dict.fromkeys(points):
@@ -74,7 +82,7 @@ def contents_of(batches: "Iterable[pa.RecordBatch | pa.Table]") -> Contents:
             hashes = t_ns[mine].astype(np.uint64) * MIX
             known = stamps.get(point, np.zeros(0, np.uint64))
             stamps[point] = np.unique(np.concatenate([known, hashes]))[:MOST_STAMPS]
-    return Contents(layers, stamps, times)
+    return Contents(layers, stamps, times, flows.ends())
 
 
 def share_in_common(one: "np.ndarray", other: "np.ndarray") -> float:

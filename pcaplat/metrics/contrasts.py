@@ -14,7 +14,7 @@ from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short
 from pcaplat.metrics.latency import direction_of
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
-from pcaplat.metrics.registry import read
+from pcaplat.metrics.registry import read_at_points
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, across, pooled
@@ -77,7 +77,7 @@ class Change(Protocol):
 
 def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
     """Take a figure of one scenario."""
-    answers = [read(run, query) for run in scenario.runs]
+    answers = [read_at_points(run, query) for run in scenario.runs]
     missing = [one for one in answers if isinstance(one, Unavailable)]
     if missing:
         return Contrast(why=missing[0].why, n_runs=scenario.n_runs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pcaplat.instruments import NS_PER_S, UsageSamples
 from pcaplat.metrics.means import Measurement, of_ratio
-from pcaplat.metrics.metric import Answer, Metric, MetricQuery, Unavailable
+from pcaplat.metrics.metric import OF_HOST, Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic import FCS_BYTES, UNCOUNTED, transaction_rate
 from pcaplat.metrics.traffic_blocks import TrafficSeries
@@ -156,12 +156,36 @@ def _between(flow: TrafficSeries, counts: Floats, begins: np.ndarray, ends: np.n
 CPU = ("cores", "clock rate")
 MEMORY = ("memory",)
 METRICS = (
-    Metric("cpu-per-100kpps", CPU, per_100kpps),
-    Metric("cpu-per-ktps", CPU, per_ktps),
-    Metric("cpu-per-gbps", CPU, per_gbps),
-    Metric("memory-used", MEMORY, used),
-    Metric("memory-per-100kpps", MEMORY, per_100kpps),
-    Metric("memory-per-ktps", MEMORY, per_ktps),
-    Metric("memory-per-gbps", MEMORY, per_gbps),
+    Metric(
+        "cpu-per-100kpps",
+        "busy processors of a host per 100,000 packets per second",
+        CPU,
+        per_100kpps,
+        ways=OF_HOST,
+    ),
+    Metric(
+        "cpu-per-ktps",
+        "busy processors per 1,000 transactions per second",
+        CPU,
+        per_ktps,
+        ways=OF_HOST,
+    ),
+    Metric("cpu-per-gbps", "busy processors per Gb/s of frames", CPU, per_gbps, ways=OF_HOST),
+    Metric("memory-used", "memory that a host uses, mean over the run", MEMORY, used, ways=OF_HOST),
+    Metric(
+        "memory-per-100kpps",
+        "memory per 100,000 packets per second",
+        MEMORY,
+        per_100kpps,
+        ways=OF_HOST,
+    ),
+    Metric(
+        "memory-per-ktps",
+        "memory per 1,000 transactions per second",
+        MEMORY,
+        per_ktps,
+        ways=OF_HOST,
+    ),
+    Metric("memory-per-gbps", "memory per Gb/s of frames", MEMORY, per_gbps, ways=OF_HOST),
 )
 """Metrics of what traffic costs its host."""

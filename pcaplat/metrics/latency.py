@@ -12,7 +12,7 @@ from pcaplat.metrics import undecided
 from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
 from pcaplat.metrics.means import Measurement, coarse_ns, of_means
-from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavailable
+from pcaplat.metrics.metric import BOTH, SHARES, Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
@@ -37,10 +37,6 @@ def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Unavail
 
 def _no_such_segment(run: MeasuredRun, ends: tuple[str, str]) -> Unavailable:
     near, far = ends
-    unknown = [name for name in ends if name not in run.path]
-    if unknown:
-        points = ", ".join(run.path)
-        return Unavailable(f"there is no point {unknown[0]} in {run.name}; its points: {points}")
     return Unavailable(
         f"{near} and {far} are no neighbours in {run.name}, nor the ends of its path"
     )
@@ -77,7 +73,7 @@ def _paired(run: MeasuredRun, query: MetricQuery, ends: tuple[str, str]) -> Answ
         text = f"{n:,} requests are too few for the {query.statistic} of a round trip"
         return Unavailable(run.says(f"{text}: hardly one lies beyond it; capture for longer"))
     off_ns = coarse_ns(run, ends, found, is_single=True) + waiting_ns(run, ends)
-    why = f"one run has one {query.statistic} of round trips, and no interval for it; three have"
+    why = f"an interval for the {query.statistic} of round trips needs three runs"
     return Measurement(float(value), None, n, n, off_ns, why)
 
 
@@ -124,7 +120,7 @@ def _of_direction(run: MeasuredRun, query: MetricQuery, *, is_variation: bool) -
     extreme_ns = float(row[f"{query.statistic}_ns"] or 0.0) if clock_ns is not None else np.nan
     if np.isnan(extreme_ns):
         extreme_ns = float(blocks.middles_ns.max() if query.statistic == "max" else least_ns)
-    why = "one run has one extreme, and no interval for it; three runs have"
+    why = f"an interval for the {query.statistic} needs three runs"
     return Measurement(extreme_ns - least_ns, None, blocks.n_all, blocks.n_all, off_ns, why)
 
 
@@ -153,10 +149,41 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
 
 
 METRICS = (
-    Metric("two-way-contribution", ("duration",), two_way, is_round_trip=True),
-    Metric("one-way-latency", ("duration",), one_way),
-    Metric("rtt", ("duration",), two_way, is_round_trip=True),
-    Metric("delay-variation", ("duration",), variation),
-    Metric("loss-ratio", ("share",), lost),
+    Metric(
+        "two-way-contribution",
+        "time that a segment, or the path, adds to a round trip: mean forward + mean reverse "
+        "latency; quantiles over pairs of a request and its response",
+        ("duration",),
+        two_way,
+        is_round_trip=True,
+        ways=BOTH,
+    ),
+    Metric(
+        "one-way-latency",
+        "one-way delay of packets in one direction (RFC 7679)",
+        ("duration",),
+        one_way,
+    ),
+    Metric(
+        "rtt",
+        "the same as two-way-contribution: the time behind the last point is not in it",
+        ("duration",),
+        two_way,
+        is_round_trip=True,
+        ways=BOTH,
+    ),
+    Metric(
+        "delay-variation",
+        "one-way delay above the least one (RFC 5481: PDV)",
+        ("duration",),
+        variation,
+    ),
+    Metric(
+        "loss-ratio",
+        "lost packets ÷ (lost + received) packets (RFC 7680)",
+        ("share",),
+        lost,
+        ways=BOTH,
+    ),
 )
 """Metrics of the packets that crossed a segment, and of those that did not."""

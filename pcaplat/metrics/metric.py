@@ -11,6 +11,9 @@ SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 """Share of packets below each quantile, by its name."""
 
 
+FORWARD, BOTH, OF_HOST = "forward", "both", ""
+
+
 @dataclass(frozen=True)
 class MetricQuery:
     """What is asked of a run: a metric, one statistic of it, and where.
@@ -44,16 +47,19 @@ class Metric:
     first. `read` takes it from a run. An element on the path is passed several times in each sample
     of a metric that `is_round_trip`; one that `is_of_frames` is counted from frames, whose sizes a
     claim may name. One that `is_rate` says what was offered, unless packets were lost. What is
-    `is_fixed` by protocols does not differ from run to run.
+    `is_fixed` by protocols does not differ from run to run. `ways` are those that it takes where no
+    direction is named: forward, both, or none where it is of a host and not of a path.
     """
 
     name: str
+    meaning: str
     dimensions: tuple[str, ...]
     read: Callable[[MeasuredRun, MetricQuery], Answer]
     is_round_trip: bool = False
     is_of_frames: bool = False
     is_rate: bool = False
     is_fixed: bool = False
+    ways: str = FORWARD
 
     @property
     def base_unit(self) -> str:

@@ -1,9 +1,10 @@
 """The index of metrics: a further one is a file beside this one, and its line here."""
 
+from difflib import get_close_matches
 from importlib import import_module
 
 from pcaplat.metrics.dimensions import UNITS
-from pcaplat.metrics.metric import Answer, Metric, MetricQuery
+from pcaplat.metrics.metric import Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 
 METRICS = {
@@ -46,6 +47,19 @@ def metric_named(name: str) -> Metric:
 def read(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Take a figure from a run."""
     return metric_named(query.metric).read(run, query)
+
+
+def read_at_points(run: MeasuredRun, query: MetricQuery) -> Answer:
+    """Take a figure from a run; one at a point that the run does not have is unavailable."""
+    for name in query.ends or ():
+        if name not in run.path:
+            near = get_close_matches(name, run.path, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            points = ", ".join(run.path)
+            return Unavailable(
+                f"there is no point {name} in {run.name}{meant}; its points: {points}"
+            )
+    return read(run, query)
 
 
 def units_of(metric: str, *, is_relative: bool = False) -> list[str]:

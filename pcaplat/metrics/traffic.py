@@ -88,7 +88,7 @@ def frame_size(run: MeasuredRun, query: MetricQuery) -> Answer:
         n = flow.counts["n_frames"].astype(np.float64)
         return of_ratio(flow.counts["frame_bytes"] + FCS_BYTES * n, n, n_frames)
     value = _statistic(run.rates.sizes if run.rates else (), row, query.statistic) + FCS_BYTES
-    why = f"one run has one {query.statistic}, and no interval for it; three runs have"
+    why = f"an interval for the {query.statistic} of frame sizes needs three runs"
     return Measurement(value, None, n_frames, n_frames, 0.0, why)
 
 
@@ -128,7 +128,7 @@ def overhead(run: MeasuredRun, query: MetricQuery) -> Answer:
         # every packet says the same
         ones = np.ones(N_BLOCKS)
         return of_ratio(value * ones, ones, n)
-    why = "packets of this run grow by different sizes; three runs have an interval for their mean"
+    why = "packets of this run grow by different sizes; an interval for their mean needs three runs"
     return Measurement(value, None, n, n, 0.0, why)
 
 
@@ -177,7 +177,7 @@ def _time_quantile(run: MeasuredRun, query: MetricQuery) -> Answer:
         named = ", ".join(row["kind"] for row in rows)
         return Unavailable(f"{run.name}: requests of several kinds ({named}); --filter takes one")
     (row,) = rows
-    why = f"one run has one {query.statistic} of requests, and no interval for it; three have"
+    why = f"an interval for the {query.statistic} of transactions needs three runs"
     return Measurement(float(row[column]), None, row["n"], row["n"], 0.0, why)
 
 
@@ -204,7 +204,7 @@ def _of_transactions(
             f"{run.name}: transactions of several kinds ({named}); --filter takes one"
         )
     n = sum(row["n_transactions"] for row in rows)
-    why = "one run has one transaction rate, and no interval for it; three runs have"
+    why = "an interval for a transaction rate needs three runs"
     return Measurement(float(take(rows)), None, n, n, 0.0, why)
 
 
@@ -225,22 +225,76 @@ def _place(
 
 
 METRICS = (
-    Metric("packet-rate", ("packet rate",), rate, is_of_frames=True, is_rate=True),
-    Metric("throughput-l1", ("bit rate",), rate, is_of_frames=True, is_rate=True),
-    Metric("throughput-l2", ("bit rate",), rate, is_of_frames=True, is_rate=True),
-    Metric("throughput-l3", ("bit rate",), rate, is_of_frames=True, is_rate=True),
-    Metric("goodput", ("bit rate",), rate, is_of_frames=True, is_rate=True),
-    Metric("frame-size", ("size",), frame_size, is_of_frames=True),
-    Metric("encapsulation-overhead", ("size",), overhead, is_of_frames=True, is_fixed=True),
+    Metric(
+        "packet-rate",
+        "packets per second that leave the segment or path",
+        ("packet rate",),
+        rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
+    Metric(
+        "throughput-l1",
+        "bits per second that leave it, with preamble and gap between frames",
+        ("bit rate",),
+        rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
+    Metric(
+        "throughput-l2",
+        "bits per second that leave it, in frames with their FCS",
+        ("bit rate",),
+        rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
+    Metric(
+        "throughput-l3",
+        "bits per second that leave it, in IP packets",
+        ("bit rate",),
+        rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
+    Metric(
+        "goodput",
+        "payload bits per second that leave it, without headers",
+        ("bit rate",),
+        rate,
+        is_of_frames=True,
+        is_rate=True,
+    ),
+    Metric(
+        "frame-size",
+        "bytes of a frame with its FCS, where it enters",
+        ("size",),
+        frame_size,
+        is_of_frames=True,
+    ),
+    Metric(
+        "encapsulation-overhead",
+        "bytes by which a frame is longer at the far end than at the near end",
+        ("size",),
+        overhead,
+        is_of_frames=True,
+        is_fixed=True,
+    ),
     Metric(
         "transaction-rate",
+        "transactions per second of all connections together",
         ("transaction rate",),
         transaction_rate,
         is_of_frames=True,
         is_rate=True,
     ),
     Metric(
-        "transaction-time", ("duration",), transaction_time, is_round_trip=True, is_of_frames=True
+        "transaction-time",
+        "time from a request to its response, as the point nearest the client saw it",
+        ("duration",),
+        transaction_time,
+        is_round_trip=True,
+        is_of_frames=True,
     ),
 )
 """Metrics of the traffic of a run. L1 counts preamble and gap, L2 the frame with its FCS, L3 the IP

@@ -20,6 +20,7 @@ from pcaplat.plots.figure import (
     layer,
     number,
     scaled,
+    shift_text,
     tooltip,
     zoom,
 )
@@ -35,7 +36,7 @@ PERCENTS = [100, 10, 1, 0.1, 0.01, 0.001, 0.0001, 0.00001]
 
 
 def ccdf_figure(measured: Measured, near: str, far: str) -> Figure | None:
-    """Draw both directions of a segment; None where no latency of it is known."""
+    """Draw both directions of a segment; None where neither latency nor variation is known."""
     rows = [row for way in ARROWS if (row := measured.segment(near, far, way))]
     sides = [(row, some) for row in rows if (some := measured.blocks_of(row)) is not None]
     if not sides:
@@ -43,11 +44,13 @@ def ccdf_figure(measured: Measured, near: str, far: str) -> Figure | None:
     is_known = all(row["p50_ns"] is not None for row, _ in sides)
     unit = unit_for(row["p99_ns"] if is_known else row["pdv_p99_ns"] for row, _ in sides)
     curves = [point for row, some in sides for point in _curve(row, some, unit, is_known=is_known)]
+    if not curves:
+        return None
     marks = [point for row, _ in sides for point in _quantiles(row, unit)] if is_known else []
     what = "latency" if is_known else "latency above the least"
     return Figure(
         f"{near} ⇄ {far}",
-        "",
+        shift_text([row for row, _ in sides]),
         _spec(curves, marks, f"{what}, {unit}"),
         ["direction", "packets", *(f"{name}, {unit}" for name in _names(is_known=is_known))],
         [_cells(row, unit, is_known=is_known) for row, _ in sides],

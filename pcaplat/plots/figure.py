@@ -10,7 +10,7 @@ from typing import Any
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
-from pcaplat.units import NS_PER
+from pcaplat.units import NS_PER, format_ns
 
 Spec = dict[str, Any]
 """A specification in Vega-Lite, or a part of one."""
@@ -209,6 +209,14 @@ def is_bound(row: Row) -> bool:
     """Whether clocks leave open as much as the median is, so that it is only a bound."""
     half_ns, p50_ns = row["clock_half_width_ns"], row["p50_ns"]
     return bool(half_ns and p50_ns is not None and 2 * half_ns >= p50_ns)
+
+
+def shift_text(rows: Sequence[Row]) -> str:
+    """Say by how much clocks may shift a drawing whose place they leave open; nothing if not."""
+    half_ns = max((row["clock_half_width_ns"] for row in rows if is_bound(row)), default=None)
+    if half_ns is None:
+        return ""
+    return f"Only the shape is known: clocks may shift all of it by ± {format_ns(half_ns)}."
 
 
 def zoom(*axes: str) -> Spec:

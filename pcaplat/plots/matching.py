@@ -35,7 +35,7 @@ def matching_figure(measured: Measured) -> Figure:
     matching = measured.document["matching"]
     upper = matching["false_match_upper_frac"]
     n_frames = format_count(matching["n_frames"])
-    known = "" if upper is None else f" False matches: at most {format_frac(upper)} of the pairs."
+    known = "" if upper is None else f" False matches: {_at_most(upper)} of the pairs."
     return Figure(
         "Frames by status",
         f"{n_frames} frames were captured. Only matched ones are timed.{known}",
@@ -43,6 +43,11 @@ def matching_figure(measured: Measured) -> Figure:
         ["point", "frames", *STATUSES],
         [_cells(point) for point in points],
     )
+
+
+def _at_most(upper_frac: float) -> str:
+    share = format_frac(upper_frac)
+    return share if share.startswith("<") else f"at most {share}"
 
 
 def _drawn(point: Row) -> list[Row]:

@@ -76,7 +76,7 @@ def _placed(
         for (near, far), rows in links.items():
             if far != point:
                 continue
-            of_other = "" if measured.is_chain else f"from {near}"
+            of_other = "" if measured.is_chain else f"{near} to {far}"
             for row in rows:
                 bars.append(_bar(row, unit) | {"y": at + BAR_HEIGHT / 2, "of_other": of_other})
                 at, of_other = at + BAR_HEIGHT, ""
@@ -102,7 +102,8 @@ def _bar(row: Row, unit: str) -> Row:
         "zero": 0,
         "value": scaled(p50_ns, unit),
         "end": scaled(max(p50_ns + half_ns, 0), unit) if is_open else scaled(p50_ns or 0, unit),
-        "lo": scaled(p50_ns - half_ns, unit) if is_open else None,
+        # no packet arrives before it left
+        "lo": scaled(max(p50_ns - half_ns, min(p50_ns, 0)), unit) if is_open else None,
         "hi": scaled(p50_ns + half_ns, unit) if is_open else None,
         "label": f"{ARROWS[row['direction']]} {text}",
         "segment": f"{row['near']} {ARROWS[row['direction']]} {row['far']}",
@@ -151,7 +152,7 @@ def _of_links(bars: Sequence[Row], at: Spec) -> list[Spec]:
 def _reach(bars: Sequence[Row]) -> Spec:
     """Give the scale of latencies, with room for what is written beside the bars."""
     least = min([0, *(bar["lo"] or bar["value"] or 0 for bar in bars)])
-    most = max([1e-9, *(bar["end"] for bar in bars)])
+    most = max(bar["end"] for bar in bars) if any(bar["end"] for bar in bars) else 1
     return {"domain": [least, 1.45 * most], "nice": False}
 
 

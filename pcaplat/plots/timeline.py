@@ -1,6 +1,7 @@
-"""Latency over the time of a run: a heatmap, with losses, clock steps and warm-up marked."""
+"""Latency over the time of a run: a heatmap; losses, late packets, clock steps, warm-up marked."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,7 @@ from pcaplat.plots.figure import (
     layer,
     number,
     scaled,
+    shift_text,
     tooltip,
     zoom,
 )
@@ -45,6 +47,7 @@ MEDIAN: Spec = {"type": "line", "color": INK, "strokeWidth": 1.5, "clip": True}
 MEDIAN |= {"point": {"color": INK, "size": 12}}
 WARM_UP: Spec = {"type": "rect", "color": NEUTRAL, "opacity": 0.25, "clip": True}
 LOST: Spec = DOT | {"shape": "triangle-up", "color": ALARM}
+LATE: Spec = DOT | {"shape": "triangle-down", "color": INK}
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,34 @@ class Timeline:
         """Write the parts of the time."""
         return [f"{lo:g} to {hi:g} {self.clock}" for lo, hi in pairwise(self.edges(n_parts))]
 
+    def histograms(self, n_parts: int) -> tuple[Floats, Floats]:
+        """Give values, ascending, and how often each stands in every part of the time."""
+        if n_parts not in self._histograms:
+            self._histograms[n_parts] = self.blocks.histograms(len(self.blocks.n) // n_parts)
+        return self._histograms[n_parts]
+
+    @cached_property
+    def _histograms(self) -> dict[int, tuple[Floats, Floats]]:
+        """Those that were asked for: marks, cells and table ask for the same."""
+        return {}
+
     def quantiles(self, n_parts: int, share: float) -> list[float | None]:
         """Give a quantile of each part of the time; None where it has no packets."""
-        values, counts = self.blocks.histograms(len(self.blocks.n) // n_parts)
+        values, counts = self.histograms(n_parts)
         reached = np.cumsum(counts, axis=1)
         at = np.argmax(reached >= np.ceil(share * reached[:, -1:]), axis=1)
         found = zip(at.tolist(), reached[:, -1].tolist(), strict=True)
         return [float(values[place]) - self.base_ns if n else None for place, n in found]
+
+    def n_late(self, n_parts: int) -> list[int]:
+        """Give the late packets of each part of the time: as many of the slowest as are late."""
+        late = self.row.get("n_late") or 0
+        if not late:
+            return [0] * n_parts
+        _, counts = self.histograms(n_parts)
+        n = counts.sum(axis=0)
+        n_slower = np.cumsum(n[::-1])[::-1] - n
+        return [int(n) for n in counts[:, n_slower < late].sum(axis=1)]
 
     def n_lost(self, n_parts: int) -> list[int]:
         """Give the packets that were lost in each part of the time."""
@@ -115,9 +139,15 @@ def timeline_figure(
     line = Timeline.of(row, blocks, n_columns)
     return Figure(
         f"{near} {ARROWS[direction]} {far}",
-        "",
+        shift_text([row]),
         _spec(line, _steps(measured, line)),
-        [f"from, {line.clock}", "packets", *(f"{p}, {line.unit}" for p in ("p50", "p99")), "lost"],
+        [
+            f"from, {line.clock}",
+            "packets",
+            *(f"{p}, {line.unit}" for p in ("p50", "p99")),
+            "late",
+            "lost",
+        ],
         _cells(line),
         direction=direction,
         is_zoomable=True,
@@ -148,6 +178,11 @@ def _spec(line: Timeline, steps: Sequence[Row]) -> Spec:
     in_middle = x | {"field": "middle"}
     lost: Spec = {"x": in_middle, "y": {"value": HEIGHT - 6}}
     lost["tooltip"] = tooltip(time="when", lost="lost_text")
+    late: Spec = {
+        "x": in_middle,
+        "y": {"value": 6},
+        "tooltip": tooltip(time="when", late="late_text"),
+    }
     step = {"x": x | {"field": "at"}, "tooltip": tooltip(clock="point", step="size", time="when")}
     return chart(
         HEIGHT,
@@ -155,13 +190,14 @@ def _spec(line: Timeline, steps: Sequence[Row]) -> Spec:
         layer(cells, color, heat) | {"params": [zoom("x")]},
         layer(columns, MEDIAN, {"x": in_middle, "y": y | {"field": "p50"}}),
         layer([column for column in columns if column["lost"]], LOST, lost),
+        layer([column for column in columns if column["late"]], LATE, late),
         layer(steps, CLOCK_STEP, step),
     )
 
 
 def _heat(line: Timeline) -> list[Row]:
     """Give the occupied cells of columns of time and levels of latency."""
-    values, counts = line.blocks.histograms(len(line.blocks.n) // line.n_columns)
+    values, counts = line.histograms(line.n_columns)
     edges = _levels(values - line.base_ns)
     level = np.searchsorted(edges, values - line.base_ns, side="right") - 1
     occupied, first = np.unique(np.clip(level, 0, N_LEVELS - 1), return_index=True)
@@ -189,13 +225,16 @@ def _levels(values: Floats) -> list[float]:
 
 
 def _columns(line: Timeline) -> list[Row]:
-    """Give median and losses of each column of time."""
+    """Give median, late and lost packets of each column of time."""
     n = line.n_columns
-    columns = zip(line.quantiles(n, 0.5), line.n_lost(n), line.when(n), strict=True)
+    columns = zip(line.quantiles(n, 0.5), line.n_late(n), line.n_lost(n), line.when(n), strict=True)
     return [
         {"middle": (lo + hi) / 2, "p50": scaled(p50_ns, line.unit), "when": when}
         | {"lost": lost, "lost_text": format_count(lost)}
-        for (lo, hi), (p50_ns, lost, when) in zip(pairwise(line.edges(n)), columns, strict=True)
+        | {"late": late, "late_text": format_count(late)}
+        for (lo, hi), (p50_ns, late, lost, when) in zip(
+            pairwise(line.edges(n)), columns, strict=True
+        )
     ]
 
 
@@ -226,13 +265,14 @@ def _cells(line: Timeline) -> list[list[str]]:
     n_parts = min(N_PARTS, line.n_columns)
     n = joined(line.blocks.n, len(line.blocks.n) // n_parts).astype(int).tolist()
     p50_ns, p99_ns = (line.quantiles(n_parts, share) for share in (0.5, 0.99))
-    lost, starts = line.n_lost(n_parts), line.edges(n_parts)
+    late, lost, starts = line.n_late(n_parts), line.n_lost(n_parts), line.edges(n_parts)
     return [
         [
             f"{starts[at]:g}",
             format_count(n[at]),
             format_in(p50_ns[at], line.unit),
             format_in(p99_ns[at] if n[at] >= LEAST_OF_P99 else None, line.unit),
+            format_count(late[at]),
             format_count(lost[at]),
         ]
         for at in range(n_parts)

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from pcaplat.metrics.dimensions import UNITS, base_unit
 from pcaplat.metrics.registry import metric_named, units_of
@@ -30,6 +30,17 @@ NEEDED = {
     "run": (),
 }
 BOUNDS = ("interval", "at_most", "at_least", "about")
+
+
+STATISTICS = ("mean", "min", "p50", "p90", "p95", "p99", "p999", "max")
+MEDIAN = "median"
+
+Statistic = Annotated[
+    Literal["mean", "min", "p50", "p90", "p95", "p99", "p999", "max"],
+    BeforeValidator(lambda value: "p50" if value == MEDIAN else value),
+    WithJsonSchema({"type": "string", "enum": [*STATISTICS, MEDIAN]}),
+]
+"""A figure of many packets; the median may be written as such."""
 
 
 class Source(StrictModel):
@@ -122,7 +133,7 @@ class Claim(StrictModel):
     sentence: Text
     source: Source = Field(default_factory=Source)
     metric: MetricName
-    statistic: Literal["mean", "min", "p50", "p90", "p95", "p99", "p999", "max"] = "mean"
+    statistic: Statistic = "mean"
     relative: bool = Field(default=False, description="(treatment − baseline) / baseline")
     scope: Scope
     interval: list[Number] | None = Field(default=None, min_length=2, max_length=2)

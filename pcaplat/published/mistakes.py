@@ -27,6 +27,7 @@ PATTERNS = {
     "id": "is made of small letters, digits and single hyphens",
     "name": "is made of small letters, digits and _, and begins with a letter",
 }
+MOST = 3
 LINE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -64,17 +65,21 @@ def explain(
     model: type[BaseModel],
     raised: type[InputError] = ClaimError,
 ) -> InputError:
-    """Say the first thing that is wrong, and how many more there are."""
+    """Say what is wrong, the gravest first, and how many more mistakes there are."""
     lines, content = key_lines(text), tomllib.loads(text)
     found = sorted(
         (_mistake(details, lines) for details in error.errors()),
         key=lambda one: (one.rank, one.line),
     )
-    first, *more = found
-    rest = f" (and {len(more)} more)" if more else ""
-    place = _place(first.path, content)
-    text = _text(first.details, first.path, model)
-    return raised(f"{where}:{first.line}: {f'{place}: ' if place else ''}{text}{rest}")
+    told = [one for one in found if one.rank == found[0].rank][:MOST]
+    more = len(found) - len(told)
+    rest = f" (and {more} more)" if more else ""
+    texts = []
+    for one in told:
+        place = _place(one.path, content)
+        text = _text(one.details, one.path, model)
+        texts.append(f"{where}:{one.line}: {f'{place}: ' if place else ''}{text}")
+    return raised(f"{'; '.join(texts)}{rest}")
 
 
 def _mistake(details: ErrorDetails, lines: dict[Path, int]) -> _Mistake:

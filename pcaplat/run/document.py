@@ -9,6 +9,7 @@ from pcaplat.run.measurement import MeasuredPath, n_by_status
 from pcaplat.stages.summarize import (
     add_intervals,
     add_round_trips,
+    check_sum,
     error_budget,
     point_rows,
     sum_check,
@@ -54,6 +55,7 @@ def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
         "captures": capture_rows(scan.job.captures, scan.facts, files, scan.job.stampings),
     }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
+    document["declared_clocks"] = scan.declared_clocks
 
 
 def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:
@@ -67,3 +69,4 @@ def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:
         "sum_check": sum_check(document),
         "transaction_check": transaction_check(document),
     }
+    document["warnings"] += warning_rows(check_sum(document["sum_check"]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
+from pcaplat.errors import EngineError
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import (
@@ -33,6 +34,7 @@ from pcaplat.model.translated import TranslatedSession
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Engine, Tell
 from pcaplat.run.engines import engine as engine_named
+from pcaplat.run.engines.unfinished import Unfinished
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import MergeOptions
 from pcaplat.run.values import parse_window_ns
@@ -106,11 +108,20 @@ class Job:
     def engine(self) -> Engine:
         """Where the two passes over all frames run."""
         options = self.options
-        if options.executor is None:
+        if options.executor is None and options.resume is None:
             return engine_named(options.engine, options.slices)
-        from pcaplat.run.engines.executor import ExecutorEngine  # noqa: PLC0415 - seldom used
+        from pcaplat.run.engines.executor import sliced_engine  # noqa: PLC0415 - seldom used
 
-        return ExecutorEngine(options.executor, options.slices)
+        engine = sliced_engine(options.engine, options.executor, options.slices)
+        if options.resume is not None:
+            self._refuse_read_only_once()
+            engine.unfinished = Unfinished.at(options.resume)
+        return engine
+
+    def _refuse_read_only_once(self) -> None:
+        for one in self.captures:
+            if self.folder.holds(one.path):
+                raise EngineError.read_only_once(one.name)
 
     @property
     def n_files(self) -> int:

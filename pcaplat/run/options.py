@@ -25,6 +25,7 @@ from pcaplat.run.values import (
     GROUPS,
     INSTANT,
     LINK_RATES,
+    MOST_SLICES,
     NAMES,
     NO_FLAG,
     PORTS,
@@ -34,6 +35,7 @@ from pcaplat.run.values import (
     TEXTS,
     WAIT,
     ValueKind,
+    check_slices,
     take_captures,
 )
 
@@ -134,7 +136,7 @@ class PointOptions:
         name="--same-clock",
         kind=GROUPS,
         meaning='Groups of points that share a clock ([["a", "b"]]), or "all".',
-        help="Points whose captures share one clock, or all. Repeatable.",
+        help="Points that one clock timestamped, or all. Repeatable.",
         metavar="A,B",
         key="same_clock",
     )
@@ -144,7 +146,7 @@ class PointOptions:
         kind=CLOCK_ACCURACIES,
         meaning='How far clocks may be off at most, as {"a": "100ns"} or [("a", 100)]; tested '
         "against the packets.",
-        help="Largest error of the clock of POINT. Repeatable.",
+        help="Largest error of the clock of POINT; two points or more.",
         metavar="POINT=100ns",
         key="clock_accuracy",
     )
@@ -379,9 +381,16 @@ class SliceOptions:
     )
     slices: int | None = option(
         None,
-        meaning="In how many slices of the flows workers match; by default one for each worker. "
+        meaning="In how many slices of the flows workers match; by default one for each worker, "
+        f"at most {MOST_SLICES:,}. "
         "The answer does not depend on it.",
         help="Number of Spark tasks. Default: one per core.",
+    )
+    resume: str | PathLike[str] | None = option(
+        None,
+        meaning="A folder that keeps the tasks that are done. After an interruption the same merge "
+        "goes on there; the folder is removed when the result is closed without an error.",
+        help="Keep finished tasks; after an interruption go on from them.",
     )
 
 
@@ -408,6 +417,10 @@ class MergeOptions(
     CaptureOptions,
 ):
     """What `merge` takes, all groups of it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_slices("--slices", self.slices)
 
 
 Arguments = ParamSpec("Arguments")

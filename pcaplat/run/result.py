@@ -13,7 +13,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.errors import InputError, PcaplatWarning
 from pcaplat.model.blocks import Blocks, BlockTimes, Key
 from pcaplat.model.centre import Centre
-from pcaplat.model.clocks import Clocks, offset_centre
+from pcaplat.model.clocks import Clocks, fastest_centre, offset_centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.lost_table import LostTable
@@ -26,6 +26,7 @@ from pcaplat.records import dataclass
 from pcaplat.run.answer.notebook import html_of
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
+from pcaplat.run.engines.unfinished import forget
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.run.merged.frame_latencies import write_latencies
@@ -208,13 +209,18 @@ class Result:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        elif self._made:
+            self._made.folder.cleanup()
 
     def close(self) -> None:
         """Delete the temporary files; the large tables are gone then."""
         if self._made:
             self._made.folder.cleanup()
+        if self._options.resume is not None:
+            forget(self._options.resume)
 
     def __repr__(self) -> str:
         """Give the path, and the answer in a few lines."""
@@ -309,13 +315,16 @@ class Result:
                 writer.write_batch(batch.cast(schema))
         return scan_holding(path, self._run.folder)
 
-    def packet_batches(self, *, details: bool = False) -> "Iterator[pa.RecordBatch]":
+    def packet_batches(
+        self, *, details: bool = False, columns: "Sequence[str] | None" = None
+    ) -> "Iterator[pa.RecordBatch]":
         """Give the packets table batch by batch, in the order of files and frames.
 
         When all have been taken, the traffic is counted.
 
         Args:
             details: With the further columns of pcaplat.tables.DETAILS.
+            columns: Only these.
         """
         self._need_rows()
         run = self._run
@@ -325,6 +334,7 @@ class Result:
             outcomes_in=run.folder.name,
             batch_rows=BATCH_ROWS,
             details=details,
+            columns=columns,
             counting=None if self._counted else run.counting(),
         )
         yield from batches_of(stream)
@@ -514,8 +524,10 @@ class Result:
         _native.write_merged([one], run.settings, path, unmatched_in=run.folder.name)
 
     def _knots(self, point: int) -> list[tuple[int, int]]:
-        """A clock that cannot be bounded: set by its usual difference, and running as it ran."""
-        centre = offset_centre(self._run.clocks, point, self._run.reference)
+        """A clock that cannot be bounded is set by its fastest packets, else by the usual ones."""
+        clocks, reference = self._run.clocks, self._run.reference
+        centre = offset_centre(clocks, point, reference)
+        centre = centre or fastest_centre(clocks, point, reference)
         if centre is None:
             usual = self._run.findings.centres[0][point]
             middle = slice(len(usual.t_ns) // 2, len(usual.t_ns) // 2 + 1)

@@ -29,7 +29,7 @@ from pcaplat.diagnostics.placement import check_offload_signs, check_tunnels
 from pcaplat.diagnostics.stamp_order import check_sorting, check_stamp_order
 from pcaplat.model.clocks import Clocks
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.files.captures import clock_domains, point_names
+from pcaplat.model.files.captures import clock_domains, members_of, point_names
 from pcaplat.model.files.files_to_points import PointOf, find_points, interfaces_of
 from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
@@ -46,6 +46,7 @@ from pcaplat.stages.survey import (
     survey,
     suspect,
 )
+from pcaplat.tables.columns import Row
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,22 @@ class Scan:
         mixed = [own.get(point, domain) for point, domain in enumerate(found)]
         dense = {domain: at for at, domain in enumerate(sorted(set(mixed)))}
         return [dense[domain] for domain in mixed]
+
+    @property
+    def declared_clocks(self) -> list[Row]:
+        """What was declared of clocks: a row for each point of a group, or with an accuracy."""
+        names = [point.name for point in self.points]
+        groups = [members_of(self.points, group) for group in self.job.same_clock]
+        shared: list[Row] = [
+            {"point": names[one], "group": number, "accuracy_ns": None}
+            for number, group in enumerate(groups)
+            for one in sorted(group)
+        ]
+        accuracy_ns = self.job.accuracy_ns(self.points)
+        return shared + [
+            {"point": names[one], "group": None, "accuracy_ns": off_ns}
+            for one, off_ns in accuracy_ns.items()
+        ]
 
     @cached_property
     def split_points(self) -> frozenset[int]:

@@ -24,7 +24,7 @@ def find_slowest(
     Returns:
         One row per slow packet and point (pcaplat.tables.SLOWEST).
     """
-    ranked = _ranked(matches, document).filter(pl.col("rank") <= n).collect()
+    ranked = rank_slowest(matches, document, n).drop("up_file", "up_frame")
     wanted = ranked.get_column("trajectory_id").unique()
     frames = packets.filter(
         pl.col("trajectory_id").is_in(wanted.implode()), pl.col("status") == "matched"
@@ -39,18 +39,42 @@ def find_slowest(
     return found.select(tables.SLOWEST.names)
 
 
-def _ranked(matches: pl.LazyFrame, document: Mapping[str, Any]) -> pl.LazyFrame:
-    """Packets of neighbours with a latency, and their rank from the slowest on."""
-    is_forward = pl.col("direction") == "forward"
-    ends = pl.LazyFrame(document["edges"], schema={"near": pl.String, "far": pl.String})
-    slower_first = pl.struct(-pl.col("latency_ns"), "trajectory_id").rank("ordinal")
-    return (
-        matches.filter(pl.col("latency_ns").is_not_null(), pl.col("kind") == "packet")
-        .with_columns(
-            near=pl.when(is_forward).then("up_point").otherwise("down_point"),
-            far=pl.when(is_forward).then("down_point").otherwise("up_point"),
-        )
-        .join(ends, on=["near", "far"])
-        .with_columns(rank=slower_first.over(SEGMENT).cast(pl.Int64))
-        .select(*SEGMENT, "rank", "latency_ns", "trajectory_id")
+def rank_slowest(matches: pl.LazyFrame, document: Mapping[str, Any], n: int) -> pl.DataFrame:
+    """Rank the `n` slowest packets of each segment and direction, from the slowest on.
+
+    Returns:
+        One row per packet and segment: SEGMENT, rank, latency_ns, trajectory_id, and the frame
+        before the segment (up_file, up_frame); in the order of the document's segments.
+    """
+    edges = {(row["near"], row["far"]) for row in document["edges"]}
+    segments = dict.fromkeys(
+        (row["near"], row["far"], row["direction"]) for row in document["segments"]
     )
+    rows = [_slowest_of(matches, one, n) for one in segments if one[:2] in edges]
+    none = _slowest_of(matches, ("", "", ""), 0)
+    return pl.concat([none, *rows])
+
+
+def _slowest_of(matches: pl.LazyFrame, segment: tuple[str, str, str], n: int) -> pl.DataFrame:
+    near, far, direction = segment
+    up, down = (near, far) if direction == "forward" else (far, near)
+    latency = pl.col("latency_ns")
+    crossed = matches.filter(
+        pl.col("up_point") == up,
+        pl.col("down_point") == down,
+        pl.col("direction") == direction,
+        pl.col("kind") == "packet",
+    )
+    # in two steps, because a table of many millions has its other columns read for a few rows alone
+    longest = crossed.filter(latency.is_not_null()).select(latency.top_k(n))
+    least_ns = longest.collect(engine="streaming").get_column("latency_ns").min()
+    found = crossed.filter(latency >= pl.lit(least_ns, pl.Float64)).select(
+        *(pl.lit(text, pl.String).alias(name) for name, text in zip(SEGMENT, segment, strict=True)),
+        latency,
+        "trajectory_id",
+        "up_file",
+        "up_frame",
+    )
+    ordered = found.collect(engine="streaming").sort(-latency, "trajectory_id").head(n)
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank")
+    return ordered.select(*SEGMENT, rank, pl.exclude(SEGMENT))

@@ -20,6 +20,8 @@ from pcaplat.units import parse_duration_ns, parse_instant, parse_share
 
 LARGEST = 2**63 - 1
 MOST_PORT = 65535
+MOST_SLICES = 1_024
+"""Whoever reads a capture fills a buffer for each of them, of 256 kB."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +173,12 @@ def _check_by(option: str, given: Sequence[str]) -> None:
     parse_all(given)
 
 
-def _number_from(least: int) -> Callable[[str, object], None]:
+def _number_from(least: int, most: int = LARGEST) -> Callable[[str, object], None]:
+    until = "on" if most == LARGEST else f"to {most:,}"
+
     def check(option: str, given: object) -> None:
-        if given is not None and not _is_whole(given, least):
-            raise OptionError(f"{option} {given!r}: is no whole number from {least} on")
+        if given is not None and not _is_whole(given, least, most):
+            raise OptionError(f"{option} {given!r}: is no whole number from {least} {until}")
 
     return check
 
@@ -216,9 +220,9 @@ def _is_pair(one: object, values: Collection[str] | int) -> bool:
     return False
 
 
-def _is_whole(value: object, least: int) -> bool:
+def _is_whole(value: object, least: int, most: int = LARGEST) -> bool:
     try:
-        return least <= index(value) <= LARGEST  # type: ignore[arg-type] # that is the question
+        return least <= index(value) <= most  # type: ignore[arg-type] # that is the question
     except TypeError:
         return False
 
@@ -246,6 +250,7 @@ DURATION = ValueKind(str | None, _number_from(1), parse_window_ns)
 WAIT = ValueKind(str | None, _check_wait, _parse_wait)
 PORTS = ValueKind(list[int] | None, check_list, lambda _, ports: tuple(ports), 1, MOST_PORT)
 COUNT = ValueKind(int, _number_from(0), _as_it_is, 0)
+check_slices = _number_from(1, MOST_SLICES)
 BREAKDOWNS = ValueKind(list[str] | None, _check_by, _as_it_is)
 FLAG = ValueKind(bool, _check_nothing, _as_it_is)
 NO_FLAG = ValueKind(bool, _check_nothing, lambda _, is_off: not is_off)

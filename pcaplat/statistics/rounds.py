@@ -2,13 +2,15 @@
 
 What all runs of one round share (a day, a temperature, another tenant) is in both sides of it and
 falls out of the difference. A change with time meets a round's sides at different times; a line
-over the rounds is taken out of both, unless rounds differ by themselves. Where every round has the
-same order, few rounds do not tell a line from a step between two days: the interval holds what
-either would make of it.
+over the rounds is taken out of each round, unless rounds differ by themselves. Where every round
+has the same order, rounds do not tell a line from a step between two days, nor what they differ by
+from a line: the interval holds what either would make of it.
 """
 
 import itertools
 from collections.abc import Iterator, Sequence
+from math import sqrt
+from statistics import fmean
 
 import numpy as np
 
@@ -25,6 +27,10 @@ ROUNDS_LEVEL = 0.01
 
 LEAST_TO_DIFFER = 5
 """Of fewer rounds nobody can tell."""
+
+MOST_HIDDEN = 8.0
+"""Where rounds differ by themselves, a line may rise by so many standard deviations of a run, from
+the first run to the last, and nobody sees it."""
 
 Span = tuple[int, int]
 """When a run began and ended."""
@@ -91,8 +97,8 @@ def _stretches(runs: Sequence[Run]) -> Iterator[list[Run]]:
 
 def _round(runs: Sequence[Run], origin: int) -> Round:
     sides = [[r for r in runs if r[1]], [r for r in runs if not r[1]]]
-    values = [float(np.mean([value for _, _, value in side])) for side in sides]
-    at = [float(np.mean([start - origin for start, _, _ in side])) for side in sides]
+    values = [fmean(value for _, _, value in side) for side in sides]
+    at = [fmean(start - origin for start, _, _ in side) for side in sides]
     first, last = ((int(is_treatment), value) for _, is_treatment, value in (runs[0], runs[-1]))
     return Round((values[0], values[1]), (at[0], at[1]), first, last)
 
@@ -108,10 +114,13 @@ def of_rounds(rounds: Sequence[Round], biases: tuple[float, float] = (0.0, 0.0))
     both, at = np.array([one.values for one in rounds]), np.array([one.at for one in rounds])
     # what both sides miss of the middle of their round, a line over time takes away
     missing = at.mean(axis=1, keepdims=True) - at
-    if not is_smooth(rounds):
-        missing = np.zeros_like(missing)
     shift = missing.mean(axis=0)
     slopes, slope_errors = _lines(both, at - at.mean(axis=0))
+    if not is_smooth(rounds):
+        # no line says anything of the inside of one round; what all miss alike may still be one's
+        missing = np.broadcast_to(shift, missing.shape)
+        share = _hidden_share(both, at, slope_errors)
+        slopes, slope_errors = share * slopes, share**2 * slope_errors
     moved = both + (missing - shift) * slopes
     errors: list[JointError | LinedError] = [_of_mean(moved, at.mean(axis=1))]
     means, off = moved.mean(axis=0), shift * slopes / 2
@@ -120,6 +129,14 @@ def of_rounds(rounds: Sequence[Round], biases: tuple[float, float] = (0.0, 0.0))
     after, before = (means + off).tolist()
     biases = biases[0] + abs(float(off[0])), biases[1] + abs(float(off[1]))
     return MeanPair(after, before, errors, biases)
+
+
+def _hidden_share(values: Floats, at: Floats, slope_errors: Floats) -> float:
+    """How much of a line counts that rounds may hide: as steep a one as runs do not show."""
+    run_sd = float((values[:, 0] - values[:, 1]).std(ddof=1)) / sqrt(2)
+    steepest = MOST_HIDDEN * run_sd / float(np.ptp(at))
+    known = sqrt(float(np.diag(slope_errors).mean()))
+    return min(1.0, steepest / known) if known else 1.0
 
 
 def _of_mean(values: Floats, at: Floats) -> LinedError:

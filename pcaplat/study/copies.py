@@ -1,4 +1,4 @@
-"""Runs that are copies: the same captures given twice, whole, cut or moved in time."""
+"""Runs that are one run: captures given twice, whole, cut or moved in time, or cut into pieces."""
 
 import itertools
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def refuse_copies(scenarios: Sequence[Scenario]) -> None:
     """Refuse runs that are one run: nothing is learnt from it twice.
 
     Raises:
-        StudyError: Two runs hold the same packets; it names both.
+        StudyError: Two runs hold the same packets, or one goes on with the other; it names both.
     """
     runs = [(scenario.name, run) for scenario in scenarios for run in scenario.runs]
     digests = [_digest(run) for _, run in runs]
@@ -35,6 +35,10 @@ def refuse_copies(scenarios: Sequence[Scenario]) -> None:
         (one_of, one), (other_of, other) = runs[first], runs[second]
         if digests[first] == digests[second] != "" or _share_frames(one, other):
             raise StudyError.copied(f"{one_of}/{one.name}", f"{other_of}/{other.name}")
+        evidence = _of_one_run(one, other)
+        if evidence:
+            names = f"{one_of}/{one.name}", f"{other_of}/{other.name}"
+            raise StudyError.cut_into_pieces(*names, evidence)
 
 
 def _digest(run: MeasuredRun) -> str:
@@ -65,6 +69,16 @@ def _share_frames(one: MeasuredRun, other: MeasuredRun) -> bool:
     return all(best >= ALIKE_SHARE for best, _ in shares) and any(
         elsewhere < UNLIKE_SHARE for _, elsewhere in shares
     )
+
+
+def _of_one_run(one: MeasuredRun, other: MeasuredRun) -> str | None:
+    """Say what tells, at every point, that both are of one run."""
+    if one.contents is None or other.contents is None:
+        return None
+    first, second = one.contents.flows, other.contents.flows
+    points = sorted(set(first) & set(second))
+    found = [first[point].same_run_as(second[point]) for point in points]
+    return found[0] if found and all(found) else None
 
 
 def _are_same_stamps(one: Contents, other: Contents, point: str) -> bool:

@@ -110,6 +110,14 @@ class StudyError(InputError):
         )
 
     @classmethod
+    def cut_into_pieces(cls, one: str, other: str, evidence: str) -> "StudyError":
+        """Refuse to count pieces of one run."""
+        return cls(
+            f"{other} and {one} are of one run ({evidence}); what differs from run to run is the "
+            "same in both: give them as one run, in one folder, or make further runs"
+        )
+
+    @classmethod
     def no_such_scenario(cls, name: str, known: Sequence[str]) -> "StudyError":
         """Say which scenarios claims are about."""
         near = get_close_matches(name, known, 1)
@@ -117,12 +125,12 @@ class StudyError(InputError):
         return cls(f"{name}: none of the claims is about this scenario; {hint}")
 
     @classmethod
-    def nothing_to_judge(cls, names: Sequence[str]) -> "StudyError":
-        """Ask for captures besides claims."""
+    def nothing_to_judge(cls, names: Sequence[str], scenarios: Sequence[str]) -> "StudyError":
+        """Ask for captures besides claims: of the scenarios that they are about."""
         given = ", ".join(names)
-        return cls(
-            f"{given}: claims alone decide nothing; give captures, folders of them, or a study file"
-        )
+        wanted = " ".join(f"{name}=FOLDER" for name in scenarios)
+        what = f"captures of each scenario ({wanted})" if wanted else "captures, folders of them,"
+        return cls(f"{given}: claims alone decide nothing; give {what} or a study file")
 
     @classmethod
     def unknown_scenario(cls, where: str, name: str, known: list[str]) -> "StudyError":

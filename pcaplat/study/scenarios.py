@@ -12,7 +12,6 @@ from pcaplat.records import dataclass
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import StudyFile, is_study, load_study
 from pcaplat.study.sources import (
-    SUMMARY,
     RunReader,
     ScenarioSource,
     captures_in,
@@ -20,6 +19,7 @@ from pcaplat.study.sources import (
     saved_run,
     scenario_of,
 )
+from pcaplat.study.summary_file import SUMMARY
 
 
 @dataclass(frozen=True)

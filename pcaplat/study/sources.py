@@ -1,7 +1,6 @@
 """Scenarios from what a user has: captures, folders of them, results that were written, Results."""
 
 import errno
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pcaplat.metrics.contents import COLUMNS as CONTENT_COLUMNS
-from pcaplat.metrics.contents import Contents, contents_of
+from pcaplat.metrics.contents import FURTHER, Contents, contents_of
 from pcaplat.metrics.runs import MeasuredRun, Scenario, oriented, trimmed
 from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
@@ -19,10 +18,9 @@ from pcaplat.records import dataclass
 from pcaplat.run.merge import Result, merge
 from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.errors import StudyError
+from pcaplat.study.summary_file import SUMMARY, saved_document
 
-SUMMARY, BLOCKS, PACKETS = "summary.json", "blocks.parquet", "packets.parquet"
-NEEDED = {"path", "edges", "captures", "clocks", "segments", "round_trips", "matching", "warnings"}
-"""Of a summary, what every version has written."""
+BLOCKS, PACKETS = "blocks.parquet", "packets.parquet"
 CHOOSING = {
     name: option.name
     for name, option in options_of(MergeOptions).items()
@@ -58,7 +56,7 @@ class RunReader:
 def measured(name: str, result: Result) -> MeasuredRun:
     """Take from a result what comparing needs."""
     # the same pass over the packets counts the traffic
-    contents = contents_of(result.packet_batches())
+    contents = contents_of(result.packet_batches(details=True, columns=FURTHER))
     rates = rates_of(result.traffic_rows)
     return MeasuredRun(name, result.document, result.blocks, rates, contents=contents)
 
@@ -152,18 +150,6 @@ def saved_run(folder: Path) -> MeasuredRun:
         return MeasuredRun(folder.name, document, blocks, rates, contents=contents)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
-
-
-def saved_document(folder: Path) -> dict[str, Any]:
-    """Read the summary in a folder.
-
-    Raises:
-        ValueError: It is none.
-    """
-    document = json.loads((folder / SUMMARY).read_text("utf-8"))
-    if not isinstance(document, dict) or not document.keys() >= NEEDED:
-        raise ValueError(f"{SUMMARY} is not that of a merge")
-    return document
 
 
 def _saved_rates(folder: Path) -> Rates | None:

@@ -275,6 +275,7 @@ class VerdictRow(TypedDict):
     claim: str
     source: str
     assumes: list[str]
+    subject: str
 
 
 class VerdictsDocument(TypedDict):

@@ -105,15 +105,13 @@ def _slowest(result: StoredResult, n: int) -> list[FrameName]:
     """Give the slowest packets of each segment, by one of their frames."""
     import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
 
-    from pcaplat.run.slowest import find_slowest  # noqa: PLC0415 - needs polars
+    from pcaplat.run.slowest import rank_slowest  # noqa: PLC0415 - needs polars
 
-    matches, packets = (
-        pl.scan_parquet(result.folder / f"{name}.parquet") for name in ("matches", "packets")
-    )
+    matches = pl.scan_parquet(result.folder / "matches.parquet")
     try:
-        found = find_slowest(matches, packets, result.summary, n)
+        found = rank_slowest(matches, result.summary, n)
     except pl.exceptions.PolarsError as problem:
         raise InputError.unreadable_result(str(result.folder), str(problem)) from problem
-    firsts = found.unique(["near", "far", "direction", "rank"], keep="first", maintain_order=True)
-    names = zip(firsts["file"].to_list(), firsts["frame"].to_list(), strict=True)
-    return [*dict.fromkeys(FrameName(*name) for name in names)]
+    firsts = found.unique("trajectory_id", keep="first", maintain_order=True)
+    names = zip(firsts["up_file"].to_list(), firsts["up_frame"].to_list(), strict=True)
+    return [FrameName(*name) for name in names]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pcaplat.errors import InputError, PcaplatError
 from pcaplat.records import dataclass
-from pcaplat.study.sources import saved_document
+from pcaplat.study.summary_file import saved_document
 from pcaplat.tables.columns import Row
 
 FRAME_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")

@@ -19,6 +19,9 @@ SERVICE = ("point", "client", "server", "server_port", "protocol", "kind")
 MODES = {(TCP, "rr"): "TCP_RR", (UDP, "rr"): "UDP_RR", (TCP, "crr"): "TCP_CRR"}
 """What netperf calls transactions, by protocol and kind."""
 
+UNTOLD = "untold"
+"""Of connections of which nobody knows which end asks: neither have they a rate, nor times."""
+
 ONE = pl.lit(1, pl.Int64)
 SUMS = ("n_connections", "n_transactions", "request_bytes", "response_bytes", "n_outstanding")
 TIMES = ("rate_tps", "mean_ns", "gap_ns", "period_ns", "check_frac")
@@ -40,11 +43,17 @@ def transaction_rows(connections: pl.DataFrame) -> pl.DataFrame:
     # one connection of one transaction is none of either kind
     is_alone = (pl.col("kind") == "crr") & (pl.col("n_opened").sum().over(SERVICE) <= 1)
     kind = pl.when(is_alone).then(pl.lit("mixed")).otherwise("kind")
+    kind = pl.when(pl.col("is_told") == 0).then(pl.lit(UNTOLD)).otherwise(kind)
     each = each.with_columns(kind=kind)
     is_opened = pl.col("kind") == "crr"
+    is_told = pl.col("kind") != UNTOLD
     parts = [_of_turns(each.filter(~is_opened)), _of_openings(each.filter(is_opened))]
     rows = pl.concat([part.select(*SERVICE, "mode", *SUMS, *TIMES) for part in parts])
-    return rows.with_columns(pl.col("server_port", "protocol").cast(pl.Int32)).sort(SERVICE)
+    return rows.with_columns(
+        pl.col("server_port", "protocol").cast(pl.Int32),
+        pl.when(is_told).then(pl.col("mode")).alias("mode"),
+        *(pl.when(is_told).then(pl.col(name)).alias(name) for name in ("n_outstanding", *TIMES)),
+    ).sort(SERVICE)
 
 
 def _kind(per_connection: pl.Expr) -> pl.Expr:

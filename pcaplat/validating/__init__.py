@@ -93,7 +93,7 @@ def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list
 def _of_study(names: Sequence[str]) -> tuple[list[str], str]:
     """Take claims and captures from the one study file that is given."""
     if len(names) != 1 or not is_study(names[0]):
-        raise StudyError.nothing_to_judge(names)
+        raise StudyError.nothing_to_judge(names, _meant(chosen_claims(names)))
     study = study_at(names[0])
     if not study.claims:
         raise StudyError.without_claims(study.where)
@@ -119,9 +119,7 @@ def chosen_claims(names: Sequence[str], only: Sequence[str] = ()) -> list[Claim]
 
 def _check_names(results: object, claims: Sequence[Claim]) -> None:
     """Refuse a scenario that none of the claims is about, and one that a study file misspells."""
-    scopes = [claim.scope for claim in claims]
-    names = (name for scope in scopes for name in (scope.scenario, scope.treatment, scope.baseline))
-    meant = list(dict.fromkeys(name for name in names if name))
+    scopes, meant = [claim.scope for claim in claims], _meant(claims)
     is_open = any(scope.kind != "difference" and not scope.scenario for scope in scopes)
     if isinstance(results, Mapping) and not is_open:
         for name in results:
@@ -132,6 +130,13 @@ def _check_names(results: object, claims: Sequence[Claim]) -> None:
         for name in meant:
             if name not in known and get_close_matches(name, known, 1):
                 raise StudyError.unknown_scenario(fspath(results), name, known)
+
+
+def _meant(claims: Sequence[Claim]) -> list[str]:
+    """Name the scenarios that claims are about."""
+    scopes = [claim.scope for claim in claims]
+    names = (name for scope in scopes for name in (scope.baseline, scope.treatment, scope.scenario))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def scenarios_at(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pcaplat.metrics.contrasts import (
     RUNS,
+    UNREPLICATED,
     Contrast,
     difference_of,
     metric_of,
@@ -21,12 +22,13 @@ from pcaplat.statistics.intervals import Estimate
 from pcaplat.units import format_ns
 from pcaplat.validating.capacity import unoffered
 from pcaplat.validating.likeness import unlike
-from pcaplat.validating.needs import LEVEL
+from pcaplat.validating.missing import too_many_missing
+from pcaplat.validating.needs import LEVEL, unresolvable
 from pcaplat.validating.population import contradiction
 from pcaplat.validating.words import ClaimBounds
 
 EXTREMES = ("min", "max")
-OF_THESE_CAPTURES = "of these packets themselves, which nothing is concluded from for others"
+OF_THESE_CAPTURES = "it holds for these captures only, and shows nothing about others"
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ def evidence_for(
     contrast = found.contrast
     odd = [text for one in chosen if (text := odd_run_of(one, query))]
     facts = [*_facts(found, bounds), *_about(claim, chosen)]
-    contrast = replace(contrast, notes=(*contrast.notes, *odd, *facts))
+    few = _undesigned(claim, chosen, contrast)
+    own = [note for note in contrast.notes if note != UNREPLICATED or not (few or _is_run(claim))]
+    contrast = replace(contrast, notes=(*own, *odd, *facts))
     why = (
         untold
         or _unjudged(claim)
@@ -75,10 +79,20 @@ def evidence_for(
         or contradiction(claim, chosen)
         or unoffered(claim, chosen, contrast, bounds)
         or _odd_packet(claim, contrast, bounds)
+        or _unresolvable(contrast, bounds)
+        or few
         or contrast.why
-        or _undesigned(claim, chosen, contrast)
+        or too_many_missing(claim, query, chosen, contrast, bounds)
     )
     return replace(found, contrast=replace(contrast, why=why))
+
+
+def _unresolvable(contrast: Contrast, bounds: ClaimBounds) -> str:
+    """Say that clocks keep a value from deciding, so that nobody makes more runs in vain."""
+    bias = max((one.bias for one in contrast.measurements), default=0.0)
+    if contrast.value is None or bounds.lo == bounds.hi:
+        return ""
+    return unresolvable(contrast.value, bias, bounds)
 
 
 def _measured(
@@ -92,7 +106,7 @@ def _measured(
         )
         return Evidence(contrast)
     contrast = metric_of(chosen[0], query)
-    if claim.scope.kind == "run":
+    if _is_run(claim):
         contrast = _of_these(contrast, query)
     if isinstance(contrast.estimate, CountedQuantile):
         return Evidence(contrast)
@@ -148,13 +162,13 @@ def _of_these(contrast: Contrast, query: MetricQuery) -> Contrast:
         return contrast
     (one,) = contrast.measurements
     counted = Estimate(one.value, 0.0, 1.0, one.bias)
-    return replace(contrast, estimate=counted, value=one.value, why="", notes=(OF_THESE_CAPTURES,))
+    return replace(contrast, estimate=counted, value=one.value, why="", notes=())
 
 
 def _is_open(claim: Claim, contrast: Contrast) -> bool:
     """Tell whether all packets may well lie below the quantile that is asked for."""
     share = SHARES.get(claim.statistic)
-    if share is None or claim.scope.kind == "run":
+    if share is None or _is_run(claim):
         return False
     return bool(share**contrast.n > LEVEL)
 
@@ -172,8 +186,8 @@ def _facts(found: Evidence, bounds: ClaimBounds) -> list[str]:
 
 def _about(claim: Claim, chosen: Sequence[Scenario]) -> Iterator[str]:
     """Say what a verdict is about beyond the claim's words."""
-    if claim.scope.kind == "run":
-        yield "it holds for these captures only"
+    if _is_run(claim):
+        yield OF_THESE_CAPTURES
     if claim.scope.kind == "difference":
         yield from unlike(chosen)
 
@@ -206,22 +220,33 @@ def _unjudged(claim: Claim) -> str:
     return ""
 
 
+def _is_run(claim: Claim) -> bool:
+    """Tell a claim about the very captures that are given."""
+    return claim.scope.kind == "run"
+
+
 def _undesigned(claim: Claim, chosen: Sequence[Scenario], contrast: Contrast) -> str:
     """Say that the runs are too few for a verdict."""
-    if claim.scope.kind == "run" or _is_constant(claim, contrast.measurements):
+    if _is_run(claim) or _is_constant(claim, contrast.measurements):
         return ""
-    if contrast.replication != RUNS:
-        lack = ", ".join(
-            f"{LEAST_RUNS - one.n_runs} more of {one.name}"
-            for one in chosen
-            if one.n_runs < LEAST_RUNS
-        )
-        turn = ", interleaved" if len(chosen) > 1 else ""
+    if contrast.replication == RUNS:
+        return ""
+    given = "this run" if max(one.n_runs for one in chosen) == 1 else "these runs"
+    if len(chosen) == 1:
+        (one,) = chosen
+        of = "" if one.name == UNNAMED else f" of {one.name}"
         return (
-            f"the estimate is within this run alone; a verdict takes {LEAST_RUNS} runs a scenario "
-            f'or more{turn}, so make {lack}; or claim it of these captures, with scope = "run"'
+            f"the estimate is within {given} alone, and a verdict takes {LEAST_RUNS} runs or more: "
+            f"make {LEAST_RUNS - one.n_runs} more{of}; or claim it of these captures alone, with "
+            'kind = "run" in its scope'
         )
-    return ""
+    lack = " and ".join(
+        f"{LEAST_RUNS - one.n_runs} of {one.name}" for one in chosen if one.n_runs < LEAST_RUNS
+    )
+    return (
+        f"the estimate is within {given} alone, and a verdict takes {LEAST_RUNS} runs of each "
+        f"scenario or more, interleaved: make {lack} more"
+    )
 
 
 def _is_constant(claim: Claim, measurements: Sequence[Measurement]) -> bool:

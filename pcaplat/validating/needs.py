@@ -30,22 +30,36 @@ def needs(
         return _longer_runs(contrast, estimate, claim)
     if isinstance(estimate, LossEstimate):
         return _more_packets(estimate, claim)
-    half = (claim.hi - claim.lo) / 2
     measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
-    if not half:
+    if claim.lo == claim.hi:
         return (
             f"the claim is one value and the 95 % interval is {measured}: nothing that scatters "
             "lies inside one value; give the claim a tolerance"
         )
-    if estimate.bias >= half:
-        return (
-            f"unresolvable with these captures: clocks and timestamps are uncertain by ± "
-            f"{claim.width(estimate.bias)}, and the claim is ± {claim.width(half)} wide; use "
-            "timestamps of 1 ns, points that share a clock (--same-clock), or the round-trip "
-            "contribution, which needs no common clock"
-        )
-    start = f"too little data: the 95 % interval, {measured}, sticks out of {claim}"
+    if why := unresolvable(estimate.value, estimate.bias, claim):
+        return why
+    start = f"too little data: the 95 % interval, {measured}, reaches beyond {claim}"
     return f"{start}; {_runs(contrast, estimate, claim)}"
+
+
+def unresolvable(value: float, bias: float, claim: ClaimBounds) -> str:
+    """Say that runs without any scatter would not decide either; empty if they would.
+
+    Args:
+        value: What was measured.
+        bias: How far clocks and timestamps may shift it, which more data do not reduce.
+        claim: What is allowed.
+    """
+    low, high = value - bias, value + bias
+    is_held = claim.lo <= low and high <= claim.hi
+    if not bias or is_held or high < claim.lo or low > claim.hi:
+        return ""
+    return (
+        f"unresolvable with these captures: clocks and timestamps may shift the value, "
+        f"{claim.width(value)}, by ± {claim.width(bias)} across a bound of {claim}, and more runs "
+        "do not change that; use --same-clock if the points share a clock, timestamps of 1 ns, or "
+        "claim two-way-contribution, which needs no common clock"
+    )
 
 
 def _runs(contrast: Contrast, estimate: Estimate | RelativeChange, claim: ClaimBounds) -> str:
@@ -82,14 +96,14 @@ def _longer_runs(contrast: Contrast, estimate: CountedQuantile, claim: ClaimBoun
     measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
     n = ceil(LEAST_BEYOND / min(estimate.share, 1 - estimate.share))
     return (
-        f"too little data: the 95 % interval by counts of {contrast.n:,} packets, {measured}, "
-        f"sticks out of {claim}; runs of {n:,} packets or more have the quantile themselves"
+        f"too little data: the 95 % interval, {measured}, reaches beyond {claim}; with {n:,} "
+        f"packets or more in each run the interval is narrower ({contrast.n:,} were measured)"
     )
 
 
 def _more_packets(estimate: LossEstimate, claim: ClaimBounds) -> str:
     measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
-    start = f"too little data: the 95 % interval, {measured}, sticks out of {claim}"
+    start = f"too little data: the 95 % interval, {measured}, reaches beyond {claim}"
     if not estimate.n_lost and 0 < claim.hi < inf:
         n = ceil(NO_LOSS / claim.hi)
         return f"{start}; {n:,} packets without a loss would show it ({estimate.n:,} were measured)"

@@ -16,6 +16,7 @@ from pcaplat.published.claims import Claim
 from pcaplat.validating.evidence import evidence_for
 from pcaplat.validating.population import unchecked
 from pcaplat.validating.rule import Verdict, bounds_of, decide
+from pcaplat.validating.subject import subject_of
 
 SCHEMA = "pcaplat.verdicts/1"
 
@@ -42,13 +43,18 @@ def validate(
     runs = [run for scenario in scenarios.values() for run in scenario.runs]
     return {
         "schema": SCHEMA,
-        "verdicts": [_row(*one, runs) for one in zip(claims, verdicts, strict=True)],
+        "verdicts": [
+            _row(claim, verdict, runs, subject_of(claim, scenarios))
+            for claim, verdict in zip(claims, verdicts, strict=True)
+        ],
         "witnesses": cross_checks,
         "warnings": cross_check_warnings(cross_checks),
     }
 
 
-def _row(claim: Claim, verdict: Verdict, runs: Sequence[MeasuredRun]) -> dict[str, Any]:
+def _row(
+    claim: Claim, verdict: Verdict, runs: Sequence[MeasuredRun], subject: str
+) -> dict[str, Any]:
     lo, hi = (None if end is None else float(end) for end in (claim.lo, claim.hi))
     return {
         "id": claim.id,
@@ -71,4 +77,5 @@ def _row(claim: Claim, verdict: Verdict, runs: Sequence[MeasuredRun]) -> dict[st
         "claim": claim.sentence,
         "source": str(claim.source),
         "assumes": unchecked(claim.population, runs),
+        "subject": subject,
     }

@@ -35,7 +35,7 @@ def inside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
     """Say that a claim holds."""
     if not (claim.lo <= measured.lo and measured.hi <= claim.hi):
         return f"every packet lies inside {claim}, whatever the interval ({measured})"
-    return f"the {100 * confidence:.0f} % interval, {measured}, lies inside {claim}"
+    return f"{_level(measured, confidence)}, {measured}, lies inside {claim}"
 
 
 def outside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str:
@@ -44,8 +44,15 @@ def outside(measured: ClaimBounds, claim: ClaimBounds, confidence: float) -> str
     if by < 0:
         return f"every packet lies outside {claim}, whatever the interval ({measured})"
     where = "above" if measured.lo > claim.hi else "below"
-    level = f"the {100 * confidence:.0f} % interval"
-    return f"{level}, {measured}, lies {where} {claim}, by {claim.width(by)} or more"
+    level = _level(measured, confidence)
+    more = " or more" if measured.lo < measured.hi else ""
+    return f"{level}, {measured}, lies {where} {claim}, by {claim.width(by)}{more}"
+
+
+def _level(measured: ClaimBounds, confidence: float) -> str:
+    """Name an interval, or the value where nothing scatters."""
+    is_interval = measured.lo < measured.hi
+    return f"the {100 * confidence:.0f} % interval" if is_interval else "the measured value"
 
 
 def with_notes(reason: str, notes: Sequence[str]) -> str:

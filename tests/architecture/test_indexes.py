@@ -58,8 +58,8 @@ def test_every_metric_is_in_the_index() -> None:
 
 
 def test_every_engine_is_in_the_index() -> None:
-    # those two are of tasks: an executor is given as it is, and has no name
-    of_tasks = {"executor", "slices"}
+    # those are of tasks: an executor is given as it is, and has no name
+    of_tasks = {"executor", "slices", "unfinished"}
     assert modules(PACKAGE / "run" / "engines") == set(ENGINES.values()) | of_tasks
 
 

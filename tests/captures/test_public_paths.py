@@ -11,7 +11,6 @@ SETS = public_sets()
 pytestmark = pytest.mark.skipif(not SETS, reason="the shared captures are not here")
 
 
-@pytest.mark.xfail(strict=True, reason="issue 19, number 6: a probe at the edge is not counted")
 def test_probes_of_a_kernel_are_passed_in_one_order() -> None:
     """Median latencies by tshark's stamps of the same frames (frame.time_epoch), in µs."""
     with pcaplat.merge(list(SETS["RETIS-ovs"].files.values())) as result:

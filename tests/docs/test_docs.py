@@ -88,6 +88,28 @@ def test_a_stages_page_has_the_four_headings(stage: str) -> None:
     assert HEADING.findall(page) == HEADINGS
 
 
+SOURCE_PATH = re.compile(r"`((?:rust|pcaplat|tests|bench)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "method").glob("*.md")), ids=name_of)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = SOURCE_PATH.findall(page.read_text("utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_why_a_pair_was_matched_leads_to_a_file() -> None:
+    page = (DOCS / "method" / "match.md").read_text("utf-8")
+    section = page.partition("### Why a pair was matched\n")[2].partition("\n### ")[0]
+    rows = [line.split("|")[2:4] for line in section.splitlines() if line.startswith("| ")][2:]
+    matching = ROOT / "rust" / "src" / "matching"
+    named = [path for files, _ in rows for path in re.findall(r"`([\w/]+\.rs)`", files)]
+    assert named
+    assert [path for path in named if not (matching / path).exists()] == []
+    rules = re.search(r"MATCHED_BY: .* = \[(.*)\];", (matching / "evidence.rs").read_text("utf-8"))
+    assert rules
+    assert {rule.strip(" `") for _, rule in rows} - {""} == {*re.findall(r'"(.*?)"', rules[1])}
+
+
 def test_decisions_are_numbered_and_dated() -> None:
     pages = sorted((DOCS / "project" / "decisions").glob("0*.md"))
     # engineers who work at once are given numbers ahead, so that there may be gaps

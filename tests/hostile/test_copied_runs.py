@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pcaplat.cli import run as run_command
+from tests.support.frames import TCP
 from tests.support.request_runs import RequestRun, RequestStudy
 from tests.support.rewritten import records, restamp, rewrite
 from tests.support.verdicts import DIFFERENCE, Validate, claim, sources, write_claims
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-COPIES = pytest.mark.xfail(strict=True, reason="issue 21, number 3: runs that are copies")
 HOUR_NS = 3600 * 10**9
 
 
@@ -175,23 +175,91 @@ def test_compare_refuses_copies_too(
     assert "run1" in capsys.readouterr().err
 
 
-@COPIES
 @pytest.mark.parametrize("pause_ns", [0, 10**9])
 def test_pieces_of_one_run_are_no_runs(validate: Validate, tmp_path: Path, pause_ns: int) -> None:
     """The requests of one connection go on from piece to piece, where the last one ended."""
     whole = RequestRun(n=1800).save(tmp_path / "whole")
-    for file in whole.iterdir():
-        frames = records(file)
-        for number in range(6):
-            piece = tmp_path / "pieces" / f"run{number}" / file.name
-            piece.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, piece)
-            part = frames[600 * number : 600 * (number + 1)]
-            rewrite(piece, [(t_ns + number * pause_ns, data) for t_ns, data in part])
+    cut(whole, tmp_path / "pieces", 6, pause_ns)
     path = write_claims(tmp_path, claim("interval = [11.5, 12.5]"))
     rows = validate(path, tmp_path / "pieces")
     assert [row["verdict"] for row in rows] in ([], ["undecided"])
     assert validate.status in {2, 3}
+
+
+def cut(whole: Path, target: Path, n: int, pause_ns: int = 0) -> Path:
+    """Cut captures into n pieces of equally many frames; all of each comes so much later."""
+    for file in sorted(whole.iterdir()):
+        frames = records(file)
+        for number in range(n):
+            piece = target / f"run{number}" / file.name
+            piece.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, piece)
+            part = frames[len(frames) * number // n : len(frames) * (number + 1) // n]
+            rewrite(piece, [(t_ns + number * pause_ns, data) for t_ns, data in part])
+    return target
+
+
+@pytest.mark.parametrize("pause_ns", [0, 10**9])
+def test_pieces_of_one_tcp_connection_are_no_runs(
+    validate: Validate, tmp_path: Path, pause_ns: int
+) -> None:
+    whole = RequestRun(n=900, protocol=TCP).save(tmp_path / "whole")
+    pieces = cut(whole, tmp_path / "pieces", 3, pause_ns)
+    path = write_claims(tmp_path, claim("interval = [11.5, 12.5]"))
+    assert validate(path, pieces) == []
+    assert "run1 and pieces/run0 are of one run" in validate.err
+    assert "sequence numbers go on" in validate.err or "no longer a pause" in validate.err
+
+
+def test_flows_of_one_capture_are_no_runs(validate: Validate, tmp_path: Path) -> None:
+    """Six clients of one host at the same time, each in a folder of its own."""
+    for number in range(6):
+        start_ns = RequestRun.start_ns + 7_000 * number
+        run = RequestRun(ports=(40_000 + number, 7), start_ns=start_ns, seed=number)
+        run.save(tmp_path / "parts" / f"run{number}")
+    path = write_claims(tmp_path, claim("interval = [11.5, 12.5]"))
+    assert validate(path, tmp_path / "parts") == []
+    assert "other flows between the same hosts, at the same time" in validate.err
+
+
+def test_a_connection_is_known_by_its_bytes_whatever_its_stamps(
+    validate: Validate, tmp_path: Path
+) -> None:
+    """Copies of a run, an hour apart, every stamp moved by up to 2 µs."""
+    for number in range(4):
+        folder = RequestRun(protocol=TCP).save(tmp_path / "runs" / f"run{number}")
+        chance = np.random.default_rng(number)
+        for file in sorted(folder.iterdir()):
+            restamp(file, lambda _: number * HOUR_NS + int(chance.integers(0, 2_000)))  # noqa: B023 - used at once
+    path = write_claims(tmp_path, claim("interval = [11.5, 12.5]"))
+    assert validate(path, tmp_path / "runs") == []
+    assert "the same bytes of the same TCP connections" in validate.err
+
+
+def test_pieces_of_one_run_are_told_of_results_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One scenario of three pieces, against another: pieces are cut from what is compared."""
+    for name in ("plain", "slow"):
+        whole = RequestRun(n=900, seed=len(name)).save(tmp_path / "whole" / name)
+        for piece in cut(whole, tmp_path / "pieces" / name, 3).iterdir():
+            files = sorted(map(str, piece.iterdir()))
+            target = str(tmp_path / "merged" / name / piece.name)
+            assert run_command(["merge", *files, "-o", target, "--quiet"]) == 0
+    capsys.readouterr()
+    assert run_command(["compare", *(str(tmp_path / "merged" / n) for n in ("plain", "slow"))]) == 2
+    assert "no longer a pause between them than within them" in capsys.readouterr().err
+
+
+def test_runs_of_one_socket_each_are_runs(validate: Validate, tmp_path: Path) -> None:
+    """Ports are those of the run before, and the next one begins soon: its numbers are its own."""
+    for number in range(3):
+        start_ns = RequestRun.start_ns + number * 10**9
+        run = RequestRun(n=600, seed=number, start_ns=start_ns, run_ns=100.0 * number)
+        run.save(tmp_path / "runs" / f"run{number}")
+    path = write_claims(tmp_path, claim("interval = [10, 14]"))
+    (row,) = validate(path, tmp_path / "runs")
+    assert row["n_runs"] == 3
 
 
 def test_runs_that_begin_alike_are_no_copies(validate: Validate, tmp_path: Path) -> None:

@@ -49,6 +49,26 @@ def seconds_to_refuse(load: Callable[[str], object], path: Path, text: str) -> f
     return time.process_time() - start
 
 
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("[1, 2,", "Unclosed array"),
+        ('[1, "]", # ]\n 2,', "Unclosed array"),
+        ("{a = [1, 2]", "Unclosed inline table"),
+        ("[[1], [2]", "Unclosed array"),
+        ('"""a line\nanother [', "Unterminated string"),
+    ],
+)
+@pytest.mark.parametrize("loader", ["claims", "study"])
+def test_what_does_not_end_is_told_with_the_line_it_begins_on(
+    loader: str, value: str, what: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text(f'title = "[x]"  # [ "\n\nkey = {value}')
+    with pytest.raises(InputError, match=rf"some\.toml:3: is no TOML: {what}"):
+        LOADERS[loader](str(path))
+
+
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_text_is_refused_in_linear_time(kind: str, loader: str, tmp_path: Path) -> None:

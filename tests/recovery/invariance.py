@@ -78,7 +78,7 @@ answer is not right, and a warning reports that it is not known.
 | --- | --- |
 | order | points in the order in which packets pass them, and the edges that exist |
 | direction | no packet is upstream where it was later |
-| loss | each segment's loss is what happened, or, where captures miss packets, in its interval |
+| loss | each segment's loss is what happened, or in its interval |
 | means | each segment's mean is within its clock's half-width or its interval |
 | wrong pairs | pairs of frames that carry two different packets |
 | far off | figures that are wrong by more than three half-widths, without any warning |
@@ -155,10 +155,8 @@ def _judge_score(score: Score, made: Answer) -> None:
     if np.any((time_ns[down] < time_ns[up]) & (score.n_shared > 0)):
         made.direction = "open" if is_open else "wrong"
     made.n_wrong_pairs = score.n_wrong
-    # where captures miss packets, on which segment one was lost is an estimate with an interval
-    misses = any(point.missed_share for point in score.truth.outcome.scenario.points)
-    wrong = [each for each in score.figures if each.n_lost]
-    if not all(misses and each.is_lost_frac_within for each in wrong):
+    # on which segment one of equal packets was lost, or one that captures missed, is an estimate
+    if not all(each.is_lost_frac_within for each in score.figures if each.n_lost):
         made.loss = "wrong"
     for row, near, far, forward in score.segments():
         true_ns = score.truth.hop(near, far, forward=forward).latencies_ns[row["class"]]

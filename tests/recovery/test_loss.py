@@ -79,14 +79,7 @@ def _loss(truth: Truth, row: dict[str, Any]) -> Loss:
     return Loss((names[near], names[far]), row["lost_frac"], true, is_held)
 
 
-SPRAYED = pytest.mark.xfail(
-    strict=True, reason="issue 19: where packets are sprayed, the whole path loses 3 % too many"
-)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=SPRAYED if name == "LAG" else ()) for name in EFFECTS]
-)
+@pytest.mark.parametrize("name", EFFECTS)
 def test_capture_drops_change_no_loss_by_more_than_sampling(name: str, tmp_path: Path) -> None:
     """Every third loss was in excess before: what a point dropped of what got lost farther on."""
     found: list[Loss] = []

@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import pcaplat
 from tests.recovery.simulator import run
 from tests.recovery.simulator.scenario import Clock, Link, Point, Scenario, Traffic
+from tests.support.frames import write_pcap
+from tests.support.tracers import START_NS, request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +80,26 @@ def test_more_packets_than_are_sampled(tmp_path: Path) -> None:
     scenario = Scenario(tuple(Point(name) for name in "abc"), LINKS, traffic)
     wanted = merged(run(scenario).save(tmp_path), tmp_path / "out", same_clock=["all"])
     assert_same(merged([tmp_path / "out" / "merged.pcapng"], tmp_path / "again"), wanted)
+
+
+@pytest.mark.parametrize("order", ["abc", "cab"])
+def test_packets_of_one_direction_stay_in_it(order: str, tmp_path: Path) -> None:
+    """Clocks that are apart and drift, and nothing comes back: what is not known stays so."""
+    chance = np.random.default_rng(11)
+    sent_ns = START_NS + np.cumsum(chance.exponential(40_000, 1_500)).astype(np.int64)
+    files = []
+    for name, point in zip(order, UNRELATED, strict=True):
+        clock_ns = point.clock.offset_ns + point.clock.drift_ppm * 1e-6 * (sent_ns - START_NS)
+        stamps = (sent_ns + np.rint(clock_ns).astype(np.int64)).tolist()
+        frames = [(t_ns, request(number)) for number, t_ns in enumerate(stamps)]
+        files.append(tmp_path / f"{name}.pcap")
+        write_pcap(files[-1], frames)
+        sent_ns = sent_ns + 2_000 + chance.exponential(1_500, 1_500).astype(np.int64)
+    wanted = merged(files, tmp_path / "out")
+    again = merged([tmp_path / "out" / "merged.pcapng"], tmp_path / "again")
+    assert_same(again, wanted)
+    qualities = [[one["quality"] for one in document["clocks"]] for document in (wanted, again)]
+    assert qualities[0] == qualities[1] == ["same-clock", "one-way", "one-way"]
 
 
 @pytest.mark.oracle

@@ -70,7 +70,7 @@ def every_kind(path: Dialogues) -> dict[str, list[Trip]]:
         ports = (5_000 + i % 3, 53)
         asked = udp(ports, dns(i, is_response=False)), udp(ports[::-1], dns(i, is_response=True))
         found["dns"].append(both(UDP, *asked))
-        ports = (6_000, 7_000)
+        ports = (60_000, 7_000)
         turn = udp(ports, b"q" + i.to_bytes(4)), udp(ports[::-1], b"r" + i.to_bytes(4))
         found["udp-transaction"].append(both(UDP, *turn))
     return found

@@ -20,7 +20,10 @@ from tests.support.tracers import (
     trace,
     write_pktcap,
     write_pktmon,
+    write_pktmon_text,
     write_retis,
+    write_retis_events,
+    write_retis_sorted,
 )
 
 if TYPE_CHECKING:
@@ -29,9 +32,28 @@ if TYPE_CHECKING:
 
 FORMATS: dict[str, tuple[Callable[[Path, Sequence[str], Sequence[Traced]], None], str, int]] = {
     "pktmon": (write_pktmon, "trace.pcapng", 1),
+    "pktmon text": (write_pktmon_text, "trace.txt", 100),
     "retis": (write_retis, "trace.pcapng", 1),
+    "retis events": (write_retis_events, "trace.data", 1),
+    "retis sorted": (write_retis_sorted, "trace.data", 1),
     "pktcap-uw": (write_pktcap, "trace.txt", 1_000),
 }
+NAMED_OTHERWISE = {
+    "pktmon text": ("78", "31", "15"),
+    "retis events": COMPONENTS,
+    "retis sorted": COMPONENTS,
+}
+POINTS = {
+    "pktmon text": [f"trace/component{one}-edge1" for one in NAMED_OTHERWISE["pktmon text"]],
+    "retis events": [f"trace/kprobe/{one}@eth{at}" for at, one in enumerate(COMPONENTS)],
+    "retis sorted": [f"trace/kprobe/{one}@eth{at}" for at, one in enumerate(COMPONENTS)],
+}
+
+
+def names_of(kind: str) -> tuple[tuple[str, ...], list[str]]:
+    """Give what a tracer calls its components, and the points that they become."""
+    points = POINTS.get(kind, [f"trace/{one}" for one in COMPONENTS])
+    return NAMED_OTHERWISE.get(kind, COMPONENTS), points
 
 
 def merged(files: list[Path], **options: Any) -> tuple[dict[str, Any], pl.DataFrame]:  # noqa: ANN401
@@ -43,10 +65,10 @@ def merged(files: list[Path], **options: Any) -> tuple[dict[str, Any], pl.DataFr
 def test_components_and_a_wire_capture_are_one_path(kind: str, tmp_path: Path) -> None:
     write, name, step_ns = FORMATS[kind]
     traced, wire, gaps = trace(300)
-    write(tmp_path / name, COMPONENTS, traced)
+    names, points = names_of(kind)
+    write(tmp_path / name, names, traced)
     write_pcap(tmp_path / "wire.pcap", wire)
     document, matches = merged([tmp_path / name, tmp_path / "wire.pcap"])
-    points = [f"trace/{one}" for one in COMPONENTS]
     assert document["path"] == [*points, "wire"]
     domains = {one["point"]: one["domain"] for one in document["clocks"]}
     assert len({domains[one] for one in points}) == 1
@@ -82,12 +104,13 @@ def test_equal_packets_are_told_apart_by_their_ids(kind: str, tmp_path: Path) ->
         traced += [Traced(t_ns, 0, 1_000 + number, request(number))]
         traced += [Traced(t_ns + gap, 1, 1_000 + number, request(number))]
     traced.sort(key=lambda one: one.t_ns)
-    write(tmp_path / name, COMPONENTS[:2], traced)
-    document, matches = merged([tmp_path / name], path=[f"trace/{one}" for one in COMPONENTS[:2]])
+    names, points = names_of(kind)
+    write(tmp_path / name, names[:2], traced)
+    document, matches = merged([tmp_path / name], path=points[:2])
     assert document["matching"]["n_ambiguous"] == 0
     assert document["matching"]["n_matched"] == 800
     ids = [one.packet for one in traced]
-    if kind != "pktcap-uw":
+    if kind not in ("pktcap-uw", "retis sorted"):  # their frames are in another order
         rows = matches.select("up_frame", "down_frame").rows()
         offset = 2 if kind == "retis" else 1  # the schema is a frame, as Wireshark counts
         assert {ids[up - offset] == ids[down - offset] for up, down in rows} == {True}

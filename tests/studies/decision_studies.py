@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.studies.run_studies import SHAPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -218,6 +218,13 @@ DIFFERING = tuple(
     for shared, line in ((0.0, 0.0), (3.0, 0.0), (0.0, 6.0), (0.0, 30.0), (3.0, 6.0))
     for n_runs in NUMBERS
 )
+DISTURBED = tuple(
+    Setting("heavy_tailed", n_runs, order, shared, line)
+    for order in ORDERS
+    for shared, line in ((3.0, 0.0), (0.0, 6.0), (3.0, 6.0))
+    for n_runs in NUMBERS
+)
+"""In which verdicts are counted where rounds differ and change along a line."""
 
 
 def false_verdicts(found: dict[Setting, Decisions]) -> list[str]:
@@ -261,8 +268,19 @@ def decided_table(found: dict[Setting, Decisions]) -> str:
 
 def covered_table(found: dict[Setting, Coverage]) -> str:
     """A row for each way in which runs differ, a column for each number of runs."""
+    return _by_difference(DIFFERING, found)
+
+
+def disturbed_table(found: dict[Setting, Decisions]) -> str:
+    """The same of verdicts."""
+    return _by_difference(DISTURBED, found)
+
+
+def _by_difference(
+    settings: Sequence[Setting], found: Mapping[Setting, Coverage | Decisions]
+) -> str:
     lines = [f"| runs a scenario | {' | '.join(map(str, NUMBERS))} |", f"|{' --- |' * 6}"]
-    for setting in DIFFERING[:: len(NUMBERS)]:
+    for setting in settings[:: len(NUMBERS)]:
         cells = [found[replace(setting, n_runs=n)].text for n in NUMBERS]
         lines.append(f"| {_differences(setting)}, {setting.order} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -283,9 +301,13 @@ def written(text: str, tables: dict[str, str]) -> str:
 
 def main() -> None:
     """Run all studies, write the tables, and say what limits are not kept."""
-    found = {setting: decisions(setting) for setting in DECIDED}
+    found = {setting: decisions(setting) for setting in (*DECIDED, *DISTURBED)}
     covered = {setting: coverage(setting) for setting in DIFFERING}
-    tables = {"decided": decided_table(found), "covered": covered_table(covered)}
+    tables = {
+        "decided": decided_table(found),
+        "disturbed": disturbed_table(found),
+        "covered": covered_table(covered),
+    }
     PAGE.write_text(written(PAGE.read_text("utf-8"), tables))
     for wrong in false_verdicts(found):
         print(wrong)  # noqa: T201 - a script

@@ -42,6 +42,9 @@ class RequestRun:
     start_ns: int = START_NS
     seed: int = 1
     every_nth_lost: int = 0
+    ports: tuple[int, int] = PORTS
+    has_syn: bool = True
+    """Of TCP: the first request opens the connection."""
 
     def save(self, folder: Path, n_missed_by_far: int = 0) -> Path:
         """Write near.pcap and far.pcap; `far` began to capture so many packets late."""
@@ -76,13 +79,15 @@ class RequestRun:
     def _frame(self, number: int, *, is_request: bool) -> bytes:
         side = 1 if is_request else -1
         src, dst = (CLIENT, SERVER)[::side]
-        ports = (PORTS[0], PORTS[1]) if is_request else (PORTS[1], PORTS[0])
+        ports = self.ports if is_request else self.ports[::-1]
         word = f"{self.seed} {number} {side}".encode()
         payload = word.ljust(self.n_bytes, b".")[: self.n_bytes]
         if self.protocol == UDP:
             return ip(src, dst, UDP, (2 * number + is_request) & 0xFFFF, 64, udp(ports, payload))
-        seq, ack = 1 + number * self.n_bytes, 1 + (number + (not is_request)) * self.n_bytes
-        is_first = number == 0 and is_request
+        start = 0x9E3779B1 * self.seed & 0x7FFFFFFF
+        seq = start + number * self.n_bytes
+        ack = start + (number + (not is_request)) * self.n_bytes
+        is_first = number == 0 and is_request and self.has_syn
         flags = SYN if is_first else ACK | PSH
         return ip(src, dst, TCP, 2 * number + is_request, 64, tcp(ports, seq, ack, flags, payload))
 

@@ -1,12 +1,16 @@
 """Files of tracers on one host, written as their programs write them: pktmon, Retis, pktcap-uw.
 
+No file was recorded: each is made from what was published of its format.
+
 Layouts: microsoft/etl2pcapng (one interface a component, the packet's group in `epb_packetid`),
-retis-org/retis (one interface a probe, the event as JSON in a custom option of PEN 70000),
-docs.vmware.com (what `pktcap-uw --trace` prints).
+retis-org/retis (one interface a probe, the event as JSON in a custom option of PEN 70000; events as
+JSON, one a line, by its docs/events and its own test data), docs.vmware.com (what `pktcap-uw
+--trace` prints), learn.microsoft.com (`pktmon etl2txt --hex`, its lines as users showed them).
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 from dataclasses import dataclass
@@ -112,6 +116,63 @@ def write_pktcap(path: Path, names: Sequence[str], traced: Sequence[Traced]) -> 
             groups = " ".join(part[i : i + 4] for i in range(0, len(part), 4))
             lines.append(f"        0x{at:04x}:  {groups} ")
     path.write_text("\n".join(lines) + "\n")
+
+
+def _event(one: Traced, names: Sequence[str], started_ns: int) -> dict[str, object]:
+    since_start_ns = one.t_ns - started_ns
+    skb = {"orig_head": 2**63 + one.packet, "skb": 2**62 + one.component, "timestamp": 77}
+    packet = {"len": len(one.data), "capture_len": len(one.data)}
+    return {
+        "common": {"timestamp": since_start_ns, "smp_id": 1, "task": {"pid": 1, "comm": '"}{['}},
+        "kernel": {"symbol": names[one.component], "probe_type": "kprobe"},
+        "skb-tracking": skb,
+        "dev": {"name": f"eth{one.component}", "ifindex": 2},
+        "packet": packet | {"data": base64.b64encode(one.data).decode()},
+    }
+
+
+def write_retis_events(
+    path: Path, names: Sequence[str], traced: Sequence[Traced], *, is_sorted: bool = False
+) -> None:
+    """As `retis collect -o` writes its events, or `retis sort` those of each packet as an array."""
+    started_ns = START_NS - 30_415_793_489_711
+    seconds, ns = divmod(started_ns, 1_000_000_000)
+    startup = {"retis_version": "v1.6.0", "clock_monotonic_offset": {"sec": seconds, "nsec": ns}}
+    lines: list[object] = [{"common": {"timestamp": 1}, "startup": startup}]
+    by_packet: dict[int, list[object]] = {}
+    for one in traced:
+        event = _event(one, names, started_ns)
+        by_packet.setdefault(one.packet, []).append(event)
+        lines += [] if is_sorted else [event]
+    lines += by_packet.values() if is_sorted else []
+    texts = (json.dumps(line, separators=(",", ":")) for line in lines)
+    path.write_text("\n".join(texts) + "\n")
+
+
+def write_retis_sorted(path: Path, names: Sequence[str], traced: Sequence[Traced]) -> None:
+    """As `retis sort -o` writes them."""
+    write_retis_events(path, names, traced, is_sorted=True)
+
+
+def write_pktmon_text(path: Path, names: Sequence[str], traced: Sequence[Traced]) -> None:
+    """As `pktmon etl2txt --hex` converts its log; steps of 100 ns, components by their number."""
+    lines = []
+    for one in traced:
+        seconds, ns = divmod(one.t_ns, 1_000_000_000)
+        time = np.datetime64(seconds, "s").item()
+        lines.append(
+            f"[00]1264.1240::{time:%Y-%m-%d %H:%M:%S}.{ns // 100 * 100:09} "
+            f"[Microsoft-Windows-PktMon] PktGroupId {one.packet}, PktNumber 1, "
+            "Appearance 1, Direction Tx , Type Ethernet , "
+            f"Component {names[one.component]}, Edge 1, Filter 1, OriginalSize {len(one.data)}, "
+            f"LoggedSize {len(one.data)} "
+        )
+        lines.append(f"\t02-00 > 02-00, ethertype IPv4 (0x0800), length {len(one.data)}: …")
+        for at in range(0, len(one.data), 16):
+            part = one.data[at : at + 16].hex()
+            groups = " ".join(part[i : i + 4] for i in range(0, len(part), 4))
+            lines.append(f"\t0x{at:04x}:  {groups}")
+    path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-16")
 
 
 def request(number: int) -> bytes:

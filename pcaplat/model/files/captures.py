@@ -18,8 +18,8 @@ from pcaplat.text import plain_name
 
 COMPRESSED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 CAPTURE = (".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".digest")
-PRINTED = ".txt"
-"""Of what a tracer prints; in a folder a file of text is something else."""
+TRACED = (".txt", ".data", ".json")
+"""Of what a tracer prints; in a folder such a file is something else."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def stem(name: str) -> str:
     """
     path = Path(name)
     path = path.with_suffix("") if path.suffix in COMPRESSED else path
-    path = path.with_suffix("") if path.suffix in (*CAPTURE, PRINTED) else path
+    path = path.with_suffix("") if path.suffix in (*CAPTURE, *TRACED) else path
     return path.name
 
 
@@ -218,6 +218,21 @@ def point_index(points: Sequence[Point], option: str, name: str) -> int:
     return names.index(sought)
 
 
+def members_of(points: Sequence[Point], names: Sequence[str] | str) -> set[int]:
+    """Give the points that a group of --same-clock names.
+
+    Raises:
+        InputError: It names a point that is not there, or one point only.
+    """
+    if names == "all" or list(names) == ["all"]:
+        return set(range(len(points)))
+    alike = [names] if isinstance(names, str) else names
+    group = {point_index(points, "--same-clock", name) for name in alike}
+    if len(group) < 2:  # noqa: PLR2004 - to share takes two
+        raise InputError.clock_of_nobody(", ".join(alike))
+    return group
+
+
 def clock_domains(
     points: Sequence[Point], same_clock: Sequence[Sequence[str] | str] = ()
 ) -> list[int]:
@@ -236,15 +251,7 @@ def clock_domains(
         {i for i, point in enumerate(points) if clock in point.clocks}
         for clock in sorted({clock for point in points for clock in point.clocks})
     ]
-    for names in same_clock:
-        if names == "all" or list(names) == ["all"]:
-            groups.append(set(range(len(points))))
-        else:
-            alike = [names] if isinstance(names, str) else names
-            group = {point_index(points, "--same-clock", name) for name in alike}
-            if len(group) < 2:  # noqa: PLR2004 - to share takes two
-                raise InputError.clock_of_nobody(", ".join(alike))
-            groups.append(group)
+    groups += [members_of(points, names) for names in same_clock]
     domain = list(range(len(points)))
     for group in groups:
         joined = {domain[i] for i in group}

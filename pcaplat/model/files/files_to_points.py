@@ -70,6 +70,31 @@ def known_clocks(of_file: FileFacts) -> dict[int, int | None]:
     return {number: None if clock in doubtful else clock for number, clock in numbers.items()}
 
 
+def capture_times(of_file: FileFacts) -> dict[int, tuple[int, int]]:
+    """Give the first and last timestamp of what captured each interface of a file.
+
+    Interfaces that one clock timestamped were captured by one program, all of them as long as it
+    ran: one that saw no frame for a while was not away. Those of a merged file began each when
+    its capture did.
+    """
+    clock_of = known_clocks(of_file)
+    captured_by = {
+        one.interface: ("interface", one.interface)
+        if one.is_aligned or (clock := clock_of[one.interface]) is None
+        else ("clock", clock)
+        for one in of_file.interfaces
+    }
+    times: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for one in of_file.interfaces:
+        of_program = times.setdefault(captured_by[one.interface], [])
+        of_program.append((one.first_t_ns, one.last_t_ns))
+    return {number: _hull(times[program]) for number, program in captured_by.items()}
+
+
+def _hull(covers: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return min(start for start, _ in covers), max(end for _, end in covers)
+
+
 def interface_labels(of_file: FileFacts) -> dict[int, str]:
     """Name the interfaces of a file; those of one name that one program captured are told apart.
 
@@ -107,13 +132,14 @@ def find_points(
     sources: dict[str, list[tuple[int, int]]] = {}
     seen: dict[str, list[InterfaceFacts]] = {}
     clocks: dict[str, set[tuple[str, int]]] = {}
+    covers: dict[str, list[tuple[int, int]]] = {}
     rest: set[str] = set()
     point_of: list[list[int | None]] = []
     known = divisions or [None] * len(captures)
     rows = zip(point_names(captures), facts, known, strict=True)
     for file, (name, of_file, division) in enumerate(rows):
         interfaces, labels = of_file.interfaces, interface_labels(of_file)
-        clock_of = known_clocks(of_file)
+        clock_of, cover_of = known_clocks(of_file), capture_times(of_file)
         n_parts = 1 + max((one.interface for one in interfaces), default=-1)
         point_of.append([None] * (division.n_parts if division else n_parts))
         for one in interfaces:
@@ -124,13 +150,14 @@ def find_points(
                 if division and division.parts.get(part, (0, "x"))[1] == "":
                     rest.add(full)
                 seen.setdefault(full, []).append(one)
+                covers.setdefault(full, []).append(cover_of[one.interface])
                 of_point = clocks.setdefault(full, set())
                 if (clock := clock_of[one.interface]) is not None:
                     of_point.add((captures[file].clock or str(file), clock))
     _refuse_too_many(sources, captures)
     points = [
-        _point(name, tuple(sources[name]), seen[name], clocks[name], is_rest=name in rest)
-        for name in sources
+        _point(name, tuple(of), seen[name], clocks[name], _hull(covers[name]), is_rest=name in rest)
+        for name, of in sources.items()
     ]
     for i, point in enumerate(points):
         for file, part in point.sources:
@@ -160,6 +187,7 @@ def _point(
     sources: tuple[tuple[int, int], ...],
     interfaces: Sequence[InterfaceFacts],
     clocks: Iterable[tuple[str, int]],
+    cover: tuple[int, int],
     *,
     is_rest: bool,
 ) -> Point:
@@ -167,8 +195,8 @@ def _point(
         name=name,
         sources=sources,
         resolution_ns=max(resolution_ns(one) for one in interfaces),
-        first_t_ns=min(one.first_t_ns for one in interfaces),
-        last_t_ns=max(one.last_t_ns for one in interfaces),
+        first_t_ns=cover[0],
+        last_t_ns=cover[1],
         disorder_ns=max(one.disorder_ns for one in interfaces),
         n_frames=sum(one.n_frames for one in interfaces),
         n_undecoded=sum(one.n_undecoded for one in interfaces),

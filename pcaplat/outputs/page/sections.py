@@ -30,8 +30,8 @@ OF_CLOCKS = (
 )
 OF_TIME = (
     "Latency by the time at which packets set out; the darker, the more packets. Line: median. "
-    "Grey ends: warm-up, which compare and validate leave out. Red: lost packets. Dashed: clock "
-    "steps."
+    "Grey ends: warm-up, which compare and validate leave out. Red triangles: lost packets. Dark "
+    "triangles: late packets. Dashed: clock steps."
 )
 
 

@@ -25,7 +25,7 @@ from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
 HERE = Path(__file__).parent
-MOST_ROWS, MOST_TEXT, MOST_NAME = 100, 100, 60
+MOST_ROWS, MOST_TEXT, MOST_NAME = 100, 300, 60
 """Rows of a table, and characters of a cell and of a point's name, that a page shows."""
 MOST_WARNINGS = 30
 NOT_KNOWN: dict[str, Any] = {

@@ -44,7 +44,10 @@ def _sections(document: Row) -> Iterator[Section]:
 
 def _why(row: Row) -> list[str]:
     granted = [f"Assumed: {'; '.join(row['assumes'])}."] if row["assumes"] else []
-    return [f"{row['claim']} ({row['source']})", f"Because {row['reason']}.", *granted]
+    # a claim may be read as another than was meant: the figure that was judged stands beside it
+    figure = [f"Figure: {row['subject']}."] if row.get("subject") else []
+    source = f" ({row['source']})" if row["source"] else ""
+    return [f"{row['claim']}{source}", *figure, f"Because {row['reason']}.", *granted]
 
 
 def _texts(verdict: Row) -> dict[str, str]:

@@ -167,8 +167,8 @@ class LatencyView:
     def shown(self, edges: Iterable[tuple[str, str]]) -> list[LatencyLine]:
         """Give what stands for each link: one way, or both together where one way is not known.
 
-        Both together are of requests and their answers. Where all packets take longer one way than
-        these both ways, as bulk data do behind a queue, they do not stand for the link.
+        Both together are of requests and their answers. Where all packets surely take longer one
+        way than these both ways, as bulk data do behind a queue, they do not stand for the link.
         """
         found = []
         for ends in edges:
@@ -204,7 +204,9 @@ class LatencyView:
 
 
 def _is_longer(ways: Sequence[LatencyLine], both: LatencyLine) -> bool:
-    known = (line.figures["p50"] or 0.0 for line in ways if line.is_known)
+    known = (
+        (line.figures["p50"] or 0.0) - (line.clock_ns or 0.0) for line in ways if line.is_known
+    )
     median_ns = both.figures["p50"]
     return median_ns is not None and max(known, default=0.0) > median_ns
 

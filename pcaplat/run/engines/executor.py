@@ -2,11 +2,16 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from typing import cast
 
 from pcaplat.errors import EngineError
-from pcaplat.run.engines import Executor
+from pcaplat.run.engines import Executor, engine
 from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
+from pcaplat.run.values import MOST_SLICES
+
+LOCAL_SLICES = 16
+"""An interruption costs one of so many."""
 
 
 class ExecutorEngine(SlicedEngine):
@@ -15,7 +20,7 @@ class ExecutorEngine(SlicedEngine):
     def __init__(self, executor: Executor, n_slices: int | None = None) -> None:
         """Take an executor, and the number of slices; by default as many as it has workers."""
         self.executor = executor
-        self.n_slices = n_slices or n_workers(executor)
+        self.n_slices = n_slices or min(n_workers(executor), MOST_SLICES)
 
     def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:
         """See `SlicedEngine.run`."""
@@ -29,6 +34,19 @@ class ExecutorEngine(SlicedEngine):
         finally:
             for future in futures:
                 future.cancel()
+
+
+def sliced_engine(name: str, executor: Executor | None, n_slices: int | None) -> SlicedEngine:
+    """Give an engine that runs in tasks; for the local one, threads of this machine.
+
+    Raises:
+        EngineError: There is none of that name, or it cannot be had.
+    """
+    if executor is not None:
+        return ExecutorEngine(executor, n_slices)
+    if name == "local":
+        return ExecutorEngine(ThreadPoolExecutor(os.cpu_count()), n_slices or LOCAL_SLICES)
+    return cast("SlicedEngine", engine(name, n_slices))
 
 
 def n_workers(executor: Executor) -> int:

@@ -10,6 +10,8 @@ begins a new folder, and only the folder that its result names is read, so nothi
 import secrets
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,6 +23,7 @@ from pcaplat.model.plan import Plan
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Tell
 from pcaplat.run.engines.local import LocalEngine
+from pcaplat.run.engines.unfinished import Unfinished
 
 
 @dataclass(frozen=True)
@@ -135,13 +138,13 @@ class SlicedMatching:
         folders = [one.folder for one in read]
         return [SliceTask(self, index, folders) for index in range(self.n_slices)]
 
-    def added_up(self, results: Sequence[TaskResult]) -> Matched:
-        """Add up what the tasks returned, in their order."""
+    def added_up(self, results: Sequence[TaskResult], directory: str) -> Matched:
+        """Add up what the tasks returned, in their order, into a folder."""
         return _native.add_slices(
             [one.sums for one in results],
             len(self.files),
             self.plan,
-            self.directory,
+            directory,
             kept=(self.keep_rows, self.keep_crossings),
         )
 
@@ -164,6 +167,8 @@ class SlicedEngine(LocalEngine):
     """An engine that reads and matches in tasks, and surveys where the caller is."""
 
     n_slices: int
+    unfinished: Unfinished | None = None
+    """Where tasks that are done are kept, if they outlive an interruption."""
 
     @abstractmethod
     def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:
@@ -187,9 +192,15 @@ class SlicedEngine(LocalEngine):
         kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
         job = SlicedMatching.of(files, settings, plan, directory, self.n_slices, **kept)
         note = job.told(tell)
+        run = partial(self.run, n_slices=job.n_slices)
+        if state := self.unfinished:
+            job = replace(job, seed=state.seed_of(job), directory=str(state.folder))
+            run = partial(state.run, run=run)
         try:
-            read = [note(one) for one in self.run(job.reads, job.n_slices)]
-            matched = (note(one) for one in self.run(job.matches(read), job.n_slices))
-            return job.added_up([*chain(read, matched)])
+            read = [note(one) for one in run(job.reads)]
+            matched = (note(one) for one in run(job.matches(read)))
+            return job.added_up([*chain(read, matched)], directory)
         finally:
             self.close()
+            if state:
+                state.lock.close()

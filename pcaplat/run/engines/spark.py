@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pcaplat.errors import EngineError
 from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
+from pcaplat.run.values import MOST_SLICES
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class SparkEngine(SlicedEngine):
             is_own: It ends with the matching.
         """
         self.session, self.is_own = session, is_own
-        self.n_slices = n_slices or n_cores(session)
+        self.n_slices = n_slices or min(n_cores(session), MOST_SLICES)
 
     def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:  # noqa: ARG002 - Spark runs again what died
         """See `SlicedEngine.run`."""

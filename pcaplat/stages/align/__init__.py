@@ -21,7 +21,7 @@ from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
 from pcaplat.stages.align.interval import bound_all, intervals_of
 from pcaplat.stages.align.knots import even_knots, with_bends
-from pcaplat.stages.align.one_way import one_way_drifts
+from pcaplat.stages.align.one_way import fastest_offsets, one_way_drifts
 from pcaplat.stages.align.steps import cuts_of_clocks, steps_of_clocks, with_steps
 from pcaplat.stages.align.support import LoneBound, apart_from_others, supports, without_lone
 from pcaplat.stages.align.value import values_in
@@ -67,9 +67,10 @@ def align(
     upper, refuted = add_accuracy(declared, upper, bounds)
     value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
     # over clocks of which nobody knows which is wrong no chain leads
-    chains = Chains({} if contradicted else bounds, knots_ns, steps)
-    upper, value, chained = chains.joined(upper, value)
+    believed = {} if contradicted else bounds
+    upper, value, chained = Chains(believed, knots_ns, steps).joined(upper, value)
     related |= {new: related[known] for new, known in chained.items()}
+    checked = check_clocks(findings, domains, contradicted, is_raw, steps)
     return Clocks(
         knots_ns=knots_ns,
         domain=domains,
@@ -78,16 +79,13 @@ def align(
         value_ns=value,
         n=packets_by_knot(knots_ns, bounds),
         one_way_ppm=one_way_drifts(bounds),
+        fastest_ns=fastest_offsets(bounds, findings, domains, related, (knots_ns, value)),
         related=related,
         is_raw=is_raw,
         contradicted=frozenset(contradicted),
         n_support=supports(bounds, knots_ns, direct, steps, doubtful),
         steps=steps,
-        warnings=[
-            *refuted,
-            *check_lone(findings, domains, lone, files),
-            *check_clocks(findings, domains, contradicted, is_raw, steps),
-        ],
+        warnings=[*refuted, *check_lone(findings, domains, lone, files), *checked],
     )
 
 

@@ -139,7 +139,15 @@ def _contradicted(
             f"arrive before they left, by up to {format_ns(max(contradicted.values()))}"
         )
         consequence = "no latency and no round trip is given between these points"
-        remedy = "look for a clock step, and check --same-clock and --path"
+        alike = [
+            " and ".join(
+                findings.name(point) for point in findings.along if domains[point] == clock
+            )
+            for clock in sorted(clocks)
+        ]
+        shared = "; ".join(group for group in alike if " and " in group)
+        one_clock = f" (here one clock: {shared})" if shared else ""
+        remedy = f"check --same-clock{one_clock} and --path, or look for a clock step"
         yield Diagnostic("clock-contradiction", None, text, consequence, remedy)
 
 

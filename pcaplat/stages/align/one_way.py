@@ -1,11 +1,12 @@
 """Drift from packets of one direction only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats
+from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.clocks import MOST_DRIFT_PPM, Drift
+from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.bounds import OffsetBounds
 
@@ -29,6 +30,56 @@ def one_way_drifts(bounds: Mapping[Pair, OffsetBounds]) -> dict[Pair, Drift | No
             drifts[a, b] = drift
             drifts[b, a] = None if drift is None else (-drift[0], drift[1])
     return drifts
+
+
+def fastest_offsets(
+    bounds: Mapping[Pair, OffsetBounds],
+    findings: Findings,
+    domains: Sequence[int],
+    related: Mapping[int, int],
+    known: tuple[Ints, Floats],
+) -> dict[int, Floats]:
+    """Offset of each clock against the first, by which no packet arrives before it left.
+
+    Args:
+        bounds: What packets say of pairs of clocks.
+        findings: What the survey found, for the order of the path.
+        domains: Clock of each point.
+        related: Of each clock the root of those that it is related to.
+        known: Times of the path's first clock, the knots; and the offset of each clock against
+            its root, by [knot, clock].
+
+    Returns:
+        By clock the offset at the first and the last knot, ns, beside the coarse one; clocks
+        without packets to those before are missing.
+    """
+    knots_ns, value = known
+    found: dict[int, Floats] = {}
+    for new in dict.fromkeys(domains[point] for point in findings.along):
+        kin = [old for old in found if related.get(old) == related.get(new, -1)]
+        onward = [old for old in found if (old, new) in bounds]
+        back = [old for old in found if (new, old) in bounds]
+        if kin:
+            ends = value[[0, -1]]
+            found[new] = found[kin[0]] + ends[:, new] - ends[:, kin[0]]
+        elif onward:
+            lines = [found[old] + _line_under(bounds[old, new], knots_ns) for old in onward]
+            found[new] = np.min(lines, axis=0)
+        elif back:
+            lines = [found[old] - _line_under(bounds[new, old], knots_ns) for old in back]
+            found[new] = np.max(lines, axis=0)
+        elif not found:
+            found[new] = np.zeros(2)
+    return found
+
+
+def _line_under(bounds: OffsetBounds, knots_ns: Ints) -> Floats:
+    """A straight line under all bounds, at the first and the last knot; rounded, it stays there."""
+    drift_ppm, _ = (_drift_under(bounds) if len(bounds.t_ns) >= FEWEST else None) or (0.0, 0.0)
+    slope = drift_ppm * 1e-6
+    least_ns = np.min(bounds.most_ns - slope * (bounds.t_ns - knots_ns[0]))
+    ends_ns = (knots_ns[[0, -1]] - knots_ns[0]).astype(np.float64)
+    return np.asarray(np.floor(least_ns + slope * ends_ns) - 1)
 
 
 def _drift_under(bounds: OffsetBounds) -> Drift | None:

@@ -17,7 +17,7 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.matches.false_matches import FalseMatches
 from pcaplat.model.path import Findings
-from pcaplat.stages.summarize.budget import error_budget, sum_check
+from pcaplat.stages.summarize.budget import check_sum, error_budget, sum_check
 from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals
@@ -38,6 +38,7 @@ __all__ = [
     "add_intervals",
     "add_round_trips",
     "blocks_of",
+    "check_sum",
     "clock_band_rows",
     "error_budget",
     "point_rows",

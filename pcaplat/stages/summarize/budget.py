@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.metrics.bias import convention, drift_ns
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
@@ -15,8 +16,13 @@ from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.undecided import of_mean_ns
 from pcaplat.model.blocks import Blocks, Key
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
+from pcaplat.units import format_in, unit_for
+
+MOST_APART = 0.01
+"""Of the whole path's share: farther apart, the sums are not of the same packets."""
 
 REMEDIES = {
     "statistical": "capture for longer, or one kind of traffic (--filter)",
@@ -127,4 +133,18 @@ def sum_check(document: Mapping[str, Any]) -> Row | None:
         "sum_ns": sum_ns,
         "whole_ns": shares[ends],
         "difference_ns": sum_ns - shares[ends],
+        "agrees": abs(sum_ns - shares[ends]) <= MOST_APART * abs(shares[ends]),
     }
+
+
+def check_sum(check: Row | None) -> list[Diagnostic]:
+    """Say that the segments' shares are not of the packets that the whole path's is of."""
+    if check is None or check["agrees"]:
+        return []
+    unit = unit_for([check["sum_ns"], check["whole_ns"]])
+    parts, whole = (format_in(check[name], unit) for name in ("sum_ns", "whole_ns"))
+    text = (
+        f"the round-trip contributions of the segments add up to {parts} {unit}, and that of the "
+        f"whole path is {whole} {unit}"
+    )
+    return [diagnose("sums-disagree", None, text)]

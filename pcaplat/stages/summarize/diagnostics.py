@@ -6,7 +6,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.path import Findings
-from pcaplat.units import format_count, format_frac, format_ns
+from pcaplat.units import format_count, format_frac, format_in, format_ns, unit_for
 
 SELDOM_NS = 1_000_000
 """Hosts hold single packets for less than this now and then: no warning says so."""
@@ -46,11 +46,9 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
                 )
     if early:
         text = (
-            "packets arrive before they left, though both points share a clock: "
-            f"{', '.join(early)}; take back --same-clock for these points, or check the order "
-            "with --path"
+            f"packets arrive before they left, though both points share a clock: {', '.join(early)}"
         )
-        yield Diagnostic("negative-latency", None, text)
+        yield diagnose("negative-latency", None, text)
 
 
 def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
@@ -58,23 +56,30 @@ def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnosti
     neighbours = _neighbours(findings, segments)
     late = [one for one in neighbours if one.n_late and one.loss_threshold_ns > SELDOM_NS]
     if late:
+        late = sorted(late, key=lambda one: -(one.n_late or 0))
+        unit = unit_for(map(_slowest_ns, late))
         found = [
             f"{_segment(findings, one)} {format_count(one.n_late)} of {format_count(one.n)}"
-            f"{_slowest(one)}"
+            f"{_slowest(one, unit)}"
             for one in late
         ]
         n_late = sum(one.n_late or 0 for one in late)
-        text = f"late packets: {format_count(n_late)} in all, {', '.join(found)}"
+        packets = "1 packet" if n_late == 1 else f"{format_count(n_late)} packets"
+        text = f"{packets} took much longer than usual: {', '.join(found)}"
         yield diagnose("late-packets", None, text)
 
 
-def _slowest(one: Segment) -> str:
+def _slowest_ns(one: Segment) -> float | None:
+    """How much longer than usual the slowest took, which no clock changes."""
     found = one.distribution
-    if found is None or not one.is_absolute:
+    return None if found is None else found.max_ns - found.quantile_ns(0.5)
+
+
+def _slowest(one: Segment, unit: str) -> str:
+    above_ns = _slowest_ns(one)
+    if above_ns is None:
         return ""
-    usual_ns, mean_ns = found.quantile_ns(0.5), one.mean_without_late_ns
-    without = "" if mean_ns is None else f", mean without them {format_ns(mean_ns)}"
-    return f" (slowest {format_ns(found.max_ns)}, median {format_ns(usual_ns)}{without})"
+    return f" (slowest {format_in(above_ns, unit)} {unit} above the median)"
 
 
 def _too_late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
@@ -116,8 +121,8 @@ def _neighbours(findings: Findings, segments: Sequence[Segment]) -> Iterator[Seg
 
 
 def _segment(findings: Findings, one: Segment) -> str:
-    up, down = (one.far, one.near) if one.is_reverse else (one.near, one.far)
-    return f"{findings.name(up)} → {findings.name(down)}"
+    arrow = "←" if one.is_reverse else "→"
+    return f"{findings.name(one.near)} {arrow} {findings.name(one.far)}"
 
 
 def _coarse(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:

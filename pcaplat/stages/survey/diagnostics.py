@@ -4,15 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations
 from pcaplat.stages.survey.path_order.order import PathOrder
 from pcaplat.stages.survey.path_order.orient import ENOUGH_CHANGES
-from pcaplat.units import format_count, format_ns
+from pcaplat.units import format_count, format_frac, format_ns
 
 SHORT_SNAP_BYTES = 132
 """A longer snap length leaves the headers of any usual tunnel."""
+
+SURE_FRAC = 0.9
+"""Where fewer direction changes agree, the order is worth a second look."""
+
+FEW = 3
 
 ENOUGH_EQUAL = 3
 """As many packets do not have equal stamps at two points by chance."""
@@ -117,6 +124,27 @@ def _other_time(points: Sequence[Point], alone: int, related: set[int]) -> str |
     if late_ns > 0:
         return f"by the files' own times it began {format_ns(late_ns)} after the others ended"
     return None
+
+
+def check_order(findings: Findings) -> list[Diagnostic]:
+    """Say which neighbours may stand the other way round, by many direction changes."""
+    unsure = [
+        one
+        for one in findings.order_evidence
+        if one.n and one.n_agreeing < SURE_FRAC * one.n and one.distance_ns is not None
+    ]
+    if not unsure:
+        return []
+    least = min(unsure, key=lambda one: one.n_agreeing / one.n)
+    names = [f"{findings.name(one.near)} → {findings.name(one.far)}" for one in unsure]
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    apart_ns = max(abs(one.distance_ns or 0) for one in unsure)
+    text = (
+        f"the order {', '.join(names[:FEW])}{more} is doubtful: at most {format_ns(apart_ns)} "
+        f"apart (round trip), and as few as {format_frac(least.n_agreeing / least.n)} of "
+        f"{format_count(least.n)} direction changes agree with it"
+    )
+    return [diagnose("order-doubtful", None, text)]
 
 
 def check_copies(points: Sequence[Point], relations: Relations) -> list[Diagnostic]:

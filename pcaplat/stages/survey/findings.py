@@ -12,7 +12,13 @@ from pcaplat.stages.survey.coverage import check_coverage
 from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
 from pcaplat.stages.survey.delays.overtaking import with_order
 from pcaplat.stages.survey.delays.relations import Relations, components, relate
-from pcaplat.stages.survey.diagnostics import check_copies, check_path, reasons_of, together
+from pcaplat.stages.survey.diagnostics import (
+    check_copies,
+    check_order,
+    check_path,
+    reasons_of,
+    together,
+)
 from pcaplat.stages.survey.observations import Observations, Sample, unique_observations
 from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.direction import (
@@ -21,6 +27,7 @@ from pcaplat.stages.survey.path_order.direction import (
     placed,
     tied_by_name,
 )
+from pcaplat.stages.survey.path_order.ends import are_apart, between_ends_that_share
 from pcaplat.stages.survey.path_order.evidence import evidence_of
 from pcaplat.stages.survey.path_order.links import find_edges
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
@@ -81,15 +88,18 @@ def survey(
     along = [
         tied_by_name(placed(order.points, declared), order, points, declared) for order in orders
     ]
+    if declared is None:
+        along = _between_ends(along, orders, shared)
     found = _findings_of(sample, points, shared, orders, along, clocks)
+    is_inferred = declared is None or any(i not in declared for group in groups for i in group)
     warnings = [
         *check_path(points, orders, along, declared, reasons),
+        *(check_order(found) if is_inferred else ()),
         *check_copies(points, shared.relations),
         *(check_steps(shared.relations, points) if shared.is_one_way else ()),
         *found.warnings,
         *check_coverage(found, shared.seen),
     ]
-    is_inferred = declared is None or any(i not in declared for group in groups for i in group)
     return replace(found, warnings=warnings, is_inferred=is_inferred)
 
 
@@ -136,6 +146,23 @@ def _order_groups(
         orders.append(order_points(shared.relations, group, toward, domains))
         toward = orders[-1].toward_is_forward
     return orders
+
+
+def _between_ends(
+    along: list[list[int]], orders: Sequence[PathOrder], shared: SharedPackets
+) -> list[list[int]]:
+    """Of a path that forks, measure between two ends that share packets."""
+    if not any(are_apart(component, shared.relations) for component in along):
+        return along
+    routes = routes_of(orders, along)
+    return [
+        between_ends_that_share(
+            component, find_edges(shared.unique, component, routes), shared.relations
+        )
+        if are_apart(component, shared.relations)
+        else component
+        for component in along
+    ]
 
 
 def _ends_by(declared: Sequence[int] | None, mixed: frozenset[int]) -> Sequence[int] | None:

@@ -48,14 +48,24 @@ impl Grid {
         let block = self.block_of(aligned_ns);
         let begin_ns = i64::try_from(block).unwrap_or(0).saturating_mul(length_ns);
         let within_ns = since_ns.saturating_sub(begin_ns).min(length_ns - 1);
-        let cell = i128::from(within_ns) << CELLS_OF_BLOCK_BITS;
-        let cell = u32::try_from(cell / i128::from(length_ns)).unwrap_or(0);
+        let cell = share_of(within_ns.unsigned_abs(), length_ns.unsigned_abs());
+        let cell = u32::try_from(cell).unwrap_or(0);
         let of_block = u32::try_from(block).unwrap_or(0) << CELLS_OF_BLOCK_BITS;
         Place {
             block,
             cell: of_block | cell,
         }
     }
+}
+
+/// Of the shortest cells of a block, how many lie before a time within it.
+#[inline]
+fn share_of(within_ns: u64, length_ns: u64) -> u64 {
+    if let Some(cells) = within_ns.checked_mul(1 << CELLS_OF_BLOCK_BITS) {
+        return cells / length_ns;
+    }
+    let cells = u128::from(within_ns) << CELLS_OF_BLOCK_BITS;
+    u64::try_from(cells / u128::from(length_ns)).unwrap_or(0)
 }
 
 /// Where a latency begins in a run.

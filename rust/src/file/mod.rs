@@ -4,15 +4,19 @@
 //! what is wrong after opening is [`Damage`], a value: everything before it is still read.
 
 pub mod capturing;
+mod components;
 mod compressed;
 mod counted;
 mod findings;
 mod frame;
 mod input;
+mod json;
 pub mod libpcap;
 mod order;
 mod stranger;
 mod tail;
+mod text_lines;
+mod time_of_day;
 
 use std::fs::File;
 use std::io::Read;
@@ -43,7 +47,16 @@ macro_rules! formats {
     };
 }
 
-formats![pcap, pcapng, snoop, pktcap_trace, erf, digest];
+formats![
+    pcap,
+    pcapng,
+    snoop,
+    pktcap_trace,
+    pktmon_text,
+    retis_events,
+    erf,
+    digest
+];
 
 /// A capture-file format.
 pub struct Format {

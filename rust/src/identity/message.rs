@@ -1,6 +1,7 @@
 //! What a packet asks or answers, as far as its own header says it: what pairs requests with
 //! responses, wherever both were seen.
 
+use super::opener::SenderRole;
 use super::{ICMP, ICMPV6, TCP, UDP};
 use crate::base::hash::word;
 use crate::wire::Packet;
@@ -13,6 +14,8 @@ pub struct Message {
     pub kind: MessageKind,
     /// Of TCP the acknowledged number, of an echo identifier and sequence number, of DNS its id.
     pub number: u32,
+    /// What its ports say of its sender.
+    pub sender: SenderRole,
     /// The low octets of TCP's timestamp and of the one it echoes; 0: none. What is paired lies so
     /// near together that the high ones are the same.
     stamps: [[u8; 3]; 2],
@@ -48,6 +51,7 @@ impl Message {
     pub const NONE: Self = Self {
         kind: MessageKind::None,
         number: 0,
+        sender: SenderRole::Untold,
         stamps: [[0; 3]; 2],
     };
 
@@ -97,11 +101,18 @@ impl Message {
         }
         let transport = packet.transport(bytes);
         match packet.protocol {
-            TCP => Self::of_tcp(transport),
-            UDP => Self::of_udp(packet, transport),
+            TCP => Self::of_tcp(transport).with_ports(packet),
+            UDP => Self::of_udp(packet, transport).with_ports(packet),
             ICMP => Self::of_echo(transport, 8, 0),
             ICMPV6 => Self::of_echo(transport, 128, 129),
             _ => Self::NONE,
+        }
+    }
+
+    fn with_ports(self, packet: &Packet) -> Self {
+        Self {
+            sender: SenderRole::of_ports(packet.src_port, packet.dst_port),
+            ..self
         }
     }
 
@@ -282,9 +293,10 @@ mod tests {
         assert_eq!(message(ICMP, (-1, -1), &[3; 8]).kind, MessageKind::None);
         let dns = |ports, octet| message(UDP, ports, &[0, 0, 0, 0, 0, 0, 0, 0, 0x77, 1, octet, 0]);
         assert_eq!(dns((4000, 53), 0x01).kind, MessageKind::Query);
+        let response = dns((53, 4000), 0x81);
         assert_eq!(
-            dns((53, 4000), 0x81),
-            Message::new(MessageKind::Response, 0x7701)
+            (response.kind, response.number, response.sender),
+            (MessageKind::Response, 0x7701, SenderRole::Server)
         );
         assert_eq!(dns((53, 4000), 0x01).kind, MessageKind::Datagram);
         assert_eq!(

@@ -7,6 +7,7 @@
 
 mod icmp_error;
 pub mod message;
+pub mod opener;
 pub mod stream_bytes;
 mod tcp_options;
 #[cfg(test)]

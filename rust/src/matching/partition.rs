@@ -7,6 +7,7 @@ use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::counts::{Keep, Tally};
 use crate::matching::decoys::{DecoySample, Decoys};
 use crate::matching::exchange::Trips;
+use crate::matching::late::leftovers::is_known;
 use crate::matching::late::{Leftovers, delay_ns};
 use crate::matching::loss::Losses;
 use crate::matching::observation::{FrameId, Observation};
@@ -298,13 +299,13 @@ impl Said for Recorder {
         }
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(observations, direction, is_ambiguous);
-        let is_open = if self
-            .tally
-            .note_branches(observations, direction, &mut self.leftovers)
-        {
-            false
-        } else {
-            self.leftovers.take(observations, direction, folded, &fate)
+        let is_open = match self.tally.tree_ends(observations, direction) {
+            Some(tree) => {
+                let is_known = is_known(observations, folded, &fate);
+                self.leftovers
+                    .take_of_tree(observations, direction, &tree, is_known)
+            }
+            None => self.leftovers.take(observations, direction, folded, &fate),
         };
         let id = observations.first().map(|first| first.frame);
         let id = id.filter(|_| fate.status == Status::Matched);

@@ -63,8 +63,14 @@ pub struct History {
     sent: Vec<u8>,
 }
 
-/// How a packet is identified: [`identify`] or [`crate::identity::recognise`].
-pub type Identify = fn(&Packet, &[u8], &Prefixes, Seed) -> Identity;
+/// What is asked of a packet's identity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// What [`recognise`] says; a key that is compared needs [`Reading::of_ends`] too.
+    Packet,
+    /// All that the matching needs.
+    Matching,
+}
 
 /// What a pass makes of one frame.
 pub enum ReadOutcome {
@@ -167,15 +173,15 @@ impl Reading {
         history: &'a mut History,
         packet: &mut Packet,
     ) -> (ReadOutcome, Frame<'a>) {
-        self.see_by(identify, frame, history, packet)
+        self.see_by(Asked::Matching, frame, history, packet)
     }
 
-    /// The same for who asks less than the matching, and so [`crate::identity::recognise`]s packets alone.
+    /// The same for who may ask less than the matching.
     #[expect(clippy::inline_always, reason = "likewise")]
     #[inline(always)]
     pub fn see_by<'a, 'f: 'a>(
         &self,
-        how: Identify,
+        how: Asked,
         frame: &mut Frame<'f>,
         history: &'a mut History,
         packet: &mut Packet,
@@ -221,7 +227,7 @@ impl Reading {
     #[inline(always)]
     fn judge(
         &self,
-        (file, how): (usize, Identify),
+        (file, how): (usize, Asked),
         frame: &Frame<'_>,
         whole: &Frame<'_>,
         packet: &Packet,
@@ -239,16 +245,30 @@ impl Reading {
                 _ => ReadOutcome::Untimed,
             };
         }
-        let mut identity = how(packet, whole.bytes, &self.prefixes, self.seed);
-        if self.translations.is_none() && packet.ip_version != 0 {
-            let ends = ends_digest(packet, &self.prefixes, self.seed);
-            identity.key = fold(identity.key, ends);
-        }
+        let mut identity = match how {
+            Asked::Packet => recognise(packet, whole.bytes, &self.prefixes, self.seed),
+            Asked::Matching => {
+                let identity = identify(packet, whole.bytes, &self.prefixes, self.seed);
+                self.of_ends(packet, identity)
+            }
+        };
         self.tell_tenant(file, frame, packet, &mut identity);
         if self.one_in > 1 && !self.is_sampled(packet, whole.bytes) {
             return ReadOutcome::Unsampled;
         }
         ReadOutcome::Packet(identity)
+    }
+
+    /// An identity whose key tells apart flows of one name, see [`ends_digest`].
+    #[must_use]
+    #[inline]
+    pub fn of_ends(&self, packet: &Packet, identity: Identity) -> Identity {
+        if self.translations.is_some() || packet.ip_version == 0 {
+            return identity;
+        }
+        let ends = ends_digest(packet, &self.prefixes, self.seed);
+        let key = fold(identity.key, ends);
+        Identity { key, ..identity }
     }
 
     /// Makes a packet one of its tenant's, where several have the same addresses.
@@ -284,6 +304,7 @@ impl Reading {
         }
     }
 
+    #[inline]
     fn wants(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet) -> bool {
         self.filter
             .as_ref()

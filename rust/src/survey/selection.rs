@@ -8,10 +8,10 @@ use crate::base::error::Result;
 use crate::base::hashed::Placing;
 use crate::file::{Capture, Frame};
 use crate::identity::TranslationKind;
-use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes, recognise};
+use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes};
 use crate::location::Location;
 use crate::reading::fragments::FragmentCounts;
-use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
+use crate::reading::{Asked, Progress, ReadOutcome, Reading, read_frames};
 use crate::stamp::{FileStamps, FoundStamp, HopStamp, StampCounts, Stamper};
 use crate::wire::Packet;
 use std::collections::HashMap;
@@ -74,9 +74,9 @@ pub(super) fn select(
     let mut selection = Selection::new(limits, reading.translations.is_some());
     let (mut packet, mut history) = (Packet::new(), reading.history(file));
     let capture = read_frames(path, progress, |frame| {
-        let (mut seen, whole) = reading.see_by(recognise, frame, &mut history, &mut packet);
+        let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
         reading.translate(file, frame, &mut seen);
-        selection.take(frame, &whole, &packet, &seen);
+        selection.take(frame, &whole, &packet, &seen, reading);
         Ok(())
     })?;
     selection.finish(reading.stamps(file), &history.stamper);
@@ -125,14 +125,21 @@ impl Selection {
     }
 
     #[inline]
-    fn take(&mut self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+    fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        whole: &Frame<'_>,
+        packet: &Packet,
+        seen: &ReadOutcome,
+        reading: &Reading,
+    ) {
         self.count(frame, packet, seen);
         // all of them: the prefix decides which ones are of the sample
         if let ReadOutcome::Packet(_) | ReadOutcome::Unsampled = seen {
             self.shorten_prefix(packet);
         }
         if let ReadOutcome::Packet(identity) = seen {
-            self.consider(whole, packet, identity);
+            self.consider(whole, packet, identity, reading);
         }
     }
 
@@ -180,13 +187,19 @@ impl Selection {
     }
 
     #[inline]
-    fn consider(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+    fn consider(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        identity: &Identity,
+        reading: &Reading,
+    ) {
         let rank = self.rank(identity);
         let content = identity.unaddressed.content;
         let keeps_content = identity.directed && identity.unaddressed.kind.keeps_content();
         let is_alike = keeps_content && content <= self.alike.threshold;
         if is_alike || rank <= self.sample.threshold {
-            let row = SampledPacket::of(frame, packet, identity);
+            let row = SampledPacket::of(frame, packet, &reading.of_ends(packet, *identity));
             self.sample.consider(rank, &row);
             if keeps_content {
                 self.alike.consider(content, &row);

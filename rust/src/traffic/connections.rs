@@ -8,6 +8,7 @@ use super::{N_BLOCKS, TCP, TrafficPlan, UDP};
 use crate::base::error::{Error, Result};
 use crate::base::spill::Spill;
 use crate::base::spill::numbers;
+use crate::identity::opener::SenderRole;
 use crate::wire::Packet;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ const MOST_KEPT: usize = 1 << 17;
 const MOST_ANSWERED: usize = 1 << 18;
 
 /// The two ends of a connection, the lesser first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ConnectionEnds {
     addresses: [[u64; 2]; 2],
     ports: [u16; 2],
@@ -48,6 +49,16 @@ impl ConnectionEnds {
             version: packet.ip_version,
         };
         Some((ends, is_first))
+    }
+
+    /// What the ports say of the sender of a frame.
+    fn sender(&self, is_first: bool) -> SenderRole {
+        let [one, other] = self.ports.map(i32::from);
+        if is_first {
+            SenderRole::of_ports(one, other)
+        } else {
+            SenderRole::of_ports(other, one)
+        }
     }
 
     fn texts(&self) -> [String; 2] {
@@ -89,11 +100,27 @@ pub(super) struct Answered {
     pub(super) n_outstanding: Option<i64>,
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
+    ends: ConnectionEnds,
+    /// Of the ends, the client.
+    client_at: usize,
+    pub(super) knowledge: RoleKnowledge,
+}
+
+/// How the client is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RoleKnowledge {
+    Told,
+    /// It spoke first, which tells nothing.
+    SpokeFirst,
+    /// It spoke second, likewise.
+    SpokeSecond,
 }
 
 /// The connections of one point; when all of its frames are seen, what comes of them.
 pub(super) struct Connections {
     of: HashMap<ConnectionEnds, FlowState>,
+    /// When the point's captures began.
+    begin_ns: i64,
     /// Connections that are kept at most.
     most: usize,
     /// Frames of those beyond.
@@ -117,6 +144,7 @@ impl Connections {
     pub(super) fn new(folder: &Path, at: usize, n_points: usize) -> Self {
         Self {
             of: HashMap::new(),
+            begin_ns: i64::MAX,
             most: MOST_KEPT,
             waiting: None,
             folder: folder.join(format!("connections-{at}")),
@@ -128,17 +156,23 @@ impl Connections {
         }
     }
 
+    /// A frame of the point was seen.
+    pub(super) fn begin(&mut self, at_ns: i64) {
+        self.begin_ns = self.begin_ns.min(at_ns);
+    }
+
     pub(super) fn take(&mut self, ends: ConnectionEnds, message: Transmission) -> Result<()> {
+        let (begin_ns, sender) = (self.begin_ns, ends.sender(message.is_first));
         let n_kept = self.of.len();
         match self.of.get_mut(&ends) {
             None if n_kept >= self.most => self.wait(ends, message)?,
             None => {
                 self.of.insert(ends, FlowState::One(message));
             }
-            Some(FlowState::More(conversation)) => conversation.take(&message),
+            Some(FlowState::More(conversation)) => conversation.take(&message, begin_ns, sender),
             Some(state) => {
-                let mut conversation = state.conversation(&ends);
-                conversation.take(&message);
+                let mut conversation = state.conversation(&ends, begin_ns);
+                conversation.take(&message, begin_ns, sender);
                 *state = FlowState::More(Box::new(conversation));
             }
         }
@@ -174,9 +208,9 @@ impl Connections {
         let mut spans = Vec::new();
         loop {
             for (ends, state) in std::mem::take(&mut self.of) {
-                let conversation = state.conversation(&ends);
+                let conversation = state.conversation(&ends, self.begin_ns);
                 spans.extend(conversation.span());
-                self.answer(conversation.answered(&ends));
+                self.answer(&conversation.answered(&ends));
             }
             let Some(waiting) = self.waiting.take() else {
                 break;
@@ -190,12 +224,12 @@ impl Connections {
         Ok(())
     }
 
-    fn answer(&mut self, one: Option<Answered>) {
-        self.n_answered += usize::from(one.is_some());
+    fn answer(&mut self, found: &[Answered]) {
+        self.n_answered += usize::from(!found.is_empty());
         if self.is_left_out() {
             self.answered = Vec::new();
         } else {
-            self.answered.extend(one);
+            self.answered.extend_from_slice(found);
         }
     }
 
@@ -223,11 +257,11 @@ impl Connections {
 }
 
 impl FlowState {
-    fn conversation(&self, ends: &ConnectionEnds) -> Conversation {
+    fn conversation(&self, ends: &ConnectionEnds, begin_ns: i64) -> Conversation {
         match self {
             Self::One(message) => {
                 let mut conversation = Conversation::new(i16::from(ends.protocol) == UDP);
-                conversation.take(message);
+                conversation.take(message, begin_ns, ends.sender(message.is_first));
                 conversation
             }
             Self::More(conversation) => **conversation,
@@ -280,6 +314,26 @@ fn open(spans: &[(i64, i64)], counting: &TrafficPlan) -> Vec<i64> {
     sums.collect()
 }
 
+/// Which of the ends is the client, of connections that any point knows it of.
+pub(super) fn known_clients(points: &[Connections]) -> HashMap<ConnectionEnds, usize> {
+    let all = points.iter().flat_map(|one| &one.answered);
+    let told = all.filter(|one| one.knowledge == RoleKnowledge::Told);
+    told.map(|one| (one.ends, one.client_at)).collect()
+}
+
+impl Answered {
+    /// How much is known, given what other points know; none where it is of the end that is none, or
+    /// one is enough.
+    pub(super) fn is_told(&self, known: &HashMap<ConnectionEnds, usize>) -> Option<bool> {
+        match (self.knowledge, known.get(&self.ends)) {
+            (RoleKnowledge::Told, _) => Some(true),
+            (_, Some(client_at)) => (*client_at == self.client_at).then_some(true),
+            (RoleKnowledge::SpokeFirst, None) => Some(false),
+            (RoleKnowledge::SpokeSecond, None) => None,
+        }
+    }
+}
+
 /// The requests of a client: messages where those can be counted, else turns.
 struct Requests {
     n: i64,
@@ -323,10 +377,31 @@ impl Conversation {
         Some((first_ns, last_ns))
     }
 
-    /// What the client asked and the server answered; none where nothing was.
-    fn answered(&self, ends: &ConnectionEnds) -> Option<Answered> {
+    /// What the client asked and the server answered; of both ends, were each the client, where nobody
+    /// knows which is. None where nothing was.
+    fn answered(&self, ends: &ConnectionEnds) -> Vec<Answered> {
+        use RoleKnowledge::{SpokeFirst, SpokeSecond, Told};
+        // the first of the ends is the side that is true
+        let place = |side: bool| usize::from(!side);
+        let found = match (self.opener.client(), self.opener.first()) {
+            (Some(client), _) => vec![self.answered_by(ends, place(client), Told)],
+            (None, Some(first)) => vec![
+                self.answered_by(ends, place(first), SpokeFirst),
+                self.answered_by(ends, place(!first), SpokeSecond),
+            ],
+            (None, None) => vec![],
+        };
+        found.into_iter().flatten().collect()
+    }
+
+    fn answered_by(
+        &self,
+        ends: &ConnectionEnds,
+        client: usize,
+        knowledge: RoleKnowledge,
+    ) -> Option<Answered> {
+        let server = 1 - client;
         let texts = ends.texts();
-        let [client, server] = self.roles(&texts);
         let [asking, answering] = [client, server].map(|at| self.side(at));
         let is_even = self.is_even(i16::from(ends.protocol), &asking);
         let (first_ns, last_ns) = self.span()?;
@@ -351,34 +426,14 @@ impl Conversation {
             n_outstanding: is_even.then_some(asking.most),
             first_ns,
             last_ns,
+            ends: *ends,
+            client_at: client,
+            knowledge,
         })
     }
 
     fn side(&self, at: usize) -> SentSide {
         self.sides.get(at).copied().unwrap_or_default()
-    }
-
-    /// Which end is the client, and which the server; where nothing else tells, ends stand in the
-    /// order of their texts.
-    fn roles(&self, texts: &[String; 2]) -> [usize; 2] {
-        let [first, second] = texts;
-        let order = if first <= second { [0, 1] } else { [1, 0] };
-        let [one, other] = order;
-        if self.is_client(order) {
-            order
-        } else {
-            [other, one]
-        }
-    }
-
-    /// Whoever sent a SYN is the client; else whoever spoke first in the whole capture.
-    fn is_client(&self, order: [usize; 2]) -> bool {
-        let [one, other] = order.map(|at| self.side(at));
-        if one.n_syn > 0 || other.n_syn > 0 {
-            return one.n_syn > 0;
-        }
-        self.opened
-            .is_none_or(|(_, is_first)| is_first == (order[0] == 0))
     }
 
     /// Whether messages can be counted: all of one size, each response after its request.

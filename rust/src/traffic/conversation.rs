@@ -6,7 +6,9 @@
 //! (RFC 9293 §3.9.1), or where the other end speaks.
 
 use super::Segment;
+use crate::identity::opener::{Opener, SenderRole};
 
+const SYN: u8 = 2;
 const PSH: u8 = 8;
 /// Sequence numbers farther apart are of two connections that have the same ports.
 const FAR_BYTES: i64 = 1 << 24;
@@ -20,6 +22,8 @@ enum Role {
     Early,
     /// It has payload.
     Payload,
+    /// It accepts a connection: SYN with ACK.
+    Accepting,
 }
 
 /// A frame with payload, or a SYN without.
@@ -29,7 +33,7 @@ pub(super) struct Transmission {
     seq: Option<u32>,
     n_bytes: u32,
     /// Its sender is the first of the connection's ends.
-    is_first: bool,
+    pub(super) is_first: bool,
     is_pushed: bool,
     role: Role,
 }
@@ -44,8 +48,10 @@ impl Transmission {
         is_early: bool,
     ) -> Option<Self> {
         let n_bytes = payload_bytes?;
+        let flags = segment.flags.unwrap_or(0);
         let role = match (n_bytes, segment.ack, is_early) {
             (0, Some(0), _) => Role::Opening,
+            (0, _, _) if flags & SYN != 0 => Role::Accepting,
             (0, _, _) => return None,
             (_, _, true) => Role::Early,
             (_, _, false) => Role::Payload,
@@ -55,7 +61,7 @@ impl Transmission {
             seq: segment.seq,
             n_bytes,
             is_first,
-            is_pushed: segment.flags.is_some_and(|flags| flags & PSH != 0),
+            is_pushed: flags & PSH != 0,
             role,
         })
     }
@@ -88,7 +94,8 @@ impl Transmission {
             role: match flags >> 3 {
                 0 => Role::Opening,
                 1 => Role::Early,
-                _ => Role::Payload,
+                2 => Role::Payload,
+                _ => Role::Accepting,
             },
         }
     }
@@ -133,8 +140,8 @@ pub(super) struct Conversation {
     pub(super) syn_ns: Option<i64>,
     /// Messages before the time that is counted.
     pub(super) n_early: i64,
-    /// When the first message was, counted or not, and whether the first of the ends sent it.
-    pub(super) opened: Option<(i64, bool)>,
+    /// Who opened it, of all messages, counted or not.
+    pub(super) opener: Opener,
     is_of_datagrams: bool,
     /// Who sent the last frame that brought something new, and when.
     was: Option<(bool, i64)>,
@@ -148,11 +155,17 @@ impl Conversation {
         }
     }
 
-    /// Counts a frame; of those before the time that is counted only openings.
-    pub(super) fn take(&mut self, message: &Transmission) {
-        if message.role != Role::Opening {
-            let spoke = (message.t_ns, message.is_first);
-            self.opened = Some(self.opened.map_or(spoke, |opened| opened.min(spoke)));
+    /// Counts a frame, of a capture that began at `begin_ns` and of which ports say this; of those before
+    /// the time that is counted only openings.
+    pub(super) fn take(&mut self, message: &Transmission, begin_ns: i64, sender: SenderRole) {
+        let (side, t_ns) = (message.is_first, message.t_ns);
+        match message.role {
+            Role::Opening => self.opener.open(side, t_ns),
+            Role::Accepting => self.opener.open(!side, t_ns),
+            Role::Early | Role::Payload => {
+                let quiet_ns = t_ns.saturating_sub(begin_ns);
+                self.opener.speak(side, t_ns, quiet_ns, sender);
+            }
         }
         let [first, second] = &mut self.sides;
         let own = if message.is_first { first } else { second };
@@ -167,8 +180,8 @@ impl Conversation {
                 self.count(message);
                 self.was = Some((message.is_first, message.t_ns));
             }
-            // sent again, or not in order
-            Role::Payload => {}
+            // it says who opened; or it was sent again, or is not in order
+            Role::Accepting | Role::Payload => {}
         }
     }
 

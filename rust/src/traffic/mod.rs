@@ -155,12 +155,15 @@ impl Traffic {
     }
 
     /// Place and time on the path's first clock of a frame that is not left out.
-    fn counted_at(&self, seen: &CountedFrame<'_>) -> Option<(usize, i64)> {
+    fn counted_at(&mut self, seen: &CountedFrame<'_>) -> Option<(usize, i64)> {
         let of_file = self.places.get(self.file)?;
         let part = seen.part.min(of_file.len().saturating_sub(1));
         let place = (*of_file.get(part)?)?;
         let offset_ns = self.counting.centres.get(place)?.at(seen.t_ns);
         let at_ns = seen.t_ns.saturating_sub(offset_ns);
+        if let Some(connections) = self.connections.get_mut(place) {
+            connections.begin(at_ns);
+        }
         let is_counted = at_ns <= self.counting.end_ns && seen.status != Status::Duplicate as u8;
         is_counted.then_some((place, at_ns))
     }

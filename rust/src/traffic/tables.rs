@@ -1,7 +1,7 @@
 //! What was counted, as Arrow tables: points by their place on the path, directions by number.
 
 use super::N_WAYS;
-use super::connections::{Answered, Connections};
+use super::connections::{Answered, Connections, known_clients};
 use super::lengths::CrossingSizes;
 use super::volumes::{Total, Volume};
 use crate::base::error::{Error, Result};
@@ -156,22 +156,38 @@ fn overhead_columns(overhead: &BTreeMap<CrossingSizes, i64>) -> NumberColumns<5>
     columns(["link", "way", "near_bytes", "far_bytes", "n"], rows)
 }
 
-fn connections_table(connections: &[Connections]) -> Result<RecordBatch> {
+/// Connections of each point, and whether any point knows their client.
+fn answered_rows(connections: &[Connections]) -> Vec<(i64, &Answered, bool)> {
+    let known = known_clients(connections);
     let of_points = connections.iter().enumerate();
-    let rows: Vec<(i64, &Answered)> = of_points
+    of_points
         .flat_map(|(place, of_point)| of_point.answered.iter().map(move |one| (whole(place), one)))
-        .collect();
-    let texts = |of: fn(&Answered) -> &String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(
-            rows.iter().map(|(_, one)| of(one)),
-        ))
-    };
+        .filter_map(|(place, one)| Some((place, one, one.is_told(&known)?)))
+        .collect()
+}
+
+fn text_column(rows: &[(i64, &Answered, bool)], of: fn(&Answered) -> &String) -> ArrayRef {
+    let texts = rows.iter().map(|(_, one, _)| of(one));
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+fn connections_table(connections: &[Connections]) -> Result<RecordBatch> {
+    let rows = answered_rows(connections);
+    let texts = |of: fn(&Answered) -> &String| text_column(&rows, of);
     let longs = |of: fn(&Answered) -> i64| -> ArrayRef {
-        Arc::new(rows.iter().map(|(_, one)| of(one)).collect::<Int64Array>())
+        Arc::new(
+            rows.iter()
+                .map(|(_, one, _)| of(one))
+                .collect::<Int64Array>(),
+        )
     };
-    let outstanding: Int64Array = rows.iter().map(|(_, one)| one.n_outstanding).collect();
-    let places: Int64Array = rows.iter().map(|(place, _)| *place).collect();
-    let columns: [(&str, ArrayRef); 18] = [
+    let outstanding: Int64Array = rows.iter().map(|(_, one, _)| one.n_outstanding).collect();
+    let told: Int64Array = rows
+        .iter()
+        .map(|(_, _, is_told)| i64::from(*is_told))
+        .collect();
+    let places: Int64Array = rows.iter().map(|(place, _, _)| *place).collect();
+    let columns: [(&str, ArrayRef); 19] = [
         ("point", Arc::new(places)),
         ("client", texts(|one| &one.client)),
         ("server", texts(|one| &one.server)),
@@ -190,6 +206,7 @@ fn connections_table(connections: &[Connections]) -> Result<RecordBatch> {
         ("n_outstanding", Arc::new(outstanding)),
         ("first_ns", longs(|one| one.first_ns)),
         ("last_ns", longs(|one| one.last_ns)),
+        ("is_told", Arc::new(told)),
     ];
     RecordBatch::try_from_iter(columns).map_err(|error| Error::Bug(error.to_string()))
 }

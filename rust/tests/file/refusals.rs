@@ -76,6 +76,8 @@ fn formats_have_names_and_specifications() {
             "pcapng",
             "snoop",
             "pktcap-uw trace",
+            "pktmon text",
+            "retis events",
             "erf",
             "digest"
         ]

@@ -265,6 +265,7 @@ def test_a_namespace_is_named_by_its_path_its_name_or_a_process() -> None:
     ("source", "options", "message"),
     [
         ("x=nothing0", {}, "x=nothing0: there is no such interface; there are: .*lo"),
+        ("x=/no/such/pipe", {}, "/no/such/pipe: there is no such named pipe"),
         ("x=netns:no-such/eth0", {}, "there is no network namespace /run/netns/no-such"),
         ("x=lo", {"bpf": "no filter"}, "filter .* see pcap-filter"),
         ("x=lo", {"adapter_clock": ["x"]}, "its adapter timestamps no packets"),

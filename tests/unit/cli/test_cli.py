@@ -65,6 +65,7 @@ def test_without_options_everything_is_found(merged: Merged) -> None:
         "keep_crossings": False,
         "engine": "local",
         "slices": None,
+        "resume": None,
         "progress": None,
     }
 

@@ -24,6 +24,16 @@ MISTAKES = [
     (["digest", SAMPLES[0], "-o", SAMPLES[0]], "is no folder"),
     (["init", SAMPLES[0], "-o", "/nonexistent/x.toml"], "no directory /nonexistent"),
     (["capture", "x=lo"], "--output"),
+    (["merge", *SAMPLES, "--slices", "100000000"], "--slices: .*'100000000'.*from 1 to 1024"),
+    *(
+        (["capture", "x=lo", "-o", "/dev/null/x", *given], told)
+        for given, told in (
+            (["--ring", "99999999999999999999x1MB"], "'99999999999999999999x1MB' is no ring"),
+            (["--ring", f"{'9' * 5_000}x1MB"], "is no ring"),
+            (["--ring", "9999999x1MB"], "--ring: at most 1,000,000 files"),
+            (["--snaplen", "5GB"], "--snaplen: .* less than 2 GB"),
+        )
+    ),
 ]
 
 

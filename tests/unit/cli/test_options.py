@@ -80,6 +80,8 @@ def test_every_key_of_a_study_file_is_an_option() -> None:
         ),
         (["merge", "--format", "jso"], "did you mean json?"),
         (["merge", "--window", "x"], "--window: 'x' is no duration"),
+        (["capture", "-o", "none", "--duration", "x"], "--duration: 'x' is no duration"),
+        (["capture", "-o", "none", "--live", "x"], "--live: 'x' is no duration"),
         (["compare", "--confidence", "x"], "--confidence: invalid value 'x': expected a number"),
         (["wireshark", "foo"], "install: invalid value 'foo': expected install"),
         (["wireshark"], "missing argument 'install'. Choose from: install; see"),

@@ -33,6 +33,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("bpf", b"tcp", NO_TEXT),
     ("sample", 0, NO_NUMBER),
     ("sample", "1/2", NO_NUMBER),
+    *(("slices", one, NO_NUMBER) for one in (0, -1, "3", 1_025, 10**8)),
     ("window_ns", 0, NO_NUMBER),
     ("window_ns", "1s", NO_NUMBER),
     ("window_ns", 2**63, NO_NUMBER),

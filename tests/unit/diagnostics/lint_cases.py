@@ -224,6 +224,8 @@ CASES = {
     "same-capture": Case(CLEAN.having(again=NEAR)),
     "order-assumed": Case(ONE_WAY, CLEAN),
     "few-direction-changes": Case(Set(talk=turns(1)[3:])),
+    # one interface captured twice
+    "order-doubtful": Case(CLEAN.having(again=near(jitter=31)), THREE),
     "path-contradicted": Case(
         replace(THREE, options={"path": ["near", "far", "middle"]}),
         replace(THREE, options={"path": ["near", "middle", "far"]}),
@@ -280,6 +282,9 @@ CASES = {
     "hairpin": Case(
         Written(lambda folder: [twice(folder)]),
         Written(lambda folder: [capture(folder, in_one_order)]),
+    ),
+    "sums-disagree": Case(
+        Simulated(EFFECTS["cut"](base())), Simulated(EFFECTS["loss"](base())), by="merge"
     ),
     "late-packets": Case(Simulated(HELD), Simulated(base()), by="merge"),
     "identical-packets": Case(

@@ -160,6 +160,23 @@ class TestPoints:
         assert point.resolution_ns == 1000.0
         assert point_of == [[0], [0]]
 
+    @pytest.mark.parametrize(
+        ("facts_of_both", "second"),
+        [
+            ({"clock": 0}, (5, 99)),
+            ({"clock": None}, (40, 50)),
+            ({"clock": 0, "is_aligned": True}, (40, 50)),
+        ],
+    )
+    def test_what_one_program_captured_covers_the_time_it_ran(
+        self, facts_of_both: dict[str, Any], second: tuple[int, int]
+    ) -> None:
+        busy = interface(0, "x", first_t_ns=5, last_t_ns=99, **facts_of_both)
+        quiet = interface(1, "y", first_t_ns=40, last_t_ns=50, **facts_of_both)
+        points, _ = find_points([Capture("many", "many", None)], [facts(busy, quiet)])
+        covers = [(point.first_t_ns, point.last_t_ns) for point in points]
+        assert covers == [(5, 99), second]
+
     def test_a_file_without_frames_is_no_point(self) -> None:
         captures = [Capture("a", "a", None), Capture("b", "b", None)]
         points, point_of = find_points(captures, [facts(), facts(interface())])

@@ -51,7 +51,7 @@ def test_an_order_that_was_found_says_by_what(rows: list[dict[str, Any]], expect
 
 def test_checks_that_were_not_made_are_not_told() -> None:
     assert not list(lines_of_checks({"sum_check": None}))
-    whole = {"sum_ns": 1_990.0, "whole_ns": 2_000.0}
+    whole = {"sum_ns": 1_990.0, "whole_ns": 2_000.0, "agrees": True}
     (line,) = lines_of_checks({"sum_check": whole})
     assert line.startswith("Check: ")
     assert format_ns(1_990.0) in line
@@ -59,6 +59,7 @@ def test_checks_that_were_not_made_are_not_told() -> None:
 
 
 def test_sums_of_other_packets_are_no_check() -> None:
-    (line,) = lines_of_checks({"sum_check": {"sum_ns": 12_667_000.0, "whole_ns": 6_254_000.0}})
+    check = {"sum_ns": 12_667_000.0, "whole_ns": 6_254_000.0, "agrees": False}
+    (line,) = lines_of_checks({"sum_check": check})
     assert line.startswith("No check: the segments' contributions add up to 12.667 ms")
     assert "the whole path's is 6.254 ms;" in line

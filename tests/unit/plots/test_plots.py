@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pcaplat
+from pcaplat.cli import run
 from pcaplat.errors import InputError
 from pcaplat.model.blocks import Blocks
 from pcaplat.outputs.page.sections import measured_sections
@@ -21,13 +23,14 @@ from pcaplat.plots import Plots, render
 from pcaplat.plots.ccdf import ccdf_figure
 from pcaplat.plots.claims import claim_figures
 from pcaplat.plots.comparison import comparison_figures
-from pcaplat.plots.figure import Measured
+from pcaplat.plots.figure import Measured, shift_text
 from pcaplat.plots.path import path_figure
-from pcaplat.plots.timeline import timeline_figure
+from pcaplat.plots.timeline import Timeline, timeline_figure
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pcaplat.plots.figure import Spec
 
@@ -113,6 +116,28 @@ def test_a_heatmap_holds_every_packet_once(result: pcaplat.Result) -> None:
         assert sum(int(cells[-1]) for cells in figure.rows) == row["n_lost"]
 
 
+def test_a_heatmap_marks_where_packets_were_late(result: pcaplat.Result) -> None:
+    measured = result.plot.measured
+    row = measured.segment(*ENDS, "forward")
+    blocks = measured.blocks_of(row) if row else None
+    assert row is not None
+    assert blocks is not None
+    for n_late in (0, 3):
+        line = Timeline.of(row | {"n_late": n_late}, blocks, 64)
+        assert sum(line.n_late(64)) == n_late
+    values, counts = blocks.histograms(len(blocks.n) // 64)
+    (last,) = np.flatnonzero(counts[:, np.argmax(values)])
+    assert line.n_late(64)[last]
+
+
+def test_a_drawing_that_clocks_may_shift_says_so(result: pcaplat.Result) -> None:
+    measured = result.plot.measured
+    row = measured.segment(*ENDS, "forward")
+    assert row is not None
+    assert shift_text([row | {"clock_half_width_ns": row["p50_ns"]}]).startswith("Only the shape")
+    assert not shift_text([row | {"clock_half_width_ns": 0.0}])
+
+
 def test_a_waterfall_adds_up(result: pcaplat.Result) -> None:
     figure = next(s for s in measured_sections(result.plot.measured) if s.anchor == "round-trip")
     spec = figure.figures[0].spec
@@ -194,3 +219,21 @@ def test_a_sparkline_has_its_width_and_a_peak(latencies_ns: list[int], width: in
 def test_plots_take_any_measured_run(result: pcaplat.Result) -> None:
     other = Plots(Measured(result.document, result.blocks))
     assert len(result.plot.runs(other).to_dict()["layer"]) >= 1
+
+
+def test_latency_that_never_varies_by_clocks_nobody_knows_is_no_curve(tmp_path: Path) -> None:
+    files = []
+    for name, delay_us in (("near", 0), ("far", 5)):
+        content = bytearray(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1))
+        for number in range(500):
+            udp = struct.pack(">HHHHQ", 10_000 + number % 9, 53, 16, 0, number)
+            ip = struct.pack(">BBHHHBBHII", 69, 0, 36, number, 0, 64, 17, 0, 0x0A000001, 0x0A000002)
+            frame = bytes(range(1, 13)) + b"\x08\x00" + ip + udp
+            content += struct.pack("<4I", 1_700_000_000, 10 * number + delay_us, *[len(frame)] * 2)
+            content += frame
+        files.append(tmp_path / f"{name}.pcap")
+        files[-1].write_bytes(content)
+    assert run(["merge", *map(str, files), "--quiet", "-o", str(tmp_path / "out")]) == 0
+    with pcaplat.merge(files) as merged, pytest.raises(InputError, match="ccdf of near and far"):
+        merged.plot.ccdf("near", "far")
+    assert (tmp_path / "out" / "report.html").exists()

@@ -308,5 +308,6 @@ class TestBudget:
         found = sum_check(document)
         assert found
         assert (found["sum_ns"], found["whole_ns"], found["difference_ns"]) == (7.5, 8.0, -0.5)
+        assert not found["agrees"]
         document["edges"].append({"near": "a", "far": "c"})
         assert sum_check(document) is None

@@ -122,8 +122,9 @@ def test_a_line_over_time_is_in_neither_difference_nor_ratio(pattern: str, slope
     assert min(inside.values()) >= LEAST_INSIDE, inside
 
 
-@pytest.mark.parametrize("pattern", ["BT" * 6, "BTTB" * 3])
-def test_what_rounds_share_costs_nothing(pattern: str) -> None:
+@pytest.mark.parametrize(("pattern", "most"), [("BT" * 6, 1.5), ("BTTB" * 3, 1.15)])
+def test_what_rounds_share_costs_next_to_nothing(pattern: str, most: float) -> None:
+    """In a fixed order rounds may hide a line, which each side meets at another time."""
     chance = np.random.default_rng(8)
     is_treatment = np.array([who == "T" for who in pattern])
     widths, inside = [], 0
@@ -135,7 +136,7 @@ def test_what_rounds_share_costs_nothing(pattern: str) -> None:
         inside += lo <= 2 <= hi
         widths.append(hi - lo)
     # Student's t of six pairs: 2.571, and the mean of the scatter found is 0.952 of it
-    assert np.mean(widths) <= 1.15 * 2 * 2.571 * 0.952 * np.sqrt(2 / 6)
+    assert np.mean(widths) <= most * 2 * 2.571 * 0.952 * np.sqrt(2 / 6)
     assert inside >= LEAST_INSIDE
 
 

@@ -243,6 +243,37 @@ def test_one_run_decides_nothing_across_runs(
     assert row["verdict"] == "undecided"
     assert row["estimate"] == pytest.approx(12, abs=1)
     assert "within this run" in row["reason"]
+    # the scope keeps its points: another scope would be another claim
+    assert 'kind = "run" in its scope' in row["reason"]
+
+
+@pytest.mark.parametrize("statistic", ["mean", "p50"])
+def test_a_mistyped_point_is_named_whatever_the_statistic(
+    validate: Validate, tmp_path: Path, idle: list[Path], statistic: str
+) -> None:
+    scope = f'scope = {{ kind = "segment", near = "near", far = "fra" }}\nstatistic = "{statistic}"'
+    (row,) = validate(write_claims(tmp_path, claim(HOLDS, scope)), *idle)
+    assert row["reason"].startswith("there is no point fra in ")
+    assert "did you mean far?" in row["reason"]
+
+
+def test_a_verdict_names_the_figure_and_the_points_that_it_judged(
+    validate: Validate, tmp_path: Path, idle: list[Path]
+) -> None:
+    named = 'scope = { kind = "run", near = "near", far = "far" }\nstatistic = "median"'
+    (row,) = validate(write_claims(tmp_path, claim(HOLDS, named)), *idle)
+    assert row["subject"] == "p50 of rtt, near ⇄ far"
+    (row,) = validate(write_claims(tmp_path, claim(HOLDS, THESE_CAPTURES)), *idle)
+    assert row["subject"] == "mean of rtt, the whole path near ⇄ far"
+
+
+def test_one_way_figures_without_a_declared_clock_ask_for_the_clock_and_no_more_runs(
+    validate: Validate, tmp_path: Path, idle: list[Path]
+) -> None:
+    text = claim("at_most = 7", metric="one-way-latency")
+    (row,) = validate(write_claims(tmp_path, text), *idle)
+    assert row["verdict"] == "undecided"
+    assert row["reason"].startswith("unresolvable with these captures: clocks")
 
 
 @pytest.mark.parametrize(("bound", "word"), [(HOLDS, "held"), (FAILS, "refuted")])

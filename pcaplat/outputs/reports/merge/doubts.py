@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import Entries, Entry, Grid, Paragraph, Section, fields_of
-from pcaplat.outputs.reports.merge.budget import failed_checks
-from pcaplat.outputs.reports.merge.path import edge_name, unsure_edges
-from pcaplat.run.answer.view import LatencyView
+from pcaplat.run.answer.view import LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
-from pcaplat.units import format_frac
+from pcaplat.units import format_ns
 
 FEW = 3
 MOST = 4
 """Doubts that are explained at once; the gravest come first."""
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+CONTRADICTED = "clock-contradiction"
 BOUND = "clocks-assumed-equal"
 """Told as what the clocks leave open, where they leave as much as the latency itself."""
 
@@ -21,8 +20,7 @@ def doubt_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     """Give what invalidates figures; notes by name, and in full if all is asked for."""
     errors, warnings, notes = (_entries(document, severity) for severity in STYLES)
     clocks = [Entry("clocks", [text], "yellow") for text in _open_clocks(document, latencies)]
-    checks = [Entry("check", [text], "yellow") for text in _checks(document)]
-    every = [*errors, *clocks, *checks, *warnings]
+    every = [*errors, *clocks, *warnings]
     title = "Before you rely on these figures"
     yield Entries(every[:MOST], "behind", title, only="brief")
     yield from _by_name("Further", every[MOST:], "yellow")
@@ -64,39 +62,44 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
         scale = latencies.scale
         widths = sorted({scale.text(line.clock_ns) for line in bound}, key=_number)
         ends = f"± {widths[0]}" + (f" to {widths[-1]}" if len(widths) > 1 else "")
-        n = len({line.ends for line in bound})
-        which = "1 segment" if n == 1 else f"{n} segments"
-        fits = any(row["code"] == BOUND for row in document["warnings"])
-        hint = "Equal clocks would fit these packets. " if fits else ""
+        n, n_all = len({line.ends for line in bound}), len({line.ends for line in neighbours})
+        which = f"at {n} of {n_all} segments" if n < n_all else "at every segment"
         yield (
-            f"not related closely enough: {ends} {scale.unit} on {which}, as much as the latency "
-            f"itself, so one-way figures there are only upper bounds (≤). {hint}Do: --same-clock "
-            "all (or A,B) if one host, card or PTP domain timestamped these captures; or "
-            "--clock-accuracy POINT=100ns"
+            f"not related closely enough {which}: {ends} {scale.unit}, as much as the latency "
+            f"there, so one-way figures are only upper bounds (≤). {_of_equal(document, bound)} if "
+            "one host or capture card timestamped these captures; or --clock-accuracy A=100ns "
+            "--clock-accuracy B=100ns"
         )
     unknown = [line for line in neighbours if line.n and line.figures["mean"] is None]
     if unknown:
         names = [*dict.fromkeys(" → ".join(line.ends) for line in unknown)]
         more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+        is_refuted = any(row["code"] == CONTRADICTED for row in document["warnings"])
+        remedy = "" if is_refuted else " Do: capture both directions there, or --same-clock A,B"
         yield (
             f"cannot be related, so no one-way latency at {', '.join(names[:FEW])}{more}. Delay "
-            "variation (PDV) holds. Do: capture both directions there, or --same-clock A,B"
+            f"variation (PDV) holds.{remedy}"
         )
+
+
+def _of_equal(document: Row, bound: Sequence[LatencyLine]) -> str:
+    """Say where equal clocks are possible, which packets never prove, and what may be declared."""
+    clocks = {row["point"]: row for row in document["clocks"]}
+    apart: dict[tuple[str, str], float] = {}
+    for line in bound:
+        near, far = (clocks[name]["offset_ns"] for name in line.ends)
+        if near is not None and far is not None and abs(far - near) > (line.clock_ns or 0.0):
+            apart[line.ends] = abs(far - near)
+    if not apart:
+        possible = "No packet contradicts equal clocks, but none proves them."
+        return f"{possible} Do: --same-clock all (or A,B)"
+    names = [f"{near} – {far} ({format_ns(by_ns)})" for (near, far), by_ns in apart.items()]
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return f"The clocks differ at {', '.join(names[:FEW])}{more}. Do: --same-clock A,B elsewhere"
 
 
 def _number(text: str) -> float:
     return float(text.replace(",", ""))
-
-
-def _checks(document: Row) -> Iterator[str]:
-    """Give what does not add up; what does says nothing."""
-    for row in unsure_edges(document)[:FEW]:
-        agree = format_frac(row["n_agreeing"] / row["n"])
-        yield (
-            f"the order {edge_name(row)} is doubtful: only {agree} of {row['n']} direction "
-            "changes agree; if it is wrong, near and far are exchanged. Do: --path A,B,C"
-        )
-    yield from failed_checks(document)
 
 
 def _groups(rows: Sequence[Row], severity: str) -> list[list[Row]]:

@@ -8,6 +8,7 @@ from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_frac, format_in, unit_for
 
 TEXTS = ("near", "far", "direction", "class", "key")
+INTERVAL = "±: half of the 95 % interval of the mean"
 DURATIONS = {
     "min_ns": "min",
     "mean_ns": "mean",

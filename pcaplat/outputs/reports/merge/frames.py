@@ -20,6 +20,9 @@ MUCH_FRAC = 0.01
 MOST_FALSE_FRAC = 0.1
 """What is only known to be below this is not known."""
 
+LEAST_FALSE_FRAC = 1e-8
+"""Nobody cares how much less it is."""
+
 FEW = 3
 
 LEFT_OUT = ("unmatched", "ambiguous", "undecoded")
@@ -92,8 +95,10 @@ def false_matches(frac: float | None, upper_frac: float | None) -> str:
     """How many pairs are false; of none that was found, how many there are at most.
 
     Example:
-        >>> false_matches(2e-4, 5e-4), false_matches(0.0, 0.01), false_matches(0.0, 1e-10)
-        ('; false matches: 0.02 %', '; false matches: below 1 %', '; false matches: < 0.000001 %')
+        >>> false_matches(2e-4, 5e-4), false_matches(0.0, 0.01)
+        ('; false matches: 0.02 %', '; false matches: below 1 %')
+        >>> false_matches(0.0, 0.0)
+        '; false matches: below 0.000001 %'
         >>> false_matches(0.0, 1.0)
         '; false matches: too few pairs for an estimate'
     """
@@ -101,5 +106,6 @@ def false_matches(frac: float | None, upper_frac: float | None) -> str:
         return ""
     if not frac and upper_frac >= MOST_FALSE_FRAC:
         return "; false matches: too few pairs for an estimate"
-    share = format_frac(frac or upper_frac)
-    return f"; false matches: {share if frac or '<' in share else f'below {share}'}"
+    if frac:
+        return f"; false matches: {format_frac(frac)}"
+    return f"; false matches: below {format_frac(max(upper_frac, LEAST_FALSE_FRAC))}"

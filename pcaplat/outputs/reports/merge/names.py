@@ -7,6 +7,7 @@ from typing import Any
 
 from pcaplat.outputs.report import Paragraph, Section
 
+FEW = 4
 LONG = 16
 """Names that are no longer are left as they are."""
 PART = re.compile(r"[^-_./]+|[-_./]")
@@ -62,6 +63,8 @@ def with_names(document: Mapping[str, Any], short: Mapping[str, str]) -> dict[st
 def name_sections(short: Mapping[str, str]) -> Iterator[Section]:
     """Say how names were cut; options take them whole."""
     if short:
-        full, cut = next(iter(short.items()))
-        text = f"Point names are shortened (options need the whole ones): {cut} is {full}"
+        told = [f"{cut} is {full}" for full, cut in sorted(short.items())]
+        more = f" and {len(told) - FEW} more" if len(told) > FEW else ""
+        names = f"{', '.join(told[:FEW])}{more}"
+        text = f"Point names are shortened (options need the whole ones): {names}"
         yield Paragraph(text, style="dim", only="screen")

@@ -13,8 +13,6 @@ from pcaplat.units import format_count, format_frac
 
 FEW = 3
 UNKNOWN_LATENCY = "?"
-SURE_FRAC = 0.9
-"""Where fewer direction changes agree, the order is worth a second look."""
 Labels = Mapping[tuple[str, str], Sequence[str]]
 """Of a link: what stands there and back, or of both ways together."""
 
@@ -80,7 +78,10 @@ def draw_path(document: Row, latencies: LatencyView, width: int) -> list[str]:
     labels = labels_of(edges, latencies)
     if edges == list(pairwise(document["path"])):
         return _draw_chain(document["path"], labels, width)
-    return [*_draw_tree(document["path"], edges, labels)]
+    compact = [*_draw_tree(document["path"], edges, labels, is_compact=True)]
+    if max(map(n_cells, compact), default=0) <= width:
+        return compact
+    return [*_draw_tree(document["path"], edges, labels, is_compact=False)]
 
 
 def _draw_chain(chain: Sequence[str], labels: Labels, width: int) -> list[str]:
@@ -112,9 +113,9 @@ def _arrows(link: Sequence[str]) -> tuple[str, str]:
 
 
 def _draw_tree(
-    path: Sequence[str], edges: Sequence[tuple[str, str]], labels: Labels
+    path: Sequence[str], edges: Sequence[tuple[str, str]], labels: Labels, *, is_compact: bool
 ) -> Iterator[str]:
-    """Draw every link once, below the point that it begins at."""
+    """Draw every link once, below the point that it begins at, or behind it where it is compact."""
     beyond: dict[str, list[str]] = {}
     for near, far in edges:
         beyond.setdefault(near, []).append(far)
@@ -122,14 +123,24 @@ def _draw_tree(
     drawn: set[str] = set()
     for root in path:
         if root in beyond and root not in behind:
-            yield from _draw_branch(root, "", "", Branches(beyond, labels, drawn))
+            yield from _draw_branch(
+                root, "", "", Branches(beyond, labels, drawn, is_compact=is_compact)
+            )
 
 
 class Branches:
     """What is drawn of a tree: who comes behind whom, and who was drawn already."""
 
-    def __init__(self, beyond: Mapping[str, list[str]], labels: Labels, drawn: set[str]) -> None:
+    def __init__(
+        self,
+        beyond: Mapping[str, list[str]],
+        labels: Labels,
+        drawn: set[str],
+        *,
+        is_compact: bool,
+    ) -> None:
         self.beyond, self.labels, self._drawn = beyond, labels, drawn
+        self.is_compact = is_compact
 
     def children(self, point: str) -> list[str]:
         """Give the points behind this one the first time, and none later."""
@@ -137,6 +148,10 @@ class Branches:
             return []
         self._drawn.add(point)
         return self.beyond.get(point, [])
+
+    def goes_on(self, children: Sequence[str]) -> bool:
+        """Whether what comes next stands on the same line."""
+        return self.is_compact and len(children) == 1 and not self.was_drawn(children[0])
 
     def was_drawn(self, point: str) -> bool:
         """Whether there are points behind it that are drawn elsewhere."""
@@ -147,13 +162,16 @@ def _draw_branch(point: str, first: str, rest: str, branches: Branches) -> Itera
     """Draw a point behind `first`, and what is behind it behind `rest`."""
     line, children = first + printable(point), [point]
     if branches.was_drawn(point):
-        yield f"{line} …"
+        yield f"{line} (as above)"
         return
-    while len(children := branches.children(point)) == 1 and not branches.was_drawn(children[0]):
+    while branches.goes_on(children := branches.children(point)):
         [child] = children
         line += f" {_link(branches.labels[point, child])} {printable(child)}"
         point = child
     yield line
+    # branches hang below the name of the point that they leave, not below where its line begins
+    if branches.is_compact:
+        rest += " " * max(n_cells(line) - n_cells(rest) - n_cells(printable(point)) - len("  "), 0)
     for index, child in enumerate(children):
         is_last = index == len(children) - 1
         link = _link(branches.labels[point, child])
@@ -184,12 +202,6 @@ def line_of_order(document: Row) -> str | None:
     return f"Order by {'; '.join(parts)}"
 
 
-def unsure_edges(document: Row) -> list[Row]:
-    """Give the links whose order many direction changes contradict."""
-    rows = document.get("path_evidence", ()) if document["path_inferred"] else ()
-    return [row for row in rows if row["n"] and row["n_agreeing"] < SURE_FRAC * row["n"]]
-
-
 def _parts(rests_on: str, rows: list[Row], *, is_all: bool) -> str:
     counted = [row for row in rows if row["n"]]
     if counted:
@@ -198,13 +210,13 @@ def _parts(rests_on: str, rows: list[Row], *, is_all: bool) -> str:
         if least["n_agreeing"] == least["n"]:
             return f"{rests_on}: {n} or more of each segment, and all agree"
         agree = format_frac(least["n_agreeing"] / least["n"])
-        return f"{rests_on}; least sure of {edge_name(least)}: {agree} of {n} agree"
+        return f"{rests_on}; least sure of {_edge_name(least)}: {agree} of {n} agree"
     if is_all:
         return rests_on
     more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
-    return f"{rests_on}: {', '.join(map(edge_name, rows[:FEW]))}{more}"
+    return f"{rests_on}: {', '.join(map(_edge_name, rows[:FEW]))}{more}"
 
 
-def edge_name(row: Row) -> str:
+def _edge_name(row: Row) -> str:
     """Name a link."""
     return f"{row['near']} → {row['far']}"

@@ -4,7 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Medium, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import counts, durations, every_figure, figure_fields
+from pcaplat.outputs.reports.merge.figures import (
+    INTERVAL,
+    counts,
+    durations,
+    every_figure,
+    figure_fields,
+)
 from pcaplat.run.answer.view import ARROWS, HALF, UNKNOWN, LatencyLine, LatencyView, half, kind_line
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_in, unit_for
@@ -67,6 +73,17 @@ def _kinds(document: Row, latencies: LatencyView) -> Iterator[Section]:
             kinds = Field("kind", [line.row["kind"] for line in these], is_left=True)
             title = f"Round trips{of} by kind of transaction, {latencies.scale.unit}"
             yield Grid(title, _fields(these, latencies.scale, kinds), only=cast("Medium", only))
+            yield Paragraph(_legend(only), is_indented=True, style="dim", only=cast("Medium", only))
+
+
+def _legend(only: str) -> str:
+    """Say what the columns of kinds mean, and where there is more of them."""
+    told = f"{INTERVAL}, ± p50 of the median. {UNKNOWN}: too few independent transactions"
+    return (
+        f"{told}. Other packets than above, hence other figures; all kinds: --requests"
+        if (only == "screen")
+        else told
+    )
 
 
 def _transactions(document: Row) -> Iterator[Section]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import every_figure, figure_fields
+from pcaplat.outputs.reports.merge.figures import INTERVAL, every_figure, figure_fields
 from pcaplat.run.answer.view import BOTH_WAYS, HALF, LEAST_N, UNKNOWN, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_frac
@@ -41,8 +41,8 @@ def _fields(lines: Sequence[LatencyLine], scale: Scale) -> list[Field]:
         Field("n", [format_count(line.n) for line in lines]),
         Field("lost", [_lost(line) for line in lines]),
         *optional("lost bytes", _lost_bytes(lines), UNKNOWN, 1),
-        *optional("dup", _counts(lines, "n_duplicated"), "0", 4),
-        *optional("reord", _counts(lines, "n_reordered"), "0", 4),
+        *optional("dup", _counts(lines, "n_duplicated"), "0", 1),
+        *optional("reord", _counts(lines, "n_reordered"), "0", 1),
         *figure_fields(_headings(lines), lines, scale),
         *(optional("± clock", clocks, "", 1) if any(line.clock_ns for line in lines) else []),
         *optional("PDV p99", _variation(lines, scale), UNKNOWN, 2),
@@ -104,10 +104,15 @@ def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
     elif any(line.clock_ns for line in ways):
         told.append("± clock: clock uncertainty; it shifts a whole row, → and ← in opposite ways")
     if both:
-        told.append("⇄: both directions together, which needs no common clock")
+        told.append(
+            "⇄: both directions together, which needs no common clock; n counts pairs of a packet "
+            "and its answer, and a packet may be in several"
+        )
     if any(line.variation_ns is not None and not line.is_known for line in ways):
         told.append("PDV: packet delay variation above the minimum (RFC 5481)")
     if any(line.figures["mean"] is not None and line.n < LEAST_N["p99"] for line in lines):
         told.append(f"{UNKNOWN}: too few packets for this quantile")
+    if any(line.half_ns is not None for line in lines):
+        told.append(INTERVAL)
     if told:
         yield Paragraph(". ".join(told), is_indented=True, style="dim", only="screen")

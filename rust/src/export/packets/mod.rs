@@ -9,11 +9,10 @@ use crate::base::error::{Error, Result};
 use crate::base::panics::contained;
 use crate::base::piecewise::PiecewiseLinear;
 use crate::file::{Capture, Damage, Frame};
-use crate::identity::recognise;
 use crate::location::{PointTree, part_of};
 use crate::matching::Status;
 use crate::matching::outcome::Outcomes;
-use crate::reading::{History, Progress, ReadOutcome, Reading};
+use crate::reading::{Asked, History, Progress, ReadOutcome, Reading};
 use crate::traffic::{Counted, CountedFrame, HeaderBytes, Traffic, TrafficPlan};
 use crate::wire::{Packet, layer_path};
 use arrow_array::RecordBatch;
@@ -152,7 +151,8 @@ impl RowMaker {
         columns: &mut Columns,
     ) -> bool {
         self.n_seen += 1;
-        let (seen, whole) = reading.see_by(recognise, frame, &mut self.history, &mut self.packet);
+        let (seen, whole) =
+            reading.see_by(Asked::Packet, frame, &mut self.history, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
             return false;

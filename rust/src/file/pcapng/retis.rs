@@ -3,32 +3,22 @@
 //! Spec: retis.readthedocs.io, "Pcap-ng custom blocks and options", "Skb tracking event". `retis pcap` writes
 //! the event that a packet is of as JSON into a custom option.
 
-use crate::base::hash::fold;
+use crate::file::json::Json;
 use crate::file::order::Order;
+use crate::file::retis_events;
 
 /// A custom option with text (draft-ietf-opsawg-pcapng §3.5.1).
 pub(super) const CUSTOM_TEXT: u16 = 2988;
 /// Retis' private enterprise number there.
 const RETIS: u32 = 70_000;
-const TRACKING: &str = "\"skb-tracking\"";
 
-/// The number of the socket buffer that an option's event is about: where it was allocated, and when.
+/// See [`retis_events::packet_id`].
 pub(super) fn packet_id(order: Order, value: &[u8]) -> Option<u64> {
     if order.u32_at(value, 0) != Some(RETIS) {
         return None;
     }
     let event = std::str::from_utf8(value.get(4..)?).ok()?;
-    let (_, tracking) = event.split_once(TRACKING)?;
-    let (tracking, _) = tracking.split_once('}')?;
-    let head = number_of(tracking, "\"orig_head\"")?;
-    Some(fold(head, number_of(tracking, "\"timestamp\"")?))
-}
-
-fn number_of(text: &str, name: &str) -> Option<u64> {
-    let (_, value) = text.split_once(name)?;
-    let value = value.trim_start().strip_prefix(':')?.trim_start();
-    let end = value.find(|digit: char| !digit.is_ascii_digit());
-    value.get(..end.unwrap_or(value.len()))?.parse().ok()
+    retis_events::packet_id(Json::new(event))
 }
 
 #[cfg(test)]

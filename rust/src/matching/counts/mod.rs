@@ -21,11 +21,11 @@ use crate::matching::counts::min_delay::LeastDelays;
 use crate::matching::counts::openings::Openings;
 use crate::matching::counts::segment_rows::{SegmentRow, SegmentRows};
 use crate::matching::counts::segment_way::SegmentWays;
-use crate::matching::counts::steps::{missing_branches, steps};
+use crate::matching::counts::steps::{TreeEnds, steps};
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::evidence::By;
-use crate::matching::late::{Leftover, Leftovers};
+use crate::matching::late::Leftover;
 use crate::matching::loss::{End, Losses};
 use crate::matching::observation::Observation;
 use crate::matching::resolve::copies::Folded;
@@ -197,26 +197,21 @@ impl Tally {
                 })
     }
 
-    /// Leaves the branches that a packet did not take though those before it do, and says whether it is
-    /// one that has several receivers.
-    pub(crate) fn note_branches(
+    /// What of its tree a packet with several receivers was not seen on; `None` of other packets.
+    pub(crate) fn tree_ends(
         &self,
         observations: &[Observation],
         direction: Direction,
-        leftovers: &mut Leftovers,
-    ) -> bool {
+    ) -> Option<TreeEnds> {
         // on most paths no packet has several receivers
-        let branches = Some(&self.plan.branches).filter(|all| !all.is_empty());
-        let tree = branches
-            .zip(observations.first())
-            .and_then(|(all, one)| all.get(&one.pair));
-        let Some(tree) = tree else { return false };
+        let branches = Some(&self.plan.branches).filter(|all| !all.is_empty())?;
+        let first = observations.first()?;
         let along = self.topology.along(direction);
-        for (n_seen, down) in missing_branches(along, tree, observations) {
-            let seen = observations.get(..n_seen).unwrap_or(observations);
-            leftovers.take_branch(seen, direction, down);
-        }
-        true
+        Some(TreeEnds::of(
+            along,
+            branches.get(&first.pair)?,
+            observations,
+        ))
     }
 
     /// Notes a packet that arrived before it left.

@@ -22,9 +22,27 @@ pub(crate) fn steps<'a>(
     })
 }
 
-/// Branches of the tree that a packet with several receivers did not take, though those before it go
-/// there as a rule: how many of its observations there are up to the branch, and where it leads.
-pub(crate) fn missing_branches(
+/// Where a packet with several receivers was not seen, of the points that those before it came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct TreeEnds {
+    /// It was first seen behind a branch: what came before may be another part.
+    pub(crate) is_behind: bool,
+    /// Branches that it did not take: how many of its observations there are up to the branch, and where
+    /// that leads.
+    pub(crate) missing: Vec<(usize, u16)>,
+}
+
+impl TreeEnds {
+    pub(crate) fn of(along: &Along, tree: &[(u16, u16)], observations: &[Observation]) -> Self {
+        let first = observations.first().map(|one| one.point);
+        Self {
+            is_behind: tree.iter().any(|(_, down)| Some(*down) == first),
+            missing: missing_branches(along, tree, observations),
+        }
+    }
+}
+
+fn missing_branches(
     along: &Along,
     tree: &[(u16, u16)],
     observations: &[Observation],

@@ -183,7 +183,8 @@ impl DecoySample {
     }
 
     /// Matches them again, and says what was found.
-    pub(crate) fn settle(self, plan: &Plan, resolver: &mut Resolver) -> DecoyCounts {
+    pub(crate) fn settle(mut self, plan: &Plan, resolver: &mut Resolver) -> DecoyCounts {
+        self.sample.put_in_order();
         let seen = self.kept.values().flat_map(EqualPackets::seen);
         let missing = Missing::of(plan, &self.sample, seen);
         let mut found = DecoyCounts {

@@ -5,7 +5,6 @@ use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Packets of the sample.
 const MOST_PACKETS: usize = 1 << 14;
@@ -49,35 +48,63 @@ impl SeenBy {
 }
 
 /// Packets that are the same ones in every run: those whose first frame has the least hash.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct SeenSample(BTreeMap<u64, SeenBy>);
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SeenSample {
+    /// Twice as many before those with the greatest hashes go; ascending once all are there.
+    ranked: Vec<(u64, SeenBy)>,
+    /// No packet of a greater hash is one of them.
+    most: u64,
+}
+
+impl Default for SeenSample {
+    fn default() -> Self {
+        Self {
+            ranked: Vec::new(),
+            most: u64::MAX,
+        }
+    }
+}
 
 impl SeenSample {
     /// Takes a packet, if it is one of them; `seen` says what is to be known of it.
     #[inline]
     pub(crate) fn take(&mut self, first: &Observation, seen: impl FnOnce() -> Option<SeenBy>) {
         let rank = mixed(first.frame.packed().unsigned_abs());
-        if self.0.len() < MOST_PACKETS
-            || self
-                .0
-                .last_key_value()
-                .is_some_and(|(last, _)| rank < *last)
-        {
-            self.0.extend(seen().map(|seen| (rank, seen)));
-            self.trim();
+        if rank > self.most {
+            return;
+        }
+        self.ranked.extend(seen().map(|seen| (rank, seen)));
+        if self.ranked.len() >= 2 * MOST_PACKETS {
+            self.thin();
         }
     }
 
-    fn trim(&mut self) {
-        while self.0.len() > MOST_PACKETS {
-            self.0.pop_last();
+    /// Leaves those with the least hashes, in any order.
+    #[cold]
+    fn thin(&mut self) {
+        if self.ranked.len() > MOST_PACKETS {
+            let (_, last, _) = self
+                .ranked
+                .select_nth_unstable_by_key(MOST_PACKETS - 1, |(rank, _)| *rank);
+            self.most = last.0;
+            self.ranked.truncate(MOST_PACKETS);
         }
     }
 
     /// Adds those of another partition.
     pub(crate) fn join(&mut self, other: Self) {
-        self.0.extend(other.0);
-        self.trim();
+        self.ranked.extend(other.ranked);
+        self.thin();
+    }
+
+    /// Once all are there, in the order of their hashes.
+    pub(crate) fn put_in_order(&mut self) {
+        self.thin();
+        self.ranked.sort_unstable_by_key(|(rank, _)| *rank);
+    }
+
+    fn seen(&self) -> impl Iterator<Item = &SeenBy> {
+        self.ranked.iter().map(|(_, seen)| seen)
     }
 }
 
@@ -95,7 +122,7 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// By a sample, and other packets of flows that are asked for.
+    /// By a sample in order, and other packets of flows that are asked for.
     pub(crate) fn of<'a>(
         plan: &Plan,
         sample: &'a SeenSample,
@@ -107,11 +134,11 @@ impl Missing {
             patterns: [Vec::new(), Vec::new()],
             halves: [Direction::Forward, Direction::Reverse].map(|way| halves(plan, way)),
         };
-        for seen in sample.0.values().chain(others) {
+        for seen in sample.seen().chain(others) {
             let reach = missing.reach.entry(seen.way).or_insert(seen.ends);
             *reach = (reach.0.min(seen.ends.0), reach.1.max(seen.ends.1));
         }
-        for seen in sample.0.values() {
+        for seen in sample.seen() {
             missing.count(seen);
         }
         missing
@@ -169,4 +196,48 @@ fn halves(plan: &Plan, direction: Direction) -> Vec<u128> {
 /// A bit per point; paths of more than 128 points share bits.
 fn mask(points: impl Iterator<Item = u16>) -> u128 {
     points.fold(0, |all, point| all | 1 << (point % 128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::observation::FrameId;
+    use crate::matching::testing::observation;
+
+    fn seen(way: u64) -> SeenBy {
+        SeenBy {
+            way,
+            direction: Direction::Forward,
+            ends: (0, 1),
+            is_linked: true,
+            missed: 0,
+        }
+    }
+
+    #[test]
+    fn the_least_hashes_are_the_sample_however_packets_are_shared_out() {
+        let frames: Vec<u64> = (1..=5 * MOST_PACKETS as u64).collect();
+        let rank = |number: &u64| {
+            let frame = FrameId::new(0, *number);
+            mixed(frame.packed().unsigned_abs())
+        };
+        let mut expected = frames.clone();
+        expected.sort_by_key(rank);
+        expected.truncate(MOST_PACKETS);
+        for n_parts in [1, 3] {
+            let mut parts: Vec<SeenSample> = (0..n_parts).map(|_| SeenSample::default()).collect();
+            for (at, number) in frames.iter().enumerate() {
+                let mut first = observation(1, 0, 0);
+                first.frame = FrameId::new(0, *number);
+                parts[at % n_parts].take(&first, || Some(seen(*number)));
+                assert!(parts[at % n_parts].ranked.len() < 2 * MOST_PACKETS);
+            }
+            let mut all = SeenSample::default();
+            for part in parts {
+                all.join(part);
+            }
+            all.put_in_order();
+            assert!(all.seen().map(|one| one.way).eq(expected.iter().copied()));
+        }
+    }
 }

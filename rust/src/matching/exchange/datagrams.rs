@@ -3,6 +3,7 @@
 
 use crate::base::hash::fold;
 use crate::base::hashed::HashedMap;
+use crate::identity::opener::{Opener, Presumed};
 use crate::matching::exchange::round_trips::{Counter, ExchangeKind};
 use crate::matching::exchange::timed_message::TimedMessage;
 use crate::matching::observation::Observation;
@@ -24,21 +25,33 @@ const SPAN_BITS: u32 = 26;
 pub(crate) struct DatagramExchanges {
     one_in: u32,
     waiting: Vec<WaitingDatagram>,
+    /// Who asks, of flows whose ports do not tell.
+    openers: HashedMap<Opener>,
     flows: HashedMap<DatagramFlow>,
     full_at: usize,
     many_at: usize,
 }
 
+/// When a datagram was sent, reference time, for how long its captures had run before, and whether it
+/// may be another one.
+pub(crate) struct Sent {
+    pub(crate) at_ns: i64,
+    pub(crate) quiet_ns: i64,
+    pub(crate) is_ambiguous: bool,
+}
+
 struct WaitingDatagram {
     flow: u64,
+    /// What its ports say.
+    client: Option<bool>,
     half: Rc<TimedMessage>,
     is_ambiguous: bool,
 }
 
 /// The last two runs of a flow, each of one direction.
 struct DatagramFlow {
-    /// Who spoke first, as far as is known, asks.
-    asker: Direction,
+    /// Which side asks.
+    client: Option<Presumed>,
     span: i64,
     before: Option<Run>,
     last: Run,
@@ -56,26 +69,34 @@ impl DatagramExchanges {
         Self {
             one_in: one_in.max(1),
             waiting: Vec::new(),
+            openers: HashedMap::default(),
             flows: HashedMap::default(),
             full_at: BATCH,
             many_at: FEW_FLOWS,
         }
     }
 
-    /// Takes a datagram, which was sent at `at_ns`, reference time.
+    /// Takes a datagram.
     pub(crate) fn push(
         &mut self,
         nearest: &Observation,
-        at_ns: i64,
+        direction: Direction,
+        sent: &Sent,
         half: impl FnOnce() -> Option<Rc<TimedMessage>>,
-        is_ambiguous: bool,
     ) {
-        let chosen = fold(0, span(at_ns).cast_unsigned());
+        let (side, role) = (direction.is_reverse(), nearest.message.sender);
+        let client = role.client(side);
+        if client.is_none() {
+            let opener = self.openers.entry(nearest.flow).or_default();
+            opener.speak(side, sent.at_ns, sent.quiet_ns, role);
+        }
+        let chosen = fold(0, span(sent.at_ns).cast_unsigned());
         if self.one_in == 1 || (chosen >> 20).is_multiple_of(u64::from(self.one_in)) {
             self.waiting.extend(half().map(|half| WaitingDatagram {
                 flow: nearest.flow,
+                client,
                 half,
-                is_ambiguous,
+                is_ambiguous: sent.is_ambiguous,
             }));
         }
     }
@@ -92,15 +113,22 @@ impl DatagramExchanges {
             .waiting
             .partition_point(|one| is_full || one.half.aligned_ns <= until_ns);
         for one in self.waiting.drain(..settled) {
-            take(&mut self.flows, one, self.one_in > 1, counter);
+            let opener = self.openers.get(&one.flow);
+            let told = one.client.map(|side| Presumed {
+                side,
+                is_told: true,
+            });
+            let client = told.or_else(|| opener?.presumed());
+            take(&mut self.flows, one, client, self.one_in > 1, counter);
         }
         self.full_at = BATCH.max(2 * self.waiting.len());
         if is_end {
             for (_, mut flow) in self.flows.drain() {
                 flow.close(counter);
             }
-        } else if self.flows.len() > self.many_at {
+        } else if self.flows.len() + self.openers.len() > self.many_at {
             let since_ns = until_ns.saturating_sub(MOST_APART_NS);
+            self.openers.retain(|_, one| one.last_ns() >= since_ns);
             self.flows.retain(|_, flow| {
                 let is_alive = flow.last.at_ns >= since_ns;
                 if !is_alive {
@@ -108,7 +136,7 @@ impl DatagramExchanges {
                 }
                 is_alive
             });
-            self.many_at = FEW_FLOWS.max(2 * self.flows.len());
+            self.many_at = FEW_FLOWS.max(2 * (self.flows.len() + self.openers.len()));
         }
     }
 }
@@ -116,6 +144,7 @@ impl DatagramExchanges {
 fn take(
     flows: &mut HashedMap<DatagramFlow>,
     one: WaitingDatagram,
+    client: Option<Presumed>,
     is_chosen: bool,
     counter: &mut Counter,
 ) {
@@ -133,7 +162,7 @@ fn take(
             ..run
         };
         let flow = DatagramFlow {
-            asker: direction,
+            client,
             span,
             before: None,
             last: first,
@@ -141,6 +170,7 @@ fn take(
         flows.insert(one.flow, flow);
         return;
     };
+    flow.client = client;
     if is_chosen && flow.span != span {
         (flow.span, flow.before) = (span, None);
         flow.last = Run { only: None, ..run };
@@ -159,7 +189,10 @@ fn span(at_ns: i64) -> i64 {
 impl DatagramFlow {
     /// Counts the last two runs, if they are request and response.
     fn close(&mut self, counter: &mut Counter) {
-        if self.last.direction == self.asker {
+        let Some(client) = self.client else {
+            return;
+        };
+        if client.side == self.last.direction.is_reverse() {
             return;
         }
         let Some(before) = self.before.take() else {
@@ -169,7 +202,7 @@ impl DatagramFlow {
             (Some(request), Some(response)) if request.nearest() == response.nearest() => {
                 let apart_ns = response.aligned_ns.saturating_sub(request.aligned_ns);
                 if apart_ns <= MOST_APART_NS {
-                    counter.count(ExchangeKind::Datagrams, request, response);
+                    counter.count(ExchangeKind::Datagrams, request, response, client.is_told);
                 }
             }
             _ => counter.leave_out(ExchangeKind::Datagrams),

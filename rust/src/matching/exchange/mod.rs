@@ -14,10 +14,11 @@ use crate::base::error::Result;
 use crate::base::hash::{fold, two};
 use crate::base::hashed::HashedMap;
 use crate::identity::message::MessageKind;
-use crate::matching::exchange::datagrams::DatagramExchanges;
+use crate::identity::opener::Opener;
+use crate::matching::exchange::datagrams::{DatagramExchanges, Sent};
 use crate::matching::exchange::round_trips::{Counter, ExchangeKind, Shares};
 use crate::matching::exchange::tcp_timestamps::Timestamps;
-use crate::matching::exchange::timed_message::{TimedMessage, Trajectory, reference_ns};
+use crate::matching::exchange::timed_message::{TimedMessage, Trajectory, quiet_ns, reference_ns};
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
@@ -33,21 +34,13 @@ const FEW_OPEN: usize = 1 << 14;
 pub(crate) struct Trips {
     plan: Arc<Plan>,
     open: HashedMap<OpenRequest>,
-    /// Who asks: by flow.
-    askers: HashedMap<Asker>,
+    /// Who asks: by TCP connection.
+    openers: HashedMap<Opener>,
     turns: DatagramExchanges,
     timestamps: Timestamps,
     counter: Counter,
     /// Look for transactions to close when there are so many.
     many_at: usize,
-}
-
-/// The end of a TCP connection that opened it, else the one that was first to send data.
-struct Asker {
-    direction: Direction,
-    has_opened: bool,
-    since_ns: i64,
-    last_ns: i64,
 }
 
 /// A request that may be answered, or an answer that came to be known first.
@@ -67,7 +60,7 @@ impl Trips {
         Ok(Self {
             plan: Arc::clone(plan),
             open: HashedMap::default(),
-            askers: HashedMap::default(),
+            openers: HashedMap::default(),
             turns: DatagramExchanges::new(plan.paired_one_in),
             timestamps: Timestamps::new(plan),
             counter: Counter::new(Arc::clone(plan), directory, partition)?,
@@ -100,22 +93,26 @@ impl Trips {
                 self.answer(nearest, message.number, packet);
             }
             MessageKind::Datagram => {
-                let at_ns = reference_ns(&self.plan, nearest);
+                let sent = Sent {
+                    at_ns: reference_ns(&self.plan, nearest),
+                    quiet_ns: quiet_ns(&self.plan, observations),
+                    is_ambiguous,
+                };
                 let half = || packet.half(&self.plan);
-                self.turns.push(nearest, at_ns, half, is_ambiguous);
+                self.turns.push(nearest, direction, &sent, half);
             }
         }
     }
 
     fn segment(&mut self, nearest: &Observation, packet: &mut Trajectory<'_>) {
         self.timestamps.note(nearest, packet, &mut self.counter);
+        self.note_opener(nearest, packet);
         let asks = match nearest.message.kind {
             MessageKind::Syn => true,
             MessageKind::Ack => nearest.range.has_bytes(),
             _ => false,
         };
         if asks && let Some(end) = nearest.range.end() {
-            self.note_asker(nearest, packet.direction);
             self.ask(nearest, end, packet);
         }
         if nearest.message.kind != MessageKind::Syn {
@@ -125,24 +122,21 @@ impl Trips {
 
     /// A connection's requests come from the end that opened it.
     #[inline]
-    fn note_asker(&mut self, nearest: &Observation, direction: Direction) {
+    fn note_opener(&mut self, nearest: &Observation, packet: &Trajectory<'_>) {
+        let side = packet.direction.is_reverse();
         let at_ns = nearest.aligned_ns;
-        let has_opened = nearest.message.kind == MessageKind::Syn;
-        let told = Asker {
-            direction,
-            has_opened,
-            since_ns: at_ns,
-            last_ns: at_ns,
-        };
-        let known = self.askers.entry(nearest.flow).or_insert(told);
-        known.last_ns = known.last_ns.max(at_ns);
-        if (has_opened, known.since_ns) > (known.has_opened, at_ns) {
-            *known = Asker {
-                direction,
-                has_opened,
-                since_ns: at_ns,
-                ..*known
-            };
+        let kind = nearest.message.kind;
+        if kind == MessageKind::Ack && !nearest.range.has_bytes() {
+            return;
+        }
+        let opener = self.openers.entry(nearest.flow).or_default();
+        match kind {
+            MessageKind::Syn => opener.open(side, at_ns),
+            MessageKind::SynAck => opener.open(!side, at_ns),
+            _ => {
+                let quiet_ns = quiet_ns(&self.plan, packet.observations);
+                opener.speak(side, at_ns, quiet_ns, nearest.message.sender);
+            }
         }
     }
 
@@ -202,7 +196,7 @@ impl Trips {
         let fresh = || OpenRequest::at(flow, at_ns);
         let open = self.open.entry(key).or_insert_with(fresh);
         if open.since_ns.abs_diff(at_ns) > MOST_APART_NS.unsigned_abs() {
-            std::mem::replace(open, fresh()).close(&self.askers, &mut self.counter);
+            std::mem::replace(open, fresh()).close(&self.openers, &mut self.counter);
         }
         open
     }
@@ -211,24 +205,24 @@ impl Trips {
     pub(crate) fn settle(&mut self, until_ns: i64) {
         self.turns.settle(until_ns, &mut self.counter);
         self.timestamps.settle(until_ns, &mut self.counter);
-        if self.open.len() + self.askers.len() < self.many_at {
+        if self.open.len() + self.openers.len() < self.many_at {
             return;
         }
         let since_ns = until_ns.saturating_sub(MOST_APART_NS);
-        let (askers, counter) = (&self.askers, &mut self.counter);
+        let (openers, counter) = (&self.openers, &mut self.counter);
         let over = self.open.extract_if(|_, one| one.since_ns < since_ns);
-        over.for_each(|(_, one)| one.close(askers, counter));
+        over.for_each(|(_, one)| one.close(openers, counter));
         // what is open still asks who did
         let since_ns = since_ns.saturating_sub(MOST_APART_NS);
-        self.askers.retain(|_, one| one.last_ns >= since_ns);
-        self.many_at = FEW_OPEN.max(2 * (self.open.len() + self.askers.len()));
+        self.openers.retain(|_, one| one.last_ns() >= since_ns);
+        self.many_at = FEW_OPEN.max(2 * (self.open.len() + self.openers.len()));
     }
 
     pub(crate) fn finish(mut self) -> Result<Shares> {
         self.turns.settle(i64::MAX, &mut self.counter);
         self.timestamps.settle(i64::MAX, &mut self.counter);
         for (_, one) in self.open {
-            one.close(&self.askers, &mut self.counter);
+            one.close(&self.openers, &mut self.counter);
         }
         self.counter.finish()
     }
@@ -246,13 +240,12 @@ impl OpenRequest {
         }
     }
 
-    fn close(self, askers: &HashedMap<Asker>, counter: &mut Counter) {
+    fn close(self, openers: &HashedMap<Opener>, counter: &mut Counter) {
         let (Some(request), Some(first)) = (self.request, self.first) else {
             return;
         };
-        let is_asked = askers
-            .get(&self.flow)
-            .is_none_or(|asker| asker.direction == request.direction);
+        let client = openers.get(&self.flow).and_then(Opener::presumed);
+        let is_asked = client.is_some_and(|one| one.side == request.direction.is_reverse());
         let heard = request.heard;
         let reply = self
             .reply
@@ -275,7 +268,8 @@ impl OpenRequest {
         if self.is_spoilt {
             counter.leave_out(kind);
         } else {
-            counter.count(kind, &request, &answer);
+            let is_told = kind != ExchangeKind::Turn || client.is_some_and(|one| one.is_told);
+            counter.count(kind, &request, &answer, is_told);
         }
     }
 }

@@ -123,12 +123,13 @@ impl Counter {
         }
     }
 
-    /// Counts a request and its response.
+    /// Counts a request and its response; what passed between them only if it is known which is which.
     pub(crate) fn count(
         &mut self,
         kind: ExchangeKind,
         request: &TimedMessage,
         response: &TimedMessage,
+        is_told: bool,
     ) {
         if request.took_ns(response).is_some_and(|ns| ns < 0) {
             return self.leave_out(kind);
@@ -139,6 +140,19 @@ impl Counter {
             (request, response)
         };
         let block = self.plan.blocks.block_of(to.aligned_ns);
+        self.count_shares(kind, (to, back), block);
+        if is_told {
+            self.count_seen(kind, request, response, block);
+        }
+    }
+
+    /// Counts what each segment added, there and back.
+    fn count_shares(
+        &mut self,
+        kind: ExchangeKind,
+        (to, back): (&TimedMessage, &TimedMessage),
+        block: usize,
+    ) {
         for (index, (near, far)) in self.plan.links.iter().enumerate() {
             let place = |point: u16| self.plan.place(to.direction, point);
             // a route may pass a segment against the path
@@ -161,7 +175,6 @@ impl Counter {
                 counted.add(block, there_ns.saturating_add(back_ns));
             }
         }
-        self.count_seen(kind, request, response, block);
     }
 
     /// The time from request to response as both ends of the path saw it, where both did.

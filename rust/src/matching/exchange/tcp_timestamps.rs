@@ -158,7 +158,7 @@ impl OpenValue {
         if self.is_spoilt {
             counter.leave_out(ExchangeKind::Timestamp);
         } else {
-            counter.count(ExchangeKind::Timestamp, &shown, &echo);
+            counter.count(ExchangeKind::Timestamp, &shown, &echo, true);
         }
     }
 }

@@ -49,6 +49,7 @@ fn segment(direction: Direction, at_ns: i64, seq: u32, n: u32, ack: u32) -> Vec<
 fn trips(one_in: u32) -> Trips {
     let plan = crate::plan::Plan {
         paired_one_in: one_in,
+        point_covers: vec![(-10_000_000_000, i64::MAX); usize::from(POINTS)],
         ..path(POINTS)
     };
     Trips::new(&Arc::new(plan), &std::env::temp_dir(), 0).unwrap()

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// A packet, sender to receiver.
 pub(crate) struct Trajectory<'a> {
-    observations: &'a [Observation],
+    pub(crate) observations: &'a [Observation],
     pub(crate) direction: Direction,
     /// It may be another packet.
     pub(crate) is_ambiguous: bool,
@@ -69,6 +69,17 @@ impl<'a> Trajectory<'a> {
 /// When an observation was, were its packet to go forward: requests and responses are compared by it.
 pub(crate) fn reference_ns(plan: &Plan, observation: &Observation) -> i64 {
     plan.aligned_ns(Direction::Forward, observation.point, observation.t_ns)
+}
+
+/// How long captures of points that saw a packet, or the time that was asked for, had run before it.
+pub(crate) fn quiet_ns(plan: &Plan, observations: &[Observation]) -> i64 {
+    let asked_ns = plan.range.0;
+    let each = observations.iter().filter_map(|one| {
+        let (begin_ns, _) = plan.point_covers.get(usize::from(one.point))?;
+        let begin_ns = asked_ns.max(*begin_ns);
+        Some(reference_ns(plan, one).saturating_sub(begin_ns))
+    });
+    each.max().unwrap_or(0)
 }
 
 /// One packet of a transaction, as far as it was seen.

@@ -9,7 +9,7 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, joints};
+use crate::matching::late::verdict::{Kinship, joints, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
@@ -98,7 +98,7 @@ impl LateJoin<'_> {
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            if let Some(kinship) = Kinship::of((plan, topology), same) {
+            for kinship in kinships((plan, topology), same) {
                 odds.ask(&kinship);
                 if let Kinship::Slow(parts) = &kinship {
                     order.add(parts);
@@ -131,7 +131,7 @@ impl LateJoin<'_> {
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            if let Some(kinship) = Kinship::of((plan, topology), same) {
+            for kinship in kinships((plan, topology), same) {
                 odds.note(&kinship);
             }
             Ok(())
@@ -141,12 +141,14 @@ impl LateJoin<'_> {
     /// Counts what is joined.
     fn count(&mut self, leftovers: &mut Leftovers, keep: Keep) -> Result<()> {
         leftovers.runs.read(&mut |same| {
-            match Kinship::of((self.plan, &self.topology), same) {
-                Some(Kinship::Slow(parts)) => self.count_slow(&parts, keep),
-                Some(Kinship::Reversed(parts)) => {
-                    self.found.n_false += self.odds.n_false(self.plan, &parts);
+            for kinship in kinships((self.plan, &self.topology), same) {
+                match kinship {
+                    Kinship::Slow(parts) => self.count_slow(&parts, keep),
+                    Kinship::Reversed(parts) => {
+                        self.found.n_false += self.odds.n_false(self.plan, &parts);
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
             Ok(())
         })
@@ -223,14 +225,18 @@ impl LateJoin<'_> {
 
     /// Counts parts that are taken for several packets and came within the waiting time: they may be one.
     fn count_doubted(&mut self, same: &SameKey<'_, N_VALUES>, waits: &WaitingTimes) {
-        let kinship = Kinship::of((self.plan, &self.topology), same);
-        let Some(Kinship::Slow(parts)) = kinship else {
-            return;
-        };
-        if self.odds.doubt(self.plan, &parts).is_some() {
-            return;
+        for kinship in kinships((self.plan, &self.topology), same) {
+            let Kinship::Slow(parts) = kinship else {
+                continue;
+            };
+            if self.odds.doubt(self.plan, &parts).is_none() {
+                self.count_may_be_one(&parts, waits);
+            }
         }
-        for (up, down) in joints(&parts) {
+    }
+
+    fn count_may_be_one(&mut self, parts: &[Leftover], waits: &WaitingTimes) {
+        for (up, down) in joints(parts) {
             let crossing = self.topology.between(up.point, down.point);
             let direction = parts
                 .first()
@@ -244,16 +250,26 @@ impl LateJoin<'_> {
 
     /// Leftovers of one packet ID as packets, each of one part or more.
     fn all_packets(&self, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
-        if let Some(Kinship::Slow(parts)) = Kinship::of((self.plan, &self.topology), same)
-            && self.odds.doubt(self.plan, &parts).is_some()
-        {
-            return in_time(self.plan, &parts)
-                .map(<[Leftover]>::to_vec)
-                .collect();
+        let at = (&**self.plan, &self.topology);
+        let mut found = Vec::new();
+        for parts in relatives(&self.topology, same) {
+            match Kinship::of(at, &parts, same.are_all) {
+                Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
+                    found.extend(in_time(self.plan, &slow).map(<[Leftover]>::to_vec));
+                }
+                _ => found.extend(parts.into_iter().map(|one| vec![one])),
+            }
         }
-        let parts = same.records.iter();
-        parts.map(|one| vec![Leftover::from_record(one)]).collect()
+        found
     }
+}
+
+/// What the leftovers of one packet ID are.
+fn kinships(at: (&Plan, &Topology), same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
+    let groups = relatives(at.1, same).into_iter();
+    groups
+        .filter_map(|parts| Kinship::of(at, &parts, same.are_all))
+        .collect()
 }
 
 /// What of a slow packet arrived in time, and what did not.

@@ -10,7 +10,7 @@ use crate::matching::streams::Lost;
 use crate::plan::Direction;
 
 /// Numbers that a leftover is written as.
-pub(crate) const N_VALUES: usize = 17;
+pub(crate) const N_VALUES: usize = 19;
 
 /// A leftover as it is written: its packet ID first.
 pub(crate) type Record = [i64; N_VALUES];
@@ -102,11 +102,13 @@ impl Leftover {
             self.first.frame.packed(),
             self.first.evidence.packed(),
             self.first.range.packed(),
+            self.first.packet_id.cast_signed(),
             self.last.aligned_ns,
             self.last.t_ns,
             self.last.frame.packed(),
             self.last.evidence.packed(),
             self.last.range.packed(),
+            self.last.packet_id.cast_signed(),
             i64::from(self.first.copy_tag),
             i64::from(self.direction.route()) << 16 | i64::from(self.branch.unwrap_or(NO_POINT)),
         ]
@@ -133,34 +135,34 @@ impl Leftover {
 
     /// See [`Self::record`].
     pub(crate) fn from_record(record: &Record) -> Self {
-        let [key, flow, pair, places, told, first @ .., copy_tag, way] = record;
-        let [aligned_ns, t_ns, frame, evidence, range, end @ ..] = first;
+        let [key, flow, pair, places, told, ends @ .., copy_tag, way] = record;
+        let [
+            aligned_ns,
+            t_ns,
+            frame,
+            evidence,
+            range,
+            packet_id,
+            end @ ..,
+        ] = ends;
+        let first = [aligned_ns, t_ns, frame, evidence, range, packet_id];
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
-        let observation = |point: u16, values: [&i64; 5]| Observation {
+        let observation = |point: u16, values: [&i64; 6]| Observation {
             key: key.cast_unsigned(),
             flow: flow.cast_unsigned(),
             pair: pair.cast_unsigned(),
-            aligned_ns: *values[0],
-            t_ns: *values[1],
-            frame: FrameId::from_packed(*values[2]),
             copy_tag: u32::try_from(*copy_tag).unwrap_or(0),
-            packet_id: 0,
-            point,
             toward: is_set(0),
             directed: is_set(1),
-            range: StreamBytes::from_packed(*values[4]),
-            evidence: Evidence::from_packed(*values[3]),
-            message: Message::NONE,
+            ..end_of(point, values)
         };
         Self {
-            first: observation(point(1), [aligned_ns, t_ns, frame, evidence, range]),
+            first: observation(point(1), first),
             last: observation(point(2), end.each_ref()),
-            from: Some(point(0)).filter(|point| *point != NO_POINT),
+            from: known(point(0)),
             direction: Direction::on(u16::try_from(way >> 16).unwrap_or(0), !is_set(2)),
-            branch: u16::try_from(way & 0xffff)
-                .ok()
-                .filter(|point| *point != NO_POINT),
+            branch: u16::try_from(way & 0xffff).ok().and_then(known),
             lost: is_set(6).then(|| lost_of(*told)),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
@@ -168,6 +170,32 @@ impl Leftover {
             told_by: ToldBy::of(i64::from(is_set(10))),
         }
     }
+}
+
+/// What is written of one end alone.
+fn end_of(point: u16, values: [&i64; 6]) -> Observation {
+    let [aligned_ns, t_ns, frame, evidence, range, packet_id] = values;
+    Observation {
+        key: 0,
+        flow: 0,
+        pair: 0,
+        aligned_ns: *aligned_ns,
+        t_ns: *t_ns,
+        frame: FrameId::from_packed(*frame),
+        copy_tag: 0,
+        packet_id: packet_id.cast_unsigned(),
+        point,
+        toward: false,
+        directed: false,
+        range: StreamBytes::from_packed(*range),
+        evidence: Evidence::from_packed(*evidence),
+        message: Message::NONE,
+    }
+}
+
+/// A point, unless it stands for none.
+fn known(point: u16) -> Option<u16> {
+    Some(point).filter(|point| *point != NO_POINT)
 }
 
 /// What was lost with an unfinished packet, by its record.
@@ -199,6 +227,7 @@ mod tests {
             pair: 77,
             t_ns: -5,
             toward: point == 2,
+            packet_id: u64::MAX - u64::from(point),
             range: StreamBytes::new(u32::MAX, 1400),
             evidence: Evidence::with(Evidence::SHORT),
             ..observation(1, point, i64::MIN + 3)

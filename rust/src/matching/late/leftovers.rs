@@ -1,6 +1,7 @@
 //! What a partition leaves for the end of the run, and logs of what it decided.
 
 use crate::base::error::Result;
+use crate::matching::counts::steps::TreeEnds;
 use crate::matching::evidence::Evidence;
 use crate::matching::late::decided::DecidedLog;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
@@ -83,7 +84,9 @@ impl Leftovers {
             return false;
         };
         left.lost = left.lost.filter(|_| may_go_on);
-        left.is_joinable = is_joinable(observations, folded, fate);
+        let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
+        let is_directed = observations.iter().all(|one| one.directed);
+        left.is_joinable = is_open && is_directed && is_known(observations, folded, fate);
         left.is_uncounted = left.is_joinable && left.is_single();
         if !left.is_joinable && left.lost.is_none() {
             self.log(first, direction);
@@ -93,27 +96,35 @@ impl Leftovers {
         left.is_uncounted
     }
 
-    /// Takes a packet with several receivers that did not come to one of them, up to the last point
-    /// before.
-    pub(crate) fn take_branch(
+    /// Takes a packet with several receivers that was decided. Returns whether its only frame is left without
+    /// a status.
+    pub(crate) fn take_of_tree(
         &mut self,
         observations: &[Observation],
         direction: Direction,
-        branch: u16,
-    ) {
-        let left = Leftover::of(observations, direction, None, false);
-        if let Some(left) = left {
-            let lost = Some(Lost::whole(&left.last));
-            let branch = Some(branch);
-            self.runs.push(
-                Leftover {
-                    lost,
-                    branch,
-                    ..left
-                }
-                .record(),
-            );
+        tree: &TreeEnds,
+        is_known: bool,
+    ) -> bool {
+        for (n_seen, branch) in &tree.missing {
+            let seen = observations.get(..*n_seen).unwrap_or(observations);
+            if let Some(mut left) = Leftover::of(seen, direction, None, false) {
+                left.lost = Some(Lost::whole(&left.last));
+                left.branch = Some(*branch);
+                left.is_joinable = is_known;
+                self.runs.push(left.record());
+            }
         }
+        let rest = Leftover::of(observations, direction, None, false);
+        if let Some(mut rest) = rest.filter(|_| tree.is_behind && is_known) {
+            rest.is_joinable = true;
+            rest.is_uncounted = rest.is_single();
+            self.runs.push(rest.record());
+            return rest.is_uncounted;
+        }
+        if let Some(first) = observations.first().filter(|_| tree.missing.is_empty()) {
+            self.log(first, direction);
+        }
+        false
     }
 
     /// Takes a loss of one of several equal packets, of which this one may stand for it.
@@ -168,16 +179,14 @@ fn is_marked(marks: &[[Vec<bool>; 2]], direction: Direction, point: u16) -> bool
     of_direction.and_then(|of| of.get(usize::from(point))) == Some(&true)
 }
 
-/// Whether it may be a part of a packet of which another was seen at another time: nothing after its
-/// last observation was found, nobody copied it, and it is recognised by all of its bytes.
-fn is_joinable(observations: &[Observation], folded: &Folded, fate: &Fate) -> bool {
+/// Whether it is known by itself, so that it may be a part of a packet of which another was seen at another
+/// time: nobody copied it, and it is recognised by all of its bytes.
+pub(crate) fn is_known(observations: &[Observation], folded: &Folded, fate: &Fate) -> bool {
     let is_decided = matches!(fate.status, Status::Matched | Status::Unmatched);
-    let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
-    let is_known = |one: &Observation| {
-        let evidence = one.evidence;
-        one.directed && !evidence.is(Evidence::SHORT) && !evidence.is(Evidence::FRAGMENT)
+    let is_all = |one: &Observation| {
+        !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
     let has_copy = |one: &Observation| folded.copies_of(one).next().is_some();
     let is_copied = !folded.is_empty() && observations.iter().any(has_copy);
-    is_decided && is_open && !is_copied && observations.iter().all(is_known)
+    is_decided && !is_copied && observations.iter().all(is_all)
 }

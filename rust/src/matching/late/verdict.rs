@@ -19,20 +19,20 @@ pub(crate) enum Kinship {
 }
 
 impl Kinship {
-    /// Judges all leftovers of one packet ID.
+    /// Judges leftovers of one packet ID; `are_all`: there are no others.
     pub(crate) fn of(
         (plan, topology): (&Plan, &Topology),
-        same: &SameKey<'_, N_VALUES>,
+        parts: &[Leftover],
+        are_all: bool,
     ) -> Option<Self> {
-        let parts = same.records.iter().map(Leftover::from_record);
-        let mut parts: Vec<Leftover> = parts.collect();
+        let mut parts = parts.to_vec();
         let first = *parts.first()?;
-        if parts.len() == 1 && same.are_all {
+        if parts.len() == 1 && are_all {
             return Some(Self::Alone(first));
         }
         let place = |observation: &Observation| plan.place(first.direction, observation.point);
         parts.sort_by_key(|part| place(&part.first));
-        if !same.are_all || !are_along_one_way(topology, &first, &parts) {
+        if !are_all || !are_along_one_way(topology, &first, &parts) {
             return Some(Self::Several(first));
         }
         let delays_ns: Vec<i64> = joints(&parts)
@@ -52,6 +52,28 @@ impl Kinship {
     }
 }
 
+/// Leftovers of one packet ID, those together that may be one packet: of a packet with several receivers,
+/// what one branch misses, and what came behind that branch.
+pub(crate) fn relatives(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
+    let parts = same.records.iter().map(Leftover::from_record);
+    let (branches, mut rest): (Vec<_>, Vec<_>) = parts.partition(|one| one.branch.is_some());
+    let mut found = Vec::with_capacity(branches.len() + 1);
+    for end in branches {
+        let along = topology.along(end.direction);
+        let is_behind = |one: &Leftover| {
+            let from = end.branch.unwrap_or(end.last.point);
+            one.first.point == from || along.leads(from, one.first.point)
+        };
+        let (behind, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_behind);
+        rest = others;
+        found.push([vec![end], behind].concat());
+    }
+    if !rest.is_empty() {
+        found.push(rest);
+    }
+    found
+}
+
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
 fn are_along_one_way(topology: &Topology, first: &Leftover, parts: &[Leftover]) -> bool {
     let along = topology.along(first.direction);
@@ -64,7 +86,18 @@ fn are_along_one_way(topology: &Topology, first: &Leftover, parts: &[Leftover]) 
             && part.direction == first.direction
             && part.first.toward == first.first.toward
     };
-    parts.windows(2).all(follow) && parts.iter().all(is_one_way)
+    parts.windows(2).all(follow) && parts.iter().all(is_one_way) && may_be_one(parts)
+}
+
+/// False where a file says that two parts are of different packets.
+fn may_be_one(parts: &[Leftover]) -> bool {
+    let ends = |part: &Leftover| [part.first, part.last];
+    parts.windows(2).all(|two| match two {
+        [up, down] => ends(up)
+            .iter()
+            .all(|one| ends(down).iter().all(|other| one.may_be(other))),
+        _ => true,
+    })
 }
 
 /// Where parts of one packet are joined: its last observation before, the first one after.
@@ -79,6 +112,7 @@ pub(crate) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Observation, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::observation::FrameId;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
@@ -105,7 +139,11 @@ mod tests {
             are_all: true,
         };
         let plan = path(4);
-        match Kinship::of((&plan, &Topology::new(&plan)), &same) {
+        let topology = Topology::new(&plan);
+        let Some(parts) = relatives(&topology, &same).pop() else {
+            return "nothing";
+        };
+        match Kinship::of((&plan, &topology), &parts, same.are_all) {
             Some(Kinship::Slow(_)) => "slow",
             Some(Kinship::Reversed(_)) => "reversed",
             Some(Kinship::Alone(_)) => "alone",
@@ -123,6 +161,21 @@ mod tests {
         assert_eq!(told(&[head, part(&[(3, LATE_NS)])]), "slow");
         let slow_twice = [head, part(&[(2, LATE_NS)]), part(&[(3, 2 * LATE_NS)])];
         assert_eq!(told(&slow_twice), "slow");
+    }
+
+    #[test]
+    fn what_a_file_calls_other_packets_is_several() {
+        let named = |points: &[(u16, i64)], packet_id: u64| {
+            let mut part = part(points);
+            for end in [&mut part.first, &mut part.last] {
+                (end.packet_id, end.frame) = (packet_id, FrameId::new(0, 1));
+            }
+            part
+        };
+        let head = named(&[(0, 0), (1, 5)], 7);
+        assert_eq!(told(&[head, named(&[(2, LATE_NS)], 7)]), "slow");
+        assert_eq!(told(&[head, named(&[(2, LATE_NS)], 0)]), "slow");
+        assert_eq!(told(&[head, named(&[(2, LATE_NS)], 8)]), "several");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! have nearly all of the weight; the rest abstains.
 
 use crate::matching::resolve::components::components;
-use crate::matching::resolve::trellis::{Share, Sum, heap, turns};
+use crate::matching::resolve::trellis::{NextStates, Share, Sum, heap, turns};
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
@@ -53,16 +53,16 @@ pub(crate) struct Verdict {
 
 /// Decides all components of the candidates' graph.
 pub(crate) fn likely_pairs(candidates: &[Candidate]) -> Verdict {
-    let mut verdict = Verdict::default();
+    let (mut verdict, mut step) = (Verdict::default(), NextStates::default());
     for component in components(candidates) {
-        decide(&component, &mut verdict);
+        decide(&component, &mut step, &mut verdict);
     }
     verdict
 }
 
-fn decide(component: &[Candidate], verdict: &mut Verdict) {
+fn decide(component: &[Candidate], step: &mut NextStates, verdict: &mut Verdict) {
     let frames = side(component, |c| c.frame);
-    let mut shares = shares(component, &frames);
+    let mut shares = shares(component, &frames, step);
     shares.sort_unstable_by_key(|one| one.open);
     let enough = match component {
         [_] => ACCEPTED,
@@ -102,7 +102,7 @@ fn side(component: &[Candidate], of: fn(&Candidate) -> usize) -> Vec<usize> {
     all
 }
 
-fn shares(component: &[Candidate], frames: &[usize]) -> Vec<Share> {
+fn shares(component: &[Candidate], frames: &[usize], step: &mut NextStates) -> Vec<Share> {
     if let [only] = component {
         let likely = only.weight / (only.weight + only.lost * only.phantom);
         return vec![Share {
@@ -111,7 +111,7 @@ fn shares(component: &[Candidate], frames: &[usize]) -> Vec<Share> {
         }];
     }
     let turns = turns(component, frames);
-    let found = turns.and_then(|turns| Sum::new(&turns, component, frames).shares());
+    let found = turns.and_then(|turns| Sum::new(&turns, component, frames).shares(step));
     found.unwrap_or_else(|| heap(component))
 }
 
@@ -264,7 +264,7 @@ mod tests {
                 .filter(|(_, share)| *share >= ACCEPTED_AMONG)
                 .map(|(c, _)| (c.open, c.frame))
                 .collect();
-            let mut found: Vec<_> = shares(&component, &frames)
+            let mut found: Vec<_> = shares(&component, &frames, &mut NextStates::default())
                 .iter()
                 .filter(|one| one.likeliest().1 >= ACCEPTED_AMONG)
                 .map(|one| (one.open, one.likeliest().0))

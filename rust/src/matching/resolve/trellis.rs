@@ -229,13 +229,12 @@ impl<'a> Sum<'a> {
     }
 
     /// Where each open trajectory goes on; `None` if there are too many ways to tell.
-    pub(crate) fn shares(mut self) -> Option<Vec<Share>> {
-        let mut step = NextStates::default();
+    pub(crate) fn shares(mut self, step: &mut NextStates) -> Option<Vec<Share>> {
         let mut states = vec![(TakenSet::default(), 1.0)];
         for at in 0..self.turns.len() {
             let turn = self.turn(at)?;
             step.take(&turn, &states);
-            states = step.keep_likely(&mut self.ways)?;
+            step.keep_likely(&mut states, &mut self.ways)?;
             self.ends.push(self.ways.len());
         }
         Some(self.backward())
@@ -246,21 +245,19 @@ impl<'a> Sum<'a> {
         let column = self.turns.get(at)?;
         let next = self.turns.get(at + 1);
         let next_base = next.map_or(self.phantom.len(), |next| next.base);
-        Some(Turn {
-            column,
-            left: self.phantom.get(column.base..next_base)?,
-        })
+        Some(Turn::new(column, self.phantom.get(column.base..next_base)?))
     }
 
     /// Where each open trajectory goes on, from the last on: what a state is worth came to it by its ways.
     fn backward(&self) -> Vec<Share> {
         let mut found = Vec::with_capacity(self.turns.len());
         // behind the last turn nothing is open, so that there is one state
-        let mut worth = vec![1.0];
+        let (mut worth, mut before) = ([0.0; MOST_STATES], [0.0; MOST_STATES]);
+        add(&mut worth, 0, 1.0);
         let end = |at: usize| self.ends.get(at).copied().unwrap_or(0);
         for (at, turn) in self.turns.iter().enumerate().rev() {
             let from = at.checked_sub(1).map_or(0, end);
-            let mut before = vec![0.0; MOST_STATES];
+            before.fill(0.0);
             let mut of_edge = vec![0.0; turn.edges.len()];
             for way in self.ways.get(from..end(at)).unwrap_or(&[]) {
                 let of_state = worth.get(usize::from(way.to)).copied().unwrap_or(0.0);
@@ -273,7 +270,7 @@ impl<'a> Sum<'a> {
                 open: turn.open,
                 of_frame: frames.zip(of_edge).collect(),
             });
-            worth = before;
+            std::mem::swap(&mut worth, &mut before);
         }
         found
     }
@@ -287,11 +284,17 @@ fn add(sums: &mut [f64], at: u16, part: f64) {
 }
 
 /// The states after a turn in the making.
-struct NextStates {
+pub(crate) struct NextStates {
     index: StateIndex,
     states: Vec<State>,
     /// With their weights; shares are not known yet.
     ways: Vec<(f64, Way)>,
+    /// What beside the likeliest way is negligible.
+    least: f64,
+    /// By how much each edge multiplies at most.
+    bounds: Vec<f64>,
+    /// Where states that are kept go, and what they weigh.
+    places: Vec<(u16, f64)>,
 }
 
 impl Default for NextStates {
@@ -300,6 +303,9 @@ impl Default for NextStates {
             index: StateIndex::new(),
             states: Vec::new(),
             ways: Vec::new(),
+            least: 0.0,
+            bounds: Vec::new(),
+            places: Vec::new(),
         }
     }
 }
@@ -309,53 +315,74 @@ impl NextStates {
     const MOST: usize = 4 * MOST_STATES;
 
     /// Takes all ways that are not negligible from the states before a turn.
+    ///
+    /// What cannot weigh enough, however it closes, is not closed: of all ways few are left.
     fn take(&mut self, turn: &Turn<'_, '_>, before: &[State]) {
-        let Self {
-            index,
-            states,
-            ways,
-        } = self;
-        index.begin();
-        states.clear();
-        ways.clear();
-        let mut most = 0.0;
-        for (from, (taken, so_far)) in (0..).zip(before) {
-            turn.ways(*taken, |after, weight, edge| {
-                let weight = so_far * weight;
-                if weight <= NEGLIGIBLE * most || states.len() > Self::MOST {
-                    return;
+        self.index.begin();
+        self.states.clear();
+        self.ways.clear();
+        self.least = 0.0;
+        self.bounds.clear();
+        self.bounds.extend(turn.bounds());
+        for (from, (state, so_far)) in (0..).zip(before) {
+            if self.is_negligible(so_far * turn.most) {
+                continue;
+            }
+            let (next, closing) = turn.close(*state);
+            self.add(so_far * (turn.column.lost * closing), next, (from, NO_EDGE));
+            for (index, edge) in (0..).zip(&turn.column.edges) {
+                let bound = self.bounds.get(usize::from(index)).copied();
+                if bound.is_some_and(|most| self.is_negligible(so_far * most))
+                    || state.taken() & edge.bit != 0
+                {
+                    continue;
                 }
-                most = weight.max(most);
-                let to = index.place_or(after, u16::try_from(states.len()).unwrap_or(FORGOTTEN));
-                match states.get_mut(usize::from(to)) {
-                    Some((_, sum)) => *sum += weight,
-                    None => states.push((after, weight)),
-                }
-                let share = 0.0;
-                ways.push((
-                    weight,
-                    Way {
-                        share,
-                        from,
-                        to,
-                        edge,
-                    },
-                ));
-            });
+                let (taken, weight) = turn.taking(*state, edge);
+                let (next, closing) = turn.close(taken);
+                self.add(so_far * (weight * closing), next, (from, index));
+            }
         }
     }
 
-    /// The likely states, the likeliest of which has the weight 1, and the ways to them; `None` if there are
-    /// too many.
-    fn keep_likely(&mut self, to: &mut Vec<Way>) -> Option<Vec<State>> {
+    #[inline]
+    fn is_negligible(&self, weight: f64) -> bool {
+        weight <= self.least
+    }
+
+    /// Adds a way from a state by an edge.
+    #[inline]
+    fn add(&mut self, weight: f64, next: TakenSet, (from, edge): (u16, u16)) {
+        if self.is_negligible(weight) || self.states.len() > Self::MOST {
+            return;
+        }
+        self.least = self.least.max(NEGLIGIBLE * weight);
+        let new = u16::try_from(self.states.len()).unwrap_or(FORGOTTEN);
+        let to = self.index.place_or(next, new);
+        match self.states.get_mut(usize::from(to)) {
+            Some((_, sum)) => *sum += weight,
+            None => self.states.push((next, weight)),
+        }
+        let share = 0.0;
+        let way = Way {
+            share,
+            from,
+            to,
+            edge,
+        };
+        self.ways.push((weight, way));
+    }
+
+    /// Keeps the likely states, the likeliest of which has the weight 1, and the ways to them; `None` if
+    /// there are too many.
+    fn keep_likely(&mut self, kept: &mut Vec<State>, to: &mut Vec<Way>) -> Option<()> {
         let most = self.states.iter().map(|(_, weight)| *weight);
         let most = most.fold(0.0, f64::max);
-        let mut kept = Vec::new();
-        let mut places = Vec::with_capacity(self.states.len());
+        kept.clear();
+        self.places.clear();
         for (taken, weight) in &self.states {
             let is_likely = *weight > NEGLIGIBLE * most;
             let place = u16::try_from(kept.len()).ok().filter(|_| is_likely);
-            places.push((place.unwrap_or(FORGOTTEN), *weight));
+            self.places.push((place.unwrap_or(FORGOTTEN), *weight));
             if is_likely {
                 kept.push((*taken, weight / most));
             }
@@ -364,7 +391,7 @@ impl NextStates {
             return None;
         }
         for (weight, way) in &self.ways {
-            let Some((place, all)) = places.get(usize::from(way.to)) else {
+            let Some((place, all)) = self.places.get(usize::from(way.to)) else {
                 continue;
             };
             if *place != FORGOTTEN {
@@ -376,7 +403,7 @@ impl NextStates {
                 });
             }
         }
-        Some(kept)
+        Some(())
     }
 }
 
@@ -385,33 +412,53 @@ struct Turn<'a, 'b> {
     column: &'a TrellisColumn,
     /// The chances to be a phantom of the frames before the next turn's.
     left: &'b [f64],
+    /// No state weighs more by closing, and no way more in all.
+    most_closing: f64,
+    most: f64,
 }
 
-impl Turn<'_, '_> {
-    /// What may come of a state: the state before the next turn, its weight, and which edge was taken.
+impl<'a, 'b> Turn<'a, 'b> {
+    fn new(column: &'a TrellisColumn, left: &'b [f64]) -> Self {
+        // in the order of `close`, so that no rounding makes it less
+        let most_closing = left
+            .iter()
+            .fold(1.0, |most, phantom| most * phantom.max(1.0));
+        let mut turn = Self {
+            column,
+            left,
+            most_closing,
+            most: column.lost * most_closing,
+        };
+        turn.most = turn.bounds().fold(turn.most, f64::max);
+        turn
+    }
+
+    /// By how much each edge multiplies the weight of a state at most.
+    fn bounds(&self) -> impl Iterator<Item = f64> {
+        let edges = self.column.edges.iter();
+        edges.map(|edge| edge.weight.max(edge.late) * self.most_closing)
+    }
+
+    /// A state with the frame of an edge taken too, and what that weighs.
     #[inline]
-    fn ways(&self, state: TakenSet, mut tell: impl FnMut(TakenSet, f64, u16)) {
-        let (taken, later) = (state.taken(), state.later());
-        let (lost, closing) = self.close(taken, later);
-        tell(lost, self.column.lost * closing, NO_EDGE);
-        for (index, edge) in (0..).zip(&self.column.edges) {
-            if taken & edge.bit != 0 {
-                continue;
-            }
-            let is_ordered = self.column.is_ordered;
-            let is_late = is_ordered && later > edge.bit;
-            let weight = if is_late { edge.late } else { edge.weight };
-            let later = if is_ordered { later | edge.bit } else { later };
-            let (next, closing) = self.close(taken | edge.bit, later);
-            tell(next, weight * closing, index);
+    fn taking(&self, state: TakenSet, edge: &Edge) -> (TakenSet, f64) {
+        let (taken, later) = (state.taken() | edge.bit, state.later());
+        if !self.column.is_ordered {
+            return (TakenSet::new(taken, later), edge.weight);
         }
+        let weight = if later > edge.bit {
+            edge.late
+        } else {
+            edge.weight
+        };
+        (TakenSet::new(taken, later | edge.bit), weight)
     }
 
     /// Leaves the frames before the next turn's: those that are free are phantoms.
     #[inline]
-    fn close(&self, taken: u32, later: u32) -> State {
+    fn close(&self, state: TakenSet) -> State {
         let mut weight = 1.0;
-        let (mut taken, mut later) = (taken, later);
+        let (mut taken, mut later) = (state.taken(), state.later());
         for phantom in self.left {
             weight *= if taken & 1 == 0 { *phantom } else { 1.0 };
             (taken, later) = (taken >> 1, later >> 1);

@@ -8,10 +8,10 @@ use super::witness::{Witness, addresses_of, has_time_stamp};
 use crate::base::error::{Error, Result};
 use crate::base::piecewise::PiecewiseLinear;
 use crate::file::Frame;
-use crate::identity::{Identity, recognise};
+use crate::identity::Identity;
 use crate::location::{PointTree, part_of};
 use crate::reading::translations::{PlaceOf, Translations};
-use crate::reading::{Progress, ReadOutcome, Reading, read_frames};
+use crate::reading::{Asked, Progress, ReadOutcome, Reading, read_frames};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -177,7 +177,7 @@ impl<'a> WitnessReader<'a> {
         self.file = file;
         let (mut packet, mut history) = (Packet::new(), reading.history(file));
         read_frames(path, progress, |frame| {
-            let (seen, whole) = reading.see_by(recognise, frame, &mut history, &mut packet);
+            let (seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
             if let ReadOutcome::Packet(identity) = seen {
                 self.take(&whole, &packet, &identity);
             }

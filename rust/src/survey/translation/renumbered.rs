@@ -4,6 +4,7 @@ use super::session::ENOUGH;
 use super::witness::Witness;
 use crate::base::hash::fold;
 use crate::base::hashed::{HashedMap, HashedSet};
+use std::collections::BTreeMap;
 
 /// So many times as many packets must have another identification there as have the same.
 const MOSTLY: u32 = 3;
@@ -73,9 +74,10 @@ impl Renumbered {
 
     /// Flows of which one way is renumbered between any two points.
     pub(super) fn flows(&self) -> KeepsIpId {
-        let many = self.places_of_many();
+        let new = self.between_groups();
+        let many = places_of_many(&new);
         let mut found = KeepsIpId::default();
-        for one in self.seen.values().filter(|one| one.is_new()) {
+        for one in new {
             let is_enough = one.n_new as usize >= ENOUGH || many.contains(&one.places());
             let keeps = found.entry(one.tuple_hash).or_insert([true; 2]);
             if let (true, Some(keeps)) = (is_enough, keeps.get_mut(one.way)) {
@@ -86,13 +88,46 @@ impl Renumbered {
         found
     }
 
-    /// Every two points between which many flows seem to be renumbered.
-    fn places_of_many(&self) -> HashedSet {
-        let mut n_of_places: HashedMap<usize> = HashedMap::default();
-        for one in self.seen.values().filter(|one| one.is_new()) {
-            *n_of_places.entry(one.places()).or_default() += 1;
+    /// Where packets seem to be renumbered. Parallel points, of which each sees other packets of one
+    /// content, share none: the points before and behind them tell that both see what was sent.
+    fn between_groups(&self) -> Vec<&IdsSeen> {
+        let mut of_way: HashedMap<Vec<&IdsSeen>> = HashedMap::default();
+        for one in self.seen.values() {
+            let way = fold(one.tuple_hash, one.way as u64);
+            of_way.entry(way).or_default().push(one);
         }
-        let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
-        many.map(|(places, _)| *places).collect()
+        let mut found = Vec::new();
+        for all in of_way.values() {
+            let group_of = places_of_equal_ids(all);
+            let group = |place: u16| group_of.get(&place).copied().unwrap_or(place);
+            let is_between = |one: &&&IdsSeen| group(one.places.0) != group(one.places.1);
+            found.extend(all.iter().filter(|one| one.is_new()).filter(is_between));
+        }
+        found
     }
+}
+
+/// For points that see packets of one way of a flow under equal identifications, each of them and others
+/// through others, the first of them.
+fn places_of_equal_ids(all: &[&IdsSeen]) -> BTreeMap<u16, u16> {
+    let mut group_of = BTreeMap::new();
+    for one in all.iter().filter(|one| !one.is_new()) {
+        let (here, there) = one.places;
+        let first = *group_of.entry(here).or_insert(here);
+        let second = *group_of.entry(there).or_insert(there);
+        let (least, most) = (first.min(second), first.max(second));
+        let joined = group_of.values_mut().filter(|group| **group == most);
+        joined.for_each(|group| *group = least);
+    }
+    group_of
+}
+
+/// Every two points between which many flows seem to be renumbered.
+fn places_of_many(new: &[&IdsSeen]) -> HashedSet {
+    let mut n_of_places: HashedMap<usize> = HashedMap::default();
+    for one in new {
+        *n_of_places.entry(one.places()).or_default() += 1;
+    }
+    let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
+    many.map(|(places, _)| *places).collect()
 }

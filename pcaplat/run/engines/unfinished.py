@@ -1,0 +1,135 @@
+"""Tasks that are done, kept in a folder until the result is written: an interrupted run goes on.
+
+A folder is of one matching: of the same captures, read and matched alike. What a task wrote is
+kept twice, by hard links: adding up removes and rewrites files, and may be interrupted too.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from pcaplat.errors import EngineError
+from pcaplat.records import dataclass
+
+if TYPE_CHECKING:
+    from pcaplat.run.engines.slices import SlicedMatching, Task, TaskResult
+
+STATE, SUMS, FILES, KEPT = "state.json", "sums", "files", "done-"
+ENDS_BYTES = 1 << 20
+"""So much of both ends of a capture tells whether it is the same."""
+
+Run = Callable[[Sequence["Task"]], Iterator["TaskResult"]]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """The folder of a matching that may be interrupted."""
+
+    folder: Path
+    lock: IO[str]
+
+    @classmethod
+    def at(cls, place: str | os.PathLike[str]) -> Unfinished:
+        """Open a folder, or make it; it is this run's alone until that is done.
+
+        Raises:
+            EngineError: Another run uses it, or it holds something else.
+        """
+        folder = Path(place).absolute()
+        is_ours = folder.is_dir() and ((folder / STATE).exists() or not any(folder.iterdir()))
+        if folder.exists() and not is_ours:
+            raise EngineError.not_a_state(str(folder))
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / STATE).open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            lock.close()
+            raise EngineError.state_in_use(str(folder)) from problem
+        return cls(folder, lock)
+
+    def seed_of(self, job: SlicedMatching) -> int:
+        """Give the seed of the tasks that are done; those of another job are forgotten."""
+        asked = fingerprint(job)
+        state = self.folder / STATE
+        try:
+            known: dict[str, Any] = json.loads(state.read_text("utf-8") or "{}")
+        except ValueError:
+            known = {}
+        is_same = known.get("job") == asked
+        for other in self.folder.iterdir():
+            if other != state and not (is_same and other.name.startswith(KEPT)):
+                shutil.rmtree(other, ignore_errors=True)
+        if is_same:
+            return int(known["seed"])
+        # in place: the lock is this file's
+        state.write_text(json.dumps({"job": asked, "seed": job.seed}), "utf-8")
+        return job.seed
+
+    def run(self, tasks: Sequence[Task], run: Run) -> Iterator[TaskResult]:
+        """Run tasks that are not done, and give what each returned, in their order."""
+        known = {task.index: self._done(task) for task in tasks}
+        results = run([task for task in tasks if known[task.index] is None])
+        for task in tasks:
+            yield known[task.index] or self._keep(task, next(results))
+
+    def _place(self, task: Task) -> Path:
+        return self.folder / f"{KEPT}{type(task).__name__}-{task.index}"
+
+    def _keep(self, task: Task, result: TaskResult) -> TaskResult:
+        place = self._place(task)
+        begun = self.folder / f"begun-{place.name}"
+        shutil.rmtree(begun, ignore_errors=True)
+        shutil.copytree(result.folder, begun / FILES, copy_function=_link)
+        (begun / SUMS).write_bytes(result.sums)
+        (begun / STATE).write_text(json.dumps(Path(result.folder).name), "utf-8")
+        begun.rename(place)
+        return result
+
+    def _done(self, task: Task) -> TaskResult | None:
+        from pcaplat.run.engines.slices import TaskResult  # noqa: PLC0415 - which imports this
+
+        place = self._place(task)
+        if not place.exists():
+            return None
+        folder = self.folder / json.loads((place / STATE).read_text("utf-8"))
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(place / FILES, folder, copy_function=_link)
+        return TaskResult((place / SUMS).read_bytes(), str(folder))
+
+
+def forget(place: str | os.PathLike[str]) -> None:
+    """Remove a folder of tasks that are done: their result is where it should be."""
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def fingerprint(job: SlicedMatching) -> str:
+    """Tell captures, and how they are read and matched, from others."""
+    import hashlib  # noqa: PLC0415 - slow, seldom needed
+    from importlib.metadata import version  # noqa: PLC0415 - likewise
+
+    found = hashlib.sha256()
+    for name in job.files:
+        n_bytes = Path(name).stat().st_size
+        found.update(f"{Path(name).name}\0{n_bytes}\0".encode())
+        with Path(name).open("rb") as file:
+            found.update(file.read(ENDS_BYTES))
+            file.seek(max(0, n_bytes - ENDS_BYTES))
+            found.update(file.read())
+    what = (job.settings, job.plan, job.keep_rows, job.keep_crossings, job.n_slices)
+    found.update(pickle.dumps((*what, version("pcaplat"))))
+    return found.hexdigest()
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)  # another file system, or one without links

@@ -1,0 +1,78 @@
+"""What the screen says of clocks: which are declared, and which may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pcaplat.cli import run as run_command
+from tests.unit.diagnostics.lint_causes import THREE, ahead, far
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.diagnostics.lint_by_hand import Set
+
+APART = THREE.having(far=far(clock=ahead(500_000)))
+"""The clock of the far end is ahead by more than any packet takes."""
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def screen(of: Set, folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    run_command(["merge", *of.save(folder), "--quiet", *options])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_clocks_that_differ_are_named_and_nobody_is_told_to_declare_all_of_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = screen(APART, tmp_path, capsys)
+    assert "The clocks differ at middle – far (5" in out
+    assert "--same-clock all" not in out
+    assert "contradicts equal clocks" not in out
+
+
+def test_where_equal_clocks_are_possible_they_are_not_called_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "No packet contradicts equal clocks, but none proves them." in screen(
+        THREE, tmp_path, capsys
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--same-clock all", "(packets do not prove it): equal at all points"),
+        ("--same-clock near,middle", "(packets do not prove it): equal at middle, near"),
+        (
+            "--clock-accuracy near=1us --clock-accuracy far=1us",
+            "(packets do not prove it): near within 1.00 µs; far within 1.00 µs",
+        ),
+    ],
+)
+def test_the_screen_names_the_declarations_that_figures_rest_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, expected: str
+) -> None:
+    assert f"Clocks declared {expected}" in screen(THREE, tmp_path, capsys, *options.split())
+
+
+def test_a_declaration_that_packets_contradict_is_called_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = screen(APART, tmp_path, capsys, "--same-clock", "near,far")
+    assert "Clocks declared (packets contradict it): equal at " in out
+    assert "here one clock: near and far" in out or "remove --same-clock" in out
+
+
+def test_an_accuracy_that_was_not_used_is_not_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = screen(THREE, tmp_path, capsys, "--clock-accuracy", "near=1us")
+    assert "Clocks declared" not in out
+    assert "clock-accuracy-alone" in out

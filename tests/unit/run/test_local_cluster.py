@@ -1,0 +1,91 @@
+"""Spark itself, with two worker processes and Java: the same bytes, and a killed task counts once.
+
+Spark is not the client that the other tests have: it is installed into out/spark, once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+import venv
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pcaplat
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),
+]
+
+SPARK = "pyspark>=4,<4.3"
+FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
+SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+
+import pcaplat
+from pcaplat.run.engines import spark
+
+out, mark, *files = sys.argv[1:]
+usual = spark.running
+
+
+def running(tasks):
+    run = usual(tasks)
+
+    def batches(rows):
+        try:
+            Path(mark).touch(exist_ok=False)
+        except FileExistsError:
+            yield from run(rows)
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return batches
+
+
+if mark:
+    spark.running = running
+with pcaplat.merge(files, engine="spark:local-cluster[2,1,1024]", slices=3) as result:
+    pcaplat.write(result, out)
+"""
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """A Python with Spark, and with all that this one has."""
+    home = ROOT / "out" / "spark"
+    found = home / "bin" / "python"
+    if not (home / "done").exists():
+        venv.create(home, clear=True, with_pip=True)
+        pip = [str(found), "-m", "pip", "install", "--quiet", SPARK]
+        subprocess.run(pip, check=True)
+        (own,) = home.glob("lib/python*/site-packages")
+        (own / "these.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n", "utf-8")
+        (home / "done").touch()
+    return found
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("killed", ["", "killed"])
+def test_a_local_cluster_gives_the_same_bytes(killed: str, python: Path, tmp_path: Path) -> None:
+    with pcaplat.merge(FILES) as result:
+        pcaplat.write(result, tmp_path / "local")
+    script, mark = tmp_path / "script.py", tmp_path / (killed or "none")
+    script.write_text(SCRIPT, "utf-8")
+    given = [tmp_path / "spark", mark if killed else "", *FILES]
+    env = os.environ | {"PYSPARK_PYTHON": str(python)}
+    subprocess.run([str(one) for one in (python, script, *given)], check=True, env=env)
+    assert mark.exists() == bool(killed)
+    assert written(tmp_path / "spark") == written(tmp_path / "local")

@@ -1,0 +1,186 @@
+"""A merge that was interrupted goes on with the tasks that are not done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pcaplat
+from pcaplat.errors import EngineError
+from pcaplat.run.engines.unfinished import Unfinished
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SAMPLES = sorted((ROOT / "samples" / "vxlan").glob("*.pcap*"))
+N_SLICES = 5
+
+
+class InterruptedTaskError(Exception):
+    """What stops a run in the middle."""
+
+
+class Counting:
+    """Runs tasks one after the other, counts them, and stops before one too many."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.n_run = most, 0
+
+    def submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:  # noqa: ANN401 - any task
+        done: Future[Any] = Future()
+        if self.n_run >= self.most:
+            done.set_exception(InterruptedTaskError())
+        else:
+            self.n_run += 1
+            done.set_result(task(*given))
+        return done
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in sorted(folder.iterdir())}
+
+
+def merge(state: Path, executor: Counting, out: Path | None = None, **options: Any) -> None:  # noqa: ANN401 - options of merge
+    found = pcaplat.merge(
+        [str(one) for one in SAMPLES],
+        executor=executor,
+        slices=N_SLICES,
+        resume=state,
+        **options,
+    )
+    with found as result:
+        if out is not None:
+            pcaplat.write(result, out)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    out = tmp_path_factory.mktemp("whole") / "out"
+    with pcaplat.merge([str(one) for one in SAMPLES]) as result:
+        pcaplat.write(result, out)
+    return written(out)
+
+
+@pytest.mark.parametrize("n_done", [1, len(SAMPLES), len(SAMPLES) + 3])
+def test_what_is_done_is_not_done_again(
+    n_done: int, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    state = tmp_path / "state"
+    with pytest.raises(InterruptedTaskError):
+        merge(state, Counting(n_done))
+    again = Counting(1_000)
+    merge(state, again, tmp_path / "out")
+    assert again.n_run == len(SAMPLES) + N_SLICES - n_done
+    assert written(tmp_path / "out") == whole
+    assert not state.exists()
+
+
+def test_an_interruption_while_all_is_added_up_costs_nothing(
+    tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    """Adding up removes and rewrites what tasks wrote."""
+    state = tmp_path / "state"
+
+    def failed() -> None:
+        with pcaplat.merge(
+            [str(one) for one in SAMPLES], executor=Counting(99), slices=N_SLICES, resume=state
+        ):
+            raise InterruptedTaskError
+
+    with pytest.raises(InterruptedTaskError):
+        failed()
+    again = Counting(99)
+    merge(state, again, tmp_path / "out")
+    assert again.n_run == 0
+    assert written(tmp_path / "out") == whole
+
+
+@pytest.mark.parametrize("changed", [{"same_clock": ["all"]}, {"bpf": "tcp"}, {"keep_rows": False}])
+def test_another_merge_begins_anew(changed: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InterruptedTaskError):
+        merge(tmp_path / "state", Counting(3))
+    again = Counting(99)
+    merge(tmp_path / "state", again, **changed)
+    assert again.n_run == len(SAMPLES) + N_SLICES
+
+
+def test_other_captures_begin_anew(tmp_path: Path) -> None:
+    copies = [shutil.copy(one, tmp_path / one.name) for one in SAMPLES]
+    with pytest.raises(InterruptedTaskError):
+        pcaplat.merge(copies, executor=Counting(3), slices=N_SLICES, resume=tmp_path / "state")
+    with Path(copies[0]).open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"!")
+    again = Counting(99)
+    with pcaplat.merge(copies, executor=again, slices=N_SLICES, resume=tmp_path / "state"):
+        assert again.n_run == len(SAMPLES) + N_SLICES
+
+
+def test_two_at_once_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InterruptedTaskError):
+        merge(tmp_path / "state", Counting(3))
+    state = Unfinished.at(tmp_path / "other")
+    assert not state.lock.closed
+    with pytest.raises(EngineError, match="another merge is at work"):
+        merge(state.folder, Counting(3))
+    state.lock.close()
+
+
+def test_files_of_others_are_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(EngineError, match="holds other files"):
+        merge(tmp_path, Counting(3))
+    assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+COMMAND = [sys.executable, "-m", "pcaplat", "merge", "--quiet"]
+
+
+def test_a_command_that_was_killed_goes_on(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    out, state = tmp_path / "out", tmp_path / "out.unfinished"
+    command = [*COMMAND, *map(str, SAMPLES), "-o", str(out), "--resume", "--slices", "64"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while not [*state.glob("done-*")]:
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert state.exists()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert not state.exists()
+    assert written(out).keys() == whole.keys()
+    tables = [name for name in whole if name.endswith(".parquet")]
+    assert {name: written(out)[name] for name in tables} == {name: whole[name] for name in tables}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--resume"], "--resume needs --output DIR"),
+        (["--resume", "-o", "s3://bucket/out"], "--resume needs --output DIR"),
+    ],
+)
+def test_without_a_folder_it_is_refused(given: list[str], told: str) -> None:
+    run = subprocess.run(
+        [*COMMAND, *map(str, SAMPLES), *given], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    assert told in run.stderr
+
+
+def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
+    command = [*COMMAND, "vm=-", str(SAMPLES[1]), "--resume", "-o", str(tmp_path / "out")]
+    with SAMPLES[0].open("rb") as stream:
+        run = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "can be read only once" in run.stderr
