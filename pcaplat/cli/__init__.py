@@ -88,8 +88,8 @@ INTERRUPTS: list[int] = []
 """The interrupts so far."""
 AGAIN_S = 0.01
 """After so long, what asked the program to end is said again where nobody could hear it."""
-OUTPUT, RUNNING = "Output", "Running"
-"""Groups of options in the help."""
+OUTPUT = "Output"
+"""A group of options in the help."""
 Format = Annotated[
     str, typer.Option("--format", help="Format of standard output.", rich_help_panel=OUTPUT)
 ]

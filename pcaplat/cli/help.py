@@ -11,8 +11,6 @@ GAP = 2
 WIDEST_LEFT = 32
 """Of an option with its value; what is longer has a line of its own."""
 OTHERS = "Options"
-LAST = ("Running", OTHERS)
-"""Groups that stand at the end."""
 MEASURE, PROVE = "Measure", "Compare and prove"
 
 
@@ -52,10 +50,10 @@ def _sentence(text: str | None) -> str:
 
 
 def _groups(params: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Gather options by the group that each names."""
+    """Gather options by the group that each names; those of every command stand last."""
     options = [param for param in params if param.param_type_name == "option"]
     titles = dict.fromkeys(param.rich_help_panel or OTHERS for param in options)
-    for title in sorted(titles, key=lambda title: LAST.index(title) + 1 if title in LAST else 0):
+    for title in sorted(titles, key=lambda title: title == OTHERS):
         yield title, [each for each in options if (each.rich_help_panel or OTHERS) == title]
 
 

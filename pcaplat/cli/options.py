@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument
 
-from pcaplat.cli import OUTPUT, RUNNING
+from pcaplat.cli import OUTPUT
 from pcaplat.digesting.options import DigestOptions, KeyOptions
 from pcaplat.errors import OptionError
 from pcaplat.run.options import (
@@ -26,7 +26,6 @@ from pcaplat.run.options import (
     ProfileOptions,
     ReferenceOptions,
     ReportOptions,
-    RunOptions,
     options_of,
 )
 from pcaplat.run.values import MOST_SLICES
@@ -58,7 +57,6 @@ EngineName = Annotated[
     typer.Option(
         metavar="local|spark[:MASTER]",
         help=options_of(MergeOptions)["engine"].help,
-        rich_help_panel=RUNNING,
     ),
 ]
 Slices = Annotated[
@@ -70,24 +68,21 @@ Slices = Annotated[
         max=MOST_SLICES,
         show_default=False,
         help=options_of(MergeOptions)["slices"].help,
-        rich_help_panel=RUNNING,
     ),
 ]
 Resume = Annotated[
     bool,
-    typer.Option("--resume", help=options_of(MergeOptions)["resume"].help, rich_help_panel=RUNNING),
+    typer.Option("--resume", help=options_of(MergeOptions)["resume"].help),
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help=options_of(MergeOptions)["strict"].help, rich_help_panel=RUNNING),
+    typer.Option("--strict", help=options_of(MergeOptions)["strict"].help),
 ]
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet", help="Print nothing on stderr but errors.", rich_help_panel=RUNNING),
+    typer.Option("--quiet", help="Print nothing on stderr but errors."),
 ]
-NoProgress = Annotated[
-    bool, typer.Option("--no-progress", help="Show no progress.", rich_help_panel=RUNNING)
-]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show no progress.")]
 
 Options = dict[str, Option]
 """By the argument of `merge` that each becomes."""
@@ -109,7 +104,6 @@ PANELS: dict[type, str] = {
     MatchingOptions: PACKETS,
     DecodingOptions: PACKETS,
     ReportOptions: REPORTED,
-    RunOptions: RUNNING,
     KeyOptions: KEYS,
 }
 PANEL_OF = {name: panel for group, panel in PANELS.items() for name in options_of(group)}
@@ -165,7 +159,7 @@ def _parameter(name: str, option: Option) -> Parameter:
         min=kind.least,
         max=kind.most,
         help=option.help,
-        rich_help_panel=PANEL_OF[name],
+        rich_help_panel=PANEL_OF.get(name),
     )
     unset = {bool: False, int: 0}.get(kind.typed)
     annotation = Annotated[kind.typed, told]  # type: ignore[name-defined] # it is made here
