@@ -465,7 +465,7 @@ class EngineError(PcaplatError):
         """Refuse what cannot be read again after an interruption."""
         return cls(
             f"--resume: {name} can be read only once, so a merge of it cannot go on after an "
-            "interruption; save it to a file"
+            "interruption; save it to a file on this machine"
         )
 
     @classmethod

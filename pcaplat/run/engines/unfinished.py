@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 STATE, SUMS, FILES, KEPT = "state.json", "sums", "files", "done-"
 ENDS_BYTES = 1 << 20
-"""So much of both ends of a capture tells whether it is the same."""
+"""So much of both ends of a capture, its length, and when it was written tell whether it is the
+same."""
 
 Run = Callable[[Sequence["Task"]], Iterator["TaskResult"]]
 
@@ -117,8 +118,9 @@ def fingerprint(job: SlicedMatching) -> str:
 
     found = hashlib.sha256()
     for name in job.files:
-        n_bytes = Path(name).stat().st_size
-        found.update(f"{Path(name).name}\0{n_bytes}\0".encode())
+        state = Path(name).stat()
+        n_bytes, written_ns = state.st_size, state.st_mtime_ns
+        found.update(f"{Path(name).name}\0{n_bytes}\0{written_ns}\0".encode())
         with Path(name).open("rb") as file:
             found.update(file.read(ENDS_BYTES))
             file.seek(max(0, n_bytes - ENDS_BYTES))
