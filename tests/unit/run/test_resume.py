@@ -16,7 +16,6 @@ import pytest
 
 import pcaplat
 from pcaplat.errors import EngineError
-from pcaplat.run.engines import unfinished
 from pcaplat.run.engines.unfinished import Unfinished
 from tests.conftest import ROOT
 
@@ -115,18 +114,23 @@ def test_another_merge_begins_anew(changed: dict[str, Any], tmp_path: Path) -> N
     assert again.n_run == len(SAMPLES) + N_SLICES
 
 
-# in the middle it is told by the time of writing alone: a capture may be of terabytes
-@pytest.mark.parametrize(("place", "whence"), [(-1, os.SEEK_END), (5_000, os.SEEK_SET)])
-def test_other_captures_begin_anew(
-    place: int, whence: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(unfinished, "ENDS_BYTES", 4_000)
-    copies = [shutil.copy(one, tmp_path / one.name) for one in SAMPLES]
+def _change_the_end(capture: Path) -> None:
+    with capture.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"!")
+
+
+def _write_again(capture: Path) -> None:
+    """What it may be in its middle, nothing tells but the time: a capture may be of terabytes."""
+    capture.write_bytes(capture.read_bytes())
+
+
+@pytest.mark.parametrize("change", [_change_the_end, _write_again])
+def test_other_captures_begin_anew(change: Callable[[Path], None], tmp_path: Path) -> None:
+    copies = [Path(shutil.copy(one, tmp_path / one.name)) for one in SAMPLES]
     with pytest.raises(InterruptedTaskError):
         pcaplat.merge(copies, executor=Counting(3), slices=N_SLICES, resume=tmp_path / "state")
-    with Path(copies[0]).open("r+b") as file:
-        file.seek(place, whence)
-        file.write(b"!")
+    change(copies[0])
     again = Counting(99)
     with pcaplat.merge(copies, executor=again, slices=N_SLICES, resume=tmp_path / "state"):
         assert again.n_run == len(SAMPLES) + N_SLICES
