@@ -112,7 +112,7 @@ def _packets(
             "segments": [{name: row[name] for name in OF_AN_ARROW} for row in journey.crossings],
             "lost": [{name: row[name] for name in ("near", "far")} for row in journey.losses],
         }
-        if segment and segment.n_bytes and not segment.was_sent(sent.get(source)):
+        if segment and segment.n_numbers and not segment.was_sent(sent.get(source)):
             sent[source] = segment.end
 
 
@@ -123,16 +123,21 @@ class TcpSegment:
     flags: str
     sequence: int
     n_bytes: int
-    """Of payload; SYN and FIN count as one (RFC 9293 §3.4)."""
+    """Of payload."""
+
+    @property
+    def n_numbers(self) -> int:
+        """How many sequence numbers it takes: SYN and FIN take one each (RFC 9293 §3.4)."""
+        return self.n_bytes + sum(flag in self.flags for flag in ("SYN", "FIN"))
 
     @property
     def end(self) -> int:
         """The number behind its last byte."""
-        return (self.sequence + self.n_bytes) % 2**32
+        return (self.sequence + self.n_numbers) % 2**32
 
     def was_sent(self, sent: int | None) -> bool:
         """Tell whether all of it lies before the number that was sent up to."""
-        return sent is not None and self.n_bytes > 0 and (sent - self.end) % 2**32 < 2**31
+        return sent is not None and self.n_numbers > 0 and (sent - self.end) % 2**32 < 2**31
 
     @property
     def label(self) -> str:
@@ -148,7 +153,6 @@ def _tcp_segment(headers: Sequence[Header]) -> TcpSegment | None:
     try:
         n_bytes = int(around["length"]) - int(fields["header length"])
         n_bytes -= int(around["header length"]) if network == "ipv4" else 0
-        n_bytes += sum(flag in fields["flags"] for flag in ("SYN", "FIN"))
         return TcpSegment(fields["flags"], int(fields["sequence number"]), n_bytes)
     except KeyError:
         return None
