@@ -133,11 +133,13 @@ class LiveCapture:
         return [f"{one.point}={file}" for one, counts in pairs for file in counts.files]
 
     def same_clock(self) -> list[list[str]]:
-        """Return the points that the host's clock stamps, as `merge` takes them; none if one."""
+        """Return the points that the host's clock stamps, as `merge` takes them; none if one.
+
+        A file without packets is no capture point for `merge`.
+        """
         pairs = zip(self.sources, self.counts(), strict=True)
-        hosts = [one.point for one, counts in pairs if counts.clock in {"host", "adapter"}]
-        has_files = {name.partition("=")[0] for name in self.captures()}
-        hosts = [name for name in hosts if name in has_files]
+        with_packets = [(one, counts) for one, counts in pairs if counts.files and counts.n_packets]
+        hosts = [one.point for one, counts in with_packets if counts.clock in {"host", "adapter"}]
         return [hosts] if len(hosts) > 1 else []
 
     def document(self) -> Row:

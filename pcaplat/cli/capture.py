@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -168,8 +169,7 @@ def command(
     is_shown = not (quiet or no_progress)
     look = LiveView(_duration_ns("--live", live) / 1e9) if live else _status(is_wanted=is_shown)
     check_directory(output_dir, overwrite=overwrite)
-    output_dir.mkdir(parents=True, exist_ok=True)
-    with LiveCapture(points, output_dir, limits) as capturing:
+    with _made(output_dir), LiveCapture(points, output_dir, limits) as capturing:
         note(f"capturing at {len(points)} point(s); Ctrl-C ends it", is_quiet=quiet)
         _watch(capturing, look)
     document = capturing.document() | {"findings": _findings(capturing)}
@@ -178,6 +178,19 @@ def command(
         return
     _print_aside(document, is_quiet=quiet)
     _merge(capturing, output_dir / "result", format_, overwrite=overwrite)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder, which does not stay empty where nothing could be captured."""
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except PcaplatError:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
 
 
 def _duration_ns(option: str, text: str) -> int:

@@ -32,8 +32,8 @@ Given = Annotated[
     ),
 ]
 Slowest = Annotated[
-    int,
-    Option("--slowest", min=0, metavar="N", help="Follow the N slowest packets of each segment."),
+    int | None,
+    Option("--slowest", min=1, metavar="N", help="Follow the N slowest packets of each segment."),
 ]
 Lost = Annotated[bool, Option("--lost", help="Follow the packets that were lost.")]
 Flow = Annotated[
@@ -59,7 +59,7 @@ Plot = Annotated[
 @offering(OF_MEASURING)
 def command(
     given: Given,
-    slowest: Slowest = 0,
+    slowest: Slowest = None,
     lost: Lost = False,
     flow: Flow = False,
     most: Most = SHOWN,
@@ -73,14 +73,14 @@ def command(
     """Follow a packet along the path: each point, latency, changed headers, and its end."""
     from pcaplat.tracing import trace
 
-    sources, frame = _told_apart(given, is_chosen=slowest > 0 or lost)
+    sources, frame = _told_apart(given, is_chosen=slowest is not None or lost)
     if plot:
         _check_plot(plot, sources)
     with _result_folder(sources, options, is_quiet=quiet or no_progress) as folder:
         document = trace(
             folder,
             frame,
-            slowest=slowest,
+            slowest=slowest or 0,
             lost=lost,
             flow=flow or plot is not None or format_ == "svg",
             most=most,
@@ -102,6 +102,8 @@ def _told_apart(given: Sequence[str], *, is_chosen: bool) -> tuple[Sequence[str]
             f"{last}: name a frame behind the folder or the captures, like uplink.pcap:1234; or "
             "--slowest N, or --lost"
         )
+    if named := [one for one in sources[1:] if FRAME.fullmatch(one) and not Path(one).exists()]:
+        raise OptionError(f"{named[0]}, {last}: one frame can be followed at a time; name one")
     return sources, last
 
 

@@ -63,8 +63,9 @@ def command(
         raise OutputError(f"{changed[0]}: is there and differs; replace it with --overwrite")
     for path in texts:
         check_place(path.parent)
-    for path, text in texts.items():
+    for path in texts:
         path.parent.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
         path.write_text(text, "utf-8")
         note(f"{path}: written", is_quiet=quiet)
     note(

@@ -5,6 +5,7 @@ from html import escape
 from typing import TextIO
 
 from pcaplat.errors import OptionError
+from pcaplat.outputs.reports.trace.ladder import marks
 from pcaplat.tables.columns import Row
 from pcaplat.text import printable
 from pcaplat.units import format_in, format_ns, unit_for
@@ -20,10 +21,10 @@ text { font: 12px system-ui, sans-serif; fill: #1f2430 }
 .way { stroke: #2a6fbb; stroke-width: 1.5; marker-end: url(#head) }
 .again .way { stroke: #b45309 } .again .label { fill: #b45309 }
 .lost .way { stroke: #b91c1c } .lost .label { fill: #b91c1c }
-.cross { stroke: #b91c1c; stroke-width: 2 }
+.seen { fill: #1f2430 } .cross { stroke: #b91c1c; stroke-width: 2 }
 .unknown { stroke: #5b6270; stroke-width: 1.5; stroke-dasharray: 3 3 }
 @media (prefers-color-scheme: dark) {
-  svg { background: #14171c } text { fill: #e6e8ec }
+  svg { background: #14171c } text, .seen { fill: #e6e8ec }
   .time, .latency { fill: #a2a9b5 } .life { stroke: #3a404a } .way { stroke: #6ea8e6 }
 }
 """
@@ -80,12 +81,12 @@ def _packet(packet: Row, places: dict[str, int], y: int, time: str) -> Iterator[
         latency = format_ns(segment["latency_ns"])
         yield f'<text class="latency" x="{sum(ends) / 2:.0f}" y="{y - 2}">{_text(latency)}</text>'
     yield from _end(packet, places, y)
-    marks = [packet["label"]]
-    marks += ["retransmission"] * packet["is_retransmission"] + ["lost"] * bool(packet["lost"])
-    if any(row["status"] == "duplicate" for row in packet["sightings"]):
-        marks.append("duplicated")
+    for point in {row["point"]: None for row in packet["sightings"]}:
+        if point in places:
+            yield f'<circle class="seen" cx="{places[point]}" cy="{y + 3}" r="2.5"/>'
     x = max(places.values()) + 24
-    yield f'<text class="label" x="{x}" y="{y + 4}">{_text(", ".join(marks))}</text></g>'
+    label = ", ".join([packet["label"], *marks(packet)])
+    yield f'<text class="label" x="{x}" y="{y + 4}">{_text(label)}</text></g>'
 
 
 def _end(packet: Row, places: dict[str, int], y: int) -> Iterator[str]:

@@ -107,7 +107,9 @@ def _packets(
             "direction": journey.direction,
             "source": source,
             "label": segment.label if segment else f"{first['wire_bytes']} bytes",
-            "is_retransmission": bool(segment and segment.was_sent(sent.get(source))),
+            "is_retransmission": bool(
+                segment and journey.is_followed and segment.was_sent(sent.get(source))
+            ),
             "sightings": [{name: row[name] for name in OF_A_STATION} for row in journey.sightings],
             "segments": [{name: row[name] for name in OF_AN_ARROW} for row in journey.crossings],
             "lost": [{name: row[name] for name in ("near", "far")} for row in journey.losses],
@@ -142,7 +144,8 @@ class TcpSegment:
     @property
     def label(self) -> str:
         """The header in short."""
-        return f"{self.flags} seq {self.sequence}, {self.n_bytes} bytes"
+        unit = "byte" if self.n_bytes == 1 else "bytes"
+        return f"{self.flags} seq {self.sequence}, {self.n_bytes} {unit}"
 
 
 def _tcp_segment(headers: Sequence[Header]) -> TcpSegment | None:

@@ -44,6 +44,11 @@ class Journey:
         rows = [*self.crossings, *self.losses]
         return rows[0]["direction"] if rows else None
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether it is known which packet it is; if not, it may be a copy of another."""
+        return self.direction is not None
+
 
 def journeys_of(result: StoredResult, frames: Sequence[FrameName]) -> list[Journey]:
     """Follow the packets of some frames, each packet once.

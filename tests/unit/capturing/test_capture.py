@@ -260,6 +260,19 @@ def test_a_namespace_is_named_by_its_path_its_name_or_a_process() -> None:
     ]
 
 
+@in_namespaces
+@pytest.mark.usefixtures("path")
+def test_points_without_packets_are_told_by_lint(tmp_path: Path) -> None:
+    limits = ["--duration", "100ms", "--filter", "udp port 9", "--format", "json"]
+    command = [*CLI, *PATH, "-o", str(tmp_path / "out"), *limits, "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stderr == ""
+    findings = json.loads(done.stdout)["findings"]
+    assert {(row["code"], row["point"]) for row in findings} == {
+        ("empty-capture", name) for name in ("near", "mid", "far")
+    }
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="without rights the first refusal is of rights")
 @pytest.mark.parametrize(
     ("source", "options", "message"),
@@ -301,3 +314,4 @@ def test_without_rights_the_capability_that_is_missing_is_named(
     )
     assert done.returncode == 2
     assert f"CAP_{capability.upper()}" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -88,6 +88,8 @@ def test_captures_give_what_their_folder_gives(
         (["sw-a:999999"], "has no such frame"),
         ([], "name a frame behind"),
         (["sw-a:1", "--slowest", "2"], "not both"),
+        (["--slowest", "0"], "--slowest: invalid value '0'"),
+        (["sw-a:1", "sw-b:2"], "sw-a:1, sw-b:2: one frame can be followed at a time"),
         (["sw-a:1", "--path", "a,b"], "is measured already"),
         (["sw-a:1", "--plot", "ladder.png"], "ends in .svg"),
         (["sw-a:1", "--plot", "/nosuch/ladder.svg"], "there is no directory /nosuch"),

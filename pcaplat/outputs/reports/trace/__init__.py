@@ -31,6 +31,8 @@ ENDS = {
     "not-captured-further": "Not captured behind {last}: not at {ahead}",
 }
 
+AMBIGUOUS = "Ambiguous: equal packets were captured, and which of them this one is, is not known"
+
 
 def report(document: Row) -> Report:
     """Say where each packet was seen; a row for each sighting."""
@@ -144,6 +146,8 @@ def _end(packet: Row) -> str:
         places = (f"{row['near']}–{row['far']}" + _weight(row) for row in packet["lost"])
         return f"Lost on {', '.join(places)}{missed}"
     last = packet["sightings"][-1]["point"]
+    if packet["end"] == "unmatched" and packet["sightings"][0]["status"] == "ambiguous":
+        return AMBIGUOUS
     text = ENDS[packet["end"]].format(last=last, ahead=", ".join(packet["next_points"]))
     return text + missed
 

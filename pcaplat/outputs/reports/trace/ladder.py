@@ -7,28 +7,43 @@ from pcaplat.units import format_in, unit_for
 
 TIME_COLUMNS = 12
 LEAST_GAP, MOST_GAP = 7, 24
-LABEL_COLUMNS = 34
+LEAST_LABEL = 16
+"""So many columns of text a label keeps, at the cost of the gaps between points."""
 SEEN, RIGHT, LEFT, LINE, LIFE, CROSSED = "●", "▶", "◀", "─", "│", "┼"
-LOST, UNKNOWN, DASH = "✕", "?", "╌"
+LOST, UNKNOWN, DASH, CUT = "✕", "?", "╌", "…"
+OPEN = ("ambiguous", "unmatched")
 
 
 def ladder_lines(flow: Row, width: int) -> list[str]:
     """Draw a flow for so many columns of text."""
     points = flow["points"]
-    room = width - TIME_COLUMNS - LABEL_COLUMNS
-    gap = min(max(room // max(len(points) - 1, 1), LEAST_GAP), MOST_GAP)
-    places = {point: at * gap for at, point in enumerate(points)}
     first_ns = flow["packets"][0]["t_ns"] if flow["packets"] else 0
     unit = unit_for([flow["packets"][-1]["t_ns"] - first_ns] if flow["packets"] else [])
     latencies = [row["latency_ns"] for packet in flow["packets"] for row in packet["segments"]]
     own = unit_for([latency for latency in latencies if latency is not None])
+    texts = [format_in(latency, own) for latency in latencies]
+    labels = [", ".join([*marks(packet), packet["label"]]) for packet in flow["packets"]]
+    gap = _gap(points, texts, labels, width)
+    places = {point: at * gap for at, point in enumerate(points)}
     head = f"{'time, ' + unit:<{TIME_COLUMNS}}"
     names = "".join(point[: gap - 1].ljust(gap) for point in points)
     lines = [f"{head}{names} latencies in {own}"]
-    for packet in flow["packets"]:
+    for packet, label in zip(flow["packets"], labels, strict=True):
         time = format_in(packet["t_ns"] - first_ns, unit).rjust(TIME_COLUMNS - 2)
-        lines.append(f"{time}  {_arrows(packet, places, own)}  {_label(packet)}")
-    return [line[:width].rstrip() for line in lines]
+        lines.append(f"{time}  {_arrows(packet, places, own)}  {label}")
+    return [line if len(line) <= width else line[: width - 1] + CUT for line in lines]
+
+
+def _gap(points: Sequence[str], latencies: Sequence[str], labels: Sequence[str], width: int) -> int:
+    """Give the columns between points: room for names and latencies first, then for labels."""
+    n_gaps = max(len(points) - 1, 1)
+    names = max((len(point) + 1 for point in points), default=0)
+    needed = max(names, max(map(len, latencies), default=0) + 3)
+    longest = max(map(len, labels), default=0)
+    around = TIME_COLUMNS + 3  # the last point, and the space before the label
+    with_labels = (width - around - longest) // n_gaps
+    at_most = (width - around - LEAST_LABEL) // n_gaps
+    return min(max(with_labels, min(needed, at_most), LEAST_GAP), MOST_GAP)
 
 
 def _arrows(packet: Row, places: dict[str, int], unit: str) -> str:
@@ -81,13 +96,13 @@ def _draw_end(cells: list[str], packet: Row, places: dict[str, int]) -> None:
             cells[at] = sign
 
 
-def _label(packet: Row) -> str:
-    marks = []
-    if packet["is_retransmission"]:
-        marks.append("retransmission")
-    if packet["lost"]:
-        marks.append("lost")
-    n_copies = sum(row["status"] == "duplicate" for row in packet["sightings"])
-    if n_copies:
-        marks.append("duplicated")
-    return ", ".join([*marks, packet["label"]])
+def marks(packet: Row) -> list[str]:
+    """Say what is unusual about a packet."""
+    found = [
+        *["retransmission"] * packet["is_retransmission"],
+        *["lost"] * bool(packet["lost"]),
+        *["duplicated"] * any(row["status"] == "duplicate" for row in packet["sightings"]),
+    ]
+    if not packet["segments"] and not found:
+        found += [row["status"] for row in packet["sightings"] if row["status"] in OPEN]
+    return found
