@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import pcaplat
@@ -70,12 +71,15 @@ class Case:
     lost_share: float = 0.0
     missed_share: float = 0.0
     seed: int = 1
+    copied: tuple[float, ...] = ()
+    """How much each point sees twice, as a switch that mirrors both of its ports does."""
 
     def __str__(self) -> str:
         clock = "one clock" if self.has_one_clock else "own clocks"
         kinds = "+".join(kind for kind, _ in self.shares)
         worse = f", {self.lost_share:.0%} lost" if self.lost_share else ""
         worse += f", {self.missed_share:.0%} not captured" if self.missed_share else ""
+        worse += f", {'-'.join(f'{one:.0%}' for one in self.copied)} twice" if self.copied else ""
         late = f"{self.share:.1%} by {self.late_ns / MS:,.0f} ms"
         return f"{self.n_points} points, {late}, {clock}, {kinds}{worse}"
 
@@ -98,6 +102,7 @@ class Case:
                 f"p{at}",
                 Clock() if self.has_one_clock else CLOCKS[at],
                 missed_share=self.missed_share if 0 < at < self.n_points - 1 else 0.0,
+                copied_share=self.copied[at] if self.copied else 0.0,
             )
             for at in range(self.n_points)
         )
@@ -271,6 +276,44 @@ def unmatched_late(found: Measured) -> int:
 
 def has_late_ones(found: Measured) -> bool:
     return any(row.n_late for row in found.rows)
+
+
+COPIED = tuple(
+    Case(len(copied), share, late_ns, has_one_clock, copied=copied)
+    for copied, share, late_ns, has_one_clock in (
+        ((0, 1), 0.01, 30 * MS, True),
+        ((1, 0), 0.01, 200 * MS, False),
+        ((0.3, 0), 0.05, 5 * MS, True),
+        ((0, 0.3, 0), 0.01, 3 * SECOND, True),
+        ((0, 1, 0), 0.01, 30 * MS, False),
+        ((0.3, 0, 1), 0.05, 200 * MS, True),
+        ((0, 0, 1, 0, 0.3, 0), 0.01, 5 * MS, True),
+    )
+)
+
+
+@each(COPIED)
+def test_late_packets_that_points_see_twice_are_counted_as_others(
+    case: Case, scratch: Path
+) -> None:
+    found = measured(case, scratch)
+    assert has_late_ones(found)
+    assert lost_wrongly(found) == {}
+    assert told_wrongly(found) == {}
+    assert late_wrongly(found) == {}
+    assert found.score.n_wrong == 0
+    assert unmatched_late(found) == 0
+
+
+@each(COPIED)
+def test_copies_of_late_packets_are_of_their_packet(case: Case, scratch: Path) -> None:
+    packets = measured(case, scratch).result.packets.collect()
+    copies = packets.filter(pl.col("status") == "duplicate")
+    originals = packets.filter(pl.col("status") == "matched")
+    assert len(copies) > 0
+    assert copies["trajectory_id"].null_count() == 0
+    of_point = ["point", "trajectory_id"]
+    assert len(copies.join(originals, of_point, "anti")) == 0
 
 
 @each(FAST)

@@ -301,9 +301,9 @@ impl Said for Recorder {
         self.trips.note(observations, direction, is_ambiguous);
         let is_open = match self.tally.tree_ends(observations, direction) {
             Some(tree) => {
-                let is_known = is_known(observations, folded, &fate);
+                let is_known = is_known(observations, &fate);
                 self.leftovers
-                    .take_of_tree(observations, direction, &tree, is_known)
+                    .take_of_tree(observations, direction, folded, &tree, is_known)
             }
             None => self.leftovers.take(observations, direction, folded, &fate),
         };
@@ -313,7 +313,8 @@ impl Said for Recorder {
             if !is_open {
                 self.counts.note(&self.plan, observation, fate.status);
             }
-            self.decide(observation, fate.status, id, folded);
+            let of_copies = id.or(is_open.then_some(observation.frame));
+            self.decide(observation, fate.status, (id, of_copies), folded);
         }
     }
 }
@@ -363,14 +364,14 @@ impl Recorder {
         &mut self,
         observation: &Observation,
         status: Status,
-        id: Option<FrameId>,
+        (id, of_copies): (Option<FrameId>, Option<FrameId>),
         folded: &Folded,
     ) {
         self.put(observation, status, id);
         if !folded.is_empty() {
             for copy in folded.copies_of(observation) {
                 self.counts.note(&self.plan, copy, Status::Duplicate);
-                self.put(copy, Status::Duplicate, id);
+                self.put(copy, Status::Duplicate, of_copies);
             }
         }
     }

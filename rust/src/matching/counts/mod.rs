@@ -64,6 +64,14 @@ pub(crate) struct Tally {
     topology: Arc<Topology>,
 }
 
+/// What became of a late packet from one point to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LateStep {
+    pub(crate) is_overtaken: bool,
+    /// Copies that were made between them.
+    pub(crate) n_copies: u64,
+}
+
 /// Two parts of a packet, joined after the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LatePair<'a> {
@@ -72,7 +80,7 @@ pub(crate) struct LatePair<'a> {
     pub(crate) direction: Direction,
     /// The packet's first observation.
     pub(crate) first: &'a Observation,
-    pub(crate) is_overtaken: bool,
+    pub(crate) step: LateStep,
     /// Other points saw it before the one that it left.
     pub(crate) was_seen_before: bool,
     /// Other points saw it behind the one that it reached.
@@ -237,7 +245,7 @@ impl Tally {
         self.rows.keep(late.up, &down, with_path, late.first);
         let two = (late.up, late.down);
         if self.whole_between(two).is_none() || self.is_step_watched(late.direction, two) {
-            self.count_late_crossing(two, late.is_overtaken);
+            self.count_late_crossing(two, late.step);
         }
         self.losses.misses.note_joint(&self.topology, late);
     }
@@ -248,32 +256,29 @@ impl Tally {
         &mut self,
         two: (&Observation, &Observation),
         mut joints: impl Iterator<Item = (&'o Observation, &'o Observation)>,
-        (direction, is_overtaken): (Direction, bool),
+        (direction, step): (Direction, LateStep),
     ) {
         if self.whole_between(two).is_some()
             && joints.all(|joint| self.is_step_watched(direction, joint))
         {
-            self.count_late_crossing(two, is_overtaken);
+            self.count_late_crossing(two, step);
         }
     }
 
-    fn count_late_crossing(
-        &mut self,
-        (up, down): (&Observation, &Observation),
-        is_overtaken: bool,
-    ) {
-        let Some(crossing) = self.add_pair((up, down), up.evidence.kind, 0) else {
+    fn count_late_crossing(&mut self, (up, down): (&Observation, &Observation), step: LateStep) {
+        let kind = up.evidence.kind;
+        let Some(crossing) = self.add_pair((up, down), kind, step.n_copies) else {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
         self.losses
             .note_crossed(&self.topology, std::slice::from_ref(up), crossing.bit());
         if let Some(tally) = at(&mut self.totals.links, index, side) {
-            tally.n_reordered += u64::from(is_overtaken);
+            tally.n_reordered += u64::from(step.is_overtaken);
         }
         if self.crossings.are_crossings_kept() {
-            let crossing = SegmentRow::new(up, down, Direction::of(side == 0), 0);
-            self.crossings.cross(&crossing, is_overtaken);
+            let crossing = SegmentRow::new(up, down, Direction::of(side == 0), step.n_copies);
+            self.crossings.cross(&crossing, step.is_overtaken);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Leftovers of the whole capture: parts of one packet are joined, and what is left is lost.
 
 use crate::base::error::Result;
-use crate::matching::counts::{Keep, LatePair, Tally};
+use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
 use crate::matching::late::decided::read_decided;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::leftovers::Leftovers;
@@ -59,7 +59,7 @@ pub(crate) fn settle(
         join.count(&mut leftovers, folder.keep)?;
     }
     let waits = WaitingTimes::found(plan, [&all.totals, join.tally.totals()]);
-    join.finish(&mut leftovers, &waits, all)?;
+    join.finish((&mut leftovers, folder.keep), &waits, all)?;
     for rows in &all.totals.rows {
         join.renamed.write_rows(rows)?;
     }
@@ -158,46 +158,65 @@ impl LateJoin<'_> {
         let Some(doubt) = self.odds.doubt(self.plan, parts) else {
             return;
         };
-        for two in parts.windows(2) {
-            if let [up, down] = two
-                && is_too_late(self.plan, up.direction, (&up.last, &down.first))
-            {
-                self.tally.count_too_late(&up.last, &down.first);
+        for (up, down) in joints(parts) {
+            let direction = parts
+                .first()
+                .map_or(Direction::Forward, |one| one.direction);
+            if is_too_late(self.plan, direction, (up, down)) {
+                self.tally.count_too_late(up, down);
             }
         }
-        for packet in in_time(self.plan, parts) {
-            let [first, .., last] = packet else { continue };
-            for (at, (up, down)) in joints(packet).enumerate() {
-                let n_joints = packet.len() - 1;
-                self.tally.count_late(&LatePair {
-                    up,
-                    down,
-                    first: &first.first,
-                    direction: first.direction,
-                    is_overtaken: self.order.is_overtaken(packet, (up, down)),
-                    was_seen_before: at > 0 || !first.is_single(),
-                    is_seen_behind: at + 1 < n_joints || !last.is_single(),
-                    doubt,
-                });
-                self.found.n += 1;
-            }
-            if packet.len() > 2 || !first.is_single() || !last.is_single() {
-                let is_overtaken =
-                    joints(packet).any(|joint| self.order.is_overtaken(packet, joint));
-                let ends = (&first.first, &last.last);
-                let way = (first.direction, is_overtaken);
-                self.tally.count_late_path(ends, joints(packet), way);
-            }
+        for packet in in_time(self.plan, parts).filter(|packet| packet.len() > 1) {
+            self.count_joints(packet, doubt);
+            self.count_whole(packet);
             if keep.rows {
                 self.renamed.add(packet);
             }
         }
     }
 
+    /// Counts a slow packet where its parts are joined.
+    fn count_joints(&mut self, packet: &[Leftover], doubt: f64) {
+        let [first, .., last] = packet else { return };
+        let n_joints = packet.len() - 1;
+        for (at, two) in packet.windows(2).enumerate() {
+            let [above, below] = two else { continue };
+            let (up, down) = (&above.last, &below.first);
+            self.tally.count_late(&LatePair {
+                up,
+                down,
+                first: &first.first,
+                direction: first.direction,
+                step: LateStep {
+                    is_overtaken: self.order.is_overtaken(packet, (up, down)),
+                    n_copies: copies_between(above.n_copies[1], below.n_copies[0]),
+                },
+                was_seen_before: at > 0 || !first.is_single(),
+                is_seen_behind: at + 1 < n_joints || !last.is_single(),
+                doubt,
+            });
+            self.found.n += 1;
+        }
+    }
+
+    /// Counts a slow packet over the whole path.
+    fn count_whole(&mut self, packet: &[Leftover]) {
+        let [first, .., last] = packet else { return };
+        if packet.len() > 2 || !first.is_single() || !last.is_single() {
+            let step = LateStep {
+                is_overtaken: joints(packet).any(|joint| self.order.is_overtaken(packet, joint)),
+                n_copies: copies_between(first.n_copies[0], last.n_copies[1]),
+            };
+            let ends = (&first.first, &last.last);
+            self.tally
+                .count_late_path(ends, joints(packet), (first.direction, step));
+        }
+    }
+
     /// Books what is left, and says what became of frames of which that was open.
     fn finish(
         &mut self,
-        leftovers: &mut Leftovers,
+        (leftovers, keep): (&mut Leftovers, Keep),
         waits: &WaitingTimes,
         all: &mut PartitionResult,
     ) -> Result<()> {
@@ -211,6 +230,11 @@ impl LateJoin<'_> {
                 };
                 for part in packet.iter().filter(|part| part.is_uncounted) {
                     all.counts.note(self.plan, &part.first, status);
+                }
+                if let [alone] = packet.as_slice()
+                    && keep.rows
+                {
+                    self.renamed.leave_alone(alone);
                 }
                 if let Some(packet) = whole(&packet) {
                     let end = all
@@ -270,6 +294,11 @@ fn kinships(at: (&Plan, &Topology), same: &SameKey<'_, N_VALUES>) -> Vec<Kinship
     groups
         .filter_map(|parts| Kinship::of(at, &parts, same.are_all))
         .collect()
+}
+
+/// Copies that were made between two points.
+fn copies_between(up: u8, down: u8) -> u64 {
+    down.saturating_sub(up).into()
 }
 
 /// What of a slow packet arrived in time, and what did not.

@@ -6,6 +6,7 @@ use crate::identity::stream_bytes::StreamBytes;
 use crate::matching::evidence::Evidence;
 use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::{FrameId, Observation};
+use crate::matching::resolve::copies::Folded;
 use crate::matching::streams::Lost;
 use crate::plan::Direction;
 
@@ -16,6 +17,9 @@ pub(crate) const N_VALUES: usize = 19;
 pub(crate) type Record = [i64; N_VALUES];
 
 const NO_POINT: u16 = u16::MAX;
+
+/// Copies of one observation that are counted.
+const MOST_COPIES: u8 = 15;
 
 /// A trajectory of which another part may be found, or lost.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +36,9 @@ pub(crate) struct Leftover {
     pub(crate) entered_in_another: bool,
     /// Of a packet with several receivers: the point that it did not come to.
     pub(crate) branch: Option<u16>,
-    /// It is one packet without copies, recognised by all that captures have of it.
+    /// Copies of its first observation, and of its last.
+    pub(crate) n_copies: [u8; 2],
+    /// It is one packet, recognised by all that captures have of it.
     pub(crate) is_joinable: bool,
     /// Nothing was counted of the status of its only frame.
     pub(crate) is_uncounted: bool,
@@ -65,10 +71,26 @@ impl Leftover {
             lost: lost.filter(|_| may_be_lost(end)),
             entered_in_another,
             branch: None,
+            n_copies: [0; 2],
             is_joinable: false,
             is_uncounted: false,
             told_by: ToldBy::Packet,
         })
+    }
+
+    /// The same with what was folded into its ends.
+    pub(crate) fn with_copies(mut self, folded: &Folded) -> Self {
+        if !folded.is_empty() {
+            self.n_copies = [self.first, self.last].map(|end| {
+                let n = folded.copies_of(&end).count();
+                u8::try_from(n).unwrap_or(MOST_COPIES).min(MOST_COPIES)
+            });
+        }
+        self
+    }
+
+    pub(crate) fn has_copies(&self) -> bool {
+        self.n_copies != [0; 2]
     }
 
     pub(crate) fn is_single(&self) -> bool {
@@ -88,7 +110,8 @@ impl Leftover {
             self.last.point,
         ];
         let packed = |places: i64, point: &u16| places << 16 | i64::from(*point);
-        let places = points.iter().rev().fold(0, packed);
+        let [n_first, n_last] = self.n_copies.map(i64::from);
+        let places = points.iter().rev().fold(n_last << 4 | n_first, packed);
         let n_bytes = self.lost.map_or(0, |lost| lost.bytes);
         let told = i64::try_from(n_bytes).unwrap_or(0) << 16 | self.flags();
         [
@@ -148,6 +171,7 @@ impl Leftover {
         let first = [aligned_ns, t_ns, frame, evidence, range, packet_id];
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
+        let n_copies = |at: u32| u8::try_from(places >> (48 + 4 * at) & 0xf).unwrap_or(0);
         let observation = |point: u16, values: [&i64; 6]| Observation {
             key: key.cast_unsigned(),
             flow: flow.cast_unsigned(),
@@ -163,6 +187,7 @@ impl Leftover {
             from: known(point(0)),
             direction: Direction::on(u16::try_from(way >> 16).unwrap_or(0), !is_set(2)),
             branch: u16::try_from(way & 0xffff).ok().and_then(known),
+            n_copies: [n_copies(0), n_copies(1)],
             lost: is_set(6).then(|| lost_of(*told)),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),

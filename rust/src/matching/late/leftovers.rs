@@ -79,14 +79,15 @@ impl Leftovers {
         let may_go_on = is_marked(&self.begins, direction, last.point);
         let is_left = may_go_on || is_marked(&self.ends, direction, first.point);
         let left = || Leftover::of(observations, direction, fate.lost, fate.has_entered);
-        let Some(mut left) = is_left.then(left).flatten() else {
+        let Some(left) = is_left.then(left).flatten() else {
             self.log(first, direction);
             return false;
         };
+        let mut left = left.with_copies(folded);
         left.lost = left.lost.filter(|_| may_go_on);
         let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
         let is_directed = observations.iter().all(|one| one.directed);
-        left.is_joinable = is_open && is_directed && is_known(observations, folded, fate);
+        left.is_joinable = is_open && is_directed && is_known(observations, fate);
         left.is_uncounted = left.is_joinable && left.is_single();
         if !left.is_joinable && left.lost.is_none() {
             self.log(first, direction);
@@ -102,19 +103,23 @@ impl Leftovers {
         &mut self,
         observations: &[Observation],
         direction: Direction,
+        folded: &Folded,
         tree: &TreeEnds,
         is_known: bool,
     ) -> bool {
+        let left_of = |seen: &[Observation]| {
+            Leftover::of(seen, direction, None, false).map(|left| left.with_copies(folded))
+        };
         for (n_seen, branch) in &tree.missing {
             let seen = observations.get(..*n_seen).unwrap_or(observations);
-            if let Some(mut left) = Leftover::of(seen, direction, None, false) {
+            if let Some(mut left) = left_of(seen) {
                 left.lost = Some(Lost::whole(&left.last));
                 left.branch = Some(*branch);
                 left.is_joinable = is_known;
                 self.runs.push(left.record());
             }
         }
-        let rest = Leftover::of(observations, direction, None, false);
+        let rest = left_of(observations);
         if let Some(mut rest) = rest.filter(|_| tree.is_behind && is_known) {
             rest.is_joinable = true;
             rest.is_uncounted = rest.is_single();
@@ -180,13 +185,11 @@ fn is_marked(marks: &[[Vec<bool>; 2]], direction: Direction, point: u16) -> bool
 }
 
 /// Whether it is known by itself, so that it may be a part of a packet of which another was seen at another
-/// time: nobody copied it, and it is recognised by all of its bytes.
-pub(crate) fn is_known(observations: &[Observation], folded: &Folded, fate: &Fate) -> bool {
+/// time: it is recognised by all of its bytes.
+pub(crate) fn is_known(observations: &[Observation], fate: &Fate) -> bool {
     let is_decided = matches!(fate.status, Status::Matched | Status::Unmatched);
     let is_all = |one: &Observation| {
         !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
-    let has_copy = |one: &Observation| folded.copies_of(one).next().is_some();
-    let is_copied = !folded.is_empty() && observations.iter().any(has_copy);
-    is_decided && !is_copied && observations.iter().all(is_all)
+    is_decided && observations.iter().all(is_all)
 }

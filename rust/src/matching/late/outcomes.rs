@@ -6,7 +6,7 @@ use crate::base::error::{Error, Result};
 use crate::matching::counts::match_rows::{TRAJECTORY, VALUES};
 use crate::matching::late::leftover::Leftover;
 use crate::matching::observation::FrameId;
-use crate::matching::outcome::{Status, path_in};
+use crate::matching::outcome::{NO_TRAJECTORY, Status, path_in};
 use std::collections::HashMap;
 use std::fs::{File, rename};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
@@ -31,9 +31,20 @@ impl Renamed {
             let frame = part.first.frame;
             if part.is_single() {
                 self.of_frame.insert(frame, first);
-            } else if frame.packed() != first {
+            }
+            // copies of a single frame were written as parts of it
+            let is_named = !part.is_single() || part.has_copies();
+            if is_named && frame.packed() != first {
                 self.of_part.insert(frame.packed(), first);
             }
+        }
+    }
+
+    /// Takes a part that is no part of any other: its copies are of no packet that was matched.
+    pub(crate) fn leave_alone(&mut self, part: &Leftover) {
+        if part.is_uncounted && part.has_copies() {
+            self.of_part
+                .insert(part.first.frame.packed(), NO_TRAJECTORY);
         }
     }
 

@@ -161,7 +161,10 @@ impl Outbox {
     }
 }
 
-/// The bytes of one outcome in the file: status, trajectory (-1: none).
+/// What is written of a frame that is of no trajectory.
+pub(crate) const NO_TRAJECTORY: i64 = -1;
+
+/// The bytes of one outcome in the file: status, trajectory.
 pub const RECORD_BYTES: usize = 9;
 
 /// Outcomes of one file that wait to be written, which is open only while they are: a rotated
@@ -309,7 +312,7 @@ impl Pending {
 
 fn record(outcome: &Outcome) -> Option<[u8; RECORD_BYTES]> {
     let mut bytes = [0; RECORD_BYTES];
-    let trajectory = outcome.trajectory.map_or(-1, FrameId::packed);
+    let trajectory = outcome.trajectory.map_or(NO_TRAJECTORY, FrameId::packed);
     let [status, rest @ ..] = &mut bytes;
     *status = outcome.status? as u8;
     rest.copy_from_slice(&trajectory.to_le_bytes());
