@@ -71,7 +71,8 @@ def warnings() -> Iterator[str]:
     """Give an entry for every code of a finding: meaning, consequence, action."""
     yield "# Warnings A–Z\n"
     yield "`merge`, `lint`, `compare` and `validate` name each finding by a code."
-    yield "Search this page for the code.\n"
+    yield "Search this page for the code. The entry `clocks` on the screen has no code:"
+    yield "[Clocks that are not synchronised](../measure/clocks.md) explains it.\n"
     yield "| severity | meaning |\n| --- | --- |"
     yield "| error | a figure is missing, or wrong unless you act |"
     yield "| warning | a figure is uncertain, or its interval wider |"
@@ -83,7 +84,9 @@ def warnings() -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    # the program's name is written small, at the start of a sentence too
+    first = text[0] if text.startswith("pcaplat ") else text[0].upper()
+    return f"{first}{text[1:]}."
 
 
 def capture_points() -> Iterator[str]:

@@ -28,7 +28,7 @@ from pcaplat.validating.population import contradiction
 from pcaplat.validating.words import ClaimBounds
 
 EXTREMES = ("min", "max")
-OF_THESE_CAPTURES = "it holds for these captures only, and shows nothing about others"
+OF_THESE_CAPTURES = "the claim is about these captures only, not about others"
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def _of_order(
         why = (
             "the timestamps are too coarse to show how far apart the points are"
             if is_coarse
-            else "packets of one direction only were seen there"
+            else "packets of one direction only were captured there"
         )
         text = (
             f"the place of {_names(points, assumed)} in the path rests on {rests_on}, because {why}"
