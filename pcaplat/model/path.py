@@ -52,6 +52,7 @@ class Findings:
     address pairs that pass the points in another order than the path; where only some segments
     are crossed on one, `steps_of_route` has from which point to which. `branches` are, by address
     pair, the steps (upstream, downstream) that packets with several receivers take as a rule.
+    `misplaced` are points that TTL shows not to be where the path has them.
     """
 
     points: Sequence[Point]
@@ -72,6 +73,7 @@ class Findings:
     route_of: Mapping[int, int] = field(default_factory=dict[int, int])
     routes: Sequence[Sequence[int]] = ()
     steps_of_route: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
+    misplaced: frozenset[int] = frozenset()
     branches: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
 
     @cached_property

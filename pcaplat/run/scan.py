@@ -137,7 +137,7 @@ class Scan:
         scan, findings = self, self.survey()
         found = self.interruptions(findings)
         warnings = check_interruptions(findings, found)
-        if misplaced := frozenset(one.point for one in found if one.is_sure):
+        if misplaced := findings.misplaced | {one.point for one in found if one.is_sure}:
             scan = replace(self, misplaced=misplaced)
             findings = scan.survey()
         return scan, replace(findings, warnings=[*findings.warnings, *warnings])

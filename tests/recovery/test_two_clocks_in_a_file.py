@@ -12,8 +12,8 @@ import pytest
 from pcaplat import lint, merge
 from pcaplat.diagnostics.encapsulation import find_interruptions
 from tests.recovery.simulator import Clock, Score, Truth, run
+from tests.recovery.simulator.effects import NO_BRIDGED, ROUTED, base, each, together, tunnel
 from tests.recovery.simulator.effects import at as points_at
-from tests.recovery.simulator.effects import base, each, together, tunnel
 from tests.support.alignments import findings_of
 from tests.unit.diagnostics.lint_by_hand import (
     ACK,
@@ -164,6 +164,7 @@ OWN_CLOCKS = each(
     "clock",
     *(Clock(), Clock(5_000_003, 9.0), Clock(-TAI_NS, -14.0), Clock(700_001, 4.0), Clock(12_000)),
 )
+CONTRADICTED = "ttl-contradicts-order"
 INTERRUPTED = {"tunnel-interrupted", "tunnel-left"}
 
 
@@ -186,6 +187,42 @@ def test_a_point_that_two_clocks_move_into_a_tunnel_is_not_measured(
     assert found["tunnel-interrupted"]["point"] == "vm"
     for row in document["segments"]:
         assert (row["mean_ns"] is None) == ("vm" in {row["near"], row["far"]})
+
+
+@pytest.mark.parametrize("has_own_clocks", [True, False], ids=["own clocks", "one clock"])
+@pytest.mark.parametrize(("n", "seed"), [(1_000, 1), (4_000, 2)])
+def test_a_point_that_two_clocks_move_behind_a_router_is_not_measured(
+    n: int, seed: int, *, has_own_clocks: bool, tmp_path: Path
+) -> None:
+    """Before the router, it seems to be behind it; TTL says that it is not."""
+    moved = together(ROUTED, points_at(("vm",), forward_ahead_ns=15_000))(base(n, seed))
+    outcome = run(OWN_CLOCKS(moved) if has_own_clocks else moved)
+    files = [str(file) for file in outcome.save(tmp_path)]
+    with merge(files, same_clock=[] if has_own_clocks else ["all"]) as result:
+        document = result.document
+        score = Score(Truth(outcome), result)
+        segments = list(score.segments())
+    found = [row["point"] for row in document["warnings"] if row["code"] == CONTRADICTED]
+    assert found == ["vm"]
+    assert "clock-step" not in {row["code"] for row in document["warnings"]}
+    for row, near, far, is_forward in segments:
+        is_at = "vm" in {row["near"], row["far"]}
+        assert (row["mean_ns"] is None) == is_at
+        if not is_at:
+            true_ns = score.truth.hop(near, far, forward=is_forward).latencies_ns[row["class"]]
+            slack_ns = (row["clock_half_width_ns"] or 0) + 0.01 * true_ns.mean()
+            assert abs(row["mean_ns"] - true_ns.mean()) <= slack_ns
+
+
+def test_a_device_that_sets_the_ttl_leaves_the_latencies(tmp_path: Path) -> None:
+    """Behind it all points gain from all before it: no single one is elsewhere."""
+    set_again = together(NO_BRIDGED, each("routers", 0, 0, -3, -3, -3))
+    files = [str(file) for file in run(set_again(base(1_000))).save(tmp_path)]
+    with merge(files, same_clock=["all"], keep_rows=False) as result:
+        document = result.document
+    assert [row["point"] for row in document["warnings"]] == [None]
+    assert document["warnings"][0]["code"] == CONTRADICTED
+    assert all(row["mean_ns"] is not None for row in document["segments"])
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from pcaplat.stages.survey.path_order.direction import (
 )
 from pcaplat.stages.survey.path_order.ends import are_apart, between_ends_that_share
 from pcaplat.stages.survey.path_order.evidence import evidence_of
+from pcaplat.stages.survey.path_order.hops import check_hops, gains, misplaced_by
 from pcaplat.stages.survey.path_order.links import find_edges
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
 from pcaplat.stages.survey.path_order.receivers import (
@@ -91,16 +92,19 @@ def survey(
     if declared is None:
         along = _between_ends(along, orders, shared)
     found = _findings_of(sample, points, shared, orders, along, clocks)
+    raised = list(gains(shared.relations, along, routes_of(orders, along)))
+    misplaced = misplaced_by(raised, along)
     is_inferred = declared is None or any(i not in declared for group in groups for i in group)
     warnings = [
         *check_path(points, orders, along, declared, reasons),
         *(check_order(found) if is_inferred else ()),
         *check_copies(points, shared.relations),
         *(check_steps(shared.relations, points) if shared.is_one_way else ()),
+        *check_hops(points, raised, misplaced),
         *found.warnings,
         *check_coverage(found, shared.seen),
     ]
-    return replace(found, warnings=warnings, is_inferred=is_inferred)
+    return replace(found, warnings=warnings, is_inferred=is_inferred, misplaced=misplaced)
 
 
 @dataclass(frozen=True)

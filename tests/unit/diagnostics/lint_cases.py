@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.recovery.simulate_twins import Twins, save
 from tests.recovery.simulate_twins import capture as capture_twins
-from tests.recovery.simulator.effects import EFFECTS, base, links
+from tests.recovery.simulator.effects import EFFECTS, ROUTED, base, each, links
 from tests.support.mirrors import mirrored
 from tests.support.stamped_frames import metamako
 from tests.support.steps import along_a_line, capture, in_one_order, twice
@@ -229,6 +229,9 @@ CASES = {
     "path-contradicted": Case(
         replace(THREE, options={"path": ["near", "far", "middle"]}),
         replace(THREE, options={"path": ["near", "middle", "far"]}),
+    ),
+    "ttl-contradicts-order": Case(
+        Simulated(each("routers", 0, 0, -3, -3, -3)(base())), Simulated(ROUTED(base()))
     ),
     "segmentation-offload": Case(Simulated(EFFECTS["cut"](base())), Simulated(base())),
     "clock-offset": Case(
