@@ -6,9 +6,12 @@ So two groups tell both the directions and which group is which, whatever the cl
 different sizes make groups too, but these are not as far apart as each is narrow.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
 
 Way = tuple[int, bool]
@@ -28,6 +31,56 @@ FEWEST_WAYS = 2
 
 ENOUGH = 5
 """A way of fewer packets makes no group, and joins the nearer one."""
+
+
+FEWEST_POINTS = 3
+"""Two points, of which each seems to send, may be two sizes of packets."""
+
+
+def goes_by_senders(shared: Mapping[Pair, Shared]) -> dict[Pair, dict[Way, int]]:
+    """Tell where ways that share no clock and have no answers go, by all their senders together.
+
+    What goes from one point to the other has the greatest difference, what comes back the least;
+    what comes to both from a third lies between. One such pair of points may be chance. That each
+    point is where some way begins, as seen by all others, is none.
+
+    Args:
+        shared: For each pair of points, packets with several receivers.
+
+    Returns:
+        For each pair of points and way: 1 from the first to the second, -1 back, 0 neither. Nothing
+        where not every point is a sender.
+    """
+    found = {ends: _outermost(both) for ends, both in shared.items()}
+    toward = {ends[::-1]: {way: -goes for way, goes in of.items()} for ends, of in found.items()}
+    toward |= found
+    points = {point for ends in found for point in ends}
+    senders = {
+        point
+        for point in points
+        for way in {way for of in found.values() for way in of}
+        if all(toward.get((point, to), {}).get(way) == 1 for to in points - {point})
+    }
+    return found if senders == points and len(points) >= FEWEST_POINTS else {}
+
+
+def _outermost(both: Shared) -> dict[Way, int]:
+    """Ways of the greatest (1) and of the least (-1) difference; of all others 0."""
+    if len(both) == 0:
+        return {}
+    ways, of_way, n = np.unique(
+        np.stack((both.pair, both.is_toward)), axis=1, return_inverse=True, return_counts=True
+    )
+    usual_ns, error_ns = _usual(both, of_way, n)
+    is_enough = n >= ENOUGH
+    by = np.flatnonzero(is_enough)[np.argsort(usual_ns[is_enough])]
+    if not len(by):
+        return {}
+    is_apart = np.diff(usual_ns[by]) > CLEARER * error_ns[by].max()
+    rank = np.append(0, np.cumsum(is_apart))
+    goes = (rank == rank[-1]).astype(np.int64) - (rank == 0)
+    rows = zip(ways[0][by].tolist(), ways[1][by].tolist(), goes.tolist(), strict=True)
+    return {(pair, bool(to)): its for pair, to, its in rows}
 
 
 def two_groups(both: Shared) -> dict[Way, bool] | None:

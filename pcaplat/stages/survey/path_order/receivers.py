@@ -8,6 +8,7 @@ has none; what enters at a point in the middle has, if its sender's unicast ente
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
 from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.path_order.groups import Way, goes_by_senders
 from pcaplat.stages.survey.path_order.orient import ways
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
 from pcaplat.stages.survey.path_order.spanning import spread_ns
@@ -85,6 +87,10 @@ class SegmentsSeen:
         unicast = unicast.at(unicast.is_directed)
         is_there = self.routes.is_going(unicast, ends)
         is_back = self.routes.is_going(unicast, ends[::-1])
+        if not len(unicast):
+            goes = self._by_senders.get(ends, {})
+            ways = zip(both.pair.tolist(), both.is_toward.tolist(), strict=True)
+            return np.array([goes.get(way, 0) for way in ways], np.int64)
         if not np.any(is_there) or not np.any(is_back):
             return np.zeros(len(both), np.int64)
         to_far_ns = _usual_at(both.t_ns, unicast.at(is_there))
@@ -93,6 +99,14 @@ class SegmentsSeen:
         is_apart = to_far_ns > to_near_ns
         is_far, is_near = to_far < CLEARLY * to_near, to_near < CLEARLY * to_far
         return np.asarray(np.where(is_apart, is_far.astype(np.int64) - is_near, 0))
+
+    @cached_property
+    def _by_senders(self) -> dict[Pair, dict[Way, int]]:
+        """What groups say by their senders alone, where there is no unicast."""
+        found = {ends: between(self.relations, *ends) for ends in self.edges}
+        if any(np.any(both.is_directed) for both in found.values()):
+            return {}
+        return goes_by_senders(found)
 
 
 def _usual_at(t_ns: Ints, unicast: Shared) -> Floats:
