@@ -8,7 +8,7 @@ from typer import Argument
 from pcaplat.cli import note
 from pcaplat.cli.options import Quiet
 
-EXAMPLES = ("pcaplat report out    out: a folder that merge -o wrote",)
+EXAMPLES = ("pcaplat report out    out: a folder that merge, validate or compare wrote with -o",)
 
 
 def command(
@@ -17,12 +17,12 @@ def command(
         Argument(
             metavar="DIR",
             show_default=False,
-            help="A folder that merge -o wrote; verdicts.json and comparison.json in it are shown.",
+            help="A folder that merge, validate or compare wrote with -o.",
         ),
     ],
     quiet: Quiet = False,
 ) -> None:
-    """Write report.html again from a merge -o folder: one file for any browser, offline."""
+    """Write report.html again from the other files of a folder: for any browser, offline."""
     from pcaplat.outputs.page.saved import write_report
 
     note(f"{write_report(folder)}: written", is_quiet=quiet)

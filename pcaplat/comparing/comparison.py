@@ -7,7 +7,7 @@ and means add up along a path. Beside it stand the Hodges–Lehmann shift, the c
 differences of the one-way latencies, and loss. See docs/method/compare.md.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,7 @@ from pcaplat.metrics.contrasts import (
 )
 from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.run_values import values_of_runs
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.model.blocks import Key
 from pcaplat.statistics.intervals import CONFIDENCE
@@ -87,6 +88,7 @@ def compare(
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
     cross_checks = cross_check_rows(scenarios)
     document["witnesses"] = cross_checks
+    document["runs"] = [row for ends in pairs for row in _runs(scenarios, ends, confidence)]
     warnings = _warnings(scenarios, contrasts, is_replicated=is_replicated)
     document["warnings"] = [*warnings, *cross_check_warnings(cross_checks)]
     return document
@@ -132,6 +134,14 @@ def _segment(
     is_told = contrast.replication == WITHIN or contrast.estimate is not None
     curve = quantile_curve(baseline, treatment, key, confidence) if is_told else []
     return row | {"quantiles": curve}
+
+
+def _runs(scenarios: Sequence[Scenario], ends: tuple[str, str], confidence: float) -> list[Row]:
+    """Give the mean of each run by itself: whether repetitions agree, and whether they drift."""
+    query = MetricQuery("two-way-contribution", ends=ends)
+    names = {"value": "mean_ns", "lo": "lo_ns", "hi": "hi_ns"}
+    rows = values_of_runs(scenarios, query, confidence)
+    return [_ends(ends) | {names.get(key, key): row[key] for key in row} for row in rows]
 
 
 def _losses(

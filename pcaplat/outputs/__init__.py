@@ -4,6 +4,7 @@
 - `show_COMMAND(found, stream)`: what this one command found (a merge's result, else a document);
   with `NEEDS_ROWS` it takes a result that kept its rows.
 - `save(result, directory)` and `files()`: a merge's files in a folder, and their names.
+- `save_COMMAND(document, directory)`: what this one command found, in a folder.
 - `save_rows(batches, stream)`: Arrow batches of packets, for `pcaplat read`.
 
 `--format` asks every module what it offers, so imports that take their time stand in functions.
@@ -95,12 +96,22 @@ def show(
 def save(
     command: str, document: Mapping[str, Any], directory: Path, *, overwrite: bool = False
 ) -> None:
-    """Write a command's document into a folder, in all of its files or in none."""
+    """Write a command's document into a folder, in all of its files or in none.
+
+    In a folder that `merge -o` wrote, report.html shows the run and the document.
+    """
     files = reporting(command).FILES
     with new_folder(directory, [*files], overwrite=overwrite) as scratch:
         for file, name in files.items():
+            if own := getattr(output(name), f"save_{command}", None):
+                own(document, scratch)
+                continue
             with (scratch / file).open("w", encoding="utf-8") as stream:
                 show(name, command, document, stream)
+    if (directory / SUMMARY).exists():
+        from pcaplat.outputs.page.saved import write_report
+
+        write_report(directory)
 
 
 def result_files() -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """HTML: report.html, one file that needs neither network nor JavaScript."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcaplat.run.merge import Result
@@ -18,3 +19,17 @@ def save(result: "Result", directory: Path) -> None:
 
     page = report_page(result.plot.measured, result.provenance)
     (directory / "report.html").write_text(page, "utf-8")
+
+
+def save_compare(document: Mapping[str, Any], directory: Path) -> None:
+    """Write report.html of a comparison into a folder."""
+    from pcaplat.outputs.page.template import judged_page
+
+    (directory / "report.html").write_text(judged_page(comparison=document), "utf-8")
+
+
+def save_validate(document: Mapping[str, Any], directory: Path) -> None:
+    """Write report.html of verdicts into a folder."""
+    from pcaplat.outputs.page.template import judged_page
+
+    (directory / "report.html").write_text(judged_page(verdicts=document), "utf-8")

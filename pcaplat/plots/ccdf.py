@@ -17,6 +17,7 @@ from pcaplat.plots.figure import (
     Spec,
     by_direction,
     chart,
+    format_known,
     layer,
     number,
     scaled,
@@ -114,18 +115,13 @@ def _names(*, is_known: bool) -> list[str]:
 
 def _cells(row: Row, unit: str, *, is_known: bool) -> list[str]:
     """Write a row of the table; a quantile without packets enough is a dash."""
-    names = {name: row[f"{name}_ns"] for name in ("min", *LONGER, "max", "clock_half_width")}
-    if not is_known:
-        names = {"p50": row["pdv_p50_ns"], "p99": row["pdv_p99_ns"]}
-    enough = {
-        name: value if row["n"] * LONGER.get(name, 1) >= 1 else None
-        for name, value in names.items()
-    }
-    return [
-        row["direction"],
-        format_count(row["n"]),
-        *(format_in(v, unit) for v in enough.values()),
+    names = ("min", *LONGER, "max") if is_known else ("p50", "p99")
+    prefix = "" if is_known else "pdv_"
+    values = [
+        row[f"{prefix}{name}_ns"] if row["n"] * LONGER.get(name, 1) >= 1 else None for name in names
     ]
+    half = [format_in(row["clock_half_width_ns"], unit)] if is_known else []
+    return [row["direction"], format_count(row["n"]), *format_known(row, values, unit), *half]
 
 
 def _spec(curves: Sequence[Row], marks: Sequence[Row], title: str) -> Spec:

@@ -18,7 +18,7 @@ from pcaplat.plots.figure import (
     zoom,
 )
 from pcaplat.tables.columns import Row
-from pcaplat.units import NS_PER, format_ns, format_offset, format_ppm, unit_for
+from pcaplat.units import NS_PER, format_ns, format_number, format_offset, format_ppm, unit_for
 
 HEIGHT = 130
 N_ROWS = 8
@@ -94,7 +94,7 @@ def _figure(row: Row, bands: Sequence[Row]) -> Figure:
         _spec(band, steps, unit, clock),
         [f"time, {clock}", *(f"{name}, {unit}" for name in ("offset minus line", "from", "to"))],
         [
-            [f"{one[name]:g}" for name in ("t", "value", "lo", "hi")]
+            [f"{one['t']:g}", *(format_number(one[name], 2) for name in ("value", "lo", "hi"))]
             for one in band[:: max(1, len(band) // N_ROWS)]
         ],
         is_zoomable=True,

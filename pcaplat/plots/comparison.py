@@ -20,11 +20,12 @@ from pcaplat.plots.figure import (
     scaled,
     tooltip,
 )
+from pcaplat.plots.run_values import run_figure
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac, format_in, format_ns, unit_for
 
 ROW_HEIGHT, HEIGHT = 26, 220
-MOST_CURVES = 6
+MOST_CURVES, MOST_OF_RUNS = 6, 3
 MEANS = ("baseline_mean", "treatment_mean", "delta_mean", "lo", "hi")
 NOTHING: Spec = {"type": "rule", "color": INK, "strokeWidth": 1}
 
@@ -36,6 +37,49 @@ def comparison_figures(document: Mapping[str, Any]) -> list[Figure]:
         both.setdefault((row["near"], row["far"]), []).append(row)
     curves = [_curve(rows) for rows in both.values() if any(row["quantiles"] for row in rows)]
     return [_differences(document), *curves[-MOST_CURVES:]]
+
+
+def compared_run_figures(document: Mapping[str, Any]) -> list[Figure]:
+    """Draw the mean of each run, of the whole path and of what changed most."""
+    by_ends: dict[tuple[str, str], list[Row]] = {}
+    for row in document.get("runs", ()):
+        values = {"value": row["mean_ns"], "lo": row["lo_ns"], "hi": row["hi_ns"]}
+        by_ends.setdefault((row["near"], row["far"]), []).append(row | values)
+    changes = {
+        (row["near"], row["far"]): abs(row["delta_mean_ns"] or 0.0)
+        for row in document["round_trips"]
+    }
+    # the whole path stands last
+    most = sorted([*by_ends][:-1], key=lambda ends: -changes.get(ends, 0.0))
+    chosen = [*[*by_ends][-1:], *most][:MOST_OF_RUNS]
+    figures = (
+        run_figure(f"Mean round-trip contribution of each run, {' ⇄ '.join(ends)}", rows, "ns")
+        for ends in chosen
+        for rows in [by_ends[ends]]
+    )
+    return [each for each in figures if each]
+
+
+def loss_change_figure(document: Mapping[str, Any]) -> Figure | None:
+    """Give the loss of both scenarios as a table."""
+    rows = [row for row in document["rates"] if row["metric"] == "loss-ratio"]
+    if not rows:
+        return None
+    names = [document[one]["name"] for one in ("baseline", "treatment")]
+    cells = [
+        [_name(row)]
+        + [_lost(row, side) for side in ("baseline", "treatment")]
+        + [format_frac(row[f"{end}_frac"]) for end in ("delta", "lo", "hi")]
+        for row in rows
+    ]
+    text = "Lost packets of both directions, and the difference of the loss ratios."
+    return Figure("Loss", text, None, ["segment", *names, "difference", "from", "to"], cells)
+
+
+def _lost(row: Row, side: str) -> str:
+    n_lost = row[f"{side}_n_lost"]
+    n = format_count(row[f"{side}_n"] + n_lost)
+    return f"{format_frac(row[side])} ({format_count(n_lost)} of {n})"
 
 
 def _differences(document: Mapping[str, Any]) -> Figure:

@@ -3,14 +3,14 @@
 Names of points are data in a specification, never part of an expression: they come from captures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
-from pcaplat.units import NS_PER, format_ns
+from pcaplat.units import NS_PER, format_in, format_ns
 
 Spec = dict[str, Any]
 """A specification in Vega-Lite, or a part of one."""
@@ -211,12 +211,21 @@ def is_bound(row: Row) -> bool:
     return bool(half_ns and p50_ns is not None and 2 * half_ns >= p50_ns)
 
 
+def format_known(row: Row, values_ns: Iterable[float | None], unit: str) -> list[str]:
+    """Write latencies of a row, as upper bounds where the clocks leave no more."""
+    half_ns = row["clock_half_width_ns"] if is_bound(row) else None
+    if half_ns is None:
+        return [format_in(value, unit) for value in values_ns]
+    return ["–" if ns is None else f"≤ {format_in(ns + half_ns, unit)}" for ns in values_ns]
+
+
 def shift_text(rows: Sequence[Row]) -> str:
     """Say by how much clocks may shift a drawing whose place they leave open; nothing if not."""
     half_ns = max((row["clock_half_width_ns"] for row in rows if is_bound(row)), default=None)
     if half_ns is None:
         return ""
-    return f"Only the shape is known: clocks may shift all of it by ± {format_ns(half_ns)}."
+    shift = f"Only the shape is known: clocks may shift all of it by ± {format_ns(half_ns)}."
+    return f"{shift} The table has upper bounds (≤)."
 
 
 def zoom(*axes: str) -> Spec:

@@ -12,6 +12,7 @@ from pcaplat.plots.figure import (
     Spec,
     by_direction,
     chart,
+    format_known,
     is_bound,
     layer,
     number,
@@ -158,13 +159,11 @@ def _reach(bars: Sequence[Row]) -> Spec:
 
 def _cells(row: Row, unit: str) -> list[str]:
     """Write a row of the table, as bounds where the clocks leave no more."""
-    half_ns = row["clock_half_width_ns"]
-    at_most, more_ns = ("≤ ", half_ns) if is_bound(row) else ("", 0.0)
     known = [row[f"{name}_ns"] for name in ("p50", "p99", "mean")]
     return [
         f"{row['near']} {ARROWS[row['direction']]} {row['far']}",
         format_count(row["n"]),
         format_frac(row["lost_frac"]),
-        *("–" if ns is None else f"{at_most}{format_in(ns + more_ns, unit)}" for ns in known),
-        format_in(half_ns, unit),
+        *format_known(row, known, unit),
+        format_in(row["clock_half_width_ns"], unit),
     ]

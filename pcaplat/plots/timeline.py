@@ -21,6 +21,7 @@ from pcaplat.plots.figure import (
     Measured,
     Spec,
     chart,
+    format_known,
     layer,
     number,
     scaled,
@@ -30,7 +31,7 @@ from pcaplat.plots.figure import (
 )
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
-from pcaplat.units import NS_PER, format_count, format_in, format_ns, unit_for
+from pcaplat.units import NS_PER, format_count, format_ns, unit_for
 
 N_COLUMNS, N_LEVELS, N_PARTS = 64, 20, 8
 """Cells along time and latency, and rows of the table; a run has 256 blocks."""
@@ -266,12 +267,12 @@ def _cells(line: Timeline) -> list[list[str]]:
     n = joined(line.blocks.n, len(line.blocks.n) // n_parts).astype(int).tolist()
     p50_ns, p99_ns = (line.quantiles(n_parts, share) for share in (0.5, 0.99))
     late, lost, starts = line.n_late(n_parts), line.n_lost(n_parts), line.edges(n_parts)
+    p99_ns = [value if n[at] >= LEAST_OF_P99 else None for at, value in enumerate(p99_ns)]
     return [
         [
             f"{starts[at]:g}",
             format_count(n[at]),
-            format_in(p50_ns[at], line.unit),
-            format_in(p99_ns[at] if n[at] >= LEAST_OF_P99 else None, line.unit),
+            *format_known(line.row, (p50_ns[at], p99_ns[at]), line.unit),
             format_count(late[at]),
             format_count(lost[at]),
         ]

@@ -235,6 +235,20 @@ class History(TypedDict):
     segments: list[SteppedSegment]
 
 
+class RunMean(TypedDict):
+    """Mean round-trip contribution of one run by itself; runs stand in order of their start."""
+
+    near: str
+    far: str
+    scenario: str
+    run: str
+    start_ns: int
+    n: int
+    mean_ns: float
+    lo_ns: float | None
+    hi_ns: float | None
+
+
 class ComparisonDocument(TypedDict):
     """What `pcaplat.compare` gives (`pcaplat.comparison/1`)."""
 
@@ -248,6 +262,7 @@ class ComparisonDocument(TypedDict):
     limits: list[LimitRow]
     terms: list[ErrorTerm]
     witnesses: list[CrossCheckRow]
+    runs: list[RunMean]
     warnings: list[WarningRow]
     history: History | None
 
@@ -278,6 +293,20 @@ class VerdictRow(TypedDict):
     subject: str
 
 
+class RunOfClaim(TypedDict):
+    """The figure of a claim in one run by itself; runs stand in order of their start."""
+
+    claim: str
+    unit: str
+    scenario: str
+    run: str
+    start_ns: int
+    n: int
+    value: float
+    lo: float | None
+    hi: float | None
+
+
 class VerdictsDocument(TypedDict):
     """What `pcaplat.validate` gives (`pcaplat.verdicts/1`)."""
 
@@ -285,4 +314,5 @@ class VerdictsDocument(TypedDict):
     verdicts: list[VerdictRow]
     witnesses: list[CrossCheckRow]
     warnings: list[WarningRow]
+    runs: list[RunOfClaim]
     options: dict[str, str | int | float]

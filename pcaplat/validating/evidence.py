@@ -60,7 +60,7 @@ def evidence_for(
         bounds: What the claim allows, in base units.
         accepts_order: Whether runs that are not interleaved decide all the same.
     """
-    names, untold = _names(claim, scenarios)
+    names, untold = scenarios_of_claim(claim, scenarios)
     if not names:
         return Evidence(Contrast(why=untold))
     query, chosen = query_of(claim), [scenarios[name] for name in names]
@@ -122,7 +122,7 @@ def query_of(claim: Claim) -> MetricQuery:
     return MetricQuery(claim.metric, claim.statistic, ends, scope.direction, unit)
 
 
-def _names(claim: Claim, scenarios: Mapping[str, Scenario]) -> tuple[list[str], str]:
+def scenarios_of_claim(claim: Claim, scenarios: Mapping[str, Scenario]) -> tuple[list[str], str]:
     """Find the scenarios that a claim is about, and say why they may not decide it."""
     scope = claim.scope
     if scope.kind == "difference":

@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
+from pcaplat.metrics.dimensions import BASE, UNITS
+from pcaplat.metrics.registry import metric_named
+from pcaplat.metrics.run_values import values_of_runs
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.published.claims import Claim
-from pcaplat.validating.evidence import evidence_for
+from pcaplat.tables.columns import Row
+from pcaplat.validating.evidence import evidence_for, query_of, scenarios_of_claim
 from pcaplat.validating.population import unchecked
 from pcaplat.validating.rule import Verdict, bounds_of, decide
 from pcaplat.validating.subject import subject_of
@@ -49,7 +53,25 @@ def validate(
         ],
         "witnesses": cross_checks,
         "warnings": cross_check_warnings(cross_checks),
+        "runs": [row for claim in claims for row in _values_of_runs(claim, scenarios)],
     }
+
+
+def _values_of_runs(claim: Claim, scenarios: Mapping[str, Scenario]) -> list[Row]:
+    """Give what each run by itself shows of a claim, in the claim's unit.
+
+    A relative change is no figure of one run: there it is the figure whose change is claimed.
+    """
+    names, _ = scenarios_of_claim(claim, scenarios)
+    unit = BASE[metric_named(claim.metric).dimensions[0]] if claim.relative else claim.unit
+    factor = float(UNITS[unit][1])
+    rows = values_of_runs([scenarios[name] for name in names], query_of(claim))
+    return [{"claim": claim.id, "unit": unit} | _in_unit(row, factor) for row in rows]
+
+
+def _in_unit(row: Row, factor: float) -> Row:
+    ends = {name: row[name] for name in ("value", "lo", "hi")}
+    return row | {name: None if end is None else end / factor for name, end in ends.items()}
 
 
 def _row(

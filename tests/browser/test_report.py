@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pcaplat
+from pcaplat.cli import run
 from tests.browser.browser import (
     CHROMIUM,
     DRIVER,
@@ -34,6 +35,10 @@ pytestmark = [
 ]
 AXE = Path(os.environ.get("PCAPLAT_AXE", ROOT / "out" / "axe" / "axe.min.js"))
 SHOTS = os.environ.get("PCAPLAT_SCREENSHOTS")
+TITLES = (
+    "return [...document.querySelectorAll('.live .role-axis-title text')]"
+    ".map((one) => one.textContent)"
+)
 UNIT = re.compile(r", (ns|µs|ms|s|min|%)$")
 
 
@@ -80,10 +85,7 @@ def test_every_drawing_is_drawn_in_silence(
 
 def test_every_axis_has_its_unit(driver: Chrome, page: Path) -> None:
     show(driver, page)
-    titles = driver.execute_script(
-        "return [...document.querySelectorAll('.live .role-axis-title text')]"
-        ".map((one) => one.textContent)"
-    )
+    titles = driver.execute_script(TITLES)
     assert titles
     assert [title for title in titles if not UNIT.search(title)] == []
 
@@ -157,6 +159,33 @@ def test_it_is_read_without_scripts_and_on_paper(page: Path) -> None:
             screenshot(driver, Path(SHOTS) / "report-still.png")
         paper = driver.print_page()
     assert len(paper) > 10_000
+
+
+def judged(folder: Path, *given: str) -> Path:
+    assert run([*given, "--quiet", "-o", str(folder)]) in {0, 3}
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_comparisons_and_claims_are_drawn_in_silence(
+    driver: Chrome, tmp_path: Path, width: int
+) -> None:
+    both = ["samples/east-west/l2", "samples/east-west/vxlan", "--same-clock", "all"]
+    claims = ["samples/east-west/claims.toml", "--claim", "vxlan-loss"]
+    for page in (
+        judged(tmp_path / "compared", "compare", *both),
+        judged(tmp_path / "claimed", "validate", *claims, "vxlan=samples/east-west/vxlan"),
+    ):
+        complaints(driver)
+        show(driver, page, width)
+        if SHOTS:
+            screenshot(driver, Path(SHOTS) / f"{page.parent.name}-{width}.png")
+        assert complaints(driver) == []
+        assert overlaps(driver) == []
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        titles = driver.execute_script(TITLES)
+        assert titles
+        assert [one for one in titles if not UNIT.search(one) and one != "run, by start"] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -159,6 +159,17 @@ def test_no_segment_takes_longer_than_the_largest(read: str) -> None:
     assert max(number(cell) or 0.0 for cell in largest) >= max(medians)
 
 
+def test_nothing_is_lost_at_a_segment_where_the_answer_names_no_loss(read: str) -> None:
+    title = TITLE if TITLE in read else "Packets of each segment"
+    if title not in read or "Lost packets: none" not in read:
+        pytest.skip("no segment, or packets are lost")
+    if "Lost packets: none from end to end; " in read:
+        return
+    for (name, kind), row in table(read, title).rows.items():
+        is_whole = kind in {"", "packet"} and "⇄" not in name
+        assert not is_whole or row["lost"] in {"0 %", "–"}, name
+
+
 def test_the_drawing_is_the_table(read: str) -> None:
     if TITLE not in read:
         pytest.skip("no segment")

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pcaplat.outputs.reports.merge.doubts import doubts_of
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac, format_ns
 
+MOST_DOUBTS, MOST_TEXT = 2, 1_000
+"""On the first screen, and characters of each; all stand below."""
 SEVERITIES = ("error", "warning", "note")
 
 
@@ -15,6 +18,19 @@ def answer(document: Row) -> list[str]:
     """Say what the console says, and where the time of requests goes."""
     lines = answer_lines(document, LatencyView.of(document))
     return [*lines, *_behind(document.get("transaction_check"))]
+
+
+def doubts(document: Row) -> list[str]:
+    """Say what makes the answer doubtful, as the console says it; else the first of the notes."""
+    entries = doubts_of(document, LatencyView.of(document))[:MOST_DOUBTS]
+    found = [f"{entry.head}: {' '.join(entry.texts)}" for entry in entries]
+    found = found or [warning_text(row) for row in document["warnings"][:1]]
+    return [text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…" for text in found]
+
+
+def warning_text(row: Row) -> str:
+    """Write a warning with the point that it is of."""
+    return f"{row['point']}: {row['text']}" if row["point"] else str(row["text"])
 
 
 def _behind(check: Mapping[str, Any] | None) -> Iterator[str]:

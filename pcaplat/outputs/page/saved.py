@@ -1,12 +1,15 @@
-"""The report of a folder that `merge -o` wrote, with the verdicts and the comparison in it."""
+"""The report of a folder: of `merge -o`, with verdicts and comparison in it, or of these alone."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pcaplat.outputs.folder import new_file
+from pcaplat.outputs.page.template import judged_page, report_page
 from pcaplat.plots.figure import Measured
 from pcaplat.study.sources import saved_run
+from pcaplat.study.summary_file import SUMMARY
 from pcaplat.tables.columns import Row
 
 REPORT = "report.html"
@@ -16,18 +19,20 @@ def write_report(folder: Path) -> Path:
     """Write report.html anew from the other files of a folder.
 
     Raises:
-        InputError: The folder is not what `merge -o` wrote.
+        InputError: The folder is not what `merge -o`, `validate -o` or `compare -o` wrote.
     """
-    from pcaplat.outputs.page.template import report_page
-
-    run = saved_run(folder)
-    documents = (
-        _document(folder, name) for name in ("provenance.json", "verdicts.json", "comparison.json")
-    )
-    measured = Measured(run.document, run.blocks, _clock_bands(folder))
+    judged = [_document(folder, name) for name in ("verdicts.json", "comparison.json")]
+    is_of_runs = any(judged) and not (folder / SUMMARY).exists()
+    page = judged_page(*judged) if is_of_runs else _page_of_run(folder, judged)
     with new_file(folder / REPORT) as stream:
-        stream.write(report_page(measured, *documents).encode())
+        stream.write(page.encode())
     return folder / REPORT
+
+
+def _page_of_run(folder: Path, judged: Sequence[dict[str, Any] | None]) -> str:
+    run = saved_run(folder)
+    measured = Measured(run.document, run.blocks, _clock_bands(folder))
+    return report_page(measured, _document(folder, "provenance.json"), *judged)
 
 
 def _document(folder: Path, name: str) -> dict[str, Any] | None:

@@ -4,9 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pcaplat.plots.ccdf import ccdf_figure
-from pcaplat.plots.claims import claim_figures
+from pcaplat.plots.claims import claim_figures, claimed_run_figures
 from pcaplat.plots.clocks import clock_figures, clock_table
-from pcaplat.plots.comparison import comparison_figures
+from pcaplat.plots.comparison import (
+    compared_run_figures,
+    comparison_figures,
+    loss_change_figure,
+)
 from pcaplat.plots.figure import ARROWS, Figure, Measured
 from pcaplat.plots.loss import loss_figure
 from pcaplat.plots.matching import matching_figure
@@ -74,8 +78,14 @@ def judged_sections(
     """Give what rests on runs: verdicts, and the difference of two scenarios."""
     if verdicts:
         yield PageSection("claims", "Claims", claim_figures(verdicts))
+        if runs := claimed_run_figures(verdicts):
+            yield PageSection("runs-of-claims", "Runs of each claim", runs)
     if comparison:
         yield PageSection("comparison", "Comparison", comparison_figures(comparison))
+        if runs := compared_run_figures(comparison):
+            yield PageSection("runs", "Runs in order", runs)
+        if loss := loss_change_figure(comparison):
+            yield PageSection("lost-in-both", "Loss of both", [loss])
 
 
 def drawn_segments(measured: Measured, n: int) -> tuple[list[tuple[str, str]], str]:

@@ -16,11 +16,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pcaplat.outputs.page.answer import answer, counted, gravest_first
+from pcaplat.outputs.page.answer import answer, counted, doubts, gravest_first, warning_text
+from pcaplat.outputs.page.judged import (
+    comparison_answer,
+    comparison_title,
+    replication,
+    verdicts_answer,
+)
 from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
 from pcaplat.outputs.page.still import still
 from pcaplat.plots import render
-from pcaplat.plots.figure import Figure, Measured
+from pcaplat.plots.figure import DIRECTION, Figure, Measured
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
@@ -30,6 +36,7 @@ MOST_ROWS, MOST_TEXT, MOST_NAME = 100, 300, 60
 MOST_WARNINGS = 30
 NOT_KNOWN: dict[str, Any] = {
     "answer": (),
+    "doubts": (),
     "subtitle": "",
     "warnings": (),
     "n_by_severity": "",
@@ -61,11 +68,31 @@ def report_page(
         sections,
         title=f"{document['path'][0]} ⇄ {document['path'][-1]}",
         answer=answer(dict(document)),
+        doubts=doubts(dict(document)),
         subtitle=_subtitle(measured),
         warnings=warnings[:MOST_WARNINGS],
         n_by_severity=counted(warnings),
         n_more_warnings=max(0, len(warnings) - MOST_WARNINGS),
         provenance=provenance,
+    )
+
+
+def judged_page(
+    verdicts: Mapping[str, Any] | None = None, comparison: Mapping[str, Any] | None = None
+) -> str:
+    """Make report.html of what rests on several runs: verdicts, a comparison, or both."""
+    documents = [each for each in (verdicts, comparison) if each]
+    warnings = gravest_first([row for each in documents for row in each["warnings"]])
+    titles = [comparison_title(comparison) if comparison else "", "Claims" if verdicts else ""]
+    return _page(
+        [*judged_sections(verdicts, comparison)],
+        title="; ".join(filter(None, titles)),
+        answer=[*comparison_answer(comparison), *verdicts_answer(verdicts)],
+        doubts=[warning_text(row) for row in warnings[:1]],
+        subtitle=replication(comparison) if comparison else "",
+        warnings=warnings[:MOST_WARNINGS],
+        n_by_severity=counted(warnings),
+        n_more_warnings=max(0, len(warnings) - MOST_WARNINGS),
     )
 
 
@@ -99,8 +126,14 @@ def _page(sections: Sequence[PageSection], **more: Any) -> str:  # noqa: ANN401 
         hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
         specs=packed(drawings),
         most_rows=MOST_ROWS,
+        has_directions=any(_has_directions(figure) for figure in figures),
     )
     return page
+
+
+def _has_directions(figure: Figure) -> bool:
+    """Tell whether there is anything to choose one direction of."""
+    return bool(figure.direction) or DIRECTION in (figure.spec or {}).get("params", ())
 
 
 def _numbered(

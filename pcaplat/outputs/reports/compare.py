@@ -6,7 +6,7 @@ from pcaplat.outputs.report import Grid, Remarks, Report, Section, Title, fields
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
-FILES = {"comparison.json": "json", "comparison.junit.xml": "junit"}
+FILES = {"comparison.json": "json", "comparison.junit.xml": "junit", "report.html": "html"}
 COLUMNS = (
     *("figure", "near", "far", "direction", "baseline", "treatment", "delta", "lo", "hi"),
     *("confidence", "n", "n_effective", "unit", "reason"),

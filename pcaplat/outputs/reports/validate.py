@@ -17,7 +17,7 @@ from pcaplat.outputs.report import (
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_bounds
 
-FILES = {"verdicts.json": "json", "verdicts.junit.xml": "junit"}
+FILES = {"verdicts.json": "json", "verdicts.junit.xml": "junit", "report.html": "html"}
 LEFT = ("claim", "verdict", "claimed", "measured", "interval")
 STYLES = {"held": "green", "refuted": "red", "undecided": "yellow"}
 

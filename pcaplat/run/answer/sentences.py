@@ -4,7 +4,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pcaplat.run.answer.declared import declared_lines
 from pcaplat.run.answer.route import edges_of, other_ends, route_of_whole
-from pcaplat.run.answer.view import BOTH_WAYS, LatencyLine, LatencyView, two_way
+from pcaplat.run.answer.view import (
+    ARROWS,
+    BOTH_WAYS,
+    WHOLE,
+    LatencyLine,
+    LatencyView,
+    two_way,
+)
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_count, format_frac
 
@@ -42,7 +49,7 @@ def answer_lines(document: Row, latencies: LatencyView) -> Iterator[str]:
         )
     if len(document["path"]) > 2:  # noqa: PLR2004 - one segment is the largest
         yield from _largest(document, latencies, route if ways else edges_of(document))
-    if ways:
+    if document["edges"]:
         yield _loss(document, ways)
     yield from declared_lines(document)
 
@@ -187,13 +194,32 @@ def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
         for line in ways
         if line.row["n_lost"]
     ]
-    told = f"Lost packets: {', '.join(texts) or 'none'}"
+    parts = _lost_in_part(document) if not texts else ""
+    end_to_end = "none from end to end; " if parts and ways else ""
+    told = f"Lost packets: {', '.join(texts) or f'{end_to_end}{parts}' or 'none'}"
     if unjudged := _n_unjudged(document):
         told += (
             f" while all points captured; {format_count(unjudged)} frames outside that time are "
             "not judged"
         )
     return told
+
+
+def _lost_in_part(document: Row) -> str:
+    """Name the segments that lost packets which do not go the whole path, the most first."""
+    edges = edges_of(document)
+    rows = [
+        row
+        for row in document["segments"]
+        if row["n_lost"] and row["class"] == WHOLE and (row["near"], row["far"]) in edges
+    ]
+    texts = [
+        f"{row['near']} {ARROWS[row['direction']]} {row['far']} {format_frac(row['lost_frac'])} "
+        f"({format_count(row['n_lost'])} of {format_count(row['n'] + row['n_lost'])})"
+        for row in sorted(rows, key=lambda row: -row["lost_frac"])
+    ]
+    more = f" and at {len(texts) - FEW} more segments" if len(texts) > FEW else ""
+    return f"{', '.join(texts[:FEW])}{more}"
 
 
 def _n_unjudged(document: Row) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import re
 import shutil
@@ -16,9 +18,12 @@ import vl_convert
 import pcaplat
 from pcaplat.cli import run
 from pcaplat.model.blocks import N_BLOCKS, Blocks
-from pcaplat.outputs.page.answer import answer
+from pcaplat.outputs import save, show
+from pcaplat.outputs.page.answer import answer, doubts
 from pcaplat.outputs.page.saved import write_report
 from pcaplat.outputs.page.template import HERE, report_page
+from pcaplat.plots.ccdf import ccdf_figure
+from pcaplat.plots.path import path_figure
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -94,6 +99,73 @@ def test_provenance_gives_the_command_and_the_digests(result: pcaplat.Result) ->
         done = subprocess.run(["sha256sum", *CAPTURES], capture_output=True, text=True, check=True)
         told = {Path(line.split()[1]).name: line.split()[0] for line in done.stdout.splitlines()}
         assert {Path(row["file"]).name: row["sha256"] for row in found["captures"]} == told
+
+
+def test_the_page_doubts_as_the_console_does() -> None:
+    """Clocks that nobody declared make bounds: so says every table, and the first screen why."""
+    with pcaplat.merge(CAPTURES) as merged:
+        page = report_page(merged.plot.measured, None)
+        stream = io.StringIO()
+        show("table", "merge", merged, stream)
+        measured = merged.plot.measured
+    told = re.sub(r"\s+", " ", stream.getvalue())
+    (doubt,) = doubts(dict(measured.document))
+    assert doubt.startswith("clocks: not related closely enough")
+    assert doubt.removeprefix("clocks: ") in told
+    first_screen = page[page.index('class="doubts"') : page.index("<nav")]
+    assert html.escape(doubt) in first_screen
+    by_segment = {row[0]: row[3] for row in path_figure(measured).rows}
+    ends = measured.document["path"][0], measured.document["path"][-1]
+    figure = ccdf_figure(measured, *ends)
+    assert figure is not None
+    at = [one.split(",")[0] for one in figure.columns].index("p50")
+    assert [row[at] for row in figure.rows] == [
+        by_segment[f"{ends[0]} {way} {ends[1]}"] for way in "→←"
+    ]
+    assert all("≤" in row[at] for row in figure.rows)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder that `compare -o` wrote."""
+    folder = tmp_path_factory.mktemp("compared") / "out"
+    both = ["samples/east-west/l2", "samples/east-west/vxlan"]
+    assert run(["compare", *both, "--same-clock", "all", "--quiet", "-o", str(folder)]) == 0
+    return folder
+
+
+def test_a_comparison_has_a_page_of_its_own(compared: Path) -> None:
+    page = (compared / "report.html").read_text("utf-8")
+    for anchor in ("comparison", "runs", "lost-in-both"):
+        assert f'<section id="{anchor}">' in page
+    assert "a round trip takes 4.4" in page
+    assert "vxlan: 8 runs, l2: 8 runs; intervals from run to run" in page
+    assert write_report(compared).read_text("utf-8") == page
+    assert len(page.encode()) < MOST_BYTES
+
+
+def test_verdicts_have_a_page_of_their_own(tmp_path: Path) -> None:
+    claims = ["samples/east-west/claims.toml", "--claim", "vxlan-loss"]
+    given = ["validate", *claims, "vxlan=samples/east-west/vxlan", "-o", str(tmp_path / "out")]
+    assert run([*given, "--quiet"]) == 3
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "1 undecided: vxlan-loss" in page
+    assert '<section id="runs-of-claims">' in page
+    # nothing there is of one direction
+    assert 'name="direction"' not in page
+    assert write_report(tmp_path / "out").read_text("utf-8") == page
+
+
+def test_a_comparison_joins_the_page_of_a_result(
+    result: pcaplat.Result, compared: Path, tmp_path: Path
+) -> None:
+    pcaplat.write(result, tmp_path / "out")
+    document = json.loads((compared / "comparison.json").read_text("utf-8"))
+    save("compare", document, tmp_path / "out", overwrite=True)
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert '<section id="path">' in page
+    assert '<section id="comparison">' in page
+    assert (tmp_path / "out" / "summary.json").exists()
 
 
 def full(seed: int) -> Blocks:

@@ -21,8 +21,8 @@ from pcaplat.outputs.page.sections import measured_sections
 from pcaplat.outputs.reports.merge.distributions import BARS, sparkline
 from pcaplat.plots import Plots, render
 from pcaplat.plots.ccdf import ccdf_figure
-from pcaplat.plots.claims import claim_figures
-from pcaplat.plots.comparison import comparison_figures
+from pcaplat.plots.claims import claim_figures, claimed_run_figures
+from pcaplat.plots.comparison import compared_run_figures, comparison_figures
 from pcaplat.plots.figure import Measured, shift_text
 from pcaplat.plots.path import path_figure
 from pcaplat.plots.timeline import Timeline, timeline_figure
@@ -201,6 +201,74 @@ def test_verdicts_and_comparisons_are_drawn() -> None:
     for figure in (drawn, difference, *curves):
         assert figure.spec is not None
         render.svg(render.vega(figure.spec))
+
+
+def claimed(claim: str, at_most: float) -> dict[str, Any]:
+    return {"id": claim, "claim": claim, "verdict": "held", "reason": "", "n_runs": 3} | {
+        "estimate": 0.001,
+        "lo": 0.0,
+        "hi": 0.005,
+        "claim_lo": None,
+        "claim_hi": at_most,
+        "allowed_lo": None,
+        "allowed_hi": at_most,
+        "unit": "%",
+        "subject": f"subject of {claim}",
+    }
+
+
+def run_of(claim: str, scenario: str, start_ns: int, value: float) -> dict[str, Any]:
+    about = {"claim": claim, "scenario": scenario, "run": f"run{start_ns}", "start_ns": start_ns}
+    return about | {"n": 100, "value": value, "lo": None, "hi": None, "unit": "%"}
+
+
+def test_a_claim_reaches_below_zero_only_if_it_is_of_a_difference() -> None:
+    runs = [run_of("loss", "a", 1, 0.002), run_of("loss", "a", 2, 0.0)]
+    runs += [run_of("change", "a", 1, 0.001), run_of("change", "b", 2, 0.002)]
+    verdicts = {"verdicts": [claimed("loss", 0.01), claimed("change", 0.01)], "runs": runs}
+    _, drawn = claim_figures(verdicts)
+    assert drawn.spec is not None
+    (ranges,) = [one for one in drawn.spec["layer"] if one["mark"].get("strokeWidth") == 16]
+    begin = {row["claim"]: row["claim_lo"] for row in ranges["data"]["values"]}
+    assert begin["loss"] == 0
+    assert begin["change"] < 0
+
+
+def test_a_claim_is_drawn_with_its_tolerance() -> None:
+    row = claimed("about", 0.01) | {"claim_lo": 0.01, "allowed_lo": 0.009, "allowed_hi": 0.011}
+    table, drawn = claim_figures({"verdicts": [row]})
+    assert table.rows[0][2] == "0.009 to 0.011 %"
+    assert drawn.spec is not None
+    values = drawn.spec["layer"][0]["data"]["values"][0]
+    assert (values["claim_lo"], values["claim_hi"]) == (0.009, 0.011)
+
+
+def test_runs_of_a_claim_stand_in_order_of_their_start() -> None:
+    runs = [run_of("loss", name, at, 0.001 * at) for at, name in enumerate("abab", 1)]
+    alone = [run_of("lone", "a", 1, 1.0)]
+    document = {"verdicts": [claimed("loss", 1), claimed("lone", 1)], "runs": [*runs, *alone]}
+    (figure,) = claimed_run_figures(document)
+    assert figure.title == "loss: subject of loss"
+    assert [row[0] for row in figure.rows] == ["run1", "run2", "run3", "run4"]
+    assert [row[1] for row in figure.rows] == [*"abab"]
+    assert figure.spec is not None
+    render.svg(render.vega(figure.spec))
+
+
+def test_means_of_runs_are_those_that_are_compared() -> None:
+    document = pcaplat.compare("samples/east-west/l2", "samples/east-west/vxlan")
+    starts = [row["start_ns"] for row in document["runs"]]
+    ends = document["round_trips"][-1]["near"], document["round_trips"][-1]["far"]
+    whole = [row for row in document["runs"] if (row["near"], row["far"]) == ends]
+    assert starts[-len(whole) :] == sorted(starts[-len(whole) :])
+    trip = document["round_trips"][-1]
+    for side, mean in (("l2", trip["baseline_mean_ns"]), ("vxlan", trip["treatment_mean_ns"])):
+        means = [row["mean_ns"] for row in whole if row["scenario"] == side]
+        assert len(means) == 8
+        assert np.mean(means) == pytest.approx(mean)
+    first, *_ = compared_run_figures(document)
+    assert first.title.endswith(" ⇄ ".join(ends))
+    assert len(first.rows) == 16
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(1, 40))

@@ -18,9 +18,7 @@ BOUND = "clocks-assumed-equal"
 
 def doubt_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     """Give what invalidates figures; notes by name, and in full if all is asked for."""
-    errors, warnings, notes = (_entries(document, severity) for severity in STYLES)
-    clocks = [Entry("clocks", [text], "yellow") for text in _open_clocks(document, latencies)]
-    every = [*errors, *clocks, *warnings]
+    every, notes = doubts_of(document, latencies), _entries(document, "note")
     title = "Before you rely on these figures"
     yield Entries(every[:MOST], "behind", title, only="brief")
     yield from _by_name("Further", every[MOST:], "yellow")
@@ -30,6 +28,13 @@ def doubt_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     yield Entries(every, "behind", title, only="verbose")
     yield Entries(notes, "behind", "Notes", only="verbose")
     yield from _table(document["warnings"])
+
+
+def doubts_of(document: Row, latencies: LatencyView) -> list[Entry]:
+    """Give errors, what the clocks leave open, and warnings, the gravest first."""
+    errors, warnings = (_entries(document, severity) for severity in ("error", "warning"))
+    clocks = [Entry("clocks", [text], "yellow") for text in _open_clocks(document, latencies)]
+    return [*errors, *clocks, *warnings]
 
 
 def _table(rows: Sequence[Row]) -> Iterator[Section]:

@@ -49,6 +49,9 @@ def _caption(document: Row, latencies: LatencyView) -> str:
         "median latency: → ← one way, ⇄ both directions together where one way is uncertain",
     )
     n_points = f"Path of {len(document['path'])} points"
+    n_left = len({row["point"] for row in document["captures"]} - {*document["path"]})
+    if n_left:  # whoever gave three captures must not take the path for all of them
+        n_points += f" ({n_left} excluded)"
     unit = f", {latencies.scale.unit}" if kinds else ""
     return f"{n_points}; {what}{unit}"
 
