@@ -95,3 +95,18 @@ def test_frames_that_not_all_points_could_capture_are_not_judged() -> None:
     assert "(4 of 2,008) while all points captured; 30 frames outside that time" in told(made)
     reason["n"] = 3
     assert "while all points captured" not in told(made)
+
+
+def test_losses_off_the_whole_path_are_named() -> None:
+    """Nothing was lost from end to end: what a branch lost is no less lost."""
+    n = {"a > b": 98, "b > c": 9, "b > d": 9, "a > d": 9}
+    made = graph("a > b, b > c, b > d", n, dict.fromkeys(n, 2.0))
+    clean = [row | {"n_lost": 0, "lost_frac": 0.0} for row in made["segments"]]
+    assert "Lost packets: none" in told(made | {"segments": clean}).splitlines()
+    first, *others = clean
+    lossy = made | {"segments": [first | {"n_lost": 2, "lost_frac": 0.02}, *others]}
+    assert "Lost packets: none from end to end; a → b 2 % (2 of 100)" in told(lossy)
+    whole = others[-1] | {"n_lost": 1, "lost_frac": 0.1}
+    both = lossy | {"segments": [*lossy["segments"][:-1], whole]}
+    assert "Lost packets: → 10 % (1 of 10)" in told(both)
+    assert "a → b 2 %" not in told(both)
