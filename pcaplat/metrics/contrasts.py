@@ -14,7 +14,7 @@ from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short
 from pcaplat.metrics.latency import direction_of
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
-from pcaplat.metrics.registry import read_at_points
+from pcaplat.metrics.registry import metric_named, read_at_points
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate, across, pooled
@@ -37,6 +37,11 @@ ACCEPTED = (
 UNORDERED = (
     "the times of the runs show no order, so a change with time is not ruled out; if it does not "
     "matter, add --accept-order"
+)
+
+NEGATIVE = (
+    "the baseline's latency is negative, so no relative change is reported; the clocks are off, or "
+    "a declaration of them is wrong"
 )
 
 TOO_SHORT = (
@@ -209,6 +214,8 @@ def difference_of(
             means, contrast = _independent(sides), replace(contrast, notes=(ACCEPTED,))
             text = ""
         contrast, why = replace(contrast, order=order), text
+    if is_relative and metric_named(query.metric).base_unit == "ns" and (before.value or 0.0) < 0:
+        return replace(contrast, why=NEGATIVE)
     return _changed(replace(contrast, why=why), means, is_relative=is_relative)
 
 

@@ -33,7 +33,8 @@ class MeasuredRun:
     """One run: its summary, and its latencies block by block, warm-up left out; likewise rates.
 
     `contents` and `packet_filter` are None where nobody kept them. `sampled` are the rates of a
-    sample: of its sizes and transactions they tell, not of how many there were.
+    sample: of its sizes and transactions they tell, not of how many there were. `choices` are the
+    options that it was measured with.
     """
 
     name: str
@@ -46,6 +47,7 @@ class MeasuredRun:
     contents: Contents | None = None
     packet_filter: str | None = None
     sampled: Rates | None = None
+    choices: Mapping[str, Any] | None = None
 
     def says(self, text: str) -> str:
         """Begin what is said of this run by its name, if it has one."""

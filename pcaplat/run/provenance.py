@@ -75,10 +75,11 @@ def _typed_options(options: MergeOptions) -> Iterator[str]:
     for argument, option in options_of(MergeOptions).items():
         given = getattr(options, argument)
         if option.name and given != getattr(defaults, argument):
-            yield from _typed(option, argument, given)
+            yield from typed(option, argument, given)
 
 
-def _typed(option: Option, argument: str, given: Any) -> list[str]:  # noqa: ANN401 - of any option
+def typed(option: Option, argument: str, given: Any) -> list[str]:  # noqa: ANN401 - of any option
+    """Give an option as it is typed: its name before each of its values; the name of a flag."""
     name = f"{option.name}"
     if isinstance(given, bool):
         return [name]

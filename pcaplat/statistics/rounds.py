@@ -116,16 +116,18 @@ def of_rounds(rounds: Sequence[Round], biases: tuple[float, float] = (0.0, 0.0))
     missing = at.mean(axis=1, keepdims=True) - at
     shift = missing.mean(axis=0)
     slopes, slope_errors = _lines(both, at - at.mean(axis=0))
-    if not is_smooth(rounds):
+    is_rough = n >= LEAST_TO_DIFFER and not is_smooth(rounds)
+    if is_rough:
         # no line says anything of the inside of one round; what all miss alike may still be one's
         missing = np.broadcast_to(shift, missing.shape)
-        share = _hidden_share(both, at, slope_errors)
-        slopes, slope_errors = share * slopes, share**2 * slope_errors
+    # of a few rounds nobody can tell whether they differ by themselves
+    may_differ = is_rough or n < LEAST_TO_DIFFER
+    share = _hidden_share(both, at, slope_errors) if may_differ else 1.0
     moved = both + (missing - shift) * slopes
     errors: list[JointError | LinedError] = [_of_mean(moved, at.mean(axis=1))]
-    means, off = moved.mean(axis=0), shift * slopes / 2
+    means, off = moved.mean(axis=0), share * shift * slopes / 2
     if shift.any():
-        errors.append(_joint(slope_errors * np.outer(shift, shift), n - 2))
+        errors.append(_joint(share**2 * slope_errors * np.outer(shift, shift), n - 2))
     after, before = (means + off).tolist()
     biases = biases[0] + abs(float(off[0])), biases[1] + abs(float(off[1]))
     return MeanPair(after, before, errors, biases)

@@ -1,6 +1,7 @@
 """Scenarios from what a user has: captures, folders of them, results that were written, Results."""
 
 import errno
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -17,10 +18,12 @@ from pcaplat.model.files.captures import CAPTURE, COMPRESSED
 from pcaplat.records import dataclass
 from pcaplat.run.merge import Result, merge
 from pcaplat.run.options import MergeOptions, options_of
+from pcaplat.study.choices import choices_of, choices_of_command
 from pcaplat.study.errors import StudyError
 from pcaplat.study.summary_file import SUMMARY, saved_document
 
 BLOCKS, PACKETS = "blocks.parquet", "packets.parquet"
+PROVENANCE = "provenance.json"
 CHOOSING = {
     name: option.name
     for name, option in options_of(MergeOptions).items()
@@ -42,12 +45,20 @@ class RunReader:
     def scenario(self, name: str, runs: Sequence[MeasuredRun]) -> Scenario:
         """Make one of runs, all seen the same way round, warm-up left out."""
         turned = [oriented(run, runs[0]) for run in runs]
-        return Scenario(name, [trimmed(run, self.warm_up_ns) for run in turned])
+        kept = [trimmed(run, self.warm_up_ns) for run in turned]
+        own = choices_of({}, self.warm_up_ns)
+        return Scenario(
+            name, [replace(run, choices={**(run.choices or {}), **own}) for run in kept]
+        )
 
     def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
         """Merge the captures of one run."""
         with merge(captures, keep_crossings=False, **self.options) as result:
-            run = replace(measured(name, result), packet_filter=self.options.get("filter") or "")
+            run = replace(
+                measured(name, result),
+                packet_filter=self.options.get("filter") or "",
+                choices=choices_of(self.options),
+            )
         # the rate of a sample is not that of the traffic
         is_sampled = self.options.get("sample", 1) > 1
         return replace(run, rates=None, sampled=run.rates) if is_sampled else run
@@ -147,9 +158,17 @@ def saved_run(folder: Path) -> MeasuredRun:
         rows = pq.read_table(folder / BLOCKS).to_pylist()
         blocks, rates = blocks_of_rows(rows), _saved_rates(folder)
         contents = _saved_contents(folder)
-        return MeasuredRun(folder.name, document, blocks, rates, contents=contents)
+        choices = _saved_choices(folder)
+        return MeasuredRun(folder.name, document, blocks, rates, contents=contents, choices=choices)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
+
+
+def _saved_choices(folder: Path) -> dict[str, Any]:
+    """Read what a result was made with; what an earlier version wrote does not tell."""
+    file = folder / PROVENANCE
+    command = json.loads(file.read_text("utf-8")).get("command") if file.is_file() else None
+    return choices_of_command(command) if isinstance(command, str) else {}
 
 
 def _saved_rates(folder: Path) -> Rates | None:

@@ -10,7 +10,7 @@ from pcaplat.errors import ClaimError
 from pcaplat.metrics.runs import UNNAMED, Scenario
 from pcaplat.published import load_published
 from pcaplat.published.claims import Claim
-from pcaplat.run.options import MergeOptions, options_of
+from pcaplat.study.choices import choices_of_runs
 from pcaplat.study.copies import refuse_copies
 from pcaplat.study.errors import StudyError
 from pcaplat.study.file import is_study
@@ -64,26 +64,8 @@ def validate(
     scenarios = scenarios_at(results, chosen, reader)
     refuse_copies(list(scenarios.values()))
     document = judge(chosen, scenarios, accepts_order=accepts_order)
-    return cast("VerdictsDocument", document | {"options": _chosen(options or {}, warm_up_ns)})
-
-
-def _chosen(options: Mapping[str, Any], warm_up_ns: int | None) -> dict[str, Any]:
-    """List what was chosen of how to measure: whoever reads a verdict sees it beside it."""
-    names = {name: one.name for name, one in options_of(MergeOptions).items() if one.name}
-    given = {names.get(name, name): value for name, value in options.items() if value}
-    if warm_up_ns is not None:
-        given["--warm-up"] = f"{warm_up_ns} ns"
-    told = {name.strip("-").replace("-", "_"): value for name, value in given.items()}
-    return {name: _told(value) for name, value in told.items()}
-
-
-def _told(value: object) -> str | int | float:
-    """Write an option's value as one of JSON's."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return value if isinstance(value, str | int | float) else str(value)
+    chosen_options = choices_of_runs(list(scenarios.values()))
+    return cast("VerdictsDocument", document | {"options": chosen_options})
 
 
 def _listed(claims: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Any]:

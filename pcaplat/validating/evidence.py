@@ -21,8 +21,9 @@ from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.units import format_ns
 from pcaplat.validating.capacity import unoffered
+from pcaplat.validating.causality import contradicted_clocks
 from pcaplat.validating.likeness import unlike
-from pcaplat.validating.missing import too_many_missing
+from pcaplat.validating.missing import is_open_at, too_many_missing
 from pcaplat.validating.needs import LEVEL, unresolvable
 from pcaplat.validating.population import contradiction
 from pcaplat.validating.words import ClaimBounds
@@ -76,6 +77,7 @@ def evidence_for(
         or _unjudged(claim)
         or (contrast.why if contrast.value is None else "")
         or _other_ends(query, chosen)
+        or contradicted_clocks(query, chosen)
         or contradiction(claim, chosen)
         or unoffered(claim, chosen, contrast, bounds)
         or _odd_packet(claim, contrast, bounds)
@@ -109,6 +111,8 @@ def _measured(
     if _is_run(claim):
         contrast = _of_these(contrast, query)
     if isinstance(contrast.estimate, CountedQuantile):
+        return Evidence(contrast)
+    if is_open_at(claim, query, chosen):
         return Evidence(contrast)
     floor, ceiling = (_extreme(chosen[0], query, name) for name in EXTREMES)
     return Evidence(contrast, floor, ceiling, _is_open(claim, contrast))

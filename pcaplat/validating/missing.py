@@ -1,31 +1,61 @@
 """Packets that have no latency: lost on the way, or kept out of a capture.
 
-A capture that drops the slow packets makes a path look fast. Where many are missing, a verdict on a
-mean latency stands only if it would stand had they been as slow as the slowest percent of the
-others, or as fast as the fastest one.
+A capture that drops the slow packets makes a path look fast. Where many are missing, a verdict on
+latencies stands only if it would stand had they been as slow as the slowest of the others, or as
+fast as the fastest one.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf, isfinite
 from statistics import median
 from typing import Any
 
 from pcaplat.metrics.contrasts import Contrast
-from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.metric import SHARES, MetricQuery
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.published.claims import Claim
-from pcaplat.statistics.intervals import Estimate
-from pcaplat.units import format_frac, format_ns
+from pcaplat.units import format_frac
 from pcaplat.validating.needs import CONFIDENCE
 from pcaplat.validating.words import ClaimBounds
 
-BOTH_WAYS = ("two-way-contribution", "rtt")
-LATENCIES = (*BOTH_WAYS, "one-way-latency")
+BOTH_WAYS = ("two-way-contribution", "rtt", "transaction-time")
+LATENCIES = (*BOTH_WAYS, "one-way-latency", "delay-variation")
 
 LEAST_MISSING = 0.01
 """Fewer are lost on many a path, and move no mean by much."""
 
+MOST_MISSING = 0.1
+"""Of more, the slowest percent of the others does not tell how slow they would have been."""
+
+SHARE_OF_A_TAIL = 0.1
+"""Of the packets beyond a quantile, a larger share moves it."""
+
+TCP_SHARE = 0.9
+"""With so many frames of TCP, what was lost is sent again, in the same transaction."""
+
+PAIRED = ("p50", "p90", "p95", "p99")
+"""Quantiles that are known of requests paired with their responses."""
+
 Shift = tuple[float, float]
-"""How much lower and higher a mean would be, were the missing packets as fast, or as slow."""
+"""How much lower and higher a figure would be, were the missing packets as fast, or as slow."""
+
+
+def is_open_at(claim: Claim, query: MetricQuery, scenarios: Sequence[Scenario]) -> bool:
+    """Tell whether so many packets lack a latency that those that have one show no extreme."""
+    if claim.metric not in LATENCIES or claim.scope.kind == "run":
+        return False
+    return max(map(share_missing, scenarios, [query] * len(scenarios))) >= _least(query.statistic)
+
+
+def share_missing(scenario: Scenario, query: MetricQuery) -> float:
+    """Share of packets without a latency, in the usual run, the larger one of both directions."""
+    return median(_share(run, query) for run in scenario.runs)
+
+
+def _least(statistic: str) -> float:
+    """Give the share that may be missing and moves the figure by little."""
+    share = SHARES.get(statistic)
+    return LEAST_MISSING if share is None else min(LEAST_MISSING, SHARE_OF_A_TAIL * (1 - share))
 
 
 def too_many_missing(
@@ -45,27 +75,56 @@ def too_many_missing(
         bounds: What the claim allows.
     """
     estimate = contrast.estimate
-    is_judged = isinstance(estimate, Estimate) and not claim.relative and claim.statistic == "mean"
-    if claim.metric not in LATENCIES or claim.scope.kind == "run" or not is_judged:
+    if estimate is None or not is_open_at(claim, query, scenarios):
         return ""
-    shares = [median(_share(run, query) for run in one.runs) for one in scenarios]
-    if max(shares) < LEAST_MISSING or not isinstance(estimate, Estimate):
-        return ""
-    shifts = [_usual(one, query) for one in scenarios]
-    down = shifts[0][0] + sum(up for _, up in shifts[1:])
-    up = shifts[0][1] + sum(down for down, _ in shifts[1:])
     lo, hi = estimate.interval(CONFIDENCE)
     word = _word(lo, hi, bounds)
-    if word == "" or _word(lo - down, hi + up, bounds) == word:
+    if word == "":
         return ""
-    worst = max(zip(shares, scenarios, strict=True), key=lambda one: one[0])
+    shares = [share_missing(one, query) for one in scenarios]
+    share, worst = max(zip(shares, scenarios, strict=True), key=lambda one: one[0])
     ends = scenarios[0].ends if query.ends is None else query.ends
-    return (
-        f"{worst[1].name}: {format_frac(worst[0])} of the packets between {ends[0]} and {ends[1]} "
-        "have no latency: they were lost, or not captured at one end; had they been as slow as the "
-        f"slowest percent, or as fast as the fastest, the mean would be {format_ns(down)} lower to "
-        f"{format_ns(up)} higher, and the verdict another; capture without loss"
+    missing = (
+        f"{worst.name}: {format_frac(share)} of the packets between {ends[0]} and {ends[1]} "
+        "have no latency: they were lost, or not captured at one end"
     )
+    if claim.metric == "transaction-time" and not all(map(_sends_again, scenarios)):
+        return f"{missing}; a transaction that lacks one looks like a part of the next"
+    down, up = _together(claim, query, scenarios, contrast)
+    if _word(lo - down, hi + up, bounds) == word:
+        return ""
+    if not isfinite(down + up):
+        return (
+            f"{missing}; so many may be the slowest ones or the fastest, and the {claim.statistic} "
+            "of all packets may then be any; capture without loss"
+        )
+    return (
+        f"{missing}; had they been as slow as the slowest percent, or as fast as the fastest, the "
+        f"{claim.statistic} would be {bounds.width(down)} lower to {bounds.width(up)} higher, and "
+        "the verdict another; capture without loss"
+    )
+
+
+def _sends_again(scenario: Scenario) -> bool:
+    known = [run.contents for run in scenario.runs]
+    ends = scenario.ends
+    return all(one is not None and one.share_of(ends[0], "tcp") >= TCP_SHARE for one in known)
+
+
+def _together(
+    claim: Claim, query: MetricQuery, scenarios: Sequence[Scenario], contrast: Contrast
+) -> Shift:
+    """Shift of what is judged: a figure, the difference of two, or their ratio."""
+    (down, up), *others = [_usual(one, query) for one in scenarios]
+    if not others:
+        return down, up
+    ((other_down, other_up),) = others
+    if not claim.relative:
+        return down + other_up, up + other_down
+    after, before = contrast.treatment or 0.0, contrast.baseline or 0.0
+    ratio = after / before
+    highest = (after + up) / (before - other_down) if before > other_down else inf
+    return ratio - (after - down) / (before + other_up), highest - ratio
 
 
 def _word(lo: float, hi: float, bounds: ClaimBounds) -> str:
@@ -123,6 +182,67 @@ def _usual(scenario: Scenario, query: MetricQuery) -> Shift:
 
 
 def _shift(run: MeasuredRun, query: MetricQuery) -> Shift:
+    if query.statistic == "mean":
+        return _of_mean(run, query)
+    if query.statistic not in SHARES:
+        # one packet makes an extreme, and any of the missing may be it
+        return (inf, 0.0) if query.statistic == "min" else (0.0, inf)
+    share, missing = SHARES[query.statistic], _share(run, query)
+    if query.metric in BOTH_WAYS:
+        # either half of a pair may be missing
+        missing = min(sum(_missing(run, query, way) for way in _ways(query)), 1.0)
+    lowest, highest = _reached(share, missing)
+    if query.metric in BOTH_WAYS:
+        return _of_pairs(run, query, lowest, highest)
+    return _of_packets(run, query, share, (lowest, highest))
+
+
+def _reached(share: float, missing: float) -> tuple[float, float]:
+    """Share of the known packets below the quantile, if all that is missing lies beside it.
+
+    Below 0 or above 1 the quantile is one of the missing packets.
+    """
+    known = max(1 - missing, 1e-9)
+    return (share - missing) / known, share / known
+
+
+def _of_packets(
+    run: MeasuredRun, query: MetricQuery, share: float, reached: tuple[float, float]
+) -> Shift:
+    near, far = query.ends or run.ends
+    way = _ways(query)[0]
+    blocks = run.blocks.get((near, far, way)) or run.blocks.get((far, near, way))
+    if blocks is None:
+        return 0.0, 0.0
+    value = blocks.quantile_ns(share) or 0.0
+    low, high = (blocks.quantile_ns(at) if 0 < at < 1 else None for at in reached)
+    return (inf if low is None else value - low), (inf if high is None else high - value)
+
+
+def _of_pairs(run: MeasuredRun, query: MetricQuery, lowest: float, highest: float) -> Shift:
+    """Of pairs some quantiles are known: the next one that is lower, and the next higher one."""
+    row = _paired(run, query)
+    if row is None or row.get(f"{query.statistic}_ns") is None:
+        return 0.0, 0.0
+    known = [(SHARES[name], float(row[f"{name}_ns"])) for name in PAIRED if row.get(f"{name}_ns")]
+    value = float(row[f"{query.statistic}_ns"])
+    low = max((at for share, at in known if share <= lowest), default=-inf)
+    high = min((at for share, at in known if share >= highest), default=inf)
+    return value - low, high - value
+
+
+def _paired(run: MeasuredRun, query: MetricQuery) -> Mapping[str, Any] | None:
+    ends = query.ends or run.ends
+    if query.metric == "transaction-time":
+        times = run.document.get("transaction_times", ())
+        rows = [row for row in times if row["side"] == "client" and row["point"] in ends]
+    else:
+        trips = run.document["round_trips"]
+        rows = [row for row in trips if (row["near"], row["far"]) in {ends, ends[::-1]}]
+    return rows[0] if rows else None
+
+
+def _of_mean(run: MeasuredRun, query: MetricQuery) -> Shift:
     """Of both directions together; what no clocks relate has variation alone."""
     down = up = 0.0
     for way in _ways(query):
@@ -134,4 +254,5 @@ def _shift(run: MeasuredRun, query: MetricQuery) -> Shift:
         wide = row.get("pdv_p99_ns") or 0.0
         down += share * (wide if mean is None or least is None else mean - least)
         up += share * (wide if mean is None or high is None else high - mean)
+        up = inf if share > MOST_MISSING else up
     return down, up

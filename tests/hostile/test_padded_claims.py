@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -154,3 +155,37 @@ def test_what_was_chosen_stands_beside_the_verdict(
     assert validate(path, runs, option, value), validate.err
     shown = validate.out.replace(str(tmp_path), "")
     assert value in shown or f'"{option.strip("-").replace("-", "_")}"' in shown
+
+
+def test_what_a_study_file_chooses_stands_beside_the_verdict(
+    validate: Validate, tmp_path: Path
+) -> None:
+    RequestStudy(0.0, n_runs=3).save(tmp_path)
+    write_claims(tmp_path, claim("at_most = 13", 'scope = { kind = "path", scenario = "plain" }'))
+    study_file = tmp_path / "study.toml"
+    study_file.write_text(
+        'claims = ["claims.toml"]\nfilter = "udp port 7"\nwarm_up = "3ms"\n'
+        '[scenarios.plain]\nruns = ["plain/*"]\n'
+    )
+    assert validate(study_file), validate.err
+    assert json.loads(validate.out)["options"] == {
+        "filter": "udp port 7",
+        "warm_up": "3000000ns",
+    }
+
+
+def test_what_a_result_was_filtered_by_stands_beside_the_verdict(
+    validate: Validate, tmp_path: Path
+) -> None:
+    """Where scenarios were measured in different ways, both are named."""
+    folders = RequestStudy(0.0, n_runs=3).save(tmp_path)
+    for run in sorted(folders["slow"].iterdir()):
+        files = sorted(map(str, run.iterdir()))
+        target = tmp_path / "merged" / run.name
+        options = ["--filter", "udp port 7", "-o", str(target), "--quiet"]
+        assert run_command(["merge", *files, *options]) == 0
+    validate.capsys.readouterr()
+    path = write_claims(tmp_path, claim("at_most = 3", DIFFERENCE))
+    assert validate(path, f"plain={folders['plain']}", f"slow={tmp_path / 'merged'}")
+    shown = json.loads(validate.out)["options"]
+    assert shown == {"filter": "not given (plain); udp port 7 (slow)"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 RUN, PATH = 'scope = "run"', 'scope = { kind = "path" }'
 ONE_WAY = "one-way-latency"
-SLOW = RequestRun(forward_ns=260_000.0, noise_ns=30_000.0, gap_ns=2_000_000, n=600)
+SLOW = RequestRun(
+    forward_ns=260_000.0, reverse_ns=40_000.0, noise_ns=30_000.0, gap_ns=2_000_000, n=600
+)
 """No packet of it takes less than 230 µs."""
 
 STATISTICS = pytest.mark.parametrize(
@@ -74,7 +77,9 @@ def test_too_few_packets_beyond_a_quantile_bound_it_on_one_side_only(
     validate: Validate, tmp_path: Path, statistic: str, bound: str, word: str
 ) -> None:
     """Of 100 packets all may lie below the p99: 0.99 ** 100 is more than a third."""
-    few = RequestRun(forward_ns=260_000.0, noise_ns=10_000.0, gap_ns=2_000_000, n=100)
+    few = RequestRun(
+        forward_ns=260_000.0, reverse_ns=40_000.0, noise_ns=10_000.0, gap_ns=2_000_000, n=100
+    )
     folders = RequestStudy(0.0, n_runs=3, like=few).save(tmp_path)
     text = f'statistic = "{statistic}"\n{bound}'
     assert judged(validate, tmp_path, text, PATH, folders["plain"]) == [word]
@@ -82,7 +87,7 @@ def test_too_few_packets_beyond_a_quantile_bound_it_on_one_side_only(
 
 def test_bounds_of_one_run_are_those_of_the_binomial(validate: Validate, tmp_path: Path) -> None:
     """The interval of a median needs no shape: order statistics (David and Nagaraja 2003, 7.1)."""
-    run = RequestRun(forward_ns=260_000.0, noise_ns=30_000.0, gap_ns=2_000_000, n=1000, seed=5)
+    run = replace(SLOW, n=1000, seed=5)
     files = sorted(run.save(tmp_path / "one").iterdir())
     bound = 'statistic = "p50"\ninterval = [0, 10000]'
     path = write_claims(tmp_path, claim(bound, RUN, metric=ONE_WAY))
