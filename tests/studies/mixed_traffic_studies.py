@@ -1,7 +1,8 @@
 """How often the interval of the mean of mixed traffic holds the truth, which is known.
 
 `python -m tests.studies.mixed_traffic_studies 1000` prints the table of
-docs/evaluation/coverage.md.
+docs/evaluation/coverage.md; `python -m tests.studies.mixed_traffic_studies FOLDER...` how many
+means of captures have an interval, and which have none.
 Latencies are simulated; the truth is the mean of the kinds' means, by the shares that were sent.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,7 @@ from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from pcaplat.metrics.means import of_means
 from pcaplat.model.blocks import CELLS_OF_BLOCK, KINDS_OF_FAMILY, N_BLOCKS, Blocks, Strata
+from pcaplat.run.merge import merge
 from tests.support.runs import FAR, NEAR, run_of
 
 if TYPE_CHECKING:
@@ -160,5 +163,21 @@ def main(n_seeds: int) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+def print_rows(folders: list[str]) -> None:
+    """Print how many rows of segments have an interval of the mean, and those that have none."""
+    for folder in folders:
+        files = sorted(file for file in Path(folder).iterdir() if ".pcap" in file.name)
+        with merge(files, same_clock=["all"]) as result:
+            rows = [row for row in result.document["segments"] if row["mean_ns"] is not None]
+        without = [row for row in rows if row["mean_lo_ns"] is None]
+        sys.stdout.write(f"{folder}: {len(rows) - len(without)} of {len(rows)}\n")
+        for row in without:
+            place = f"{row['near']} {row['far']} {row['direction']} {row['class']}"
+            sys.stdout.write(f"  {place}: n {row['n']}, effective {row['n_effective']}\n")
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    if sys.argv[1].isdecimal():
+        main(int(sys.argv[1]))
+    else:
+        print_rows(sys.argv[1:])
