@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
-from pcaplat.diagnostics.catalogue import CODES, OF_COMPARISONS
+from pcaplat.diagnostics.catalogue import CODES, OF_COMPARISONS, OF_TRIALS
 from pcaplat.metrics.registry import METRICS, metric_named, units_of
 from pcaplat.model.blocks import BLOCKS
 from pcaplat.outputs import OUTPUTS
@@ -70,14 +70,14 @@ def command_line() -> Iterator[str]:
 def warnings() -> Iterator[str]:
     """Give an entry for every code of a finding: meaning, consequence, action."""
     yield "# Warnings A–Z\n"
-    yield "`merge`, `lint`, `compare` and `validate` name each finding by a code."
+    yield "`merge`, `lint`, `compare`, `validate` and `rfc2544` name each finding by a code."
     yield "Search this page for the code. The entry `clocks` on the screen has no code:"
     yield "[Clocks that are not synchronised](../measure/clocks.md) explains it.\n"
     yield "| severity | meaning |\n| --- | --- |"
     yield "| error | a figure is missing, or wrong unless you act |"
     yield "| warning | a figure is uncertain, or its interval wider |"
     yield "| note | the figures hold, but the captures may confuse a person who reads them |"
-    for code in sorted((*CODES, *OF_COMPARISONS), key=lambda each: each.code):
+    for code in sorted((*CODES, *OF_COMPARISONS, *OF_TRIALS), key=lambda each: each.code):
         yield f"\n## {code.code}\n\n{_sentence(code.meaning)} ({code.severity})\n"
         yield f"- Consequence: {_sentence(code.consequence)}"
         yield f"- Action: {_sentence(code.remedy)}"

@@ -156,7 +156,7 @@ def _warnings(
             f"{n_untold} frames cannot be distinguished from others, or were split or joined "
             "on the way; their trials have no throughput; give each frame a number in its payload"
         )
-        yield _warning("untold-frames", text)
+        yield _warning("ambiguous-frames", text)
     for row in results:
         if not row["is_monotonic"]:
             text = (

@@ -101,6 +101,15 @@ OF_COMPARISONS = (
 )  # fmt: skip
 """Codes of what `compare` and `validate` find when they look at several runs."""
 
+OF_TRIALS = (
+    Code("ambiguous-frames", "warning", "frames of a trial cannot be distinguished from others, or were split or joined on the way", "their trials have no throughput", "give each frame a number in its payload"),
+    Code("closed-loop", "warning", "most frames of the trials are TCP, which sends what the path lets through", "the offered rate is not that of a tester, so the trials are not those of RFC 2544", "send UDP at a constant rate"),
+    Code("loss-at-slower-rate", "warning", "frames were lost at a rate below another that lost none", "the throughput is uncertain; the conditional throughput is beside it", "repeat the trials between the two rates"),
+    Code("no-ethernet", "warning", "the point of a sender was not captured as Ethernet", "sizes are without FCS, and rates are in frames", "capture on an Ethernet interface"),
+    Code("outside-capture", "warning", "frames were sent when the capture of the receiver had not begun or had ended", "they count neither as lost nor as received", "let the capture of the receiver run 2 s longer at either end"),
+)  # fmt: skip
+"""Codes of what `rfc2544` finds in trials."""
+
 BY_CODE = {code.code: code for code in CODES}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from pcaplat import _native, lint, merge
 from pcaplat.cli import run
-from pcaplat.diagnostics.catalogue import BY_CODE, CODES, OF_COMPARISONS, SEVERITIES
+from pcaplat.diagnostics.catalogue import BY_CODE, CODES, OF_COMPARISONS, OF_TRIALS, SEVERITIES
 from pcaplat.run.engines.local import LocalEngine
 from tests.support.shelf import CAPTURES
 from tests.support.shelf import ROOT as SHELF
@@ -205,6 +205,13 @@ def warned_of() -> set[str]:
 
 def test_every_warning_has_its_row() -> None:
     assert warned_of() == BY_CODE.keys()
+
+
+def test_every_warning_of_trials_has_its_row() -> None:
+    source = (SHELF / "pcaplat" / "benchmarking" / "__init__.py").read_text("utf-8")
+    made = set(re.findall(r'_warning\("([a-z-]+)"', source))
+    assert made == {code.code for code in OF_TRIALS}
+    assert not made & BY_CODE.keys()
 
 
 def split_by(ahead_ns: int, *, is_sorted: bool = False) -> Set:
