@@ -19,7 +19,15 @@ a warning; a claim that fails is a verdict. Every message names the place, the p
 action.
 """
 
+import os
 from difflib import get_close_matches
+
+
+def with_path(problem: OSError, where: str) -> OSError:
+    """Give the failure to write with its place, which writing to an open file does not tell."""
+    if problem.filename is None and problem.errno is not None:
+        return OSError(problem.errno, os.strerror(problem.errno), where)
+    return problem
 
 
 class PcaplatWarning(UserWarning):

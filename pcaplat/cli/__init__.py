@@ -25,9 +25,8 @@ import typer
 
 from pcaplat.cli.coercion import PlainCommand, PlainGroup
 from pcaplat.cli.help import MEASURE, PROVE
-from pcaplat.errors import OutputError, PcaplatError, PcaplatWarning
+from pcaplat.errors import OutputError, PcaplatError, PcaplatWarning, with_path
 from pcaplat.outputs import formats, show
-from pcaplat.outputs.folder import with_path
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
@@ -77,8 +76,17 @@ REMEDIES = {
     errno.ENFILE: "the whole system has too many open files: close some, or raise fs.file-max",
     errno.EAGAIN: "raise the limit of processes and threads (ulimit -u), or that of the container",
 }
-NO_THREAD = re.compile(r"spawn.*threads?\b|start new thread", re.IGNORECASE)
-"""What libraries say where they get no thread, which is no error of its own to them."""
+SHORTAGES = (
+    (
+        re.compile(r"spawn.*threads?\b|start new thread", re.IGNORECASE),
+        "the system gave no further thread: raise the limit (ulimit -u), or give fewer cores",
+    ),
+    (
+        re.compile("too many open files", re.IGNORECASE),
+        f"too many open files: {REMEDIES[errno.EMFILE]}",
+    ),
+)
+"""What libraries say where they get no thread or file, which is no error of its own to them."""
 
 OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 KILLED_BY = 128
@@ -182,8 +190,9 @@ def _message(problem: BaseException) -> str:
             return _system_message(problem)
         case MemoryError():
             return "out of memory; give less at once, e.g. with --from and --to"
-    if NO_THREAD.search(str(problem)):
-        return "the system gave no further thread: raise the limit (ulimit -u), or give fewer cores"
+    for sign, message in SHORTAGES:
+        if sign.search(str(problem)):
+            return message
     return (
         f"a bug in pcaplat, {type(problem).__name__}: {problem}; please report this line, and the "
         f"output with {TRACEBACK}=1 in the environment"

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from pcaplat.errors import OutputError
+from pcaplat.errors import OutputError, with_path
 from pcaplat.text import printable
 
 PARTIAL = ".partial"
@@ -44,13 +44,6 @@ def replaced(target: Path, files: Sequence[str]) -> Iterator[Path]:
             yield from place.glob(FOLDERS[name])
         else:
             yield place
-
-
-def with_path(problem: OSError, where: str) -> OSError:
-    """Give the failure to write with its place, which writing to an open file does not tell."""
-    if problem.filename is None and problem.errno is not None:
-        return OSError(problem.errno, os.strerror(problem.errno), where)
-    return problem
 
 
 def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = ()) -> None:
@@ -117,7 +110,9 @@ def _nearest_folder(directory: Path) -> Path:
     if not nearest.is_dir():
         raise OutputError.not_a_folder(printable(str(nearest)))
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+        is_read_only = os.statvfs(nearest).f_flag & os.ST_RDONLY
+        why = errno.EROFS if is_read_only else errno.EACCES
+        raise OSError(why, os.strerror(why), str(nearest))
     return nearest
 
 

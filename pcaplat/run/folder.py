@@ -35,7 +35,11 @@ class RunFolder:
     def __init__(self) -> None:
         _remove_orphans(Path(gettempdir()))
         self.name = mkdtemp(prefix=PREFIX)
-        lock = os.open(Path(self.name, LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            lock = os.open(Path(self.name, LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError:
+            Path(self.name).rmdir()  # without a lock nobody would know it as a leftover
+            raise
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.cleanup = finalize(self, _remove, self.name, lock, os.getpid())
 

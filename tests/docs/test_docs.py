@@ -97,6 +97,23 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+PROMISE = re.compile(r"^- \*\*(.+?)\*\*(.*?)(?=^- |^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def test_every_promise_against_hostile_input_names_its_tests() -> None:
+    page = (DOCS / "evaluation" / "robustness.md").read_text("utf-8").partition("\n## ")[0]
+    promises = {name: SOURCE_PATH.findall(text) for name, text in PROMISE.findall(page)}
+    assert len(promises) == page.count("\n- ")
+    assert [name for name, paths in promises.items() if not paths] == []
+    named = {path for paths in promises.values() for path in paths}
+    assert [path for path in sorted(named) if not _has_tests(ROOT / path)] == []
+
+
+def _has_tests(place: Path) -> bool:
+    files = [place] if place.is_file() else sorted(place.glob("test_*.py"))
+    return any(re.search(r"^def test_", one.read_text("utf-8"), re.MULTILINE) for one in files)
+
+
 def test_why_a_pair_was_matched_leads_to_a_file() -> None:
     page = (DOCS / "method" / "match.md").read_text("utf-8")
     section = page.partition("### Why a pair was matched\n")[2].partition("\n### ")[0]

@@ -104,9 +104,12 @@ def test_few_files_are_open_at_once(tmp_path: Path, hard: int) -> None:
     assert said.startswith("0 "), said
 
 
-def test_too_few_descriptors_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [12, 20])
+@pytest.mark.parametrize("output", [[], ["-o", "out"]], ids=["shown", "written"])
+def test_too_few_descriptors_are_named(tmp_path: Path, most: int, output: list[str]) -> None:
     files = many_files(tmp_path / "runs", 8)
-    said = limited({resource.RLIMIT_NOFILE: (12, 12)}, "merge", *files)
+    where = [*output[:1], *(tmp_path / name for name in output[1:])]
+    said = limited({resource.RLIMIT_NOFILE: (most, most)}, "merge", *files, *where)
     assert said.startswith(("0 ", "2 ")), said
     assert said.startswith("0 ") or "ulimit -n" in said
     assert "a bug" not in said

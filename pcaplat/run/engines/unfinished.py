@@ -12,10 +12,11 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pcaplat.errors import EngineError
+from pcaplat.errors import EngineError, with_path
 from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
@@ -70,16 +71,26 @@ class Unfinished:
                 shutil.rmtree(other, ignore_errors=True)
         if is_same:
             return int(known["seed"])
-        # in place: the lock is this file's
-        state.write_text(json.dumps({"job": asked, "seed": job.seed}), "utf-8")
+        with self._told():
+            # in place: the lock is this file's
+            state.write_text(json.dumps({"job": asked, "seed": job.seed}), "utf-8")
         return job.seed
 
     def run(self, tasks: Sequence[Task], run: Run) -> Iterator[TaskResult]:
         """Run tasks that are not done, and give what each returned, in their order."""
-        known = {task.index: self._done(task) for task in tasks}
+        with self._told():
+            known = {task.index: self._done(task) for task in tasks}
         results = run([task for task in tasks if known[task.index] is None])
         for task in tasks:
             yield known[task.index] or self._keep(task, next(results))
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say of a failure that it is of this folder."""
+        try:
+            yield
+        except OSError as problem:
+            raise with_path(problem, str(self.folder)) from problem
 
     def _place(self, task: Task) -> Path:
         return self.folder / f"{KEPT}{type(task).__name__}-{task.index}"
@@ -88,10 +99,11 @@ class Unfinished:
         place = self._place(task)
         begun = self.folder / f"begun-{place.name}"
         shutil.rmtree(begun, ignore_errors=True)
-        shutil.copytree(result.folder, begun / FILES, copy_function=_link)
-        (begun / SUMS).write_bytes(result.sums)
-        (begun / STATE).write_text(json.dumps(Path(result.folder).name), "utf-8")
-        begun.rename(place)
+        with self._told():
+            _link_all(Path(result.folder), begun / FILES)
+            (begun / SUMS).write_bytes(result.sums)
+            (begun / STATE).write_text(json.dumps(Path(result.folder).name), "utf-8")
+            begun.rename(place)
         return result
 
     def _done(self, task: Task) -> TaskResult | None:
@@ -102,7 +114,7 @@ class Unfinished:
             return None
         folder = self.folder / json.loads((place / STATE).read_text("utf-8"))
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(place / FILES, folder, copy_function=_link)
+        _link_all(place / FILES, folder)
         return TaskResult((place / SUMS).read_bytes(), str(folder))
 
 
@@ -130,7 +142,18 @@ def fingerprint(job: SlicedMatching) -> str:
     return found.hexdigest()
 
 
-def _link(source: str, target: str) -> None:
+def _link_all(source: Path, target: Path) -> None:
+    """Give a folder's files another name each: what fails is told as it is, unlike by copytree."""
+    target.mkdir(parents=True)
+    for one in sorted(source.rglob("*")):
+        place = target / one.relative_to(source)
+        if one.is_dir():
+            place.mkdir()
+        else:
+            _link(one, place)
+
+
+def _link(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:

@@ -5,6 +5,7 @@ use super::findings::Findings;
 
 /// Only hostile files have more.
 const MAX_COMPONENTS: usize = 512;
+pub(super) const TOO_MANY: &str = "no more than 512 components of one file are read";
 
 /// Components by name, in the order in which they came.
 pub(super) struct Components {

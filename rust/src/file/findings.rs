@@ -61,14 +61,19 @@ impl Findings {
         self.damaged(0, text);
     }
 
+    /// Says that reading ended at `at_byte`, before the end.
+    #[cold]
+    pub(super) fn failed(&mut self, at_byte: u64, failure: &std::io::Error) {
+        self.is_truncated = true;
+        self.damaged(at_byte, what_failed(failure));
+    }
+
     /// Says why `input` did not have the `needed_bytes` of `what`: it may just be at its end.
     #[cold]
     pub(super) fn ended(&mut self, input: &mut Input, needed_bytes: usize, what: &str) {
         let had_bytes = input.window().len();
         if let Some(failure) = input.take_failure() {
-            self.is_truncated = true;
-            let at_byte = input.at_byte() + had_bytes as u64;
-            self.damaged(at_byte, what_failed(&failure));
+            self.failed(input.at_byte() + had_bytes as u64, &failure);
         } else if had_bytes > 0 {
             self.is_truncated = true;
             let text = format!(

@@ -24,6 +24,12 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// It is an object or array that ends.
+    pub(super) fn is_whole(self) -> bool {
+        let is_opened = self.0.starts_with(['{', '[']);
+        is_opened && first_value(self.0).is_some_and(|(_, behind)| behind.trim().is_empty())
+    }
+
     /// The elements of an array; anything else is one itself.
     pub(super) fn elements(self) -> Vec<Self> {
         let Some(mut rest) = self.0.strip_prefix('[') else {
@@ -128,6 +134,15 @@ mod tests {
         assert_eq!(b[1].member("c").and_then(Json::text), None);
         assert_eq!(event.elements(), [event]);
         assert_eq!(Json::new("[]").elements(), []);
+    }
+
+    #[test]
+    fn what_is_cut_is_not_whole() {
+        assert!(Json::new(EVENT).is_whole());
+        assert!(Json::new("[{}, []]").is_whole());
+        for text in ["", "no event", "{\"a\":1", "[1,2", "{\"a}", "{}{}", "[1]]"] {
+            assert!(!Json::new(text).is_whole(), "{text}");
+        }
     }
 
     #[test]

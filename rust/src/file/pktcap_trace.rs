@@ -13,10 +13,10 @@
 //! ```
 //! There is no date. A packet printed without its path was seen at the point that its first line names.
 
-use super::components::Components;
+use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
-use super::text_lines::{dumped_octets, next_line, text_of};
+use super::text_lines::{LeftOut, dumped_octets, next_line, text_of};
 use super::time_of_day::DayClock;
 use super::{Format, Frame, FrameDirection, Opened, Records, Sign};
 
@@ -36,6 +36,7 @@ const MAX_LINE_BYTES: u64 = 1 << 12;
 /// A packet has no more bytes or steps.
 const MAX_PACKET_BYTES: usize = 1 << 18;
 const MAX_STEPS: usize = 256;
+const UNREADABLE: &str = "their first lines are damaged";
 
 /// Reads the console's text.
 struct PktcapTrace {
@@ -46,6 +47,8 @@ struct PktcapTrace {
     n_given: usize,
     n_packets: u64,
     clock: DayClock,
+    damaged: LeftOut,
+    beyond: LeftOut,
 }
 
 /// One packet, and its way.
@@ -53,6 +56,8 @@ struct PktcapTrace {
 struct TracedPacket {
     /// When, and the component as an interface.
     steps: Vec<(i64, u32)>,
+    /// There were more than can be given.
+    has_more_steps: bool,
     wire_bytes: u32,
     bytes: Vec<u8>,
 }
@@ -94,28 +99,34 @@ impl PktcapTrace {
             n_given: 0,
             n_packets: 0,
             clock: DayClock::default(),
+            damaged: LeftOut::default(),
+            beyond: LeftOut::default(),
         }
     }
 
-    fn first_line(&mut self, input: &mut Input) -> Option<String> {
+    /// When and where the next packet was captured; `None` at the end.
+    fn first_line(&mut self, input: &mut Input, findings: &mut Findings) -> Option<(i64, String)> {
         loop {
-            match self.pending.take() {
-                Some(line) => return Some(line),
-                None => {
-                    self.pending =
-                        Some(next_line(input, MAX_LINE_BYTES)?).filter(|line| is_first(line));
-                }
+            let pending = self.pending.take();
+            let Some(line) = pending.or_else(|| next_line(input, MAX_LINE_BYTES, findings)) else {
+                self.damaged.report(UNREADABLE, findings);
+                self.beyond.report(TOO_MANY, findings);
+                return None;
+            };
+            match self.begin(&line) {
+                Some(begun) => return Some(begun),
+                None if is_first(&line) => self.damaged.note(input),
+                None => {}
             }
         }
     }
 
     /// Reads the lines of the next packet.
     fn read_packet(&mut self, input: &mut Input, findings: &mut Findings) -> Option<()> {
-        let first = self.first_line(input)?;
         self.packet = TracedPacket::default();
         (self.n_given, self.n_packets) = (0, self.n_packets + 1);
-        let (at_ns, point) = self.begin(&first)?;
-        while let Some(line) = next_line(input, MAX_LINE_BYTES) {
+        let (at_ns, point) = self.first_line(input, findings)?;
+        while let Some(line) = next_line(input, MAX_LINE_BYTES, findings) {
             if is_first(&line) {
                 self.pending = Some(line);
                 break;
@@ -124,6 +135,9 @@ impl PktcapTrace {
         }
         if self.packet.steps.is_empty() {
             self.step(at_ns, &point, findings);
+        }
+        if self.packet.has_more_steps {
+            self.beyond.note(input);
         }
         let n_bytes = u32::try_from(self.packet.bytes.len()).unwrap_or(u32::MAX);
         self.packet.wire_bytes = self.packet.wire_bytes.max(n_bytes);
@@ -170,6 +184,8 @@ impl PktcapTrace {
             && let Some(interface) = self.components.interface(&name, ETHERNET, findings)
         {
             self.packet.steps.push((t_ns, interface));
+        } else {
+            self.packet.has_more_steps = true;
         }
     }
 }
@@ -202,6 +218,30 @@ mod tests {
 00:00:00.000001[3] Captured at UplinkRcvKernel point, length 2.
         0x0000:  0304
 ";
+
+    #[test]
+    fn packets_that_cannot_be_read_are_counted() {
+        let read = |text: String| {
+            let source = Box::new(std::io::Cursor::new(text.into_bytes()));
+            let mut capture = Capture::from_read(source, Path::new("trace")).unwrap();
+            let mut n_frames = 0;
+            while capture.next_frame().is_some() {
+                n_frames += 1;
+            }
+            (n_frames, capture.damage().len())
+        };
+        for damaged in ["x3:59:59.999999", "24:59:59.999999"] {
+            assert_eq!(read(TRACE.replace("23:59:59.999999", damaged)), (4, 1));
+        }
+        let step = |n| format!("          +- [12:58:49.759980] | component{n} |\n");
+        let way = |from: usize, to: usize| (from..to).map(step).collect::<String>();
+        let (first, rest) = TRACE.split_once("          +- ").unwrap();
+        let packet = |way: String| format!("{first}{way}          +- {rest}");
+        assert_eq!(read(packet(way(0, 250))), (255, 0));
+        assert_eq!(read(packet(way(0, 300))), (258, 1));
+        let many = (0..3).map(|n| packet(way(200 * n, 200 * n + 200)));
+        assert_eq!(read(many.collect()).1, 1);
+    }
 
     #[test]
     fn every_component_sees_the_packet() {

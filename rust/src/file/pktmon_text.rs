@@ -12,10 +12,10 @@
 //! Without `--timestamp-only` there is a date before the time. Words are in the language of Windows, but for
 //! `PktGroupId` and `OriginalSize`. A packet that was dropped at a component is not one that passed it.
 
-use super::components::Components;
+use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
-use super::text_lines::{dumped_octets, next_line, text_of};
+use super::text_lines::{LeftOut, dumped_octets, next_line, text_of};
 use super::time_of_day::{DayClock, date_ns, time_of_day_ns};
 use super::{Format, Frame, FrameDirection, NO_LINK, Opened, Records, Sign};
 
@@ -37,7 +37,8 @@ const LINKS: [(&str, u16); 3] = [("Ethernet", 1), ("IP", 101), ("WiFi", 105)];
 /// A longer line is cut: only hostile files have one.
 const MAX_LINE_BYTES: u64 = 1 << 12;
 const MAX_PACKET_BYTES: usize = 1 << 18;
-const NO_BYTES: &str = "the text holds no bytes of packets; convert it with `pktmon etl2txt --hex`, or with etl2pcapng";
+const UNREADABLE: &str = "their first lines are damaged";
+const NO_BYTES: &str = "the text holds no bytes of these packets; convert it with `pktmon etl2txt --hex`, or with etl2pcapng";
 
 /// Reads the text.
 struct PktmonText {
@@ -46,8 +47,10 @@ struct PktmonText {
     components: Components,
     clock: DayClock,
     packet: LoggedPacket,
-    n_without_bytes: u64,
     n_packets: u64,
+    without_bytes: LeftOut,
+    damaged: LeftOut,
+    beyond: LeftOut,
 }
 
 /// One packet at one component.
@@ -70,10 +73,13 @@ impl Records for PktmonText {
         let interface = loop {
             self.read_packet(input, findings)?;
             let (name, link) = (&self.packet.component, self.packet.link);
-            let interface = self.components.interface(name, link, findings);
-            match interface.filter(|_| !self.packet.bytes.is_empty()) {
+            if self.packet.bytes.is_empty() {
+                self.without_bytes.note(input);
+                continue;
+            }
+            match self.components.interface(name, link, findings) {
                 Some(interface) => break interface,
-                None => self.n_without_bytes += 1,
+                None => self.beyond.note(input),
             }
         };
         self.n_packets += 1;
@@ -101,38 +107,41 @@ impl PktmonText {
             components: Components::new(STEP_NS),
             clock: DayClock::default(),
             packet: LoggedPacket::default(),
-            n_without_bytes: 0,
             n_packets: 0,
+            without_bytes: LeftOut::default(),
+            damaged: LeftOut::default(),
+            beyond: LeftOut::default(),
         }
     }
 
     /// Reads the lines of the next packet that passed a component.
     fn read_packet(&mut self, input: &mut Input, findings: &mut Findings) -> Option<()> {
         loop {
-            let Some(line) = self
-                .pending
-                .take()
-                .or_else(|| next_line(input, MAX_LINE_BYTES))
-            else {
-                if self.n_packets == 0 && self.n_without_bytes > 0 {
-                    findings.damaged(0, NO_BYTES.to_owned());
-                }
+            let pending = self.pending.take();
+            let Some(line) = pending.or_else(|| next_line(input, MAX_LINE_BYTES, findings)) else {
+                self.report(findings);
                 return None;
             };
             if let Some(packet) = self.begin(&line) {
                 self.packet = packet;
-                self.read_octets(input);
+                self.read_octets(input, findings);
                 return Some(());
+            }
+            if passed(&line).is_some() {
+                self.damaged.note(input);
             }
         }
     }
 
+    fn report(&mut self, findings: &mut Findings) {
+        self.without_bytes.report(NO_BYTES, findings);
+        self.damaged.report(UNREADABLE, findings);
+        self.beyond.report(TOO_MANY, findings);
+    }
+
     /// What a packet's first line says.
     fn begin(&mut self, line: &str) -> Option<LoggedPacket> {
-        let (before, rest) = line.split_once(GROUP)?;
-        if before.contains(DROP) {
-            return None;
-        }
+        let (before, rest) = passed(line)?;
         let fields: Vec<&str> = rest.split([',', '，']).map(str::trim).collect();
         let at = fields.iter().position(|field| link_of(field).is_some())?;
         let component = number_in(fields.get(at + 1)?)?;
@@ -166,8 +175,8 @@ impl PktmonText {
         }
     }
 
-    fn read_octets(&mut self, input: &mut Input) {
-        while let Some(line) = next_line(input, MAX_LINE_BYTES) {
+    fn read_octets(&mut self, input: &mut Input, findings: &mut Findings) {
+        while let Some(line) = next_line(input, MAX_LINE_BYTES, findings) {
             if line.contains(GROUP) {
                 self.pending = Some(line);
                 break;
@@ -179,6 +188,12 @@ impl PktmonText {
         let n_bytes = u32::try_from(self.packet.bytes.len()).unwrap_or(u32::MAX);
         self.packet.wire_bytes = self.packet.wire_bytes.max(n_bytes);
     }
+}
+
+/// What is before and behind the group of a packet that passed a component.
+fn passed(line: &str) -> Option<(&str, &str)> {
+    let parts = line.split_once(GROUP)?;
+    (!parts.0.contains(DROP)).then_some(parts)
 }
 
 /// How frames of a kind begin, if a field names one.
@@ -248,6 +263,25 @@ Appearance 0, Direction Rx , Type Ethernet , Component 16, Edge 1, OriginalSize 
         );
         assert_eq!(names, ["component15-edge1", "component77-edge2"]);
         assert_eq!(n_damages, 0);
+    }
+
+    #[test]
+    fn packets_that_cannot_be_read_are_counted() {
+        let number = "18446744073709551616";
+        for (whole, damaged) in [
+            ("Id 87", "Id x"),
+            ("77", "x"),
+            ("00:00:02.5", "24:00:02.5"),
+            ("87", number),
+        ] {
+            let again = TEXT.replace(whole, damaged);
+            let (found, _, n_damages) = read(format!("{again}{TEXT}").as_bytes());
+            assert_eq!((found.len(), n_damages), (3, 1), "{damaged}");
+        }
+        let line = TEXT.lines().nth(6).unwrap();
+        let many = (0..600).map(|n| line.replace("77", &n.to_string()) + "\n\t0x0000:  4500\n");
+        let (found, names, n_damages) = read(many.collect::<String>().as_bytes());
+        assert_eq!((found.len(), names.len(), n_damages), (512, 512, 1));
     }
 
     #[test]

@@ -12,11 +12,11 @@
 //! A probe, on a device where the event has one, is an interface. Times are since the host started; its first
 //! event says when that was.
 
-use super::components::Components;
+use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
 use super::json::{Json, octets_of_base64};
-use super::text_lines::{next_line, text_of};
+use super::text_lines::{LeftOut, next_line, text_of};
 use super::{Format, Frame, FrameDirection, Opened, Records, Sign};
 use crate::base::hash::fold;
 use std::collections::VecDeque;
@@ -42,12 +42,14 @@ const SECTIONS: [&[&str]; 2] = [
     &["\"common\":{"],
     &["\"startup\":{", "\"kernel\":{", "\"userspace\":{"],
 ];
+const PACKET: &str = "\"packet\":";
 const ETHERNET: u16 = 1;
 const NANOSECOND_NS: f64 = 1.0;
 /// A longer line is cut: only hostile files have one.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 const NO_PACKETS: &str =
     "no event of the file holds a packet; collect with Retis' skb collector, which adds them";
+const UNREADABLE: &str = "their events are damaged";
 
 /// Reads lines of events.
 struct RetisEvents {
@@ -60,6 +62,8 @@ struct RetisEvents {
     start_ns: i64,
     n_events: u64,
     n_packets: u64,
+    damaged: LeftOut,
+    beyond: LeftOut,
 }
 
 /// A packet at a probe.
@@ -84,6 +88,7 @@ impl Records for RetisEvents {
             if let Some(interface) = interface {
                 break interface;
             }
+            self.beyond.note(input);
         };
         self.n_packets += 1;
         Some(Frame {
@@ -112,31 +117,53 @@ impl RetisEvents {
             start_ns: 0,
             n_events: 0,
             n_packets: 0,
+            damaged: LeftOut::default(),
+            beyond: LeftOut::default(),
         }
     }
 
     fn next_event(&mut self, input: &mut Input, findings: &mut Findings) -> Option<Event> {
         while self.events.is_empty() {
-            let Some(line) = next_line(input, MAX_LINE_BYTES) else {
-                if self.n_events > 0 && self.n_packets == 0 {
-                    findings.damaged(0, NO_PACKETS.to_owned());
-                }
+            let Some(line) = next_line(input, MAX_LINE_BYTES, findings) else {
+                self.report(findings);
                 return None;
             };
-            for event in Json::new(&line).elements() {
-                self.take(event);
+            if !self.take_line(line.trim()) {
+                self.damaged.note(input);
             }
         }
         self.events.pop_front()
     }
 
-    fn take(&mut self, event: Json<'_>) {
+    /// Whether all of a line's packets can be given.
+    fn take_line(&mut self, line: &str) -> bool {
+        let events = Json::new(line);
+        let is_event = line.starts_with(['{', '[']) || line.contains(PACKET);
+        let mut is_read = events.is_whole() || !is_event;
+        for event in events.elements() {
+            is_read &= self.take(event);
+        }
+        is_read
+    }
+
+    fn take(&mut self, event: Json<'_>) -> bool {
         if let Some(start_ns) = event.member("startup").and_then(start_ns) {
             self.start_ns = start_ns;
-        } else if event.member("common").is_some() {
-            self.n_events += 1;
-            self.events.extend(packet_of(event, self.start_ns));
+            return true;
         }
+        self.n_events += u64::from(event.member("common").is_some());
+        let packet = packet_of(event, self.start_ns);
+        let is_read = packet.is_some() || event.member("packet").is_none();
+        self.events.extend(packet);
+        is_read
+    }
+
+    fn report(&mut self, findings: &mut Findings) {
+        if self.n_events > 0 && self.n_packets == 0 {
+            findings.damaged(0, NO_PACKETS.to_owned());
+        }
+        self.damaged.report(UNREADABLE, findings);
+        self.beyond.report(TOO_MANY, findings);
     }
 }
 
@@ -244,5 +271,28 @@ mod tests {
         assert_eq!(n_damages, 0);
         let (found, _, n_damages) = read(&format!("{STARTUP}\n{without}\n"));
         assert_eq!((found.len(), n_damages), (0, 1));
+    }
+
+    #[test]
+    fn packets_that_cannot_be_read_are_counted() {
+        let cut = &EVENT[..EVENT.len() - 9];
+        let no_octets = EVENT.replace("TWFu", "TW!u");
+        let no_time = EVENT.replace("\"timestamp\":1000", "\"timestamp\":-1");
+        let too_late = EVENT.replace("\"timestamp\":1000", "\"timestamp\":9223372036854775807");
+        for damaged in [cut, &cut[9..], &no_octets, &no_time, &too_late] {
+            let text = format!("{STARTUP}\n{EVENT}\n{damaged}\n[{EVENT},{damaged}]\n{EVENT}\n");
+            let (found, _, n_damages) = read(&text);
+            assert_eq!((found.len(), n_damages), (3, 1), "{damaged}");
+        }
+        let long = " ".repeat(1 << 20);
+        let (found, _, n_damages) = read(&format!("{STARTUP}\n{long}{EVENT}\n{EVENT}{long}\n"));
+        assert_eq!((found.len(), n_damages), (2, 0));
+    }
+
+    #[test]
+    fn probes_beyond_the_most_are_counted() {
+        let events = (0..600).map(|n| EVENT.replace("eth0", &format!("veth{n}")) + "\n");
+        let (found, names, n_damages) = read(&format!("{STARTUP}\n{}", events.collect::<String>()));
+        assert_eq!((found.len(), names.len(), n_damages), (512, 512, 1));
     }
 }

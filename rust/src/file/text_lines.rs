@@ -1,13 +1,50 @@
 //! Lines of what a program printed, also in UTF-16, as consoles of Windows save it.
 
+use super::findings::Findings;
 use super::input::Input;
 use std::io::BufRead;
 
 /// The next line, of at most so many bytes; of one that is no text, what of it is.
-pub(super) fn next_line(input: &mut Input, max_bytes: u64) -> Option<String> {
+pub(super) fn next_line(
+    input: &mut Input,
+    max_bytes: u64,
+    findings: &mut Findings,
+) -> Option<String> {
     let mut line = Vec::new();
-    let n_bytes = input.take_at_most(max_bytes).read_until(b'\n', &mut line);
-    (n_bytes.ok()? > 0).then(|| text_of(&line))
+    let read = input.take_at_most(max_bytes).read_until(b'\n', &mut line);
+    if let Err(failure) = read {
+        findings.failed(input.at_byte(), &failure);
+    }
+    (!line.is_empty()).then(|| text_of(&line))
+}
+
+/// Packets of a text that cannot be given: how many, and where the first is.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    n_packets: u64,
+    at_byte: u64,
+}
+
+impl LeftOut {
+    /// One more; the window of `input` starts behind it.
+    pub(super) fn note(&mut self, input: &Input) {
+        if self.n_packets == 0 {
+            self.at_byte = input.at_byte();
+        }
+        self.n_packets += 1;
+    }
+
+    /// At the end: says how many there were, and why.
+    pub(super) fn report(&mut self, why: &str, findings: &mut Findings) {
+        let Self { n_packets, at_byte } = std::mem::take(self);
+        if n_packets > 0 {
+            findings.is_truncated = true;
+            let text = format!(
+                "packets left out up to the end, the first before this byte: {n_packets}; {why}"
+            );
+            findings.damaged(at_byte, text);
+        }
+    }
 }
 
 /// ASCII in UTF-16 is ASCII with zeros between.

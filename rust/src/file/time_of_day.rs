@@ -1,6 +1,8 @@
 //! Times of tracers that print no date: an instant of the day, and of the day by the order of the lines.
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
+/// No text runs for a century: more midnights are of a hostile one, and would leave the range of times.
+const MAX_DAYS_NS: i64 = 36_525 * DAY_NS;
 
 /// Times as they follow each other: a day later where they go back by half of one; 1970 is the first.
 #[derive(Default)]
@@ -13,7 +15,8 @@ impl DayClock {
     /// The instant that a time of day is.
     pub(super) fn instant_ns(&mut self, text: &str) -> Option<i64> {
         let t_ns = time_of_day_ns(text)?;
-        if t_ns + self.day_ns + DAY_NS / 2 < self.last_ns {
+        let has_days_left = self.day_ns < MAX_DAYS_NS;
+        if has_days_left && t_ns + self.day_ns + DAY_NS / 2 < self.last_ns {
             self.day_ns += DAY_NS;
         }
         let is_of_the_day_before =
@@ -84,6 +87,18 @@ mod tests {
         ] {
             assert_eq!(clock.instant_ns(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn midnights_without_end_stay_within_the_range_of_times() {
+        let mut clock = DayClock::default();
+        let day = ["01:00:00.0", "12:00:00.0", "23:00:00.0"];
+        for _ in 0..110_000 {
+            for time in day {
+                assert!(clock.instant_ns(time) >= Some(0));
+            }
+        }
+        assert_eq!(clock.day_ns, MAX_DAYS_NS);
     }
 
     #[test]

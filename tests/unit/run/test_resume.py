@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -171,6 +172,30 @@ def test_a_command_that_was_killed_goes_on(tmp_path: Path, whole: dict[str, byte
     assert written(out).keys() == whole.keys()
     tables = [name for name in whole if name.endswith(".parquet")]
     assert {name: written(out)[name] for name in tables} == {name: whole[name] for name in tables}
+
+
+def _full(*_: object) -> None:
+    """What writing to a file that is open raises."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _other_disk(*_: object) -> None:
+    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+
+@pytest.mark.parametrize("kind", ["same disk", "other disk"])
+def test_a_full_disk_is_told_with_its_place(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "other disk":
+        monkeypatch.setattr(os, "link", _other_disk)
+        monkeypatch.setattr(shutil, "copyfile", _full)
+    else:
+        monkeypatch.setattr(Path, "write_bytes", _full)
+    with pytest.raises(OSError, match="No space left") as raised:
+        merge(tmp_path / "state", Counting(99))
+    assert raised.value.errno == errno.ENOSPC
+    assert raised.value.filename == str(tmp_path / "state")
 
 
 @pytest.mark.parametrize(

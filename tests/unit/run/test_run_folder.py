@@ -1,5 +1,6 @@
 """Temporary folders: gone with their process, or with the next one if it was killed."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -60,3 +61,15 @@ def test_what_is_young_or_not_ours_stays(home: Path) -> None:
     with RunFolder():
         assert young.exists()
         assert strange.exists()
+
+
+def test_a_folder_that_cannot_be_locked_is_not_left(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_descriptor(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", no_descriptor)
+    with pytest.raises(OSError, match="Too many open files"):
+        RunFolder()
+    assert not list(home.iterdir())
