@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,6 +96,29 @@ def test_a_low_soft_limit_of_descriptors_is_raised(tmp_path: Path, soft: int) ->
     files = many_files(tmp_path / "runs", 160)
     said = limited({resource.RLIMIT_NOFILE: (soft, 4096)}, "merge", *files, "-o", tmp_path / "out")
     assert said.startswith("0 "), said
+
+
+def test_the_soft_limit_of_descriptors_rises_to_the_hard_one() -> None:
+    process = subprocess.Popen(
+        ["sh", "-c", 'ulimit -Sn 256; ulimit -Hn 1024; exec "$@"', "sh", *PCAPLAT, "read", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    limits = Path(f"/proc/{process.pid}/limits")
+    try:
+        end_s = time.monotonic() + 60
+        while "1024 1024" not in (found := _open_files(limits)) and time.monotonic() < end_s:
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.communicate()
+    assert found == "1024 1024"
+
+
+def _open_files(limits: Path) -> str:
+    (line,) = [one for one in limits.read_text("ascii").splitlines() if "open files" in one]
+    return " ".join(line.split()[3:5])
 
 
 @pytest.mark.parametrize("hard", [64, 128])
