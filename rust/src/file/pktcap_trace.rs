@@ -16,7 +16,7 @@
 use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
-use super::text_lines::{LeftOut, dumped_octets, next_line, text_of};
+use super::text_lines::{UnreadPackets, dumped_octets, next_line, text_of};
 use super::time_of_day::DayClock;
 use super::{Format, Frame, FrameDirection, Opened, Records, Sign};
 
@@ -47,8 +47,8 @@ struct PktcapTrace {
     n_given: usize,
     n_packets: u64,
     clock: DayClock,
-    damaged: LeftOut,
-    beyond: LeftOut,
+    damaged: UnreadPackets,
+    beyond: UnreadPackets,
 }
 
 /// One packet, and its way.
@@ -99,8 +99,8 @@ impl PktcapTrace {
             n_given: 0,
             n_packets: 0,
             clock: DayClock::default(),
-            damaged: LeftOut::default(),
-            beyond: LeftOut::default(),
+            damaged: UnreadPackets::default(),
+            beyond: UnreadPackets::default(),
         }
     }
 

@@ -15,7 +15,7 @@
 use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
-use super::text_lines::{LeftOut, dumped_octets, next_line, text_of};
+use super::text_lines::{UnreadPackets, dumped_octets, next_line, text_of};
 use super::time_of_day::{DayClock, date_ns, time_of_day_ns};
 use super::{Format, Frame, FrameDirection, NO_LINK, Opened, Records, Sign};
 
@@ -48,9 +48,9 @@ struct PktmonText {
     clock: DayClock,
     packet: LoggedPacket,
     n_packets: u64,
-    without_bytes: LeftOut,
-    damaged: LeftOut,
-    beyond: LeftOut,
+    without_bytes: UnreadPackets,
+    damaged: UnreadPackets,
+    beyond: UnreadPackets,
 }
 
 /// One packet at one component.
@@ -108,9 +108,9 @@ impl PktmonText {
             clock: DayClock::default(),
             packet: LoggedPacket::default(),
             n_packets: 0,
-            without_bytes: LeftOut::default(),
-            damaged: LeftOut::default(),
-            beyond: LeftOut::default(),
+            without_bytes: UnreadPackets::default(),
+            damaged: UnreadPackets::default(),
+            beyond: UnreadPackets::default(),
         }
     }
 

@@ -16,7 +16,7 @@ use super::components::{Components, TOO_MANY};
 use super::findings::Findings;
 use super::input::Input;
 use super::json::{Json, octets_of_base64};
-use super::text_lines::{LeftOut, next_line, text_of};
+use super::text_lines::{UnreadPackets, next_line, text_of};
 use super::{Format, Frame, FrameDirection, Opened, Records, Sign};
 use crate::base::hash::fold;
 use std::collections::VecDeque;
@@ -62,8 +62,8 @@ struct RetisEvents {
     start_ns: i64,
     n_events: u64,
     n_packets: u64,
-    damaged: LeftOut,
-    beyond: LeftOut,
+    damaged: UnreadPackets,
+    beyond: UnreadPackets,
 }
 
 /// A packet at a probe.
@@ -117,8 +117,8 @@ impl RetisEvents {
             start_ns: 0,
             n_events: 0,
             n_packets: 0,
-            damaged: LeftOut::default(),
-            beyond: LeftOut::default(),
+            damaged: UnreadPackets::default(),
+            beyond: UnreadPackets::default(),
         }
     }
 

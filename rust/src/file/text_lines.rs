@@ -20,12 +20,12 @@ pub(super) fn next_line(
 
 /// Packets of a text that cannot be given: how many, and where the first is.
 #[derive(Default)]
-pub(super) struct LeftOut {
+pub(super) struct UnreadPackets {
     n_packets: u64,
     at_byte: u64,
 }
 
-impl LeftOut {
+impl UnreadPackets {
     /// One more; the window of `input` starts behind it.
     pub(super) fn note(&mut self, input: &Input) {
         if self.n_packets == 0 {
