@@ -46,6 +46,13 @@ LEAKS = {
     / IPv6(src="2001:db8::1", dst="2001:db8::2")
     / IPv6ExtHdrDestOpt(options=[HAO(hoa="2001:db8:77::99")])
     / UDP(),
+    "GUE extension": TO
+    / IP(src="192.0.2.1", dst="192.0.2.2")
+    / UDP(sport=50_000, dport=6080, chksum=0)
+    / (bytes([2, 4, 0, 0]) + socket.inet_aton(HOST) + SECRET[:4])
+    / IP(src=HOST, dst=PEER)
+    / UDP(sport=1000, dport=2000)
+    / SECRET,
     "reserved": TO / IP(src="240.198.51.100", dst=PEER) / UDP(),
 }
 HIDDEN = [
@@ -162,6 +169,19 @@ def test_captures_that_were_cut_differently_still_agree(
         files = digests([tmp_path / "whole.pcap", tmp_path / "cut.pcap"], tmp_path, overwrite=True)
         matching = pcaplat.merge(files).document["matching"]
         assert matching["n_matched"] == 2 * len(sent), cut
+
+
+@pytest.mark.parametrize("header", [bytes([0, 4, 0, 0]), bytes([1, 4, 0, 0, 9, 9, 9, 9]), b""])
+def test_packets_in_gue_are_found_where_it_ends(header: bytes, tmp_path: Path) -> None:
+    inner = [
+        IP(src=HOST, dst=PEER, id=number + 1) / UDP(sport=1000, dport=2000) / bytes([number] * 30)
+        for number in range(40)
+    ]
+    outer = IP(src="192.0.2.1", dst="192.0.2.2") / UDP(sport=50_000, dport=6080, chksum=0)
+    wrpcap(str(tmp_path / "inside.pcap"), [TO / each for each in inner])
+    wrpcap(str(tmp_path / "tunnel.pcap"), [TO / outer / (header + bytes(each)) for each in inner])
+    files = digests([tmp_path / "inside.pcap", tmp_path / "tunnel.pcap"], tmp_path)
+    assert pcaplat.merge(files).document["matching"]["n_matched"] == 2 * len(inner)
 
 
 def _write_cut(file: Path, frames: list[Ether], n_bytes: int) -> None:

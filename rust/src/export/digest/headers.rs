@@ -21,6 +21,8 @@ enum Redacted {
     Tcp,
     /// The options of Geneve.
     Geneve,
+    /// The extensions of GUE.
+    Gue,
     /// A checksum, over what is hidden, at this place.
     Checksum(usize),
     /// Nothing.
@@ -40,6 +42,7 @@ fn hidden_in(layer: &str) -> Redacted {
         "tcp" => Redacted::Tcp,
         "stt" => Redacted::Checksum(16),
         "geneve" => Redacted::Geneve,
+        "gue" => Redacted::Gue,
         "udp" => Redacted::Checksum(6),
         "icmp" | "icmpv6" => Redacted::Checksum(2),
         "vlan" | "vxlan" | "vxlan-gpe" | "gre" | "erspan" | "gtpu" | "mpls" | "null" | "raw"
@@ -75,6 +78,7 @@ pub(super) fn hide(header: &mut [u8], packet: &Packet, starts: &[usize], names: 
             Redacted::Cooked(length, at) => hide_cooked(own, length, at, names),
             Redacted::Tcp => hide_tcp(own, names),
             Redacted::Geneve => hide_geneve(own),
+            Redacted::Gue => hide_gue(own),
             Redacted::Checksum(at) => hide_checksum(own, at),
             Redacted::Nothing | Redacted::Everything => (),
         }
@@ -249,6 +253,19 @@ fn hide_geneve(header: &mut [u8]) {
             let (data, others) = behind.split_at_mut(n_data.min(behind.len()));
             data.fill(0);
             rest = others;
+        }
+    }
+}
+
+/// draft-ietf-intarea-gue §3: of variant 0 the extensions; variant 1 has no header of its own.
+fn hide_gue(header: &mut [u8]) {
+    const FIXED_BYTES: usize = 4;
+    const EXTENSION_WORDS: u8 = 0x1f;
+    let first = header.first().copied().unwrap_or_default();
+    if first >> 6 == 0 {
+        let n_bytes = usize::from(first & EXTENSION_WORDS) * 4;
+        if let Some(extensions) = range(header, FIXED_BYTES, n_bytes) {
+            extensions.fill(0);
         }
     }
 }
