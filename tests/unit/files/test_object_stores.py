@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -15,10 +16,13 @@ from pathlib import Path
 
 import pytest
 from pyarrow.fs import FileSelector, S3FileSystem
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
 
 import pcaplat
 from pcaplat.errors import InputError
 from tests.conftest import ROOT
+from tests.support.counting_proxy import counting
 
 NAMES = ("host1-vm", "host1-up")
 FILES = [ROOT / "samples" / "vxlan" / f"{name}.pcap" for name in NAMES]
@@ -96,6 +100,44 @@ def test_a_merge_from_s3_equals_one_from_disk_and_reads_each_byte_once(server: S
     assert [row["file"] for row in of_store["captures"]] == [
         f"s3://captures/run/{name}.pcap" for name in sorted(NAMES)
     ]
+
+
+def test_each_byte_is_read_once_from_files_of_several_ranges(
+    server: Server, tmp_path: Path
+) -> None:
+    files = [
+        _large_capture(tmp_path / f"{name}.pcap", late_us=7 * at) for at, name in enumerate("ab")
+    ]
+    n_bytes = sum(file.stat().st_size for file in files)
+    for file in files:
+        with server.store.open_output_stream(f"captures/large/{file.name}") as stream:
+            stream.write(file.read_bytes())
+    [port] = re.findall(r":(\d+)&", server.options)
+    with counting(int(port)) as proxy:
+        options = server.options.replace(port, str(proxy.port))
+        far = [f"s3://captures/large/{file.name}{options}" for file in files]
+        of_store = pcaplat.merge(far, same_clock=["all"]).document
+    of_disk = pcaplat.merge(files, same_clock=["all"]).document
+    for name in ("path", "segments", "matching"):
+        assert of_store[name] == of_disk[name]
+    share = proxy.n_bytes / n_bytes
+    sys.stdout.write(f"{n_bytes:,} bytes of captures, {proxy.n_bytes:,} read: {share:.3f} times\n")
+    assert 1 < share < 1.5  # a range may be asked for again
+
+
+def _large_capture(file: Path, late_us: int, n_frames: int = 7_000) -> Path:
+    """UDP of 1,400 bytes, a frame each 100 µs: more than the 8 MiB of a range."""
+    frame = bytearray(bytes(Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / UDP() / bytes(1_358)))
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
+    with file.open("wb") as stream:
+        stream.write(head)
+        for number in range(n_frames):
+            frame[18:20] = number.to_bytes(2, "big")
+            frame[42:50] = number.to_bytes(8, "big")
+            second, us = divmod(number * 100 + late_us, 10**6)
+            stream.write(struct.pack("<IIII", 1_700_000_000 + second, us, len(frame), len(frame)))
+            stream.write(frame)
+    return file
 
 
 def test_results_go_there_whole_and_are_not_replaced_unasked(
