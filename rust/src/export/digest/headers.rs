@@ -19,10 +19,8 @@ enum Redacted {
     Arp,
     /// TCP's checksum, and options that are not for sequence numbers and times.
     Tcp,
-    /// The options of Geneve.
-    Geneve,
-    /// The extensions of GUE.
-    Gue,
+    /// Options or extensions of a tunnel, which this empties.
+    Options(fn(&mut [u8])),
     /// A checksum, over what is hidden, at this place.
     Checksum(usize),
     /// Nothing.
@@ -30,6 +28,40 @@ enum Redacted {
     /// What it holds is not known here: it is content.
     Everything,
 }
+
+/// Layers whose headers hold no address.
+const SHOWN: &[&str] = &[
+    "vlan",
+    "vxlan",
+    "vxlan-gpe",
+    "gre",
+    "erspan",
+    "gtpu",
+    "mpls",
+    "null",
+    "raw",
+    "pppoe",
+    "ppp",
+    "ipip",
+    "srv6",
+    "l2tp",
+    "llc",
+    "esp",
+    "ah",
+    "fou",
+    "etherip",
+    "eoip",
+    "pptp",
+    "cmd",
+    "etag",
+    "vntag",
+    "dsa",
+    "mpacket",
+    "chdlc",
+    "frelay",
+    "ttag",
+    "wireguard",
+];
 
 fn hidden_in(layer: &str) -> Redacted {
     match layer {
@@ -41,14 +73,11 @@ fn hidden_in(layer: &str) -> Redacted {
         "arp" => Redacted::Arp,
         "tcp" => Redacted::Tcp,
         "stt" => Redacted::Checksum(16),
-        "geneve" => Redacted::Geneve,
-        "gue" => Redacted::Gue,
+        "geneve" => Redacted::Options(hide_geneve),
+        "gue" => Redacted::Options(hide_gue),
         "udp" => Redacted::Checksum(6),
         "icmp" | "icmpv6" => Redacted::Checksum(2),
-        "vlan" | "vxlan" | "vxlan-gpe" | "gre" | "erspan" | "gtpu" | "mpls" | "null" | "raw"
-        | "pppoe" | "ppp" | "ipip" | "srv6" | "l2tp" | "llc" | "esp" | "ah" | "fou" | "etherip"
-        | "eoip" | "pptp" | "cmd" | "etag" | "vntag" | "dsa" | "mpacket" | "chdlc" | "frelay"
-        | "ttag" | "wireguard" => Redacted::Nothing,
+        _ if SHOWN.contains(&layer) => Redacted::Nothing,
         _ => Redacted::Everything,
     }
 }
@@ -77,8 +106,7 @@ pub(super) fn hide(header: &mut [u8], packet: &Packet, starts: &[usize], names: 
             Redacted::Arp => hide_arp(own, names),
             Redacted::Cooked(length, at) => hide_cooked(own, length, at, names),
             Redacted::Tcp => hide_tcp(own, names),
-            Redacted::Geneve => hide_geneve(own),
-            Redacted::Gue => hide_gue(own),
+            Redacted::Options(empty) => empty(own),
             Redacted::Checksum(at) => hide_checksum(own, at),
             Redacted::Nothing | Redacted::Everything => (),
         }
