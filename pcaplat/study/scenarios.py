@@ -20,6 +20,7 @@ from pcaplat.study.sources import (
     scenario_of,
 )
 from pcaplat.study.summary_file import SUMMARY
+from pcaplat.text import plain_name
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Study:
 
     def _of_folder(self, folder: Path) -> RunFiles:
         if (folder / SUMMARY).exists():
-            return RunFiles(folder.name, folder, [], self.file.instruments.wanted)
+            return RunFiles(plain_name(folder.name), folder, [], self.file.instruments.wanted)
         if not self.file.points:
             captures = [str(one) for one in captures_in(folder)]
         else:
@@ -118,7 +119,7 @@ class Study:
             ]
         if not captures:
             raise StudyError.no_captures(str(folder), sorted(one.name for one in folder.iterdir()))
-        return RunFiles(folder.name, folder, captures, self.file.instruments.wanted)
+        return RunFiles(plain_name(folder.name), folder, captures, self.file.instruments.wanted)
 
     def _of_point(self, folder: Path, patterns: str | list[str]) -> list[Path]:
         listed = [patterns] if isinstance(patterns, str) else patterns

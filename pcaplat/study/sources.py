@@ -21,6 +21,7 @@ from pcaplat.run.options import MergeOptions, options_of
 from pcaplat.study.choices import choices_of, choices_of_command
 from pcaplat.study.errors import StudyError
 from pcaplat.study.summary_file import SUMMARY, saved_document
+from pcaplat.text import plain_name
 
 BLOCKS, PACKETS = "blocks.parquet", "packets.parquet"
 PROVENANCE = "provenance.json"
@@ -80,6 +81,7 @@ def scenario_of(
     Raises:
         InputError: There is nothing to measure there.
     """
+    name = name and plain_name(name)
     if isinstance(source, str | PathLike | Result):
         found = runs_of(source, reader)
         return reader.scenario(name or _name_of(source), found)
@@ -94,7 +96,9 @@ def scenario_of(
 
 
 def _name_of(source: ScenarioSource) -> str:
-    return "result" if isinstance(source, Result) else Path(fspath(source)).resolve().name
+    if isinstance(source, Result):
+        return "result"
+    return plain_name(Path(fspath(source)).resolve().name)
 
 
 def runs_of(source: ScenarioSource, reader: RunReader) -> list[MeasuredRun]:
@@ -132,7 +136,7 @@ def _is_capture(file: Path) -> bool:
 def run_of(folder: Path, reader: RunReader) -> MeasuredRun:
     """Read or merge one run."""
     if not (folder / SUMMARY).exists():
-        return reader.merged(folder.name, captures_in(folder))
+        return reader.merged(plain_name(folder.name), captures_in(folder))
     asked = [option for name, option in CHOOSING.items() if name in reader.options]
     if asked:
         raise StudyError.chosen_already(str(folder), asked)
@@ -159,7 +163,8 @@ def saved_run(folder: Path) -> MeasuredRun:
         blocks, rates = blocks_of_rows(rows), _saved_rates(folder)
         contents = _saved_contents(folder)
         choices = _saved_choices(folder)
-        return MeasuredRun(folder.name, document, blocks, rates, contents=contents, choices=choices)
+        name = plain_name(folder.name)
+        return MeasuredRun(name, document, blocks, rates, contents=contents, choices=choices)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
 
