@@ -45,8 +45,7 @@ class Unfinished:
             EngineError: Another run uses it, or it holds something else.
         """
         folder = Path(place).absolute()
-        is_ours = folder.is_dir() and ((folder / STATE).exists() or not any(folder.iterdir()))
-        if folder.exists() and not is_ours:
+        if folder.exists() and not _is_ours(folder):
             raise EngineError.not_a_state(str(folder))
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (folder / STATE).open("a")
@@ -61,10 +60,7 @@ class Unfinished:
         """Give the seed of the tasks that are done; those of another job are forgotten."""
         asked = fingerprint(job)
         state = self.folder / STATE
-        try:
-            known: dict[str, Any] = json.loads(state.read_text("utf-8") or "{}")
-        except ValueError:
-            known = {}
+        known = _read(state) or {}
         is_same = known.get("job") == asked
         for other in self.folder.iterdir():
             if other != state and not (is_same and other.name.startswith(KEPT)):
@@ -116,6 +112,26 @@ class Unfinished:
         shutil.rmtree(folder, ignore_errors=True)
         _link_all(place / FILES, folder)
         return TaskResult((place / SUMS).read_bytes(), str(folder))
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nothing is lost with what is in a folder; others have a file of that name too."""
+    if not folder.is_dir():
+        return False
+    names = {one.name for one in folder.iterdir()}
+    state = folder / STATE
+    # empty where a run was interrupted before it said what it is of
+    return not names or _read(state) is not None or (names == {STATE} and not state.stat().st_size)
+
+
+def _read(state: Path) -> dict[str, Any] | None:
+    """What a run said of itself; None where no run did."""
+    try:
+        known = json.loads(state.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    is_told = isinstance(known, dict) and isinstance(known.get("job"), str)
+    return known if is_told and isinstance(known.get("seed"), int) else None
 
 
 def forget(place: str | os.PathLike[str]) -> None:

@@ -154,6 +154,16 @@ def test_files_of_others_are_not_touched(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.parametrize("state", ["[]", "null", "{}", '{"job": 1}', "no JSON", ""])
+def test_a_folder_with_a_file_of_that_name_is_not_emptied(state: str, tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text(state)
+    (tmp_path / "photos").mkdir()
+    with pytest.raises(EngineError, match="holds other files"):
+        merge(tmp_path, Counting(3))
+    assert {one.name for one in tmp_path.iterdir()} == {"state.json", "photos"}
+    assert (tmp_path / "state.json").read_text() == state
+
+
 COMMAND = [sys.executable, "-m", "pcaplat", "merge", "--quiet"]
 
 
