@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 RUST := $(shell find rust/src -name '*.rs')
 # one by one: cargo fmt does not see the modules that a macro declares
 RUSTFMT := rustfmt --edition 2024 $(RUST) $(shell find rust/tests rust/examples rust/fuzz/src rust/fuzz/targets -name '*.rs')
-DEMO := $(sort $(wildcard samples/vxlan/*.pcap*))
+DEMO := $(patsubst %,samples/vxlan-delay200/%.pcap.gz,host1-vm sw-a sw-b host2-vm) --same-clock all
 
 # what is built names no path of the machine that builds it
 CRATES := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src

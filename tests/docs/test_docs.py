@@ -9,6 +9,7 @@ from tests.conftest import ROOT
 from tests.docs.examples import examples
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^ *```+(.*)$", re.MULTILINE)
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 HEADINGS = ["Question", "Method", "Assumptions", "How it can mislead"]
 STAGES = {path.stem for path in (ROOT / "pcaplat" / "stages").iterdir()} - {
@@ -51,6 +52,14 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = (link.split("#")[0] for link in LINK.findall(page.read_text("utf-8")))
     broken = [to for to in targets if to and "://" not in to and not (page.parent / to).exists()]
     assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_fences_are_closed(page: Path) -> None:
+    """Or all that follows one is drawn as code."""
+    fences = FENCE.findall(page.read_text("utf-8"))
+    assert len(fences) % 2 == 0
+    assert not any(fences[1::2])
 
 
 @pytest.mark.parametrize("page", PAGES[1:], ids=name_of)
