@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from pcaplat import _native, errors
 from pcaplat.cli import COMMANDS, application
+from pcaplat.cli.help import option_texts
 from pcaplat.diagnostics.catalogue import CODES, OF_COMPARISONS, OF_TRIALS
 from pcaplat.metrics.registry import METRICS, metric_named, units_of
 from pcaplat.model.blocks import BLOCKS
@@ -62,9 +63,10 @@ def command_line() -> Iterator[str]:
         yield f"\n## pcaplat {name}\n\n{command.help}\n"
         yield "| option | meaning |\n| --- | --- |"
         for item in command.params:
-            words = ", ".join(item.opts) if item.param_type_name == "option" else item.metavar
+            is_option = item.param_type_name == "option"
+            words, meaning = option_texts(item) if is_option else (item.metavar, item.help)
             escaped = words.replace("|", r"\|")  # or it ends the cell
-            yield f"| `{escaped}` | {item.help} |"
+            yield f"| `{escaped}` | {meaning} |"
 
 
 def warnings() -> Iterator[str]:

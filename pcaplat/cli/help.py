@@ -24,7 +24,7 @@ def command_help(command: Any, ctx: Any) -> str:  # noqa: ANN401 - typer's own
     if command.epilog:
         lines += ["", "Examples:", *(f"  {line}" for line in command.epilog.splitlines())]
     for title, params in _groups(command.get_params(ctx)):
-        lines += ["", f"{title}:", *_table([_option(param) for param in params], width)]
+        lines += ["", f"{title}:", *_table([option_texts(param) for param in params], width)]
     return "\n".join(lines)
 
 
@@ -37,7 +37,11 @@ def program_help(group: Any, ctx: Any) -> str:  # noqa: ANN401 - typer's own
         rows = [(each.name or "", _sentence(each.help)) for each in named]
         lines += ["", f"{title}:", *_table(rows, width)]
     lines += ["", "Examples:", *(f"  {line}" for line in (group.epilog or "").splitlines())]
-    lines += ["", f"{OTHERS}:", *_table([_option(each) for each in group.get_params(ctx)], width)]
+    lines += [
+        "",
+        f"{OTHERS}:",
+        *_table([option_texts(each) for each in group.get_params(ctx)], width),
+    ]
     return "\n".join([*lines, "", "pcaplat COMMAND --help explains a command."])
 
 
@@ -57,7 +61,8 @@ def _groups(params: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
         yield title, [each for each in options if (each.rich_help_panel or OTHERS) == title]
 
 
-def _option(param: Any) -> tuple[str, str]:  # noqa: ANN401 - typer's own
+def option_texts(param: Any) -> tuple[str, str]:  # noqa: ANN401 - typer's own
+    """Return names and value of an option, and its meaning with the default."""
     names = ", ".join(sorted([*param.opts, *param.secondary_opts], key=len))
     value = "" if param.is_flag or param.count else f" {_metavar(param)}"
     return f"{names}{value}", f"{param.help or ''}{_default(param)}"

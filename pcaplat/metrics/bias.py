@@ -25,7 +25,7 @@ BETWEEN_SCENARIOS = (
     ("clock", "cancels", "in round-trip contributions; in one-way latencies it stays"),
     ("drift", "stays", "clocks may drift differently in the other scenario"),
     ("mirror_queue", "stays", "queueing changes with the load"),
-    (CONVENTION, "cancels", "first bit, last bit or host: at the same points and sizes"),
+    (CONVENTION, "cancels", "at the same points and frame sizes"),
     ("ambiguity", "stays", "other packets are identical in the other scenario"),
 )
 """Each term of the error budget, what becomes of it in the difference of two scenarios, and why."""

@@ -1,11 +1,19 @@
 """Pages are written in short sentences and in the words of the field."""
 
+import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.docs.prose import judge, pages, sentences
+
+DATA = sorted(
+    path for room in ("capture_points", "claims") for path in (ROOT / room).glob("*.toml")
+)
+COMMAND = re.compile(r"(tcpdump|pktcap-uw|netperf|iperf3|ovs-|ip |start |pktmon )")
 
 
 def name_of(page: Path) -> str:
@@ -35,3 +43,21 @@ def test_each_rule_is_seen_broken() -> None:
     prose = judge(f"{long} What it does is clear. What is it? Packets are told apart.")
     assert (prose.long, prose.openings) == ([long], ["What it does is clear."])
     assert prose.dialect == ["told: Packets are told apart."]
+
+
+def texts(value: object) -> Iterator[str]:
+    """Give the texts of a TOML document that hold more than a name."""
+    if isinstance(value, str):
+        if " " in value and not COMMAND.match(value):
+            yield value
+    elif isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from texts(one)
+
+
+@pytest.mark.parametrize("file", DATA, ids=name_of)
+def test_what_profiles_and_audits_print_keeps_the_rules_of_style(file: Path) -> None:
+    prose = [judge(text) for text in texts(tomllib.loads(file.read_text("utf-8")))]
+    broken = [sentence for one in prose for sentence in (*one.long, *one.dialect)]
+    assert prose
+    assert not broken

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pcaplat.outputs.report import Grid, Remarks, Report, Section, Title, fields_of, warnings_of
+from pcaplat.outputs.reports.merge.budget import NAMES as SOURCES
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_amount, format_count, format_frac, format_in, format_ns, unit_for
 
@@ -138,7 +139,7 @@ def _between(document: Row) -> list[str]:
     found = []
     for how in ("cancels", "stays"):
         rows = [row for row in document.get("terms", []) if row["between"] == how]
-        texts = [f"{row['term'].replace('_', ' ')} ({row['why']})" for row in rows]
+        texts = [f"{SOURCES[row['term']]} ({row['why']})" for row in rows]
         found += [f"What {how}: {'; '.join(texts)}"] if texts else []
     return found
 
