@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints, distinct_columns
 from pcaplat.model.clocks import Clocks, Step, offset_centre
 from pcaplat.model.matched import LinkCounts, Matched, TripCounts
 from pcaplat.model.matches.spilled_rows import ROW, ends
@@ -245,7 +245,7 @@ class Steps:
 
 def _by_points(points: Ints) -> Iterator[tuple[Pair, Bools]]:
     """Rows by their two points."""
-    for up, down in np.unique(points, axis=1).T.tolist():
+    for up, down in distinct_columns(points)[0].T.tolist():
         yield (up, down), (points[0] == up) & (points[1] == down)
 
 

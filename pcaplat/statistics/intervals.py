@@ -5,10 +5,9 @@ resampled are blocks of time that are long against that likeness, or whole runs.
 here takes plain arrays; what they hold is the caller's affair. Why so: docs/method/compare.md.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil, inf, sqrt
-from operator import add
 
 import numpy as np
 
@@ -150,9 +149,9 @@ def _blocking(bytes_of_influence: bytes) -> Blocking | None:
     m = len(influence)
     if m < LEAST_BLOCKS * SHORT_BLOCK:
         return None
-    if not influence.any() or abs(next(_autocorrelations(influence))) < 2 / sqrt(m):
+    likeness, time = _native.autocorrelation_of(bytes_of_influence)
+    if not influence.any() or abs(likeness) < 2 / sqrt(m):
         return Blocking(SHORT_BLOCK)
-    time = autocorrelation_time(influence)
     least, most = LONG_BLOCKS
     length = min(max(ceil(TIMES_IN_BLOCK * time), least), most, m // LEAST_BLOCKS)
     return Blocking(length, sqrt(time * float(influence @ influence)), m / time)
@@ -160,22 +159,7 @@ def _blocking(bytes_of_influence: bytes) -> Blocking | None:
 
 def autocorrelation_time(values: Floats) -> float:
     """Integrated autocorrelation time by Geyer's initial positive sequence, at least 1."""
-    total, summed = 1.0, 1
-    alike = _autocorrelations(values)
-    for pair in map(add, alike, alike):
-        if pair <= 0:
-            break
-        total, summed = total + 2 * pair, summed + 4
-    # the values' own mean hides some likeness (U. Wolff, Monte Carlo errors, 2004)
-    return total * (1 + summed / len(values))
-
-
-def _autocorrelations(values: Floats) -> Iterator[float]:
-    """At lags of 1, 2 and so on."""
-    centred = values - values.mean()
-    everything = centred @ centred
-    for lag in range(1, len(values)):
-        yield float(centred[:-lag] @ centred[lag:] / everything)
+    return _native.autocorrelation_of(np.asarray(values, np.float64).tobytes())[1]
 
 
 @lru_cache(maxsize=32)

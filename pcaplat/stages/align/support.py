@@ -127,13 +127,16 @@ def _is_apart(bounds: OffsetBounds, f: Floats, least_ns: float) -> Bools:
             break
         beside = min(2 * NEIGHBOURS + 1, len(left))
         rows = np.lib.stride_tricks.sliding_window_view(f[left], beside)
-        at = np.clip(np.arange(len(left)) - NEIGHBOURS, 0, len(rows) - 1)
-        near = np.partition(rows, range(NEXT.stop), axis=1)[:, : NEXT.stop]
-        gaps, usual = near[:, 1] - near[:, 0], near[:, -1] - near[:, NEXT.start]
-        is_far = gaps > np.maximum(least_ns, FAR * usual)
+        # most have others of their bin of time close behind them
+        may_be = np.flatnonzero(bounds.gap_ns[left] > least_ns)
+        some = left[may_be]
+        at = np.clip(may_be - NEIGHBOURS, 0, len(rows) - 1)
+        near = np.partition(rows[at], range(NEXT.stop), axis=1)[:, : NEXT.stop]
+        gaps_ns, usual_ns = near[:, 1] - near[:, 0], near[:, -1] - near[:, NEXT.start]
+        far_ns = np.maximum(least_ns, FAR * usual_ns)
         # others of its bin of time stand behind it, whatever is in other bins
-        is_alone = bounds.gap_ns[left] > np.maximum(least_ns, FAR * usual[at])
-        new = left[is_far[at] & is_alone & (f[left] == near[at, 0])]
+        is_alone = (bounds.gap_ns[some] > far_ns) & (gaps_ns > far_ns)
+        new = some[is_alone & (f[some] == near[:, 0])]
         if not len(new):
             break
         is_apart[new] = True

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct_columns
 from pcaplat.model.files.tenants import Tenants
 from pcaplat.model.sampled import SampleColumns
 from pcaplat.records import dataclass
@@ -61,7 +61,7 @@ class Seen:
     def of(cls, columns: SampleColumns, place: Ints) -> "Seen":
         """Take the unicast packets of a sample, given the place of every row."""
         places = np.stack((place, columns["tunnel"]))
-        nodes, node = np.unique(places, axis=1, return_inverse=True)
+        nodes, node, _ = distinct_columns(places)
         rows = np.flatnonzero(columns["is_directed"] != 0)
         by = np.lexsort((columns["t_ns"][rows], node[rows], columns["key"][rows]))
         rows = rows[by]
@@ -113,7 +113,7 @@ def find_tenants(columns: SampleColumns, names: Sequence[str]) -> Tenants | None
         return None
     point = np.unique(np.asarray(names), return_inverse=True)[1]
     places = np.stack((point[columns["file"]], columns["interface"]))
-    inside, place = np.unique(places, axis=1, return_inverse=True)
+    inside, place, _ = distinct_columns(places)
     seen = Seen.of(columns, place)
     equal, doubles = _links_of_equal(seen)
     told = _told(doubles, equal)
@@ -138,7 +138,7 @@ def _doubles(seen: Seen) -> Iterator[Doubles]:
     lag_ns = seen.t_ns[other] - seen.t_ns[one]
     is_near = is_tunnelled & (np.abs(lag_ns) <= WITHIN_NS)
     one, other, lag_ns = one[is_near], other[is_near], lag_ns[is_near]
-    nodes, of = np.unique(np.stack((seen.node[one], seen.node[other])), axis=1, return_inverse=True)
+    nodes, of, _ = distinct_columns(np.stack((seen.node[one], seen.node[other])))
     by = np.lexsort((seen.key[one], of))
     bounds = np.searchsorted(of[by], np.arange(nodes.shape[1] + 1))
     for number, (here, there) in enumerate(nodes.T.tolist()):
@@ -216,7 +216,7 @@ def _links_of_others(seen: Seen, told: Ints, equal: Sequence[Nodes]) -> Iterator
     one, other = seen.pairs(at_one_place=False)
     is_told = np.isin(seen.key[one], told)
     ends = np.stack((seen.node[one], seen.node[other]))
-    nodes, of, n = np.unique(ends, axis=1, return_inverse=True, return_counts=True)
+    nodes, of, n = distinct_columns(ends)
     n_told = np.bincount(of, weights=is_told, minlength=len(n))
     apart = {node for two in equal for node in two}
     shares = [n / _n_from(end, seen.place[far], n) for end, far in (nodes, nodes[::-1])]
@@ -228,7 +228,7 @@ def _links_of_others(seen: Seen, told: Ints, equal: Sequence[Nodes]) -> Iterator
 
 def _n_from(node: Ints, place: Ints, n: Ints) -> Ints:
     """Of each link, how much its node shares with all nodes of that place."""
-    of = np.unique(np.stack((node, place)), axis=1, return_inverse=True)[1]
+    of = distinct_columns(np.stack((node, place)))[1]
     return np.bincount(of, weights=n)[of]
 
 
@@ -261,7 +261,7 @@ def _by_turns(place: Ints, flow: Ints, tenant: Ints) -> set[int]:
     is_same = (np.diff(place) == 0) & (np.diff(flow) == 0)
     at = np.flatnonzero(is_same & (np.diff(tenant) != 0))
     turns = np.sort(np.stack((tenant[at], tenant[at + 1])), axis=0)
-    each, of, n = np.unique(turns, axis=1, return_inverse=True, return_counts=True)
+    each, of, n = distinct_columns(turns)
     n_flows = [len(np.unique(flow[at[of == number]])) for number in range(len(n))]
     return set(each[:, n >= ENOUGH + np.array(n_flows, np.int64)].ravel().tolist())
 

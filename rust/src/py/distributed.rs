@@ -5,11 +5,13 @@ use super::{
     Bound, PyAny, PyAnyMethods, PyModule, PyModuleMethods, PyResult, Python, pyfunction,
     wrap_pyfunction,
 };
+use crate::base::autocorrelation;
 use crate::base::distributions;
 use crate::base::distributions::chance::{Chance, Resampler};
 
 /// Adds all of them to the module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(autocorrelation_of, module)?)?;
     module.add_function(wrap_pyfunction!(beta_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(gamma_quantile, module)?)?;
@@ -18,6 +20,18 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resamples, module)?)?;
     module.add_function(wrap_pyfunction!(random_order, module)?)?;
     Ok(())
+}
+
+/// The autocorrelation at lag 1 and the integrated autocorrelation time of 64-bit floats.
+#[pyfunction]
+fn autocorrelation_of(floats: &[u8]) -> (f64, f64) {
+    let values: Vec<f64> = floats
+        .as_chunks()
+        .0
+        .iter()
+        .map(|octets| f64::from_ne_bytes(*octets))
+        .collect();
+    autocorrelation::autocorrelation(&values)
 }
 
 #[pyfunction]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
 
@@ -68,9 +68,7 @@ def _outermost(both: Shared) -> dict[Way, int]:
     """Ways of the greatest (1) and of the least (-1) difference; of all others 0."""
     if len(both) == 0:
         return {}
-    ways, of_way, n = np.unique(
-        np.stack((both.pair, both.is_toward)), axis=1, return_inverse=True, return_counts=True
-    )
+    ways, of_way, n = distinct_columns(np.stack((both.pair, both.is_toward)))
     usual_ns, error_ns = _usual(both, of_way, n)
     is_enough = n >= ENOUGH
     by = np.flatnonzero(is_enough)[np.argsort(usual_ns[is_enough])]
@@ -91,9 +89,7 @@ def two_groups(both: Shared) -> dict[Way, bool] | None:
     """
     if len(both) == 0:
         return None
-    ways, of_way, n = np.unique(
-        np.stack((both.pair, both.is_toward)), axis=1, return_inverse=True, return_counts=True
-    )
+    ways, of_way, n = distinct_columns(np.stack((both.pair, both.is_toward)))
     usual_ns, error_ns = _usual(both, of_way, n)
     split_ns = _split(usual_ns[n >= ENOUGH], error_ns[n >= ENOUGH])
     if split_ns is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
@@ -108,13 +108,12 @@ class Visits:
     def _steps_of_ways(self, is_free: Bools) -> Ints:
         """Steps that most packets of some way took, of those that are enough."""
         steps = np.stack((self.way, self.near, self.far))[:, is_free]
-        (way, near, far), n = np.unique(steps, axis=1, return_counts=True)
+        (way, near, far), _, n = distinct_columns(steps)
         is_enough = (n >= ENOUGH_OF_WAY) & (2 * n > self.passed[way, near])
         return np.stack((near, far))[:, is_enough]
 
     def _counted(self, which: Bools, least: int) -> dict[Pair, int]:
-        steps = np.stack((self.near, self.far))[:, which]
-        found, counts = np.unique(steps, axis=1, return_counts=True)
+        found, _, counts = distinct_columns(np.stack((self.near, self.far))[:, which])
         rows = zip(*found.tolist(), counts.tolist(), strict=True)
         return {(self.along[near], self.along[far]): n for near, far, n in rows if n >= least}
 
@@ -134,7 +133,7 @@ def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:
         t_ns: When they left the first, by its own clock.
     """
     is_watched = np.ones(len(t_ns), np.bool_)
-    for near, far in np.unique(steps, axis=1).T.tolist():
+    for near, far in distinct_columns(steps)[0].T.tolist():
         rows = np.flatnonzero((steps[0] == near) & (steps[1] == far))
         for between in range(near + 1, far):
             is_on_way = among(some[far].key, some[between].key).sum() >= ENOUGH_OF_WAY

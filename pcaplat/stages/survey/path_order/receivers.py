@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints, median
+from pcaplat.model.arrays import Floats, Ints, distinct_columns, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
@@ -70,10 +70,7 @@ class SegmentsSeen:
         for ends in self.edges:
             both = between(self.relations, *ends)
             both = both.at(~both.is_directed)
-            rows = np.stack((both.pair, both.is_toward))
-            (pairs, toward), of_way, n = np.unique(
-                rows, axis=1, return_inverse=True, return_counts=True
-            )
+            (pairs, toward), of_way, n = distinct_columns(np.stack((both.pair, both.is_toward)))
             goes = self._goes(ends, both)
             for place in np.flatnonzero(n >= ENOUGH).tolist():
                 mean = float(np.mean(goes[of_way == place]))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 
@@ -80,7 +80,7 @@ def places(columns: Columns, rows: Ints, repeats: Repeats, value: Ints) -> list[
     if not np.any(is_both):
         return []
     ends = np.stack((np.minimum(one, other), np.maximum(one, other), repeats.key))[:, is_both]
-    edges, n_both = np.unique(np.unique(ends, axis=1)[:2], axis=1, return_counts=True)
+    edges, _, n_both = distinct_columns(distinct_columns(ends)[0][:2])
     found: set[int] = set()
     n_seen = {place: count_keys(columns, rows[value[rows] == place]) for place in set(edges.flat)}
     for (near, far), n in zip(edges.T.tolist(), n_both.tolist(), strict=True):
