@@ -32,15 +32,17 @@ pub fn autocorrelation(values: &[f64]) -> (f64, f64) {
 }
 
 fn product(one: &[f64], other: &[f64]) -> f64 {
-    let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest = ones.remainder().iter().zip(others.remainder());
+    let ((ones, one_rest), (others, other_rest)) =
+        (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
     let mut sums = [0.0; LANES];
-    for (one, other) in ones.zip(others) {
-        for (sum, (a, b)) in sums.iter_mut().zip(one.iter().zip(other)) {
-            *sum += a * b;
-        }
+    for (one, other) in ones.iter().zip(others) {
+        let terms = one.iter().zip(other).map(|(a, b)| a * b);
+        sums.iter_mut()
+            .zip(terms)
+            .for_each(|(sum, term)| *sum += term);
     }
-    sums.iter().sum::<f64>() + rest.map(|(a, b)| a * b).sum::<f64>()
+    let rest = one_rest.iter().zip(other_rest).map(|(a, b)| a * b);
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of blocks are small")]

@@ -126,7 +126,11 @@ pub fn cut_bytes(packet: &Packet) -> Option<u32> {
 
 /// The identity of a decoded packet, given the common prefixes of this set of captures.
 #[must_use]
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "what it gives is long: it is built where it is read, and what nobody reads is not"
+)]
+#[inline(always)]
 pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
     let mut identity = recognise(packet, bytes, prefixes, seed);
     if packet.ip_version != 0 {
@@ -138,7 +142,11 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) 
 
 /// The same without its range and what it says, which the matching alone asks for.
 #[must_use]
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "what it gives is long: it is built where it is read, and what nobody reads is not"
+)]
+#[inline(always)]
 pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
     let prefix = prefix_of(packet, prefixes);
     let transport = packet.transport(bytes);
@@ -214,7 +222,11 @@ fn two_low(high: u64, low: u64) -> u64 {
     high << 32 | low & u64::from(u32::MAX)
 }
 
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "what it gives is long: it is built where it is read, and what nobody reads is not"
+)]
+#[inline(always)]
 fn of_ip(
     packet: &Packet,
     bytes: &[u8],

@@ -23,7 +23,11 @@ pub struct Unaddressed {
 }
 
 impl Unaddressed {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is long: it is built where it is read, and what nobody reads is not"
+    )]
+    #[inline(always)]
     pub(crate) fn of(packet: &Packet, transport: &[u8], flow_key: &FlowKey, seed: Seed) -> Self {
         let stable = Stable::of(packet, transport, seed);
         let kind = TranslationKind::of(packet, transport);

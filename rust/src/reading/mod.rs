@@ -281,6 +281,7 @@ impl Reading {
 
     /// Whether a packet is of the sample, which is the same in every run.
     #[cold]
+    #[inline(never)]
     fn is_sampled(&self, packet: &Packet, bytes: &[u8]) -> bool {
         let identity = recognise(packet, bytes, &self.prefixes, Seed::PUBLIC);
         identity.unaddressed_or_key().is_multiple_of(self.one_in)
@@ -304,7 +305,8 @@ impl Reading {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "there mostly is no filter")]
+    #[inline(always)]
     fn wants(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet) -> bool {
         self.filter
             .as_ref()
