@@ -2,10 +2,9 @@
 //!
 //! [`cursor`] does all indexing into bytes, [`instant`] all arithmetic on timestamps; [`hash`] makes
 //! one number of many, [`hashed`] keeps what is known by such a number, `crc` is that of frames. [`histogram`], [`blocks`] and
-//! [`latencies`] count latencies, [`distributions`] and [`autocorrelation`] are what intervals are made
-//! of, [`piecewise`] is an offset over time. [`error`] is what makes an input unusable, [`panics`] what is a bug of ours.
+//! [`latencies`] count latencies, [`distributions`] are what intervals are made of,
+//! [`piecewise`] is an offset over time. [`error`] is what makes an input unusable, [`panics`] what is a bug of ours.
 
-pub mod autocorrelation;
 pub mod blocks;
 pub(crate) mod crc;
 pub mod cursor;

@@ -5,8 +5,8 @@ use super::{
     Bound, PyAny, PyAnyMethods, PyModule, PyModuleMethods, PyResult, Python, pyfunction,
     wrap_pyfunction,
 };
-use crate::base::autocorrelation;
 use crate::base::distributions;
+use crate::base::distributions::autocorrelation::autocorrelation;
 use crate::base::distributions::chance::{Chance, Resampler};
 
 /// Adds all of them to the module.
@@ -31,7 +31,7 @@ fn autocorrelation_of(floats: &[u8]) -> (f64, f64) {
         .iter()
         .map(|octets| f64::from_ne_bytes(*octets))
         .collect();
-    autocorrelation::autocorrelation(&values)
+    autocorrelation(&values)
 }
 
 #[pyfunction]

@@ -3,6 +3,7 @@
 //! parameters to 10^8 and deep into the tails; its search for quantiles stops at 10^-8, so that of
 //! the beta distribution is searched for here. What is not defined is NaN.
 
+pub mod autocorrelation;
 pub mod chance;
 
 use cdflib::special::{beta_log, cumnor, dinvnr, try_beta_inc, try_gamma_inc_inv};
