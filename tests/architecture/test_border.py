@@ -36,6 +36,7 @@ BEHIND = re.compile(r"\binterruptible\(|\bcontained\(|\bcount\(py,")
 READ_NOTHING = {
     "__arrow_c_stream__": "hands over Batches, whose next() is contained",
     "__len__": "a count",
+    "autocorrelation_of": "arithmetic on numbers that the core counted",
     "beta_cdf": "numbers of our own",
     "beta_quantile": "numbers of our own",
     "check": "an error that was kept",
