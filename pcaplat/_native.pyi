@@ -11,7 +11,7 @@ from pcaplat.model.matched import Latencies, Matched
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.plan import Plan
 from pcaplat.model.points import PointTree
-from pcaplat.model.sampled import FoundStamp, Sampled
+from pcaplat.model.sampled import FoundStamp, Place, Sampled
 from pcaplat.model.translated import TranslatedSession
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "LivePoints",
     "PacketStream",
     "Settings",
+    "Survey",
     "add_slices",
     "attribute",
     "attribute_round_trips",
@@ -51,6 +52,7 @@ __all__ = [
     "sample",
     "student_cdf",
     "student_quantile",
+    "survey_extent",
     "write_digest",
     "write_merged",
 ]
@@ -84,10 +86,20 @@ class Settings:
         stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
         last_bit_bps: Sequence[int | None] = ...,
         hops: Sequence[tuple[int, bool, str, str, str, str, int, int] | None] = ...,
+        extent_bytes: int = 67108864,
     ) -> Settings: ...
+    @property
+    def extent_bytes(self) -> int: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Settings: ...
     def __reduce__(self) -> tuple[Callable[[bytes], Settings], tuple[bytes]]: ...
+
+@final
+class Survey:
+    def __new__(cls, files: Sequence[_Path], settings: Settings) -> Survey: ...
+    def settings(self) -> Settings: ...
+    def seekable_bytes(self) -> list[int | None]: ...
+    def settle(self, written: Sequence[Sequence[_Path]]) -> Sampled | None: ...
 
 @final
 class Learned:
@@ -230,9 +242,24 @@ def read_capture(
     file: int,
     n_slices: int,
     seed: int,
+    place: Place | None,
+    until_byte: int | None,
 ) -> bytes: ...
+def survey_extent(
+    path: str,
+    settings: Settings,
+    to: str,
+    file: int,
+    limits: tuple[int, int],
+    start: tuple[int, int | None] | None,
+    until_byte: int | None,
+) -> tuple[Place, Place, bool, bool, bool]: ...
 def match_slice(
-    folders: Sequence[str], plan: Plan, directory: str, kept: tuple[bool, bool], slice: int
+    folders: Sequence[Sequence[str]],
+    plan: Plan,
+    directory: str,
+    kept: tuple[bool, bool],
+    slice: int,
 ) -> bytes: ...
 def add_slices(
     slices: Sequence[bytes],

@@ -22,6 +22,8 @@ MirrorSession = tuple[int, int, int, Sequence[tuple[int, int, int]]]
 FoundStamp = tuple[str, int, tuple[bool, int, int, int, float] | None]
 """An in-packet stamp as the core keeps it between its passes: opaque here."""
 
+Place = tuple[int, int]
+"""A place between two records of a file: its byte, and the number of frames before it."""
 
 NodeKey = tuple[int, bool, str, str]
 """A node's number or place, whether it gave a number, `int` or `ioam`, `in` or `out`."""
@@ -190,6 +192,8 @@ class FileFacts:
         damage: At which byte, and what is wrong.
         prefixes: Bytes of layer 4 that all frames of each class of packets have.
         fragments: Of tunnel packets.
+        places: Between records, some way behind each other, where reading may begin; none where
+            what comes behind cannot be read without what came before.
         interfaces: Those that there are frames of.
     """
 
@@ -199,6 +203,7 @@ class FileFacts:
     damage: Sequence[tuple[int, str]]
     prefixes: Sequence[int]
     fragments: FragmentCounts
+    places: Sequence[Place]
     interfaces: Sequence[InterfaceFacts]
 
 

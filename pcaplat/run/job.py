@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
 
+EXTENT_BYTES = 64 << 20
+"""A capture may be divided at multiples of so many bytes. There, what the survey counts from packet
+to packet begins anew, divided or not."""
+
 
 @dataclass(frozen=True)
 class PointsFound:
@@ -173,7 +177,8 @@ class Job:
         n_files = Counter(point_names(self.captures))
         n_parts = [n_files[point] for point in point_names(self.captures)]
         with by_their_names(self.captures):
-            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, n_parts, tell)
+            folder = self.folder.name
+            return self.engine.sample(self.names, settings, SAMPLE_PACKETS, n_parts, folder, tell)
 
     def at_hops(self, sampled: Sampled) -> "Job":
         """Add a capture for each node of the path that wrote its times into packets."""
@@ -213,13 +218,14 @@ class Job:
             return self
         return replace(self, learned=learned, places=places.names)
 
-    def match(self, settings: _native.Settings, plan: Plan) -> Matched:
+    def match(self, sampled: Sampled, plan: Plan) -> Matched:
         """Read all files again, and match their frames."""
         return self.engine.match(
             self.names,
-            settings,
+            self.settings(sampled),
             plan,
             self.folder.name,
+            [one.places for one in sampled.facts],
             keep_rows=self.keeps_rows,
             keep_crossings=self.keeps_crossings,
             tell=self._tell("matching"),
@@ -256,6 +262,7 @@ class Job:
             stamps=stamps,
             last_bit_bps=[one.last_bit_bps for one in self.stampings],
             hops=[None if hop is None else hop.values for hop in self.hops],
+            extent_bytes=EXTENT_BYTES,
         )
 
     def _tell(self, stage: str) -> Tell | None:

@@ -155,7 +155,7 @@ def _match(course: Course) -> Matched:
         is_short=short_classes(scan.sampled.prefixes),
         sequences=sequences(scan.sampled.facts, scan.point_of),
     )
-    return scan.job.match(course.settings, plan)
+    return scan.job.match(scan.sampled, plan)
 
 
 def _diagnostics_of(

@@ -49,6 +49,8 @@ READ_NOTHING = {
     "__reduce__": "options as octets",
     "from_bytes": "options from the octets of a process of ours",
     "is_full": "a flag",
+    "extent_bytes": "a number of our own",
+    "settings": "options",
     "left_out": "a count",
     "new": "starts what is contained, or keeps options",
     "sessions": "what was kept",

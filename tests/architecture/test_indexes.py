@@ -59,7 +59,7 @@ def test_every_metric_is_in_the_index() -> None:
 
 def test_every_engine_is_in_the_index() -> None:
     # those are of tasks: an executor is given as it is, and has no name
-    of_tasks = {"executor", "slices", "unfinished"}
+    of_tasks = {"executor", "extents", "slices", "tasks", "unfinished"}
     assert modules(PACKAGE / "run" / "engines") == set(ENGINES.values()) | of_tasks
 
 

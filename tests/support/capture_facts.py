@@ -61,5 +61,6 @@ def facts(*interfaces: InterfaceFacts, damage: list[tuple[int, str]] | None = No
         damage=damage or [],
         prefixes=[],
         fragments=FragmentCounts(0, 0, 0, 0),
+        places=[],
         interfaces=interfaces,
     )

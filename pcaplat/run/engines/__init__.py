@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pcaplat import _native
     from pcaplat.model.matched import Matched
     from pcaplat.model.plan import Beforehand, Plan
-    from pcaplat.model.sampled import Sampled
+    from pcaplat.model.sampled import Place, Sampled
 
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
@@ -42,6 +42,7 @@ class Engine(Protocol):
         settings: _native.Settings,
         limit: int,
         n_parts: Sequence[int],
+        directory: str,
         tell: Tell | None,
     ) -> Sampled:
         """Select the same packets of all files, and state the facts about each file.
@@ -51,6 +52,7 @@ class Engine(Protocol):
             settings: How they are read.
             limit: Packets a point.
             n_parts: Of how many files each file's point is.
+            directory: Where tasks keep what is too large to return.
             tell: Told how far the reading is.
         """
 
@@ -76,12 +78,16 @@ class Engine(Protocol):
         settings: _native.Settings,
         plan: Plan,
         directory: str,
+        places: Sequence[Sequence[Place]],
         *,
         keep_rows: bool,
         keep_crossings: bool = False,
         tell: Tell | None,
     ) -> Matched:
-        """Match all frames as planned; what is too large to return goes into `directory`."""
+        """Match all frames as planned; what is too large to return goes into `directory`.
+
+        By file, `places` tells where reading may begin besides its beginning.
+        """
 
 
 def engine(text: str, n_slices: int | None = None) -> Engine:

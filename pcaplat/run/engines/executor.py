@@ -7,7 +7,8 @@ from typing import cast
 
 from pcaplat.errors import EngineError
 from pcaplat.run.engines import Executor, engine
-from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
+from pcaplat.run.engines.slices import SlicedEngine
+from pcaplat.run.engines.tasks import Task, TaskResult
 from pcaplat.run.values import MOST_SLICES
 
 LOCAL_SLICES = 16

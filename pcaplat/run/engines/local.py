@@ -6,7 +6,7 @@ from pcaplat import _native
 from pcaplat.errors import EngineError
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
-from pcaplat.model.sampled import Sampled
+from pcaplat.model.sampled import Place, Sampled
 from pcaplat.run.engines import Tell
 
 
@@ -19,6 +19,7 @@ class LocalEngine:
         settings: _native.Settings,
         limit: int,
         n_parts: Sequence[int],
+        directory: str,  # noqa: ARG002 - threads share their memory
         tell: Tell | None,
     ) -> Sampled:
         """See `Engine.sample`."""
@@ -49,6 +50,7 @@ class LocalEngine:
         settings: _native.Settings,
         plan: Plan,
         directory: str,
+        places: Sequence[Sequence[Place]],  # noqa: ARG002 - a thread reads a capture
         *,
         keep_rows: bool,
         keep_crossings: bool = False,

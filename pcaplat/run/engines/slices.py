@@ -1,10 +1,11 @@
 """Slices of the flows: tasks that any pool of workers can run, and their sums.
 
-A task reads one capture and writes what it observes, slice by slice; when all are read, a task
-matches one slice. Matching knows nothing across flows before it is added up, so the result is the
-same for any number of slices (docs/project/decisions/0030-slices-of-the-flows.md). A task is what
-it needs to know, and keeps what is too much to return in a folder of its own: one that is run again
-begins a new folder, and only the folder that its result names is read, so nothing counts twice.
+A task reads a capture, or an extent of one, and writes what it observes, slice by slice; when all
+are read, a task matches one slice. Matching knows nothing across flows before it is added up, so
+the result is the same for any number of slices
+(docs/project/decisions/0030-slices-of-the-flows.md). A task is what it needs to know, and keeps
+what is too much to return in a folder of its own: one that is run again begins a new folder, and
+only the folder that its result names is read, so nothing counts twice.
 """
 
 import secrets
@@ -15,56 +16,52 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Protocol
 
 from pcaplat import _native
 from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Plan
+from pcaplat.model.sampled import Place, Sampled
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Tell
+from pcaplat.run.engines.extents import SurveyJob, survey
 from pcaplat.run.engines.local import LocalEngine
+from pcaplat.run.engines.tasks import TASKS_A_WORKER, Task, TaskResult
 from pcaplat.run.engines.unfinished import Unfinished
 
 
 @dataclass(frozen=True)
-class TaskResult:
-    """What a task came to: sums, and the folder of what is too much to return."""
-
-    sums: bytes
-    folder: str
-
-
-class Task(Protocol):
-    """What a worker runs, wherever it is."""
-
-    @property
-    def index(self) -> int:
-        """Its number among its kind, from 0."""
-
-    def run(self) -> TaskResult:
-        """Do it."""
-
-
-@dataclass(frozen=True)
 class ReadTask:
-    """The reading of one capture, by its number."""
+    """The reading of a capture, or of a part of it.
+
+    Attributes:
+        job: The matching.
+        index: Its number among all readings.
+        file: Of which capture.
+        place: Where reading begins; None: with the file.
+        until_byte: Where it ends; None: with the file.
+    """
 
     job: "SlicedMatching"
     index: int
+    file: int
+    place: Place | None = None
+    until_byte: int | None = None
 
     def run(self) -> TaskResult:
-        """Read the capture, and write what is observed for each slice."""
+        """Read, and write what is observed for each slice."""
         job = self.job
         own = mkdtemp(prefix=f"capture-{self.index}-", dir=job.directory)
         sums = _native.read_capture(
-            job.files[self.index],
+            job.files[self.file],
             job.settings,
             job.plan,
             own,
             keep_rows=job.keep_rows,
-            file=self.index,
+            file=self.file,
             n_slices=job.n_slices,
             seed=job.seed,
+            place=self.place,
+            until_byte=self.until_byte,
         )
         return TaskResult(sums, own)
 
@@ -75,7 +72,7 @@ class SliceTask:
 
     job: "SlicedMatching"
     index: int
-    folders: Sequence[str]
+    folders: Sequence[Sequence[str]]
 
     def run(self) -> TaskResult:
         """Match the slice."""
@@ -95,6 +92,7 @@ class SlicedMatching:
         settings: How they are read.
         plan: How they are matched.
         directory: Where tasks keep what is too much to return, the same folder for all.
+        places: By capture, where reading may begin besides its beginning.
         keep_rows: Whether every pair is kept.
         keep_crossings: Whether every crossing of a segment is kept.
         n_slices: How many there are.
@@ -105,6 +103,7 @@ class SlicedMatching:
     settings: _native.Settings
     plan: Plan
     directory: str
+    places: Sequence[Sequence[Place]]
     keep_rows: bool
     keep_crossings: bool
     n_slices: int
@@ -117,25 +116,35 @@ class SlicedMatching:
         settings: _native.Settings,
         plan: Plan,
         directory: str,
+        places: Sequence[Sequence[Place]],
         n_slices: int,
         *,
         keep_rows: bool,
         keep_crossings: bool,
     ) -> "SlicedMatching":
         """Give it paths that hold in any folder, and a seed that nobody knows."""
-        whole = [str(Path(name).absolute()) for name in files]
-        seed = secrets.randbits(64)
-        folder = str(Path(directory).absolute())
-        return cls(whole, settings, plan, folder, keep_rows, keep_crossings, n_slices, seed)
+        folder, seed = str(Path(directory).absolute()), secrets.randbits(64)
+        kept = (keep_rows, keep_crossings)
+        return cls(absolute(files), settings, plan, folder, places, *kept, n_slices, seed)
 
     @property
     def reads(self) -> list[ReadTask]:
-        """One for each capture."""
-        return [ReadTask(self, index) for index in range(len(self.files))]
+        """One for each capture, more for those that may be read from their middle."""
+        n_parts = sum(len(of_file) + 1 for of_file in self.places)
+        n_each = -(-n_parts // (TASKS_A_WORKER * self.n_slices))
+        tasks: list[ReadTask] = []
+        for file, of_file in enumerate(self.places):
+            begins = [None, *of_file][::n_each]
+            ends = [place and place[0] for place in begins[1:]]
+            for place, until_byte in zip(begins, [*ends, None], strict=True):
+                tasks.append(ReadTask(self, len(tasks), file, place, until_byte))
+        return tasks
 
     def matches(self, read: Sequence[TaskResult]) -> list[SliceTask]:
         """One for each slice, once all captures are read."""
-        folders = [one.folder for one in read]
+        folders: list[list[str]] = [[] for _ in self.files]
+        for task, one in zip(self.reads, read, strict=True):
+            folders[task.file].append(one.folder)
         return [SliceTask(self, index, folders) for index in range(self.n_slices)]
 
     def added_up(self, results: Sequence[TaskResult], directory: str) -> Matched:
@@ -151,7 +160,7 @@ class SlicedMatching:
     def told(self, tell: Tell | None) -> Callable[[TaskResult], TaskResult]:
         """Count tasks that are done, as the share of all octets that they are of all tasks."""
         n_bytes = sum(Path(name).stat().st_size for name in self.files)
-        n_tasks, n_done = len(self.files) + self.n_slices, 0
+        n_tasks, n_done = len(self.reads) + self.n_slices, 0
 
         def note(result: TaskResult) -> TaskResult:
             nonlocal n_done
@@ -163,8 +172,13 @@ class SlicedMatching:
         return note
 
 
+def absolute(files: Sequence[str]) -> list[str]:
+    """Give files paths that hold in any folder."""
+    return [str(Path(name).absolute()) for name in files]
+
+
 class SlicedEngine(LocalEngine):
-    """An engine that reads and matches in tasks, and surveys where the caller is."""
+    """An engine that surveys, reads and matches in tasks."""
 
     n_slices: int
     unfinished: Unfinished | None = None
@@ -177,12 +191,32 @@ class SlicedEngine(LocalEngine):
     def close(self) -> None:
         """Give back what was opened for this matching alone."""
 
+    def sample(
+        self,
+        files: Sequence[str],
+        settings: _native.Settings,
+        limit: int,
+        n_parts: Sequence[int],
+        directory: str,
+        tell: Tell | None,
+    ) -> Sampled:
+        """See `Engine.sample`."""
+        folder = str(Path(directory).absolute())
+        job = SurveyJob(absolute(files), settings, limit, n_parts, folder)
+        run = partial(self.run, n_slices=self.n_slices)
+        try:
+            return survey(job, self.n_slices, run, tell)
+        except BaseException:
+            self.close()
+            raise
+
     def match(  # noqa: PLR0913 - what is kept is named
         self,
         files: Sequence[str],
         settings: _native.Settings,
         plan: Plan,
         directory: str,
+        places: Sequence[Sequence[Place]],
         *,
         keep_rows: bool,
         keep_crossings: bool = False,
@@ -190,7 +224,7 @@ class SlicedEngine(LocalEngine):
     ) -> Matched:
         """See `Engine.match`."""
         kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
-        job = SlicedMatching.of(files, settings, plan, directory, self.n_slices, **kept)
+        job = SlicedMatching.of(files, settings, plan, directory, places, self.n_slices, **kept)
         note = job.told(tell)
         run = partial(self.run, n_slices=job.n_slices)
         if state := self.unfinished:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pcaplat.errors import EngineError
-from pcaplat.run.engines.slices import SlicedEngine, Task, TaskResult
+from pcaplat.run.engines.slices import SlicedEngine
+from pcaplat.run.engines.tasks import Task, TaskResult
 from pcaplat.run.values import MOST_SLICES
 from pcaplat.text import printable
 

@@ -20,7 +20,8 @@ from pcaplat.errors import EngineError, with_path
 from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
-    from pcaplat.run.engines.slices import SlicedMatching, Task, TaskResult
+    from pcaplat.run.engines.slices import SlicedMatching
+    from pcaplat.run.engines.tasks import Task, TaskResult
 
 STATE, SUMS, FILES, KEPT = "state.json", "sums", "files", "done-"
 ENDS_BYTES = 1 << 20
@@ -103,7 +104,7 @@ class Unfinished:
         return result
 
     def _done(self, task: Task) -> TaskResult | None:
-        from pcaplat.run.engines.slices import TaskResult  # noqa: PLC0415 - which imports this
+        from pcaplat.run.engines.tasks import TaskResult  # noqa: PLC0415 - seldom needed
 
         place = self._place(task)
         if not place.exists():
@@ -153,7 +154,7 @@ def fingerprint(job: SlicedMatching) -> str:
             found.update(file.read(ENDS_BYTES))
             file.seek(max(0, n_bytes - ENDS_BYTES))
             found.update(file.read())
-    what = (job.settings, job.plan, job.keep_rows, job.keep_crossings, job.n_slices)
+    what = (job.settings, job.plan, job.places, job.keep_rows, job.keep_crossings, job.n_slices)
     found.update(pickle.dumps((*what, version("pcaplat"))))
     return found.hexdigest()
 

@@ -26,6 +26,16 @@ impl Findings {
         self.n_frames
     }
 
+    /// Frames so far.
+    pub(super) fn n_frames(&self) -> u64 {
+        self.n_frames
+    }
+
+    /// The next frame is behind so many.
+    pub(super) fn go_on_behind(&mut self, n_frames: u64) {
+        self.n_frames = n_frames;
+    }
+
     pub(super) fn damaged(&mut self, at_byte: u64, text: String) {
         if self.damage.len() < MAX_DAMAGES {
             self.damage.push(Damage { at_byte, text });

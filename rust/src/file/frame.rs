@@ -1,5 +1,6 @@
 //! What reading a capture file gives: frames, what is known of their interfaces, and damage.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -118,7 +119,7 @@ impl fmt::Display for PacketVerdict {
 pub const NO_LINK: u16 = u16::MAX;
 
 /// What the file says of one of its interfaces; classic pcap has exactly one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Interface {
     /// `if_name`, where given.
     pub name: Option<String>,
@@ -138,7 +139,7 @@ pub struct Interface {
 }
 
 /// Damage that ended, or interrupted, the reading of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Damage {
     /// Where, in the decompressed file.
     pub at_byte: u64,

@@ -43,11 +43,20 @@ impl Input {
         }
     }
 
+    /// The same of a source that begins at a byte of the file.
+    pub(super) fn from_byte(source: Box<dyn Read + Send>, at_byte: u64) -> Self {
+        Self {
+            dropped_bytes: at_byte,
+            ..Self::new(source)
+        }
+    }
+
     pub(super) fn is_live(&self) -> bool {
         self.is_live
     }
 
     /// Where in the source the window starts.
+    #[inline]
     pub(super) fn at_byte(&self) -> u64 {
         self.dropped_bytes + self.start as u64
     }

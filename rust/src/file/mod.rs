@@ -7,6 +7,7 @@ pub mod capturing;
 mod components;
 mod compressed;
 mod counted;
+mod extent;
 mod findings;
 mod frame;
 mod input;
@@ -19,7 +20,7 @@ mod text_lines;
 mod time_of_day;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,6 +31,7 @@ use counted::CountedRead;
 pub use digest::{
     BlockWriter, Content, ContentKind, DigestedFrame, file_header, interface_block, last_blocks,
 };
+pub use extent::{ExtentStart, FileExtent, RecordPlace};
 use findings::Findings;
 pub use frame::{
     Checksum, Damage, Frame, FrameDirection, HostName, Interface, Marks, NO_LINK, PacketVerdict,
@@ -116,6 +118,23 @@ trait Records: Send {
     fn variant(&self) -> &'static str {
         ""
     }
+
+    /// Records begin at multiples of so many bytes, and each can be read without those before it, but for
+    /// what stands before the first; `None` where they cannot.
+    fn step_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether what came before the next record does not matter to how it is read.
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    /// Moves to the next place, behind the present one, at which records seem to follow each other; to the
+    /// end, and false, if there is none.
+    fn seek_record(&self, input: &mut Input) -> bool {
+        input.skip(u64::MAX)
+    }
 }
 
 /// One open capture file.
@@ -125,6 +144,11 @@ pub struct Capture {
     findings: Findings,
     format: &'static Format,
     is_over: bool,
+    is_compressed: bool,
+    /// No record is read that begins here or later.
+    pause_byte: u64,
+    /// Interfaces and damages that were known before reading began at its place.
+    n_known: (usize, usize),
     n_bytes_read: Arc<AtomicU64>,
 }
 
@@ -140,6 +164,52 @@ impl Capture {
             source,
         })?;
         Self::from_read(Box::new(file), path)
+    }
+
+    /// Opens an extent of a capture.
+    ///
+    /// # Errors
+    /// As [`Capture::open`]; or the extent begins in the middle of a file that does not allow it.
+    pub fn open_extent(path: &Path, extent: &FileExtent) -> Result<Self> {
+        let mut capture = Self::open(path)?;
+        capture.pause_at(extent.until_byte);
+        match extent.start {
+            ExtentStart::File => {}
+            ExtentStart::Place(place) => capture.move_to(path, place)?,
+            ExtentStart::Sought(from_byte) => {
+                let step = capture.records.step_bytes().unwrap_or(1);
+                let at_byte = from_byte.next_multiple_of(step).saturating_sub(step);
+                capture.move_to(
+                    path,
+                    RecordPlace {
+                        at_byte,
+                        n_before: 0,
+                    },
+                )?;
+                capture.is_over = !capture.records.seek_record(&mut capture.input);
+            }
+        }
+        Ok(capture)
+    }
+
+    /// Goes on at another place of the file; what stands before its first frame is known by then.
+    fn move_to(&mut self, path: &Path, place: RecordPlace) -> Result<()> {
+        let failed = |source| Error::Io {
+            path: path.into(),
+            source,
+        };
+        let first = self.records.next_frame(&mut self.input, &mut self.findings);
+        if first.is_none() || !self.is_seekable() {
+            let text = format!("{}: nothing can be read from its middle", path.display());
+            return Err(Error::Bug(text));
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        file.seek(SeekFrom::Start(place.at_byte)).map_err(failed)?;
+        let counted = CountedRead::new(Box::new(file), Arc::clone(&self.n_bytes_read));
+        self.input = Input::from_byte(Box::new(counted), place.at_byte);
+        self.findings.go_on_behind(place.n_before);
+        self.n_known = (self.findings.interfaces.len(), self.findings.damage.len());
+        Ok(())
     }
 
     /// Reads a capture from standard input, a pipe or memory; `path` is how errors name it.
@@ -203,19 +273,72 @@ impl Capture {
             findings,
             format,
             is_over: false,
+            is_compressed: codec.is_some(),
+            pause_byte: u64::MAX,
+            n_known: (0, 0),
             n_bytes_read,
         })
     }
 
-    /// The next frame; `None` at the end, or where damage makes going on impossible.
+    /// The next frame; `None` at the end, or where damage makes going on impossible, or where a pause was
+    /// asked for.
     #[inline]
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
-        if self.is_over {
+        if self.is_over || self.input.at_byte() >= self.pause_byte {
             return None;
         }
         let frame = self.records.next_frame(&mut self.input, &mut self.findings);
         self.is_over = frame.is_none();
         frame
+    }
+
+    /// Makes a pause before the first record that begins at a byte of the decompressed file, or later.
+    pub fn pause_at(&mut self, byte: u64) {
+        self.pause_byte = byte;
+    }
+
+    /// Whether nothing more comes, however far the next pause is.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Where the next record begins.
+    #[must_use]
+    pub fn place(&self) -> RecordPlace {
+        RecordPlace {
+            at_byte: self.input.at_byte(),
+            n_before: self.findings.n_frames(),
+        }
+    }
+
+    /// Whether reading may begin at any of its records, once its first frame was read.
+    #[must_use]
+    pub fn is_seekable(&self) -> bool {
+        !self.is_compressed && self.records.step_bytes().is_some()
+    }
+
+    /// Takes what is known now for what stands before the first frame.
+    pub fn note_known(&mut self) {
+        self.n_known = (self.findings.interfaces.len(), self.findings.damage.len());
+    }
+
+    /// Whether interfaces were found since: who begins behind them does not know of them.
+    #[must_use]
+    pub fn has_new_interfaces(&self) -> bool {
+        self.findings.interfaces.len() != self.n_known.0
+    }
+
+    /// What was found to be wrong since.
+    #[must_use]
+    pub fn new_damage(&self) -> &[Damage] {
+        self.damage().get(self.n_known.1..).unwrap_or_default()
+    }
+
+    /// Whether what comes next can be read without what came since.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        !self.has_new_interfaces() && self.new_damage().is_empty() && self.records.is_settled()
     }
 
     /// What the file says of how the last frame was dealt with; nothing where it says nothing.

@@ -10,10 +10,11 @@ mod tree;
 use crate::base::hash::{address_hash, fold};
 use crate::file::{Frame, FrameDirection};
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 pub use tree::{Branch, Dimension, Node, PointTree, Value, part_of};
 
 /// What is known of where a frame was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     /// Interface of the file.
     pub interface: u32,

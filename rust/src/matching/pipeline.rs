@@ -16,6 +16,7 @@ pub(crate) mod slice;
 
 use crate::base::error::{Error, Result};
 use crate::base::panics;
+use crate::file::{Capture, FileExtent};
 use crate::matching::counts::Keep;
 use crate::matching::dispatch::{AT_THE_END_NS, BlockTakers, ObservationBlock, Stage};
 use crate::matching::outcome::{Counts, Outbox, OutcomeFiles};
@@ -23,7 +24,7 @@ use crate::matching::partition::{Partition, PartitionResult};
 use crate::matching::pipeline::matched::{Matched, add_up};
 use crate::matching::pipeline::slice::SliceResult;
 use crate::plan::Plan;
-use crate::reading::{Progress, Reading, read_frames};
+use crate::reading::{Progress, Reading, read_on};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -198,7 +199,13 @@ fn decode_all(
 ) -> Result<Counts> {
     for file in sequence {
         if let Some(path) = files.get(*file) {
-            decode((*file, path), reading, &mut stage, progress)?;
+            decode(
+                (*file, path),
+                &FileExtent::ALL,
+                reading,
+                &mut stage,
+                progress,
+            )?;
         }
     }
     stage.finish()
@@ -206,18 +213,22 @@ fn decode_all(
 
 fn decode(
     (file, path): (usize, &Path),
+    extent: &FileExtent,
     reading: &Reading,
     stage: &mut Stage<'_>,
     progress: &Progress,
 ) -> Result<()> {
     stage.begin(file);
     let (mut packet, mut history) = (Packet::new(), reading.history(file));
-    let read = read_frames(path, progress, |frame| {
+    let capture = Capture::open_extent(path, extent);
+    let mut capture = capture.inspect_err(|_| progress.cancel())?;
+    progress.advance(capture.bytes_read());
+    let read = read_on(&mut capture, progress, |frame| {
         let (mut seen, whole) = reading.see(frame, &mut history, &mut packet);
         reading.translate(file, frame, &mut seen);
         stage.take(&whole, &packet, &seen)
     });
-    read.map(drop).inspect_err(|_| progress.cancel())
+    read.inspect_err(|_| progress.cancel())
 }
 
 /// Matches what comes of all sequences of files, each in its order, as far as all are read.

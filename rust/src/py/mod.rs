@@ -193,7 +193,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<frame::CapturedFrame>()?;
     module.add_class::<formats::Formats>()?;
     module.add_class::<live::LivePoints>()?;
+    module.add_class::<sampled::extents::Survey>()?;
     module.add_function(wrap_pyfunction!(sample, module)?)?;
+    module.add_function(wrap_pyfunction!(sampled::extents::survey_extent, module)?)?;
     module.add_function(wrap_pyfunction!(translated::learn, module)?)?;
     module.add_function(wrap_pyfunction!(match_files, module)?)?;
     module.add_function(wrap_pyfunction!(matched::sliced::read_capture, module)?)?;

@@ -1,5 +1,7 @@
 //! What the survey's reading brought home: the dataclasses of `pcaplat.model.sampled`.
 
+pub(super) mod extents;
+
 use super::record::{ints, record, records};
 use super::stamped::{hop_values, layout_name};
 use super::{Bound, IntoPyObject, PyAny, PyDict, PyDictMethods, PyErr, PyResult, Python};
@@ -170,7 +172,9 @@ impl<'py> IntoPyObject<'py> for &FileFacts {
             is_truncated,
             prefixes,
             fragments,
+            places,
         } = self;
+        let places = places.iter().map(|one| (one.at_byte, one.n_before));
         let damage = damage.iter().map(|one| (one.at_byte, &one.text));
         let interfaces = interfaces.iter().enumerate();
         let interfaces = interfaces.filter_map(|(index, seen)| Some((index, seen.as_ref()?)));
@@ -181,6 +185,7 @@ impl<'py> IntoPyObject<'py> for &FileFacts {
             damage: damage.collect::<Vec<_>>(),
             prefixes: prefixes.to_vec(),
             fragments,
+            places: places.collect::<Vec<_>>(),
             interfaces: interfaces
                 .map(|(index, seen)| interface_record(py, index, seen, declared.get(index)))
                 .collect::<PyResult<Vec<_>>>()?,
@@ -195,7 +200,7 @@ fn interface_record<'py>(
     seen: &InterfaceFacts,
     declared: Option<&Interface>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let stamps = seen.stamps.filter(|stamps| stamps.is_used);
+    let stamps = seen.stamps.as_ref().filter(|stamps| stamps.is_used);
     let of_file_ns = declared.map_or(1000.0, |declared| declared.resolution_ns);
     record!(py, "sampled", "InterfaceFacts", {
         interface: index,

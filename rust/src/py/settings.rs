@@ -8,10 +8,10 @@ use super::{
 use crate::base::error::{Error, Result};
 use crate::base::hash::Seed;
 use crate::identity::{N_CLASSES, Prefixes, WHOLE};
-use crate::reading::Reading;
 use crate::reading::filter::Filter;
 use crate::reading::tenants::{Inside, Tenant, Tenants};
 use crate::reading::translations::Translations;
+use crate::reading::{EXTENT_BYTES, Reading};
 use crate::stamp::Times;
 use crate::wire::{Decoder, parse_decode};
 use serde::{Deserialize, Serialize};
@@ -37,12 +37,13 @@ pub(super) struct Settings {
     tenants: Option<Arc<Tenants>>,
     translations: Option<Arc<Translations>>,
     times: Times,
+    extent_bytes: u64,
 }
 
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, tenants=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new(), hops=Vec::new()))]
+    #[pyo3(signature = (*, filter=None, filter_outer=None, decode=Vec::new(), one_in=1, prefixes=None, libpcap=None, tenants=None, translations=None, stamp_names=Vec::new(), stamps=None, last_bit_bps=Vec::new(), hops=Vec::new(), extent_bytes=EXTENT_BYTES))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         filter: Option<String>,
@@ -57,6 +58,7 @@ impl Settings {
         stamps: Option<Vec<Vec<Option<FoundValues>>>>,
         last_bit_bps: Vec<Option<u64>>,
         hops: Vec<Option<HopValues>>,
+        extent_bytes: u64,
     ) -> Self {
         let prefixes = prefixes.and_then(|given| <[u32; N_CLASSES]>::try_from(given).ok());
         Self {
@@ -72,7 +74,14 @@ impl Settings {
                 Some(stamps) => Times::Known(known(stamps, &last_bit_bps, &hops)),
                 None => Times::Search(sought(&stamp_names, &last_bit_bps, &hops)),
             },
+            extent_bytes: extent_bytes.max(1),
         }
+    }
+
+    /// Bytes after which a file may be divided.
+    #[getter]
+    fn extent_bytes(&self) -> u64 {
+        self.extent_bytes
     }
 
     /// From what `__reduce__` gave.
@@ -100,6 +109,21 @@ impl Settings {
         decoder.map_err(|error| of_option("--decode", error))
     }
 
+    /// The same for captures that are read as `reading` says now.
+    pub(super) fn again(&self, reading: &Reading) -> Self {
+        Self {
+            prefixes: reading.prefixes,
+            times: reading.times.clone(),
+            filter: self.filter.clone(),
+            filter_outer: self.filter_outer.clone(),
+            decode: self.decode.clone(),
+            libpcap: self.libpcap.clone(),
+            tenants: self.tenants.clone(),
+            translations: self.translations.clone(),
+            ..*self
+        }
+    }
+
     pub(super) fn reading(&self) -> Result<Reading> {
         let compile = |option, text: &Option<String>| {
             let filter = text
@@ -117,6 +141,7 @@ impl Settings {
             tenants: self.tenants.clone(),
             translations: self.translations.clone(),
             times: self.times.clone(),
+            extent_bytes: self.extent_bytes,
         })
     }
 }

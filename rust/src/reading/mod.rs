@@ -12,7 +12,7 @@ mod progress;
 pub mod tenants;
 pub mod translations;
 
-pub use passes::{for_each_file, read_frames};
+pub use passes::{for_each_file, read_frames, read_on};
 pub use progress::Progress;
 
 use crate::base::error::Result;
@@ -48,7 +48,13 @@ pub struct Reading {
     pub translations: Option<Arc<Translations>>,
     /// Whose times frames have.
     pub times: Times,
+    /// Every so many bytes of a file the survey closes what is counted from frame to frame, so that what it
+    /// finds is the same wherever the file is divided.
+    pub extent_bytes: u64,
 }
+
+/// Bytes after which a file may be divided.
+pub const EXTENT_BYTES: u64 = 64 << 20;
 
 /// What the frames of a file that were read tell of the next one, in a pass over it.
 #[derive(Default)]
@@ -102,6 +108,7 @@ impl Reading {
             tenants: None,
             translations: None,
             times: Times::default(),
+            extent_bytes: EXTENT_BYTES,
         }
     }
 

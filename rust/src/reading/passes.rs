@@ -17,10 +17,24 @@ const FRAMES_PER_LOOK: u64 = 4096;
 pub fn read_frames(
     path: &Path,
     progress: &Progress,
-    mut each: impl FnMut(&mut Frame<'_>) -> Result<()>,
+    each: impl FnMut(&mut Frame<'_>) -> Result<()>,
 ) -> Result<Capture> {
     let mut capture = Capture::open(path)?;
-    let (mut n_frames, mut n_told) = (0_u64, 0_u64);
+    progress.advance(capture.bytes_read());
+    read_on(&mut capture, progress, each)?;
+    Ok(capture)
+}
+
+/// Reads the frames of a capture that come next, until the end, a pause or an interruption.
+///
+/// # Errors
+/// The user interrupted.
+pub fn read_on(
+    capture: &mut Capture,
+    progress: &Progress,
+    mut each: impl FnMut(&mut Frame<'_>) -> Result<()>,
+) -> Result<()> {
+    let (mut n_frames, mut n_told) = (0_u64, capture.bytes_read());
     while let Some(mut frame) = capture.next_frame() {
         each(&mut frame)?;
         n_frames += 1;
@@ -34,7 +48,7 @@ pub fn read_frames(
         }
     }
     progress.advance(capture.bytes_read().saturating_sub(n_told));
-    Ok(capture)
+    Ok(())
 }
 
 /// Runs one job per file on as many threads as the machine has cores; results in the files' order.

@@ -5,9 +5,10 @@
 
 use crate::identity::{TCP, UDP};
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// What one interface saw of them, by whether the source is the smaller address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksums {
     /// Packets of TCP and UDP with a checksum.
     pub n: [u64; 2],
@@ -16,6 +17,14 @@ pub struct Checksums {
 }
 
 impl Checksums {
+    /// Adds those of frames that come later.
+    pub(super) fn join(&mut self, later: &Self) {
+        let ours = self.n.iter_mut().chain(&mut self.n_partial);
+        for (n, more) in ours.zip(later.n.iter().chain(&later.n_partial)) {
+            *n += more;
+        }
+    }
+
     /// Takes the interface's next packet.
     #[inline]
     pub(super) fn note(&mut self, packet: &Packet, bytes: &[u8], is_toward: bool) {

@@ -4,9 +4,10 @@
 use crate::file::Frame;
 use crate::identity::TCP;
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// What one flow shows at one interface, in the order of the file; index 1 is toward.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Dialogue {
     /// Changes of direction into each way.
     pub n_direction_changes: [u32; 2],
@@ -34,7 +35,7 @@ pub struct Dialogue {
 }
 
 /// The bytes one end sent.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct DialogueSide {
     /// Sequence number behind the last of them; none before any was seen.
     next: Option<u32>,
@@ -57,6 +58,12 @@ struct Numbers {
     flags: u8,
     /// Sequence numbers it takes.
     length: u32,
+}
+
+fn add(counts: &mut [u32; 2], more: [u32; 2]) {
+    for (n, n_more) in counts.iter_mut().zip(more) {
+        *n = n.saturating_add(n_more);
+    }
 }
 
 #[inline]
@@ -93,16 +100,49 @@ impl Dialogue {
             ports.reverse();
         }
         if *self.ports.get_or_insert(ports) != ports && !self.is_mixed {
-            *self = Self {
-                is_mixed: true,
-                unseen_bytes: 0,
-                n_unseen: 0,
-                early_bytes: 0,
-                n_early: [0; 2],
-                n_data: [0; 2],
-                ..*self
-            };
+            self.mix();
         }
+    }
+
+    #[cold]
+    fn mix(&mut self) {
+        *self = Self {
+            is_mixed: true,
+            unseen_bytes: 0,
+            n_unseen: 0,
+            early_bytes: 0,
+            n_early: [0; 2],
+            early_ns: 0,
+            n_data: [0; 2],
+            ..*self
+        };
+    }
+
+    /// What comes next follows nothing, and of no bytes it is known whether they were seen.
+    pub(super) fn close(&mut self) {
+        self.last = None;
+        self.sides = Default::default();
+    }
+
+    /// Adds that of packets that come later in the file; both are closed.
+    pub(super) fn join(&mut self, later: &Self) {
+        add(&mut self.n_direction_changes, later.n_direction_changes);
+        add(&mut self.n_backward, later.n_backward);
+        for (least_ns, other_ns) in self.least_ns.iter_mut().zip(later.least_ns) {
+            *least_ns = [*least_ns, other_ns].into_iter().flatten().min();
+        }
+        let both = self.ports.zip(later.ports);
+        self.ports = self.ports.or(later.ports);
+        let is_mixed = self.is_mixed || later.is_mixed;
+        if is_mixed || both.is_some_and(|(ports, others)| ports != others) {
+            return self.mix();
+        }
+        self.unseen_bytes += later.unseen_bytes;
+        self.n_unseen = self.n_unseen.saturating_add(later.n_unseen);
+        self.early_bytes += later.early_bytes;
+        self.early_ns = self.early_ns.max(later.early_ns);
+        add(&mut self.n_early, later.n_early);
+        add(&mut self.n_data, later.n_data);
     }
 
     fn note_change(&mut self, toward: bool, after_ns: i64) {

@@ -4,12 +4,13 @@ use crate::base::hashed::HashedMap;
 use crate::identity::Identity;
 use crate::reading::fragments::cut_by;
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 
 /// Address pairs that are kept: fragments of more are matched as packets of their own.
 const MOST_PAIRS: usize = 1 << 16;
 
 /// Address pairs with packets in fragments.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Fragmented(HashedMap<u32>);
 
 impl Fragmented {
@@ -33,6 +34,11 @@ impl Fragmented {
             let least = self.0.entry(pair).or_insert(u32::MAX);
             *least = n_bytes.min(*least);
         }
+    }
+
+    /// Whether which pairs are known depends on which came first.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() >= MOST_PAIRS
     }
 
     /// Adds those of another file.

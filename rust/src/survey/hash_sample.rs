@@ -3,6 +3,7 @@
 
 use crate::base::hashed::Placing;
 use crate::location::Location;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Of ranks that repeat without end so many are kept.
@@ -11,7 +12,7 @@ const ENOUGH_REPEATS: u8 = 16;
 const MOST_INTERFACES: usize = 32;
 
 /// One selected packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct SampledPacket {
     /// See [`crate::identity::Identity::key`].
     pub key: u64,
@@ -39,23 +40,68 @@ pub struct SampledPacket {
     pub tcp_bytes: u32,
 }
 
-/// The packets of one selection.
+/// The packets of one selection. As long as all of them fit, it has all; else, once it is finished, of each
+/// rank at most the first so many in the order of the file, and the highest threshold at which they fit: what
+/// it has does not depend on how the file is divided.
+#[derive(Serialize, Deserialize)]
 pub(super) struct HashSample {
     limit: usize,
-    rank: fn(&SampledPacket) -> u64,
+    rank: SampleRank,
     pub(super) threshold: u64,
     rows: Vec<SampledPacket>,
     n_of: SelectedCounts,
+    /// Some did not fit.
+    is_thinned: bool,
+}
+
+/// What packets are selected by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum SampleRank {
+    Key,
+    Unaddressed,
+    Content,
+}
+
+impl SampleRank {
+    #[inline]
+    fn of(self, row: &SampledPacket) -> u64 {
+        match self {
+            Self::Key => row.key,
+            Self::Unaddressed => row.unaddressed,
+            Self::Content => row.content,
+        }
+    }
 }
 
 impl HashSample {
-    pub(super) fn by(limit: usize, rank: fn(&SampledPacket) -> u64) -> Self {
+    pub(super) fn by(limit: usize, rank: SampleRank) -> Self {
         Self {
             limit,
             rank,
             threshold: u64::MAX,
             rows: Vec::new(),
             n_of: SelectedCounts::default(),
+            is_thinned: false,
+        }
+    }
+
+    /// Takes what depends on all packets of an extent.
+    pub(super) fn finish(&mut self) {
+        if self.is_thinned && self.may_repeat() {
+            self.drop_repeats();
+        }
+    }
+
+    /// Adds those of an extent that comes later; both are finished.
+    pub(super) fn join(&mut self, later: Self) {
+        self.threshold = self.threshold.min(later.threshold);
+        self.is_thinned |= later.is_thinned;
+        self.rows.extend(later.rows);
+        let (rank, threshold) = (self.rank, self.threshold);
+        self.rows.retain(|row| rank.of(row) <= threshold);
+        self.count();
+        if self.is_thinned || self.n_of.any_reaches(2 * self.limit.max(1)) {
+            self.thin();
         }
     }
 
@@ -80,7 +126,7 @@ impl HashSample {
         if self.n_of.any_reaches(enough) && self.may_repeat() {
             self.drop_repeats();
         }
-        let rank = |row: &SampledPacket| ((self.rank)(row), row.location.interface);
+        let rank = |row: &SampledPacket| (self.rank.of(row), row.location.interface);
         let mut ranks: Vec<_> = self.rows.iter().map(rank).collect();
         let (mut threshold, mut n_of) = (self.threshold, self.n_of.clone());
         let is_thinned = threshold < u64::MAX;
@@ -97,20 +143,21 @@ impl HashSample {
     /// What is above one threshold, and at most another.
     pub(super) fn between(&self, low: u64, high: u64) -> Vec<SampledPacket> {
         let rows = self.rows.iter().copied();
-        rows.filter(|row| (self.rank)(row) > low && (self.rank)(row) <= high)
+        rows.filter(|row| self.rank.of(row) > low && self.rank.of(row) <= high)
             .collect()
     }
 
     /// Keeps what is at most a threshold, one's own or lower.
     pub(super) fn at_most(mut self, threshold: u64) -> Vec<SampledPacket> {
         let rank = self.rank;
-        self.rows.retain(|row| rank(row) <= threshold);
+        self.rows.retain(|row| rank.of(row) <= threshold);
         self.rows
     }
 
     /// Lowers the threshold until the rows fit. Ranks that repeat without end cannot be
     /// thinned by threshold: a few of each are enough to know that they repeat.
     fn thin(&mut self) {
+        self.is_thinned = true;
         if self.may_repeat() {
             self.drop_repeats();
         }
@@ -118,7 +165,7 @@ impl HashSample {
         while self.n_of.any_reaches(2 * self.limit.max(1)) && self.threshold > 0 {
             self.threshold /= 2;
             let threshold = self.threshold;
-            self.rows.retain(|row| rank(row) <= threshold);
+            self.rows.retain(|row| rank.of(row) <= threshold);
             self.count();
         }
     }
@@ -131,7 +178,7 @@ impl HashSample {
     fn may_repeat(&self) -> bool {
         let mut n_of_bits = vec![0_u8; 1 << 16];
         self.rows.iter().any(|row| {
-            let [low, next, ..] = (self.rank)(row).to_le_bytes();
+            let [low, next, ..] = self.rank.of(row).to_le_bytes();
             let slot = n_of_bits.get_mut(usize::from(u16::from_le_bytes([low, next])));
             slot.is_some_and(|n| {
                 *n += 1;
@@ -145,7 +192,7 @@ impl HashSample {
         let mut n_of_rank: HashMap<(u64, u32), u8, Placing> = HashMap::default();
         self.rows.retain(|row| {
             let n = n_of_rank
-                .entry((rank(row), row.location.interface))
+                .entry((rank.of(row), row.location.interface))
                 .or_default();
             *n = n.saturating_add(1);
             *n <= ENOUGH_REPEATS
@@ -155,7 +202,7 @@ impl HashSample {
 }
 
 /// How many there are of each interface of a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SelectedCounts {
     n_of: Vec<usize>,
     n: usize,
@@ -187,7 +234,7 @@ impl SelectedCounts {
         n >= limit || self.n >= limit.saturating_mul(MOST_INTERFACES)
     }
 
-    fn any_reaches(&self, limit: usize) -> bool {
+    pub(super) fn any_reaches(&self, limit: usize) -> bool {
         (0..self.n_of.len()).any(|index| self.reaches(limit, u32::try_from(index).unwrap_or(0)))
     }
 }

@@ -3,6 +3,8 @@
 
 use crate::identity::UDP;
 use crate::wire::{Packet, is_encrypted};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// As many ports are told apart.
 const MAX_PORTS: usize = 4;
@@ -11,10 +13,10 @@ const UDP_BYTES: usize = 8;
 const INNER_TYPES: [[u8; 2]; 4] = [[8, 0], [0x86, 0xdd], [8, 6], [0x81, 0]];
 
 /// What one interface saw of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Hidden {
     /// UDP port, the layer that its packets look like, how many of them.
-    pub ports: Vec<(i32, &'static str, u64)>,
+    pub ports: Vec<(i32, Cow<'static, str>, u64)>,
     /// Packets whose inside is encrypted.
     pub n_encrypted: u64,
     /// Packets in a tunnel, and others.
@@ -35,19 +37,33 @@ impl Hidden {
         }
         let payload = packet.transport(bytes).get(UDP_BYTES..);
         if let Some(kind) = payload.and_then(looks_like) {
-            self.count(packet.dst_port, kind);
+            self.count(packet.dst_port, Cow::Borrowed(kind), 1);
         }
     }
 
-    fn count(&mut self, port: i32, kind: &'static str) {
-        let known = self
-            .ports
-            .iter_mut()
-            .find(|one| (one.0, one.1) == (port, kind));
+    fn count(&mut self, port: i32, kind: Cow<'static, str>, n_more: u64) {
+        let mut ports = self.ports.iter_mut();
+        let known = ports.find(|one| one.0 == port && one.1 == kind);
         if let Some((_, _, n)) = known {
-            *n += 1;
-        } else if self.ports.len() < MAX_PORTS {
-            self.ports.push((port, kind, 1));
+            *n += n_more;
+        } else if !self.is_full() {
+            self.ports.push((port, kind, n_more));
+        }
+    }
+
+    /// Whether which ports are known depends on which came first.
+    pub(super) fn is_full(&self) -> bool {
+        self.ports.len() >= MAX_PORTS
+    }
+
+    /// Adds those of frames that come later.
+    pub(super) fn join(&mut self, later: Self) {
+        for (port, kind, n) in later.ports {
+            self.count(port, kind, n);
+        }
+        self.n_encrypted += later.n_encrypted;
+        for (n, more) in self.n_by_depth.iter_mut().zip(later.n_by_depth) {
+            *n += more;
         }
     }
 }

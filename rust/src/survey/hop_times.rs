@@ -4,12 +4,13 @@
 use crate::file::Frame;
 use crate::wire::Packet;
 use crate::wire::telemetry::{HopKey, TimeLayout, each_hop};
+use serde::{Deserialize, Serialize};
 
 /// Nodes are told apart up to so many: more are no path.
 const MOST_NODES: usize = 128;
 
 /// What one node's times look like.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NodeTimes {
     /// How many there are.
     pub n: u64,
@@ -22,7 +23,7 @@ pub struct NodeTimes {
 }
 
 /// By node and layout, in the order in which they were seen first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HopTimes {
     nodes: Vec<(HopKey, TimeLayout, NodeTimes)>,
     /// Times of further nodes.
@@ -35,6 +36,11 @@ impl HopTimes {
         self.nodes
             .iter()
             .map(|(key, layout, node)| (key, layout, node))
+    }
+
+    /// Whether no node wrote anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
     /// Takes the interface's next frame.

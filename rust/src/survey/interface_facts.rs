@@ -29,6 +29,58 @@ impl InterfaceFacts {
         }
     }
 
+    /// Takes what is still open at the end of an extent of the file.
+    pub(super) fn close(&mut self) {
+        self.order.close();
+        self.queue.close();
+    }
+
+    /// Whether what came before an extent could have changed what was found in it.
+    pub(super) fn needs_what_came_before(&self) -> bool {
+        !self.mirrors.is_empty() || !self.hop_times.is_empty() || self.hidden.is_full()
+    }
+
+    /// Adds those of an extent that comes later, whose frames are numbered behind so many; both are closed,
+    /// and need nothing that came before.
+    pub(super) fn join(&mut self, later: Self, n_before: u64) {
+        self.join_times(&later);
+        self.n_frames += later.n_frames;
+        self.n_undecoded += later.n_undecoded;
+        self.n_cut += later.n_cut;
+        self.observed_resolution_ns =
+            (self.observed_resolution_ns).min(later.observed_resolution_ns);
+        self.longest_bytes = self.longest_bytes.max(later.longest_bytes);
+        self.order.join(&later.order, n_before);
+        self.queue.join(&later.queue);
+        self.hidden.join(later.hidden);
+        self.checksums.join(&later.checksums);
+    }
+
+    /// Those of an extent, if its frames are numbered behind so many.
+    pub(super) fn behind(mut self, n_before: u64) -> Self {
+        let order = std::mem::take(&mut self.order);
+        self.order.join(&order, n_before);
+        self
+    }
+
+    /// Where any frame could be decoded, only the times of these count.
+    fn join_times(&mut self, later: &Self) {
+        if self.is_of_decoded != later.is_of_decoded {
+            if later.is_of_decoded {
+                self.is_of_decoded = true;
+                self.first_t_ns = later.first_t_ns;
+                self.last_t_ns = later.last_t_ns;
+                self.disorder_ns = later.disorder_ns;
+            }
+            return;
+        }
+        // without a frame that has a time, the first is after the last
+        let back_ns = self.last_t_ns.saturating_sub(later.first_t_ns);
+        self.disorder_ns = self.disorder_ns.max(later.disorder_ns).max(back_ns);
+        self.first_t_ns = self.first_t_ns.min(later.first_t_ns);
+        self.last_t_ns = self.last_t_ns.max(later.last_t_ns);
+    }
+
     #[inline]
     pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
         self.n_frames += 1;

@@ -1,6 +1,7 @@
 //! Frames that a mirror session lost: ERSPAN numbers them (draft-foschiano-erspan §4.1, in GRE's
 //! sequence number, RFC 2890 §2.2), so what is missing was lost between the mirror and the capture.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Frames that come later than so many others are not told from numbers that start anew.
@@ -16,7 +17,7 @@ pub type Gap = (i64, i64, u64);
 pub type Mirrored = (u64, u64, u64, Vec<Gap>);
 
 /// The sessions of one interface.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Mirrors(HashMap<u64, MirrorSession>);
 
 impl Mirrors {
@@ -29,6 +30,11 @@ impl Mirrors {
         if self.0.len() < MOST_SESSIONS || self.0.contains_key(&session) {
             self.0.entry(session).or_default().take(number, t_ns);
         }
+    }
+
+    /// Whether no mirror sent anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Sessions that count their frames.
@@ -48,7 +54,7 @@ impl Mirrors {
 const SESSION_MASK: u64 = 0x3ff;
 
 /// One session: the gaps behind its highest number, the latest ones open to frames that come late.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct MirrorSession {
     /// Frames, copies left out.
     n_seen: u64,

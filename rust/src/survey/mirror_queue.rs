@@ -6,6 +6,7 @@
 
 use crate::file::Frame;
 use crate::identity::Identity;
+use serde::{Deserialize, Serialize};
 
 /// Rates of ports, Gbit/s.
 pub const RATES: [u32; 7] = [1, 5, 10, 25, 40, 50, 100];
@@ -18,7 +19,7 @@ const LONG_BYTES: u32 = 256;
 const SLACK_NS: u64 = 8;
 
 /// Frames behind one of the other direction, and how soon they came.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Queue {
     /// Short and long ones.
     pub n: [u64; 2],
@@ -36,7 +37,7 @@ pub struct Queue {
 }
 
 /// The packet before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Before {
     pair: u64,
     toward: bool,
@@ -66,6 +67,27 @@ impl Queue {
             t_ns,
             n_bytes,
         });
+    }
+
+    /// What comes next follows nothing.
+    pub(super) fn close(&mut self) {
+        self.last = None;
+        self.busy_ns = Default::default();
+        self.is_busy = false;
+    }
+
+    /// Adds those of packets that come later; both are closed.
+    pub(super) fn join(&mut self, later: &Self) {
+        let of = |one: &Self| [one.n].into_iter().chain(one.n_at).chain(one.n_sooner);
+        let ours = [&mut self.n].into_iter();
+        let ours = ours.chain(&mut self.n_at).chain(&mut self.n_sooner);
+        for (counts, more) in ours.zip(of(later).collect::<Vec<_>>()) {
+            for (n, n_more) in counts.iter_mut().zip(more) {
+                *n += n_more;
+            }
+        }
+        let longest = self.longest_busy_ns.iter_mut().zip(later.longest_busy_ns);
+        longest.for_each(|(ns, other_ns)| *ns = other_ns.max(*ns));
     }
 
     #[inline]

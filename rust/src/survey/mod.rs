@@ -6,6 +6,7 @@
 
 pub(crate) mod checksums;
 mod dialogue;
+mod extents;
 mod fragmented;
 mod hash_sample;
 mod hidden_tunnels;
@@ -28,16 +29,19 @@ pub use mirror_queue::{Queue, RATES};
 pub use stamp_order::StampOrder;
 
 use crate::base::error::Result;
-use crate::file::Damage;
+use crate::file::{Damage, FileExtent, RecordPlace};
 use crate::identity::{Prefixes, WHOLE};
 use crate::reading::fragments::FragmentCounts;
 use crate::reading::{Progress, Reading, for_each_file};
 use crate::stamp::FileStamps;
+pub use extents::{ExtentSelection, SurveyRounds, seekable_bytes, survey_extent};
 use selection::{Limits, SelectedFlows, Selection, select};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// How a selected flow began at one file's interface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlowStart {
     /// Addresses, ports and protocol.
     pub flow: u64,
@@ -56,7 +60,7 @@ pub struct FlowStart {
 }
 
 /// Facts about one interface of one file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InterfaceFacts {
     /// Frames, also those that no filter passes.
     pub n_frames: u64,
@@ -95,14 +99,14 @@ pub struct InterfaceFacts {
 }
 
 /// Facts about the stamps of one interface's frames.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StampFacts {
     /// What they are called.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Finest step, ns.
     pub resolution_ns: f64,
     /// `utc`, `tai` or `unknown`, by the distance from the file's time.
-    pub timescale: &'static str,
+    pub timescale: Cow<'static, str>,
     /// What they usually differ from the file's time.
     pub offset_ns: i64,
     /// Frames that have one.
@@ -116,14 +120,14 @@ pub struct StampFacts {
 }
 
 /// Facts about one file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileFacts {
     /// By interface.
     pub interfaces: Vec<Option<InterfaceFacts>>,
     /// Name, declared resolution and drops, by interface.
     pub declared: Vec<crate::file::Interface>,
     /// Format name.
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// Of a digest, the check value of the key it was made with.
     pub digest_key: Option<u64>,
     /// What was wrong with the file.
@@ -134,6 +138,9 @@ pub struct FileFacts {
     pub prefixes: Prefixes,
     /// What came of tunnel packets in fragments.
     pub fragments: FragmentCounts,
+    /// Places between records where reading may begin, the first some way behind the file's beginning; none
+    /// where what comes behind cannot be read without what came before.
+    pub places: Vec<RecordPlace>,
 }
 
 /// What the survey's reading brings home.
@@ -176,27 +183,40 @@ pub fn sample(
     reading.find_stamps(files, progress)?;
     let mut unused = Vec::new();
     loop {
-        let mut selections = for_each_file(files, progress, |file, path| {
+        let selections = for_each_file(files, progress, |file, path| {
             let n_parts = n_parts.get(file).copied().unwrap_or(1);
             let limits = Limits::of_file(limit, n_parts);
-            select((file, path), reading, limits, progress)
+            select((file, path), &FileExtent::ALL, reading, limits, progress)
         })?;
-        let n_known = unused.len();
-        forget_rare_stamps(&selections, reading, &mut unused);
-        if unused.len() > n_known {
-            continue;
+        if let Some(sample) = settle(selections, reading, &mut unused) {
+            return Ok(sample);
         }
-        let prefixes = common_prefixes(&selections);
-        if prefixes == reading.prefixes {
-            tell_unused(&mut selections, &unused);
-            return Ok(Sample {
-                stamps: reading.all_stamps(),
-                ..together(selections, prefixes)
-            });
-        }
+    }
+}
+
+/// What was selected of all files; `None` where they must be read again, because what they showed changes how
+/// they are read.
+fn settle(
+    mut selections: Vec<Selection>,
+    reading: &mut Reading,
+    unused: &mut Vec<Unused>,
+) -> Option<Sample> {
+    let n_known = unused.len();
+    forget_rare_stamps(&selections, reading, unused);
+    if unused.len() > n_known {
+        return None;
+    }
+    let prefixes = common_prefixes(&selections);
+    if prefixes != reading.prefixes {
         // Frames were cut: identities must be taken again, from the bytes that all of them have.
         reading.prefixes = prefixes;
+        return None;
     }
+    tell_unused(&mut selections, unused);
+    Some(Sample {
+        stamps: reading.all_stamps(),
+        ..together(selections, prefixes)
+    })
 }
 
 /// Of each class of packets the fewest layer-4 bytes that any file has of all of them.
@@ -219,7 +239,7 @@ fn forget_rare_stamps(selections: &[Selection], reading: &mut Reading, unused: &
     for (file, selection) in selections.iter().enumerate() {
         let facts = selection.facts.iter().flat_map(|facts| &facts.interfaces);
         for (interface, facts) in facts.enumerate() {
-            let stamps = facts.as_ref().and_then(|facts| facts.stamps);
+            let stamps = facts.as_ref().and_then(|facts| facts.stamps.clone());
             if let Some(stamps) = stamps
                 && stamps.n_stamped < stamps.n_without + stamps.n_damaged
                 && reading.forget_stamps(file, interface)
@@ -242,7 +262,7 @@ fn tell_unused(selections: &mut [Selection], unused: &[Unused]) {
                 .as_mut()
         });
         if let Some(facts) = facts {
-            facts.stamps = Some(*stamps);
+            facts.stamps = Some(stamps.clone());
         }
     }
 }

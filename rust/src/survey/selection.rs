@@ -1,19 +1,19 @@
 //! The same few packets, and the facts, of one file.
 
-use super::hash_sample::{HashSample, SelectedCounts};
+use super::hash_sample::{HashSample, SampleRank, SelectedCounts};
 use super::{
     Dialogue, FileFacts, FlowStart, Fragmented, InterfaceFacts, SampledPacket, StampFacts,
 };
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::hashed::Placing;
-use crate::file::{Capture, Frame};
+use crate::file::{Capture, ExtentStart, FileExtent, Frame, RecordPlace};
 use crate::identity::TranslationKind;
 use crate::identity::{Identity, Prefixes, TCP, WHOLE, class, copy_tag, cut_bytes};
 use crate::location::Location;
-use crate::reading::fragments::FragmentCounts;
-use crate::reading::{Asked, Progress, ReadOutcome, Reading, read_frames};
+use crate::reading::{Asked, History, Progress, ReadOutcome, Reading, read_on};
 use crate::stamp::{FileStamps, FoundStamp, HopStamp, StampCounts, Stamper};
 use crate::wire::Packet;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const MORE_TIMES: usize = 2;
 pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, Placing>;
 
 /// As much is selected of each interface of a file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Limits {
     n_packets: usize,
     n_flows: usize,
@@ -47,9 +47,21 @@ impl Limits {
     }
 }
 
-/// The selection of one file in the making.
+/// The selection of one file, or of an extent of it, in the making.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Selection {
     limits: Limits,
+    /// Where reading began and ended.
+    pub(super) from: RecordPlace,
+    pub(super) to: RecordPlace,
+    /// What came before the extent, or comes behind it, could have changed what was found.
+    pub(super) needs_whole: bool,
+    /// Places where reading may begin.
+    places: Vec<RecordPlace>,
+    is_divisible: bool,
+    /// The file ends here.
+    pub(super) is_over: bool,
+    pub(super) is_damaged: bool,
     pub(super) flow_threshold: u64,
     is_translated: bool,
     /// More than the sample: up to a higher threshold.
@@ -64,39 +76,70 @@ pub(super) struct Selection {
     pub(super) facts: Option<FileFacts>,
 }
 
-/// Reads a file and selects.
+/// Reads an extent of a file and selects.
 pub(super) fn select(
     (file, path): (usize, &Path),
+    extent: &FileExtent,
     reading: &Reading,
     limits: Limits,
     progress: &Progress,
 ) -> Result<Selection> {
     let mut selection = Selection::new(limits, reading.translations.is_some());
     let (mut packet, mut history) = (Packet::new(), reading.history(file));
-    let capture = read_frames(path, progress, |frame| {
-        let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
-        reading.translate(file, frame, &mut seen);
-        selection.take(frame, &whole, &packet, &seen, reading);
-        Ok(())
-    })?;
+    let mut capture = Capture::open_extent(path, extent)?;
+    progress.advance(capture.bytes_read());
+    let mut is_begun = extent.start != ExtentStart::File;
+    (selection.from, selection.to) = (capture.place(), capture.place());
+    while !capture.is_over() && capture.place().at_byte < extent.until_byte {
+        let at_byte = capture.place().at_byte;
+        let mark = (at_byte / reading.extent_bytes + 1).saturating_mul(reading.extent_bytes);
+        let until_byte = if is_begun { mark } else { at_byte + 1 };
+        capture.pause_at(until_byte.min(extent.until_byte));
+        let is_settled = capture.is_settled();
+        read_on(&mut capture, progress, |frame| {
+            let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
+            reading.translate(file, frame, &mut seen);
+            selection.take(frame, &whole, &packet, &seen, reading);
+            Ok(())
+        })?;
+        if !is_begun {
+            capture.note_known();
+        }
+        if is_begun || capture.place().at_byte >= mark {
+            selection.close(&capture, is_settled);
+        }
+        is_begun = true;
+    }
+    selection.close(&capture, true);
     selection.finish(reading.stamps(file), &history.stamper);
-    selection.note_file(&capture, history.fragments.tally());
+    selection.note_file(&capture, &history);
     Ok(selection)
 }
 
 impl Selection {
     fn new(limits: Limits, is_translated: bool) -> Self {
         let rank = if is_translated {
-            |row: &SampledPacket| row.key
+            SampleRank::Key
         } else {
-            |row: &SampledPacket| row.unaddressed
+            SampleRank::Unaddressed
+        };
+        let begin = RecordPlace {
+            at_byte: 0,
+            n_before: 0,
         };
         Self {
             limits,
+            from: begin,
+            to: begin,
+            needs_whole: false,
+            places: Vec::new(),
+            is_divisible: true,
+            is_over: false,
+            is_damaged: false,
             flow_threshold: u64::MAX,
             is_translated,
             sample: HashSample::by(limits.n_packets * MORE_TIMES, rank),
-            alike: HashSample::by(limits.n_packets / ALIKE_SHARE, |row| row.content),
+            alike: HashSample::by(limits.n_packets / ALIKE_SHARE, SampleRank::Content),
             flows: HashMap::default(),
             n_flows_of: SelectedCounts::default(),
             fragmented: Fragmented::default(),
@@ -143,24 +186,131 @@ impl Selection {
         }
     }
 
-    fn note_file(&mut self, capture: &Capture, fragments: FragmentCounts) {
+    /// Ends a stretch of the file, which is the same however the file is divided: what follows it starts anew.
+    fn close(&mut self, capture: &Capture, was_settled: bool) {
+        for facts in self.interfaces.iter_mut().flatten() {
+            facts.close();
+        }
+        for flow in self.flows.values_mut() {
+            flow.dialogue.close();
+        }
+        let begun = std::mem::replace(&mut self.to, capture.place());
+        if begun.at_byte > self.from.at_byte && self.to.n_before > begun.n_before {
+            self.places.push(begun);
+            self.is_divisible &= was_settled;
+        }
+    }
+
+    fn note_file(&mut self, capture: &Capture, history: &History) {
+        let is_free = history.fragments.is_untouched() && history.stamper.is_idle();
+        let damaged_from = capture.new_damage().iter().map(|one| one.at_byte).min();
+        let is_behind = |last: &RecordPlace| damaged_from.is_none_or(|byte| byte > last.at_byte);
+        self.is_divisible &=
+            is_free && capture.is_seekable() && self.places.last().is_none_or(is_behind);
+        let mut facts = self.interfaces.iter().flatten();
+        self.needs_whole = !is_free
+            || self.fragmented.is_full()
+            || facts.any(InterfaceFacts::needs_what_came_before)
+            || self.ends_unsettled(capture);
+        self.is_over = capture.is_over();
+        self.is_damaged = damaged_from.is_some();
+        let places = std::mem::take(&mut self.places);
         self.facts = Some(FileFacts {
+            places: if self.is_divisible {
+                places
+            } else {
+                Vec::new()
+            },
             interfaces: std::mem::take(&mut self.interfaces),
             declared: capture.interfaces().to_vec(),
-            format: capture.format(),
+            format: capture.format().into(),
             digest_key: capture.digest_key(),
             damage: capture.damage().to_vec(),
             is_truncated: capture.is_truncated(),
             prefixes: self.prefixes,
-            fragments,
+            fragments: history.fragments.tally(),
         });
+    }
+
+    /// Whether the end of the extent tells something that others have to know, or its beginning might.
+    fn ends_unsettled(&self, capture: &Capture) -> bool {
+        if capture.is_over() {
+            let mut damage = capture.new_damage().iter();
+            return capture.has_new_interfaces()
+                || damage.any(|one| one.at_byte <= self.from.at_byte);
+        }
+        let mut interfaces = capture.interfaces().iter();
+        !capture.is_settled() || interfaces.any(|one| one.n_dropped.is_some())
+    }
+
+    /// Adds that of the extent that comes next.
+    ///
+    /// # Errors
+    /// It does not begin where this one ends.
+    pub(super) fn join(&mut self, later: Self) -> Result<()> {
+        if self.to.at_byte != later.from.at_byte {
+            let (here, there) = (self.to.at_byte, later.from.at_byte);
+            let text = format!("an extent ends at byte {here}, and the next begins at {there}");
+            return Err(Error::Bug(text));
+        }
+        let n_before = self.to.n_before;
+        // what was sought has no numbers of its own
+        let n_more = n_before.saturating_sub(later.from.n_before);
+        let shifted = |place: RecordPlace| RecordPlace {
+            n_before: place.n_before + n_more,
+            ..place
+        };
+        self.join_flows(later.flows, later.flow_threshold);
+        self.sample.join(later.sample);
+        self.alike.join(later.alike);
+        self.fragmented.join(&later.fragmented);
+        for (prefix, other) in self.prefixes.iter_mut().zip(later.prefixes) {
+            *prefix = other.min(*prefix);
+        }
+        self.is_divisible &= later.is_divisible;
+        let is_empty = later.to.n_before == later.from.n_before;
+        let boundary = (!is_empty).then_some(self.to);
+        self.to = shifted(later.to);
+        if let Some((facts, more)) = self.facts.as_mut().zip(later.facts) {
+            let between = boundary
+                .into_iter()
+                .chain(more.places.iter().copied().map(shifted));
+            facts.places.extend(between.filter(|_| self.is_divisible));
+            facts.join(more, n_more);
+        }
+        if let Some(facts) = self.facts.as_mut().filter(|_| !self.is_divisible) {
+            facts.places.clear();
+        }
+        Ok(())
+    }
+
+    fn join_flows(&mut self, later: SelectedFlows, threshold: u64) {
+        self.flow_threshold = self.flow_threshold.min(threshold);
+        for (key, flow) in later {
+            self.flows
+                .entry(key)
+                .and_modify(|known| known.join(&flow))
+                .or_insert(flow);
+        }
+        self.keep_flows();
+        let most = self.limits.n_flows;
+        while self.n_flows_of.any_reaches(most.saturating_add(1)) && self.flow_threshold > 0 {
+            self.flow_threshold /= 2;
+            self.keep_flows();
+        }
+    }
+
+    /// Forgets flows above the threshold.
+    fn keep_flows(&mut self) {
+        let threshold = self.flow_threshold;
+        self.flows.retain(|(key, _), _| *key <= threshold);
+        self.n_flows_of = SelectedCounts::of(self.flows.keys().map(|(_, interface)| *interface));
     }
 
     /// Takes what is known only at the end of the file.
     fn finish(&mut self, stamps: Option<&FileStamps>, stamper: &Stamper) {
-        for facts in self.interfaces.iter_mut().flatten() {
-            facts.order.finish();
-        }
+        self.sample.finish();
+        self.alike.finish();
         for (index, facts) in self.interfaces.iter_mut().enumerate() {
             if let Some((facts, stamps)) = facts.as_mut().zip(stamps) {
                 facts.stamps = StampFacts::of_interface(stamps, index, stamper.counts(index));
@@ -231,10 +381,7 @@ impl Selection {
         let too_many = self.limits.n_flows.saturating_add(1);
         while self.n_flows_of.reaches(too_many, frame.interface) && self.flow_threshold > 0 {
             self.flow_threshold /= 2;
-            let threshold = self.flow_threshold;
-            self.flows.retain(|(key, _), _| *key <= threshold);
-            self.n_flows_of =
-                SelectedCounts::of(self.flows.keys().map(|(_, interface)| *interface));
+            self.keep_flows();
         }
     }
 }
@@ -257,14 +404,46 @@ impl FlowStart {
     #[inline]
     fn note(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
         self.dialogue.note(frame, packet, identity.toward);
-        // files are not in order of time: a SYN tells wherever it stands, else the earliest does
-        let t_ns = frame.time_ns();
+        self.note_first(frame.time_ns(), identity.toward, identity.opens);
+    }
+
+    /// Files are not in order of time: a SYN tells wherever it stands, else the earliest does.
+    #[inline]
+    fn note_first(&mut self, t_ns: i64, toward: bool, opens: bool) {
         let is_earlier = t_ns < self.first_t_ns;
-        if (identity.opens && !self.opens) || (is_earlier && identity.opens == self.opens) {
+        if (opens && !self.opens) || (is_earlier && opens == self.opens) {
             self.first_t_ns = t_ns;
-            self.first_toward = identity.toward;
-            self.opens = identity.opens;
+            self.first_toward = toward;
+            self.opens = opens;
         }
+    }
+
+    /// Takes what an extent that comes later showed of it.
+    fn join(&mut self, later: &Self) {
+        self.dialogue.join(&later.dialogue);
+        self.note_first(later.first_t_ns, later.first_toward, later.opens);
+    }
+}
+
+impl FileFacts {
+    /// Adds those of the extent that comes next, but for places.
+    fn join(&mut self, later: Self, n_before: u64) {
+        let n_interfaces = self.interfaces.len().max(later.interfaces.len());
+        self.interfaces.resize(n_interfaces, None);
+        for (ours, theirs) in self.interfaces.iter_mut().zip(later.interfaces) {
+            match (ours.as_mut(), theirs) {
+                (Some(facts), Some(more)) => facts.join(more, n_before),
+                (None, Some(more)) => *ours = Some(more.behind(n_before)),
+                (_, None) => {}
+            }
+        }
+        for (prefix, other) in self.prefixes.iter_mut().zip(later.prefixes) {
+            *prefix = other.min(*prefix);
+        }
+        // what is known at the end of the file
+        self.declared = later.declared;
+        self.damage = later.damage;
+        self.is_truncated = later.is_truncated;
     }
 }
 
@@ -276,9 +455,9 @@ impl StampFacts {
 
     fn of_hop(hop: &HopStamp, counts: StampCounts) -> Self {
         Self {
-            name: hop.name(),
+            name: hop.name().into(),
             resolution_ns: hop.resolution_ns(),
-            timescale: "unknown",
+            timescale: "unknown".into(),
             offset_ns: hop.base_ns,
             n_stamped: counts.stamped,
             n_damaged: counts.damaged,
@@ -289,9 +468,9 @@ impl StampFacts {
 
     fn of(found: &FoundStamp, counts: StampCounts) -> Self {
         Self {
-            name: found.name(),
+            name: found.name().into(),
             resolution_ns: found.resolution_ns,
-            timescale: found.timescale(),
+            timescale: found.timescale().into(),
             offset_ns: found.base_ns,
             n_stamped: counts.stamped,
             n_damaged: counts.damaged,

@@ -1,12 +1,13 @@
 //! The order of an interface's stamps in the file: which go back, and which are equal in bursts.
 
 use crate::file::Frame;
+use serde::{Deserialize, Serialize};
 
 /// Burst sizes are told apart by decades of the bytes that share a stamp, from 100 bytes on.
 pub(super) const DECADES: usize = 6;
 
 /// How the stamps of one interface follow one another.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StampOrder {
     /// Frames whose stamp is before that of the frame before.
     pub n_backward: u64,
@@ -31,7 +32,7 @@ pub struct StampOrder {
 }
 
 /// The frames so far that are stamped before an earlier one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Behind {
     from: u64,
     n: u64,
@@ -39,7 +40,7 @@ struct Behind {
 }
 
 /// The frames so far that have the present stamp.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Burst {
     from: u64,
     n: u64,
@@ -135,11 +136,30 @@ impl StampOrder {
         }
     }
 
-    /// Takes what is still open at the end of the file.
-    pub(super) fn finish(&mut self) {
+    /// Takes what is still open at the end of an extent of the file: what comes next follows nothing.
+    pub(super) fn close(&mut self) {
         self.end_behind();
         self.end_burst();
-        self.burst.n = 0;
+        self.burst = Burst::default();
+        self.last_ns = None;
+    }
+
+    /// Adds that of frames that come later, whose numbers are behind so many; both are closed.
+    pub(super) fn join(&mut self, later: &Self, n_before: u64) {
+        self.n_backward += later.n_backward;
+        if later.longest_behind > self.longest_behind {
+            self.longest_behind = later.longest_behind;
+            self.behind_from = later.behind_from + n_before;
+            self.behind_ns = later.behind_ns;
+        }
+        let bursts = self.n_in_bursts.iter_mut().zip(later.n_in_bursts);
+        bursts.for_each(|(n, more)| *n += more);
+        if later.longest_burst > self.longest_burst {
+            self.longest_burst = later.longest_burst;
+            self.burst_from = later.burst_from + n_before;
+        }
+        let waits = [self.least_wait_ns, later.least_wait_ns];
+        self.least_wait_ns = waits.into_iter().flatten().min();
     }
 }
 
@@ -167,7 +187,7 @@ mod tests {
             };
             order.note(&frame, *t_ns);
         }
-        order.finish();
+        order.close();
         order
     }
 

@@ -43,9 +43,9 @@ def here(request: pytest.FixtureRequest) -> Iterator[Engine]:
     cast("SparkEngine", found).session.stop()
 
 
-def test_a_sample_holds_the_same_packets_of_every_file(here: Engine) -> None:
-    whole = here.sample(NAMES, _native.Settings(), 10**6, ONE_EACH, None)
-    part = here.sample(NAMES, _native.Settings(), 100, ONE_EACH, None)
+def test_a_sample_holds_the_same_packets_of_every_file(here: Engine, tmp_path: Path) -> None:
+    whole = here.sample(NAMES, _native.Settings(), 10**6, ONE_EACH, str(tmp_path), None)
+    part = here.sample(NAMES, _native.Settings(), 100, ONE_EACH, str(tmp_path), None)
     assert [sum(one.n_frames for one in of.interfaces) for of in whole.facts] == [328] * 6
     keys = [taken.packets["key"] for taken in (whole, part)]
     files = part.packets["file"]
@@ -55,7 +55,7 @@ def test_a_sample_holds_the_same_packets_of_every_file(here: Engine) -> None:
 
 
 def test_every_frame_gets_a_status(here: Engine, tmp_path: Path) -> None:
-    sampled = here.sample(NAMES, _native.Settings(), 16_384, ONE_EACH, None)
+    sampled = here.sample(NAMES, _native.Settings(), 16_384, ONE_EACH, str(tmp_path), None)
     captures = [Capture(path, path, None) for path in NAMES]
     points, point_of = find_points(captures, sampled.facts)
     findings = survey(Sample.of(sampled.packets, sampled.flows), points)
@@ -63,7 +63,10 @@ def test_every_frame_gets_a_status(here: Engine, tmp_path: Path) -> None:
     plan = replace(plan, sequences=[[file] for file in range(6)])
     settings = _native.Settings(prefixes=sampled.prefixes)
     told: list[int] = []
-    matched = here.match(NAMES, settings, plan, str(tmp_path), keep_rows=True, tell=told.append)
+    places = [one.places for one in sampled.facts]
+    matched = here.match(
+        NAMES, settings, plan, str(tmp_path), places, keep_rows=True, tell=told.append
+    )
     assert [sum(of_point) for of_point in matched.counts] == [328] * 6
     assert _native.STATUSES[0] == "matched"
     assert all(counts.n > 0 for both in matched.links for counts in both)

@@ -10,6 +10,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import pcaplat
+from pcaplat.run import job
 from tests.captures.lab_merge import captures_of
 from tests.recovery.simulator import run
 from tests.recovery.simulator.effects import EFFECTS, base
@@ -58,6 +59,12 @@ def assert_same(files: list[str], folder: Path, engines: dict[str, dict[str, Any
     for name, files_of in found.items():
         assert files_of.keys() == wanted.keys()
         assert [one for one in wanted if files_of[one] != wanted[one]] == [], name
+
+
+@pytest.fixture(autouse=True)
+def extents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Captures are divided, though they are small."""
+    monkeypatch.setattr(job, "EXTENT_BYTES", 40_000)
 
 
 @pytest.mark.parametrize("kind", KINDS)

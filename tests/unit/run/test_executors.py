@@ -17,14 +17,17 @@ from distributed import Client, LocalCluster
 import pcaplat
 from pcaplat import _native
 from pcaplat.run.engines.executor import n_workers
-from pcaplat.run.engines.slices import ReadTask, SliceTask, Task, TaskResult
+from pcaplat.run.engines.extents import SurveyTask
+from pcaplat.run.engines.slices import ReadTask, SliceTask
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
-KINDS: Sequence[type[Task]] = (ReadTask, SliceTask)
+    from pcaplat.run.engines.tasks import Task, TaskResult
+
+KINDS: Sequence[type[Task]] = (SurveyTask, ReadTask, SliceTask)
 FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 
 

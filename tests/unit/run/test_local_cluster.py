@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pcaplat
+from pcaplat.run import job
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ import os, signal, sys
 from pathlib import Path
 
 import pcaplat
+from pcaplat.run import job
 from pcaplat.run.engines import spark
 
-out, mark, *files = sys.argv[1:]
+out, marks, *files = sys.argv[1:]
+job.EXTENT_BYTES = 16_384
 usual = spark.running
 
 
 def running(tasks):
-    run = usual(tasks)
+    run, mark = usual(tasks), f"{marks}-{type(tasks[0]).__name__}"
 
     def batches(rows):
         try:
@@ -52,7 +55,7 @@ def running(tasks):
     return batches
 
 
-if mark:
+if marks:
     spark.running = running
 with pcaplat.merge(files, engine="spark:local-cluster[2,1,1024]", slices=3) as result:
     pcaplat.write(result, out)
@@ -79,13 +82,18 @@ def written(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("killed", ["", "killed"])
-def test_a_local_cluster_gives_the_same_bytes(killed: str, python: Path, tmp_path: Path) -> None:
+def test_a_local_cluster_gives_the_same_bytes(
+    killed: str, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Captures in extents; the first task of each kind dies."""
+    monkeypatch.setattr(job, "EXTENT_BYTES", 16_384)
     with pcaplat.merge(FILES) as result:
         pcaplat.write(result, tmp_path / "local")
-    script, mark = tmp_path / "script.py", tmp_path / (killed or "none")
+    script, marks = tmp_path / "script.py", tmp_path / "killed"
     script.write_text(SCRIPT, "utf-8")
-    given = [tmp_path / "spark", mark if killed else "", *FILES]
+    given = [tmp_path / "spark", marks if killed else "", *FILES]
     env = os.environ | {"PYSPARK_PYTHON": str(python)}
     subprocess.run([str(one) for one in (python, script, *given)], check=True, env=env)
-    assert mark.exists() == bool(killed)
+    died = {one.name.removeprefix("killed-") for one in tmp_path.glob("killed-*")}
+    assert died == ({"SurveyTask", "ReadTask", "SliceTask"} if killed else set())
     assert written(tmp_path / "spark") == written(tmp_path / "local")

@@ -17,6 +17,7 @@ import pytest
 
 import pcaplat
 from pcaplat.errors import EngineError
+from pcaplat.run.engines.extents import SurveyTask
 from pcaplat.run.engines.unfinished import Unfinished
 from tests.conftest import ROOT
 
@@ -32,14 +33,16 @@ class InterruptedTaskError(Exception):
 
 
 class Counting:
-    """Runs tasks one after the other, counts them, and stops before one too many."""
+    """Runs tasks one after the other, counts those of matching, stops before one too many."""
 
     def __init__(self, most: int) -> None:
         self.most, self.n_run = most, 0
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:  # noqa: ANN401 - any task
         done: Future[Any] = Future()
-        if self.n_run >= self.most:
+        if isinstance(given[0], SurveyTask):
+            done.set_result(task(*given))
+        elif self.n_run >= self.most:
             done.set_exception(InterruptedTaskError())
         else:
             self.n_run += 1

@@ -10,11 +10,13 @@ import pytest
 
 import pcaplat
 from pcaplat.run.engines import spark
-from pcaplat.run.engines.slices import ReadTask, TaskResult
+from pcaplat.run.engines.slices import ReadTask
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pcaplat.run.engines.tasks import TaskResult
 
 FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 

@@ -291,4 +291,19 @@ impl Records for Pcap {
     fn variant(&self) -> &'static str {
         variant::name(&self.header, self.record_header_bytes, self.has_footers)
     }
+
+    fn step_bytes(&self) -> Option<u64> {
+        Some(1)
+    }
+
+    fn is_settled(&self) -> bool {
+        !self.hole.is_begun()
+    }
+
+    fn seek_record(&self, input: &mut Input) -> bool {
+        let (header, n_header) = (&self.header, self.record_header_bytes);
+        input.seek(1, layout::LOOK_AHEAD_BYTES, |window| {
+            layout::goes_on(header, n_header, None, window)
+        })
+    }
 }

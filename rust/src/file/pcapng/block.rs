@@ -142,6 +142,12 @@ impl Sections {
         goes_on.then_some(())
     }
 
+    /// Moves to the next place at which blocks seem to follow each other; false if there is none.
+    #[cold]
+    pub(super) fn seek(&self, input: &mut Input) -> bool {
+        input.seek(4, LOOK_AHEAD_BYTES, |window| self.goes_on(window))
+    }
+
     /// A block that is longer than the file is the last, unless others follow within its bytes.
     #[cold]
     fn pass_lie(&self, n_bytes: usize, input: &mut Input, findings: &mut Findings) -> Option<()> {

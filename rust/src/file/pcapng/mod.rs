@@ -98,6 +98,14 @@ impl Records for Pcapng {
     fn marks(&self) -> Option<Marks> {
         self.marks
     }
+
+    fn step_bytes(&self) -> Option<u64> {
+        Some(4)
+    }
+
+    fn seek_record(&self, input: &mut Input) -> bool {
+        self.sections.seek(input)
+    }
 }
 
 impl Pcapng {

@@ -103,8 +103,20 @@ impl Counts {
         for (total, n) in ours.flatten().zip(theirs.flatten()) {
             *total += n;
         }
-        self.parts.extend(other.parts);
+        for (file, parts) in other.parts {
+            match self.parts.iter_mut().find(|(known, _)| *known == file) {
+                Some((_, known)) => add_parts(known, &parts),
+                None => self.parts.push((file, parts)),
+            }
+        }
         self.reasons.merge(other.reasons);
+    }
+}
+
+/// Adds the frames of another extent of the same file.
+fn add_parts(known: &mut [[u64; 2]], more: &[[u64; 2]]) {
+    for (n, n_more) in known.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+        *n += n_more;
     }
 }
 
@@ -200,6 +212,8 @@ pub(crate) struct OutcomeFiles<'a> {
     pub(crate) files: Range<usize>,
     /// Others have outcomes of frames of these files too: each is written with its number.
     pub(crate) is_share: bool,
+    /// Frames of them that come before the first one here.
+    pub(crate) n_before: u64,
 }
 
 impl<'a> OutcomeFiles<'a> {
@@ -209,6 +223,7 @@ impl<'a> OutcomeFiles<'a> {
             directory,
             files: 0..n_files,
             is_share: false,
+            n_before: 0,
         }
     }
 
@@ -219,7 +234,7 @@ impl<'a> OutcomeFiles<'a> {
     pub(crate) fn collect(&self, from: &Receiver<Vec<Outcome>>) -> Result<()> {
         let first = self.files.start;
         let mut files = (self.files.clone())
-            .map(|file| Pending::new(path_in(self.directory, file), self.is_share))
+            .map(|file| Pending::new(path_in(self.directory, file), self))
             .collect::<Result<Vec<_>>>()?;
         while let Ok(batch) = from.recv() {
             for outcome in &batch {
@@ -241,17 +256,17 @@ impl<'a> OutcomeFiles<'a> {
 }
 
 impl Pending {
-    fn new(path: PathBuf, is_numbered: bool) -> Result<Self> {
+    fn new(path: PathBuf, of: &OutcomeFiles<'_>) -> Result<Self> {
         File::create(&path).map_err(|source| Error::Io {
             path: path.clone(),
             source,
         })?;
         Ok(Self {
-            first: 1,
+            first: of.n_before.saturating_add(1).cast_signed(),
             waiting: VecDeque::new(),
             written: Vec::new(),
             path,
-            is_numbered,
+            is_numbered: of.is_share,
         })
     }
 

@@ -5,6 +5,7 @@
 //! own, which count what has no flow (what cannot be decoded, or was not asked for).
 
 use crate::base::error::{Error, Result};
+use crate::file::FileExtent;
 use crate::matching::dispatch::{BlockTakers, ObservationBlock, Stage};
 use crate::matching::observation::FrameId;
 use crate::matching::outcome::{Outbox, OutcomeFiles};
@@ -45,12 +46,12 @@ fn observations_in(directory: &Path) -> PathBuf {
     directory.join("observations")
 }
 
-/// Reads one capture, and writes what is observed into the folder of `options`, by slice.
+/// Reads an extent of a capture, and writes what is observed into the folder of `options`, by slice.
 ///
 /// # Errors
 /// It cannot be read, what it shows not be written, or the user interrupted.
 pub fn read_capture(
-    (file, path): (usize, &Path),
+    (file, path, extent): (usize, &Path, &FileExtent),
     reading: &Reading,
     plan: &Plan,
     n_slices: usize,
@@ -62,6 +63,7 @@ pub fn read_capture(
         directory: options.directory,
         files: file..file + 1,
         is_share: true,
+        n_before: extent.n_before(),
     };
     let counts = with_outcomes(options, &outcomes, |outbox| {
         let to = BlockTakers {
@@ -70,7 +72,7 @@ pub fn read_capture(
             are_apart: true,
         };
         let mut stage = Stage::new(plan, to, outbox, reading.prefixes);
-        decode((file, path), reading, &mut stage, progress)?;
+        decode((file, path), extent, reading, &mut stage, progress)?;
         stage.finish()
     })?;
     shuffled.finish()?;
@@ -80,12 +82,12 @@ pub fn read_capture(
 }
 
 /// Matches one slice of the flows: what the tasks that read the captures wrote of it into their
-/// folders, given in the order of the captures.
+/// folders, given by capture in the order of its extents.
 ///
 /// # Errors
 /// Of what they wrote, something cannot be read, or what is found here not be written.
 pub fn match_slice(
-    folders: &[PathBuf],
+    folders: &[Vec<PathBuf>],
     plan: &Arc<Plan>,
     slice: u32,
     options: &Options<'_>,
@@ -94,11 +96,13 @@ pub fn match_slice(
         directory: options.directory,
         files: 0..folders.len(),
         is_share: true,
+        n_before: 0,
     };
     let mut all = with_outcomes(options, &outcomes, |outbox| {
         let sequences = plan.sequences.iter().map(|sequence| {
             let files = sequence.iter().filter_map(|file| folders.get(*file));
-            let blocks = ShuffleReader::new(files.map(|folder| observations_in(folder)), slice);
+            let folders = files.flatten().map(|folder| observations_in(folder));
+            let blocks = ShuffleReader::new(folders, slice);
             Announced::new(blocks, outbox.clone())
         });
         match_partition(plan, options, 0, sequences.collect(), outbox.clone())

@@ -2,6 +2,7 @@
 
 use super::matched_record;
 use crate::base::hash::Seed;
+use crate::file::{ExtentStart, FileExtent, RecordPlace};
 use crate::matching::{
     Options, SliceResult, add_up, match_slice as run_match_slice, read_capture as run_read_capture,
 };
@@ -13,7 +14,8 @@ use crate::reading::Progress;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads the capture of this `file`'s index, and writes what it shows into `directory`, which must be
+/// Reads the capture of this `file`'s index from a byte behind so many frames, or from its beginning, to
+/// another byte, or to its end, and writes what it shows into `directory`, which must be
 /// the task's own, for as many slices of the flows. Returns counts as octets. `keep_rows` says whether
 /// outcomes of single frames are kept. All tasks have one `seed`.
 #[pyfunction]
@@ -28,14 +30,21 @@ pub(in crate::py) fn read_capture<'py>(
     file: usize,
     n_slices: usize,
     seed: u64,
+    place: Option<(u64, u64)>,
+    until_byte: Option<u64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut reading = settings.reading().map_err(|error| raise(py, error))?;
     reading.seed = Seed::new(seed);
     let progress = Progress::default();
     let options = Options::new(&directory, (keep_rows, false), 1);
+    let place = place.map(|(at_byte, n_before)| RecordPlace { at_byte, n_before });
+    let extent = FileExtent {
+        start: place.map_or(ExtentStart::File, ExtentStart::Place),
+        until_byte: until_byte.unwrap_or(u64::MAX),
+    };
     let run = || {
         run_read_capture(
-            (file, &path),
+            (file, &path, &extent),
             &reading,
             &plan,
             n_slices,
@@ -47,13 +56,13 @@ pub(in crate::py) fn read_capture<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Matches one slice of the flows, of what `read_capture` wrote into `folders`, one for each capture,
+/// Matches one slice of the flows, of what `read_capture` wrote into `folders`, by capture,
 /// and returns sums as octets. Of pairs and crossings `kept` says which are spilled, all into
 /// `directory`, which must be the slice's own.
 #[pyfunction]
 pub(in crate::py) fn match_slice(
     py: Python<'_>,
-    folders: Vec<PathBuf>,
+    folders: Vec<Vec<PathBuf>>,
     plan: Plan,
     directory: PathBuf,
     kept: (bool, bool),

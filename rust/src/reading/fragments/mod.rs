@@ -19,6 +19,7 @@ use crate::identity::{Identity, TCP};
 use crate::wire::Packet;
 use datagram::{Datagram, DatagramState};
 use fragment::Fragment;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Fragments of one packet come within this. Senders reuse identifications: 2^16 of them last 0.65 s
@@ -34,7 +35,7 @@ const MOST_TUNNELS: usize = 65_536;
 const MOST_WITHIN: usize = 4;
 
 /// What came of the fragments of tunnel packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FragmentCounts {
     /// Frames that are a part of such a packet, without those that completed one.
     pub n_parts: u64,
@@ -81,6 +82,12 @@ impl Fragments {
             n_unfinished: self.tally.n_unfinished + waiting,
             ..self.tally
         }
+    }
+
+    /// Whether no fragment came, so that what comes next does not depend on what came.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.n_begun == 0
     }
 
     /// The frame as it would have been, had nobody cut the packet that it completes.
