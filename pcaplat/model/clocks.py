@@ -83,6 +83,16 @@ class Relation:
     """Packets in both directions, but no clocks that fit them."""
     n_support: int | None = None
     """Packets that support the end of the interval that fewer support, in the middle."""
+    early_ns: float = 0.0
+    """By how much a packet arrived before it left, were the clocks equal."""
+
+    @property
+    def apart_ns(self) -> float:
+        """How far apart the clocks are at least at some time; 0 where they may be equal."""
+        if not self.is_known:
+            return self.early_ns
+        lo, hi = self.lo_ns + self.base_ns, self.hi_ns + self.base_ns
+        return float(max(self.early_ns, lo.max(initial=0.0), -hi.min(initial=0.0)))
 
     @property
     def is_known(self) -> bool:
@@ -122,7 +132,8 @@ class Clocks:
     `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
     `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
     related to others the point at the root of its group. Packets between clocks that are
-    `contradicted` fit no offset, and what others say of these is not taken for it. `n_support` says
+    `contradicted` fit no offset, and what others say of these is not taken for it. `early_ns` has
+    the clocks that packets show to be unequal, and by how much at least. `n_support` says
     how many packets support each bound in the middle, by [of, against]. `fastest_ns` gives each
     clock's offset against the first, at the first and the last knot, by which no packet arrives
     before it left.
@@ -139,6 +150,7 @@ class Clocks:
     related: Mapping[int, int]
     is_raw: frozenset[Pair]
     contradicted: frozenset[Pair]
+    early_ns: Mapping[Pair, float]
     n_support: Ints
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
@@ -188,7 +200,8 @@ class Clocks:
         base_ns = self.base_ns[b] - self.base_ns[a]
         found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
         relation = Relation(RelationKind.BOUNDED, base_ns, self.knots_ns, *found)
-        return replace(relation, n_support=int(min(self.n_support[a, b], self.n_support[b, a])))
+        n_support = int(min(self.n_support[a, b], self.n_support[b, a]))
+        return replace(relation, n_support=n_support, early_ns=self.early_ns.get((a, b), 0.0))
 
     def _steps(self, a: int, b: int) -> list[Step]:
         """Steps of the second clock against the first: a step of the first shows negated."""
@@ -203,7 +216,9 @@ class Clocks:
         empty = np.full(len(self.knots_ns), np.nan)
         kind = RelationKind.ONE_WAY if (a, b) in self.one_way_ppm else RelationKind.NONE
         drift, width = self.one_way_ppm.get((a, b)) or (None, None)
-        return Relation(kind, 0, self.knots_ns, empty, empty, empty, drift, width, self.n)
+        early_ns = self.early_ns.get((a, b), 0.0)
+        known = (self.knots_ns, empty, empty, empty, drift, width, self.n)
+        return Relation(kind, 0, *known, early_ns=early_ns)
 
 
 def middle_of(knots_ns: Ints) -> int:

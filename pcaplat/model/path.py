@@ -6,6 +6,7 @@ The survey makes these values; matching and alignment use them.
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -94,6 +95,14 @@ class Findings:
     def name(self, point: int) -> str:
         """Name of a point."""
         return self.points[point].name
+
+    def early_ns(self, up: int, down: int) -> int:
+        """By how much a packet may seem to arrive before it left, though the clocks are right.
+
+        A timestamp that is cut to its resolution is too early, one of a batch too late.
+        """
+        sent, arrived = self.points[up], self.points[down]
+        return ceil(arrived.cut_ns) + sent.late_ns + sent.mirror_wait_ns
 
     def aligned(self, point: int, t_ns: int) -> int:
         """Raw time of a point as time of its component's first point."""

@@ -15,7 +15,7 @@ from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
-from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, packets_by_knot
+from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, early_if_equal, packets_by_knot
 from pcaplat.stages.align.chains import Chains
 from pcaplat.stages.align.contradictions import close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
@@ -24,7 +24,7 @@ from pcaplat.stages.align.knots import even_knots, with_bends
 from pcaplat.stages.align.one_way import fastest_offsets, one_way_drifts
 from pcaplat.stages.align.steps import cuts_of_clocks, steps_of_clocks, with_steps
 from pcaplat.stages.align.support import LoneBound, apart_from_others, supports, without_lone
-from pcaplat.stages.align.value import values_in
+from pcaplat.stages.align.value import Allowed, values_in
 
 __all__ = ["OffsetBounds", "align"]
 
@@ -65,7 +65,8 @@ def align(
     upper, contradicted = close_consistent(direct)
     declared = Declared(findings, domains, base_ns, accuracy_ns or {}, files)
     upper, refuted = add_accuracy(declared, upper, bounds)
-    value, related, is_raw = values_in(findings, domains, base_ns, upper, knots_ns, steps)
+    allowed = Allowed(base_ns, upper, bounds, knots_ns, steps)
+    value, related, is_raw = values_in(findings, domains, allowed)
     # over clocks of which nobody knows which is wrong no chain leads
     believed = {} if contradicted else bounds
     upper, value, chained = Chains(believed, knots_ns, steps).joined(upper, value)
@@ -83,6 +84,7 @@ def align(
         related=related,
         is_raw=is_raw,
         contradicted=frozenset(contradicted),
+        early_ns=early_if_equal(bounds, base_ns),
         n_support=supports(bounds, knots_ns, direct, steps, doubtful),
         steps=steps,
         warnings=[*refuted, *check_lone(findings, domains, lone, files), *checked],

@@ -75,9 +75,7 @@ def all_bounds(
         up, down = one.up, one.down
         t_ns, up_ns, raw_ns, n = one.aligned_ns, one.up_ns, one.raw_ns, one.n
         a, b = domains[up], domains[down]
-        late_ns = findings.points[up].late_ns + findings.points[up].mirror_wait_ns
-        off_ns = int(np.ceil(findings.points[down].cut_ns)) + late_ns
-        most_ns = raw_ns + off_ns - (base_ns[b] - base_ns[a])
+        most_ns = raw_ns + findings.early_ns(up, down) - (base_ns[b] - base_ns[a])
         frames = (one.up_file, one.up_frame, one.down_file, one.down_frame)
         places = np.stack([0 * n if column is None else column for column in frames], axis=1)
         # where it was not counted, others of several stand right behind the first
@@ -85,6 +83,18 @@ def all_bounds(
         bounds = OffsetBounds(t_ns, most_ns, n, up_ns, up_ns + raw_ns, places, gap_ns)
         of_pair.setdefault((a, b), []).append(bounds)
     return {ends: OffsetBounds.joined(parts) for ends, parts in of_pair.items()}
+
+
+def early_if_equal(
+    bounds: Mapping[Pair, OffsetBounds], base_ns: Sequence[int]
+) -> dict[Pair, float]:
+    """By how much a packet arrived before it left, were two clocks equal; where one did, ns."""
+    found: dict[Pair, float] = {}
+    for (a, b), one in bounds.items():
+        early_ns = float(-(one.most_ns.min(initial=MOST_NS) + base_ns[b] - base_ns[a]))
+        if early_ns > found.get((a, b), 0.0):
+            found |= {(a, b): early_ns, (b, a): early_ns}
+    return found
 
 
 def packets_by_knot(knots_ns: Ints, bounds: Mapping[Pair, OffsetBounds]) -> Floats:

@@ -37,7 +37,7 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
             up, down = (
                 (segment.far, segment.near) if segment.is_reverse else (segment.near, segment.far)
             )
-            n = segment.distribution.n_below(-findings.points[down].cut_ns)
+            n = segment.distribution.n_below(-findings.early_ns(up, down))
             early_ns = -segment.distribution.min_ns
             if n:
                 early.append(

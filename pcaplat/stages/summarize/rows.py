@@ -143,6 +143,7 @@ def _bytes(one: Segment) -> Row:
 def _latencies(one: Segment) -> Row:
     names = ("min_ns", "mean_ns", *QUANTILES, "max_ns", "mean_without_late_ns")
     row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.clock_half_width_ns}
+    row["clock_apart_ns"] = one.relation.apart_ns
     measured = one.distribution
     if measured is None:
         return row

@@ -128,6 +128,41 @@ class TestOneWay:
         assert (relation.kind, relation.drift_ppm) == ("none", None)
 
 
+class TestValuesAgree:
+    """Values of three clocks or more contradict no interval, not only those of neighbours."""
+
+    BOUNDS_NS = (
+        (0, 1, 950),
+        (1, 0, 950),
+        (1, 2, 950),
+        (2, 1, 950),
+        (2, 3, 1_950),
+        (3, 2, -50),
+        (0, 3, 3_850),
+        (3, 0, 1_850),
+    )
+    """The fourth clock may be equal to the first, but not to the third."""
+
+    LEAST = tuple(one_bound(*each) for each in BOUNDS_NS)
+
+    @pytest.mark.parametrize("accuracy_ns", [{}, {0: 100, 3: 100}, {0: 20, 3: 10}, {1: 5, 3: 7}])
+    def test_they_add_up_along_the_path(self, accuracy_ns: dict[int, int]) -> None:
+        found = align(findings_of([0, 0, 0, 0]), [0, 1, 2, 3], self.LEAST, accuracy_ns)
+        assert {w.code for w in found.warnings} <= {"clocks-assumed-equal"}
+        whole = found.relation(0, 3)
+        steps = sum(found.relation(at, at + 1).value_ns for at in range(3))
+        assert np.allclose(whole.value_ns, steps)
+        for up, down, most_ns in self.BOUNDS_NS:
+            assert np.all(found.relation(up, down).value_ns <= most_ns + 1)
+
+    @pytest.mark.parametrize("off_ns", [10, 100, 400])
+    def test_declared_clocks_are_as_close_as_they_were_declared(self, off_ns: int) -> None:
+        accuracy_ns = dict.fromkeys((0, 3), off_ns)
+        found = align(findings_of([0, 0, 0, 0]), [0, 1, 2, 3], self.LEAST, accuracy_ns)
+        assert found.relation(0, 3).half_width_ns == pytest.approx(2 * off_ns)
+        assert not np.any(found.relation(0, 3).value_ns)
+
+
 class TestAccuracy:
     FINDINGS = findings_of([0, 0])
     LEAST = (one_bound(0, 1, 20_000), one_bound(1, 0, 30_000))

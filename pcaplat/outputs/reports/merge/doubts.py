@@ -12,6 +12,7 @@ MOST = 4
 """Doubts that are explained at once; the gravest come first."""
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 CONTRADICTED = "clock-contradiction"
+LONE = "single-packet-bound"
 BOUND = "clocks-assumed-equal"
 """Told as what the clocks leave open, where they leave as much as the latency itself."""
 
@@ -71,7 +72,7 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
         which = f"at {n} of {n_all} segments" if n < n_all else "at every segment"
         yield (
             f"not related closely enough {which}: {ends} {scale.unit}, as much as the latency "
-            f"there, so one-way figures are only upper bounds (≤). {_of_equal(document, bound)} if "
+            f"there, so one-way figures are only upper bounds (≤). {_of_equal(document)} if "
             "one host or capture card timestamped these captures; or --clock-accuracy A=100ns "
             "--clock-accuracy B=100ns"
         )
@@ -79,28 +80,50 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
     if unknown:
         names = [*dict.fromkeys(" → ".join(line.ends) for line in unknown)]
         more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-        is_refuted = any(row["code"] == CONTRADICTED for row in document["warnings"])
-        remedy = "" if is_refuted else " Do: capture both directions there, or --same-clock A,B"
         yield (
             f"cannot be related, so no one-way latency at {', '.join(names[:FEW])}{more}. Delay "
-            f"variation (PDV) holds.{remedy}"
+            f"variation (PDV) holds.{_of_unknown(document, unknown)}"
         )
 
 
-def _of_equal(document: Row, bound: Sequence[LatencyLine]) -> str:
-    """Say where equal clocks are possible, which packets never prove, and what may be declared."""
-    clocks = {row["point"]: row for row in document["clocks"]}
-    apart: dict[tuple[str, str], float] = {}
-    for line in bound:
-        near, far = (clocks[name]["offset_ns"] for name in line.ends)
-        if near is not None and far is not None and abs(far - near) > (line.clock_ns or 0.0):
-            apart[line.ends] = abs(far - near)
+def _of_unknown(document: Row, unknown: Sequence[LatencyLine]) -> str:
+    """Say what would relate clocks that no packets relate."""
+    if any(row["code"] == CONTRADICTED for row in document["warnings"]):
+        return ""
+    both = " Do: capture both directions there"
+    apart = [line.label for line in unknown if line.row.get("clock_apart_ns")]
     if not apart:
-        possible = "No packet contradicts equal clocks, but none proves them."
+        return f"{both}, or --same-clock A,B"
+    more = f" and {len(apart) - FEW} more" if len(apart) > FEW else ""
+    return f" Packets contradict equal clocks at {', '.join(apart[:FEW])}{more}.{both}"
+
+
+def _of_equal(document: Row) -> str:
+    """Say where equal clocks are possible, which packets never prove, and what may be declared."""
+    codes = {row["code"] for row in document["warnings"]}
+    if CONTRADICTED in codes:
+        return f"Do: first find the cause of {CONTRADICTED}; then --same-clock A,B"
+    if not (apart := _unequal(document)):
+        but = f" but those of {LONE}" if LONE in codes else ""
+        possible = f"No packet{but} contradicts equal clocks, but none proves them."
         return f"{possible} Do: --same-clock all (or A,B)"
     names = [f"{near} – {far} ({format_ns(by_ns)})" for (near, far), by_ns in apart.items()]
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return f"The clocks differ at {', '.join(names[:FEW])}{more}. Do: --same-clock A,B elsewhere"
+
+
+def _unequal(document: Row) -> dict[tuple[str, str], float]:
+    """Where packets contradict equal clocks, and how far apart these are; neighbours first."""
+    clocks = {row["point"]: row for row in document["clocks"]}
+    edges = {(edge["near"], edge["far"]) for edge in document["edges"]}
+    apart: dict[tuple[str, str], float] = {}
+    for row in sorted(document["segments"], key=lambda r: (r["near"], r["far"]) not in edges):
+        ends = (row["near"], row["far"])
+        if (least_ns := row.get("clock_apart_ns")) and (ends in edges or not apart):
+            near, far = (clocks[name]["offset_ns"] for name in ends)
+            is_known = near is not None and far is not None
+            apart[ends] = max(least_ns, abs(far - near)) if is_known else least_ns
+    return apart
 
 
 def _number(text: str) -> float:

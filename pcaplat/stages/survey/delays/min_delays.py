@@ -48,7 +48,7 @@ def sampled_negatives(
         domains: Clock domain of each point.
     """
     found = [
-        ((up, down), both.d_ns[both.d_ns < -findings.points[down].cut_ns])
+        ((up, down), both.d_ns[both.d_ns < -findings.early_ns(up, down)])
         for _, (up, down), both in _crossings(sample, findings)
         if domains[up] == domains[down]
     ]
