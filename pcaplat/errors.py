@@ -98,7 +98,7 @@ class InputError(PcaplatError, ValueError):
         """Ask for a second capture."""
         return cls(
             f"one capture point alone ({', '.join(known)}) shows no path; give the captures of "
-            "two or more points"
+            "two or more points, each with a name of its own (POINT=FILE)"
         )
 
     @classmethod
@@ -322,8 +322,8 @@ class PointError(InputError):
     @classmethod
     def unknown(cls, name: str, known: list[str]) -> "PointError":
         """Say which profiles there are."""
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}? There are" if near else "there are"
+        near = get_close_matches(name, known, 1) or [one for one in known if name.lower() in one]
+        hint = f"did you mean {' or '.join(near)}? There are" if near else "there are"
         return cls(f"{name!r} is no capture-point profile; {hint}: {', '.join(known)}")
 
     @classmethod

@@ -167,14 +167,14 @@ def format_ns(value_ns: float | None) -> str:
     Example:
         >>> format_ns(1389.6), format_ns(-40), format_ns(37_000_000_600), format_ns(None)
         ('1.39 µs', '-40 ns', '37.000 s', '–')
-        >>> format_ns(1_742_572_894_536_000_000)
-        '20,168.7 days'
+        >>> format_ns(3_783_136_000), format_ns(1_742_572_894_536_000_000)
+        ('3.783 s', '20,168.7 days')
     """
     if value_ns is None:
         return "–"
     if abs(value_ns) >= 3 * DAY_NS:
         return f"{value_ns / DAY_NS:,.1f} days"
-    unit = unit_for([value_ns])
+    unit = "s" if abs(value_ns) >= NS_PER["s"] else unit_for([value_ns])
     return f"{format_in(value_ns, unit)} {unit}"
 
 

@@ -63,7 +63,7 @@ EXAMPLES = (
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.EACCES: "check its permissions, or run as a user who has them",
-    errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap",
+    errno.EISDIR: "give the files in it, e.g. FOLDER/*.pcap (compare, validate, init: folders)",
     errno.ELOOP: "it is a link that leads to itself: unlink it, or give the file itself",
     errno.ENOSPC: "free some space, or write elsewhere (temporary files: TMPDIR)",
     errno.EDQUOT: "free some space, or write elsewhere (temporary files: TMPDIR)",
@@ -87,6 +87,13 @@ SHORTAGES = (
     ),
 )
 """What libraries say where they get no thread or file, which is no error of its own to them."""
+
+SLIPS = {
+    r"[*?]": "no file has such a name; leave out quotation marks, so that the shell finds files",
+    ",": "check the name; captures are separated by spaces",
+    r":\d+: $": "check the name; FILE:FRAME stands last, behind the captures",
+}
+"""What is likely meant by a name that no file has, by a sign in it."""
 
 OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 KILLED_BY = 128
@@ -298,10 +305,18 @@ def _help_for(mistake: typer.TyperException) -> str:
     return f"{context.command_path if context else 'pcaplat'} --help"
 
 
+def _slip(path: str) -> str:
+    """Name the likely mistake in the name of a file that is not there."""
+    for sign, meant in SLIPS.items():
+        if re.search(sign, path):
+            return meant
+    return REMEDIES[errno.ENOENT]
+
+
 def _system_message(problem: OSError) -> str:
     where = f"{os.fsdecode(problem.filename)}: " if problem.filename else ""
     what = (os.strerror(problem.errno) if problem.errno else str(problem)).lower()
-    remedy = REMEDIES.get(problem.errno or 0)
+    remedy = _slip(where) if problem.errno == errno.ENOENT else REMEDIES.get(problem.errno or 0)
     return f"{where}{what}" + (f"; {remedy}" if remedy else "")
 
 

@@ -65,8 +65,9 @@ def _paired(run: MeasuredRun, query: MetricQuery, ends: tuple[str, str]) -> Answ
     found = [side for side in sides if side is not None]
     if value is None or not found:
         return Unavailable(
-            f"the {query.statistic} of a round trip needs every request paired with its response; "
-            "its mean does not"
+            f"the {query.statistic} of a round trip needs every request paired with its response, "
+            "as between two neighbouring points and on the whole path; name such points, or claim "
+            "the mean"
         )
     n = rows[0]["n_paired"]
     if n * (1 - SHARES[query.statistic]) < LEAST_PAIRED:

@@ -82,6 +82,7 @@ def parse_groups(option: str, texts: Sequence[str]) -> list[list[str]] | list[st
         ([['a', 'b'], ['c', 'd']], ['all'])
     """
     groups = [parse_names(option, text) for text in texts]
+    groups = [["all"] if [name.lower() for name in group] == ["all"] else group for group in groups]
     if all(group == ["all"] for group in groups):
         return ["all"] if groups else []
     for group in groups:

@@ -93,7 +93,7 @@ def _head(captures: Sequence[str]) -> Iterator[str]:
 def _path(document: Row) -> Iterator[str]:
     yield "# Capture points in forward order, from the end that opens most connections."
     if document["path_inferred"]:
-        yield "# The order was inferred from the packets."
+        yield "# The order was inferred from packets. Medians are right if the clocks are equal."
     for one in document["segments"]:
         if one["direction"] == "forward":
             ends = " → ".join(_comment(one[end]) for end in ("near", "far"))

@@ -120,7 +120,7 @@ class StoredResult:
         """
         name, _, number = text.rpartition(":")
         if not name or not FRAME_NUMBER.fullmatch(number):
-            raise InputError(f"{text!r} is no frame; write it like uplink.pcap:1234")
+            raise InputError(f"{text!r} is no frame; write it like uplink.pcap:1234, last")
         files = {row["file"] for row in self.summary["captures"]}
         found = {name} & files or {file for file in files if PurePath(file).name == name}
         found = found or {file for file in files if PurePath(file).name.split(".")[0] == name}

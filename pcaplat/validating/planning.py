@@ -38,17 +38,27 @@ EDGE_SHARE = 0.25
 OWN_SHARE = 0.5
 """The packets of a run should tell its mean to this share of what runs scatter by."""
 
+GIVEN = 'the claim is about the given captures alone (kind = "run"): no further run is needed'
+EXACT = (
+    "the claim is one value, and no number of runs shows one value of a figure that scatters; give "
+    "the claim a tolerance"
+)
+
 IN_TURN = "interleaved, each scenario first in every other round: A B, B A, A B …"
 ANY_ORDER = "any"
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """What runs scatter by, in base units, and where that is known from."""
+    """What runs scatter by, in base units, and where that is known from.
+
+    A pilot shows a `value` too.
+    """
 
     sd: float
     basis: str
     n_packets: int | None = None
+    value: float | None = None
 
 
 def plan(
@@ -68,7 +78,8 @@ def plan(
 
     Returns:
         The document `pcaplat.plan/1`: for each claim, each place of the true value in it, and what
-        runs may scatter by, the runs a scenario that decide in 80 % and in 95 % of studies.
+        runs may scatter by, the runs a scenario that decide in 80 % and in 95 % of studies. A claim
+        that no number of runs concerns has one row with the reason.
 
     Example:
         >>> rows = plan("nsx-dfw-latency")["claims"]
@@ -87,16 +98,26 @@ def plan(
 def _rows(claim: Claim, scenarios: Mapping[str, Scenario]) -> list[Row]:
     bounds = bounds_of(claim)
     half, middle = _middle(bounds)
-    if not half:
-        return []
+    if claim.scope.kind == "run" or not half:
+        return [_row_without_runs(claim, GIVEN if claim.scope.kind == "run" else EXACT)]
     scatters = _of_pilot(claim, scenarios) or [
         Scatter(share * half, f"assumed: {share:g} of the claim's half-width")
         for share in ASSUMED_SHARES
     ]
     side = -1 if isfinite(bounds.hi) else 1
     near = (bounds.hi if isfinite(bounds.hi) else bounds.lo) + side * EDGE_SHARE * half
-    places = (("middle", middle), ("edge", near))
-    return [_row(claim, bounds, one, place) for one in scatters for place in places]
+    places = [("middle", middle), ("edge", near)]
+    return [
+        _row(claim, bounds, one, place)
+        for one in scatters
+        for place in (places if one.value is None else [("pilot", one.value), *places])
+    ]
+
+
+def _row_without_runs(claim: Claim, reason: str) -> Row:
+    names = ("at", "value", "sd", "basis", "runs_80", "runs_95", "packets", "order")
+    row = {"id": claim.id, "unit": claim.unit, "claim": claim.sentence, "reason": reason}
+    return row | dict.fromkeys(names)
 
 
 def _middle(bounds: ClaimBounds) -> tuple[float, float]:
@@ -125,6 +146,7 @@ def _row(claim: Claim, bounds: ClaimBounds, scatter: Scatter, place: tuple[str, 
         "packets": scatter.n_packets,
         "order": IN_TURN if claim.scope.kind == "difference" else ANY_ORDER,
         "claim": claim.sentence,
+        "reason": None,
     }
 
 
@@ -147,7 +169,7 @@ def _of_pilot(claim: Claim, scenarios: Mapping[str, Scenario]) -> list[Scatter]:
         return []
     sd = estimate.se * sqrt(contrast.n_runs)
     n_packets = _packets(claim, chosen, sd)
-    return [Scatter(sd, f"{contrast.n_runs} runs of the pilot", n_packets)]
+    return [Scatter(sd, f"{contrast.n_runs} runs of the pilot", n_packets, estimate.value)]
 
 
 def _packets(claim: Claim, chosen: Sequence[Scenario], sd: float) -> int | None:

@@ -4,34 +4,36 @@ from pcaplat.outputs.report import Entries, Entry, Grid, Report, Title, fields_o
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_bounds
 
-LEFT = ("claim", "value at", "known from")
+LEFT = ("claim", "true value", "known from")
 MANY = "more than 1,000"
 
 
 def report(document: Row) -> Report:
     """Say how many runs decide each claim."""
     rows = document["claims"]
-    orders = {row["id"]: (row["claim"], row["order"]) for row in rows}
+    texts = [_texts(row) for row in rows if row["reason"] is None]
+    notes = {
+        row["id"]: [row["claim"], _sentence(row["reason"]) or f"Order of the runs: {row['order']}."]
+        for row in rows
+    }
     sections = [
-        Title("Runs a scenario that decide, in 80 % and in 95 % of studies"),
-        Grid("", fields_of([_texts(row) for row in rows], LEFT), [""] * len(rows)),
-        Entries(
-            [
-                Entry(name, [sentence, f"Order of the runs: {order}."])
-                for name, (sentence, order) in orders.items()
-            ],
-            "apart",
-        ),
+        Title("Runs of each scenario for a verdict in 80 % and in 95 % of studies"),
+        *([Grid("", fields_of(texts, LEFT), [""] * len(texts))] if texts else []),
+        Entries([Entry(name, lines) for name, lines in notes.items()], "apart"),
     ]
     return Report(document, names_of(rows), rows, sections)
+
+
+def _sentence(reason: str | None) -> str:
+    return f"{reason[0].upper()}{reason[1:]}." if reason else ""
 
 
 def _texts(row: Row) -> dict[str, str]:
     value, sd = (format_bounds(row[name], row[name], row["unit"]) for name in ("value", "sd"))
     return {
         "claim": row["id"],
-        "value at": f"{row['at']}, {value}",
-        "runs scatter by": sd,
+        "true value": f"{row['at']}, {value}",
+        "runs differ by": sd,
         "known from": row["basis"],
         "80 %": MANY if row["runs_80"] is None else f"{row['runs_80']:,}",
         "95 %": MANY if row["runs_95"] is None else f"{row['runs_95']:,}",

@@ -21,7 +21,7 @@ BYTES = {
 }
 """What is timed where no whole packet is."""
 
-
+EARLY = "negative-latency"
 FEW = 2
 """So many segments are named beside the largest; of the rest, how many there are."""
 UNJUDGED = "outside-common-time"
@@ -116,12 +116,19 @@ def _largest(
     edges = edges_of(document)
     on_route = [ends for ends in edges if ends in route]
     mine = [*_largest_of(on_route, latencies)]
-    yield from (_told("Largest segment", *one, latencies) for one in mine)
+    doubt = _doubt(document)
+    yield from (_told("Largest segment", *one, latencies) + doubt for one in mine)
     elsewhere = [*_largest_of([ends for ends in edges if ends not in route], latencies)]
     most = max((_median(line) for line, _ in mine), default=0.0)
     for line, rivals in elsewhere:
         if mine and _median(line) > most:
-            yield _told("Largest segment of other routes", line, rivals, latencies)
+            yield _told("Largest segment of other routes", line, rivals, latencies) + doubt
+
+
+def _doubt(document: Row) -> str:
+    """Say that medians are wrong where packets arrive before they left."""
+    is_early = any(row["code"] == EARLY for row in document["warnings"])
+    return f"; unreliable ({EARLY}, below)" if is_early else ""
 
 
 def _largest_of(
@@ -142,7 +149,8 @@ def _told(
     what: str, largest: LatencyLine, rivals: Sequence[LatencyLine], latencies: LatencyView
 ) -> str:
     text = largest.text("p50", latencies.scale)
-    told = f"{what}: {largest.label}, median {text} {latencies.scale.unit}"
+    both = ", both directions together" if largest.way == BOTH_WAYS else ""
+    told = f"{what}: {largest.label}, median {text} {latencies.scale.unit}{both}"
     timed = BYTES.get(largest.row.get("class", ""))
     told += f" ({format_count(largest.n)} {timed})" if timed else ""
     if not rivals:

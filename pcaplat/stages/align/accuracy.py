@@ -76,7 +76,7 @@ def _cross_check(declared: Declared, bounds: Mapping[Pair, OffsetBounds]) -> str
         if early_ns > worst_ns:
             seen = " and ".join(_observations(declared, bound, at, (up, down)))
             worst_ns = early_ns
-            text = f" (by {format_ns(early_ns)} and more the one with frame.time_epoch {seen})"
+            text = f" (for example by {format_ns(early_ns)}, a packet with frame.time_epoch {seen})"
     return text
 
 

@@ -65,7 +65,7 @@ def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnosti
         ]
         n_late = sum(one.n_late or 0 for one in late)
         packets = "1 packet" if n_late == 1 else f"{format_count(n_late)} packets"
-        text = f"{packets} took much longer than usual: {', '.join(found)}"
+        text = f"{packets} took much longer than typical: {', '.join(found)}"
         yield diagnose("late-packets", None, text)
 
 

@@ -133,9 +133,8 @@ def _short(
             if n >= ENOUGH_PACKETS:
                 side = "after" if what == "begins" else "before"
                 text = (
-                    f"{what} {format_ns(short_ns)} {side} the others, which saw "
-                    f"{format_count(n)} sampled packets of its address pairs in that time that it "
-                    "has not"
+                    f"{what} {format_ns(short_ns)} {side} the others, which captured at least "
+                    f"{format_count(n)} packets of its address pairs in that time"
                 )
                 yield diagnose("partial-capture", findings.name(point), text)
 

@@ -119,3 +119,25 @@ def test_a_plan_for_more_spread_has_more_runs(
         numbers = [int(one) for one in re.findall(r"\b\d{1,3}\b", said)]
         most.append(sorted(numbers))
     assert most[0] != most[1]
+
+
+def test_a_plan_from_a_pilot_asks_for_as_many_runs_as_its_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = RequestStudy(run_sd_ns=1000.0, n_runs=4, like=RequestRun(n=120)).save(tmp_path)
+    path = write_claims(tmp_path, claim("interval = [3, 5]", DIFFERENCE))
+    said = plan(capsys, path, *sources(folders))
+    of_pilot = next(line for line in said.splitlines() if "pilot, " in line)
+    assert run_command(["validate", str(path), *sources(folders)]) == 3
+    asked = RUNS.findall(" ".join(capsys.readouterr().out.split()))
+    assert asked
+    assert set(asked) & {*re.findall(r"\b\d+\b", of_pilot.partition("pilot ")[2])}
+
+
+def test_a_claim_about_the_given_captures_needs_no_further_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_claims(tmp_path, claim("interval = [3, 5]", 'scope = "run"'))
+    said = plan(capsys, path)
+    assert "no further run is needed" in said
+    assert "middle" not in said

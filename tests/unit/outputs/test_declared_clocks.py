@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import pcaplat
 from pcaplat.cli import run as run_command
+from tests.laws.retimed import SetClock, retimed
+from tests.support.shelf import SAMPLES
 from tests.unit.diagnostics.lint_causes import THREE, ahead, far
 
 if TYPE_CHECKING:
@@ -35,6 +38,27 @@ def test_clocks_that_differ_are_named_and_nobody_is_told_to_declare_all_of_them(
     assert "The clocks differ at middle – far (5" in out
     assert "--same-clock all" not in out
     assert "contradicts equal clocks" not in out
+
+
+@pytest.mark.parametrize("ahead_ns", [0, 400, 500, 1_000, 50_000])
+def test_equal_clocks_are_called_possible_if_packets_bear_them(
+    ahead_ns: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The clock of the second host is ahead; the fastest packet between takes 480 ns."""
+    files = [tmp_path / path.name for path in sorted((SAMPLES / "vxlan").glob("*.pcap"))]
+    for file in files:
+        is_second = file.name.startswith("host2")
+        retimed(SAMPLES / "vxlan" / file.name, file, SetClock(ahead_ns * is_second))
+    run_command(["merge", *map(str, files), "--quiet"])
+    is_possible = "No packet contradicts equal clocks" in " ".join(capsys.readouterr().out.split())
+    codes = {row["code"] for row in lint(files)}
+    assert is_possible == ("negative-latency" not in codes)
+    assert is_possible == (ahead_ns < 480)
+
+
+def lint(files: list[Path]) -> list[dict[str, str]]:
+    """Give the findings if all points are declared to share a clock."""
+    return pcaplat.lint(files, same_clock="all")["findings"]
 
 
 def test_where_equal_clocks_are_possible_they_are_not_called_proved(

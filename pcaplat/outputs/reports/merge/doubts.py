@@ -72,9 +72,8 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
         which = f"at {n} of {n_all} segments" if n < n_all else "at every segment"
         yield (
             f"not related closely enough {which}: {ends} {scale.unit}, as much as the latency "
-            f"there, so one-way figures are only upper bounds (≤). {_of_equal(document)} if "
-            "one host or capture card timestamped these captures; or --clock-accuracy A=100ns "
-            "--clock-accuracy B=100ns"
+            f"there, so one-way figures marked ≤ are only upper bounds. "
+            f"{_of_equal(document)} {_declare(document, bound)}"
         )
     unknown = [line for line in neighbours if line.n and line.figures["mean"] is None]
     if unknown:
@@ -99,17 +98,32 @@ def _of_unknown(document: Row, unknown: Sequence[LatencyLine]) -> str:
 
 
 def _of_equal(document: Row) -> str:
-    """Say where equal clocks are possible, which packets never prove, and what may be declared."""
+    """Say where equal clocks are possible, which packets never prove."""
     codes = {row["code"] for row in document["warnings"]}
     if CONTRADICTED in codes:
-        return f"Do: first find the cause of {CONTRADICTED}; then --same-clock A,B"
+        return f"{CONTRADICTED}, above, comes first."
     if not (apart := _unequal(document)):
         but = f" but those of {LONE}" if LONE in codes else ""
-        possible = f"No packet{but} contradicts equal clocks, but none proves them."
-        return f"{possible} Do: --same-clock all (or A,B)"
+        return f"No packet{but} contradicts equal clocks, but none proves them."
     names = [f"{near} – {far} ({format_ns(by_ns)})" for (near, far), by_ns in apart.items()]
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-    return f"The clocks differ at {', '.join(names[:FEW])}{more}. Do: --same-clock A,B elsewhere"
+    return f"The clocks differ at {', '.join(names[:FEW])}{more}."
+
+
+def _declare(document: Row, bound: Sequence[LatencyLine]) -> str:
+    """Name the points whose clocks a declaration would relate."""
+    names = [*dict.fromkeys(name for line in bound for name in line.ends)]
+    declared = document.get("declared_clocks", ())
+    known = {row["point"] for row in declared if row["accuracy_ns"] is not None}
+    open_names = [name for name in names if name not in known][:2]
+    accuracy = " ".join(f"--clock-accuracy {name}=100ns" for name in open_names)
+    if declared or _unequal(document):
+        more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+        those = f"{', '.join(names[:MOST])}{more}"
+        some = f"--same-clock for those of {those} that one host or capture card timestamped"
+    else:
+        some = "--same-clock all (or A,B) if one host or capture card timestamped these captures"
+    return f"Do: {some}" + (f"; or {accuracy}" if accuracy else "")
 
 
 def _unequal(document: Row) -> dict[tuple[str, str], float]:

@@ -100,13 +100,15 @@ def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
     both = [line for line in lines if line.way == BOTH_WAYS]
     told = []
     if any(line.is_bound for line in ways):
-        told.append("≤: upper bound, because the clocks may shift one-way latency by ± clock")
-    elif any(line.clock_ns for line in ways):
-        told.append("± clock: clock uncertainty; it shifts a whole row, → and ← in opposite ways")
+        told.append("≤: upper bound, which is the difference of the timestamps plus ± clock")
+    if any(line.clock_ns and not line.is_bound for line in ways if line.is_known):
+        told.append(
+            "± clock: clock uncertainty; it shifts a row, and the other direction the opposite way"
+        )
     if both:
         told.append(
-            "⇄: both directions together, which needs no common clock; n counts pairs of a packet "
-            "and its answer, and a packet may be in several"
+            "⇄: both directions together, over packets that have an answer; needs no common clock. "
+            "n counts pairs of a packet and its answer, and a packet may be in several"
         )
     if any(line.variation_ns is not None and not line.is_known for line in ways):
         told.append("PDV: packet delay variation above the minimum (RFC 5481)")
