@@ -51,14 +51,10 @@ def test_equal_clocks_are_called_possible_if_packets_bear_them(
         retimed(SAMPLES / "vxlan" / file.name, file, SetClock(ahead_ns * is_second))
     run_command(["merge", *map(str, files), "--quiet"])
     is_possible = "No packet contradicts equal clocks" in " ".join(capsys.readouterr().out.split())
-    codes = {row["code"] for row in lint(files)}
+    declared = pcaplat.lint(files, same_clock="all")
+    codes = {row["code"] for row in declared["findings"]}
     assert is_possible == ("negative-latency" not in codes)
     assert is_possible == (ahead_ns < 480)
-
-
-def lint(files: list[Path]) -> list[dict[str, str]]:
-    """Give the findings if all points are declared to share a clock."""
-    return pcaplat.lint(files, same_clock="all")["findings"]
 
 
 def test_where_equal_clocks_are_possible_they_are_not_called_proved(
