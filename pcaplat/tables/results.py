@@ -224,7 +224,7 @@ SEGMENTS = TableSchema(
         _duration("mean_most_ns", "mean latency with these packets, if they were as slow as possible"),
         _duration("undecided_min_ns", "least latency that one of these packets may have"),
         _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
-        _duration("clock_apart_ns", "how far apart the two clocks are at least, as packets show; 0: equal clocks contradict no packet"),
+        _duration("clock_apart_ns", "how far apart the two clocks are at least, as packets show, also if declared equal; 0: equal clocks contradict no packet"),
     ),
 )  # fmt: skip
 

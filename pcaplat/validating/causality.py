@@ -29,10 +29,13 @@ def _in_run(run: MeasuredRun, query: MetricQuery) -> str:
     rows = [row for key, row in run.segments.items() if key[:2] in {ends, ends[::-1]}]
     for row in rows:
         least_ns, half_width_ns = row["min_ns"], row["clock_half_width_ns"]
-        if least_ns is None or half_width_ns is None or least_ns + half_width_ns >= -allowed_ns:
+        early_ns = 0.0 if half_width_ns else row.get("clock_apart_ns") or 0.0
+        if least_ns is not None and least_ns + (half_width_ns or 0.0) < -allowed_ns:
+            early_ns = max(early_ns, -least_ns)
+        if half_width_ns is None or not early_ns:
             continue
         return run.says(
-            f"packets between {ends[0]} and {ends[1]} arrive up to {format_ns(-least_ns)} before "
+            f"packets between {ends[0]} and {ends[1]} arrive up to {format_ns(early_ns)} before "
             "they left, so that the declared clocks are off by that much or more; remove the "
             "declaration, or claim two-way-contribution, which needs no common clock"
         )

@@ -25,6 +25,7 @@ EARLY = "negative-latency"
 FEW = 2
 """So many segments are named beside the largest; of the rest, how many there are."""
 UNJUDGED = "outside-common-time"
+UNRELATED = "the clocks cannot be related"
 MUCH_FRAC = 0.01
 """Of a point's frames, that were captured while others were not capturing."""
 
@@ -73,7 +74,8 @@ def _of_line(line: LatencyLine, latencies: LatencyView, over: str = "") -> str:
 
 def _unknown(line: LatencyLine, latencies: LatencyView) -> str:
     """What is known without a clock: how much latency varies."""
-    why = f"{line.label}: latency not known, because the clocks cannot be related"
+    because = "packets contradict the declared clock" if line.is_refuted else UNRELATED
+    why = f"{line.label}: latency not known, because {because}"
     if line.variation_ns is None:
         return f"{why} ({_population(line)})"
     text = latencies.scale.with_unit(line.variation_ns)

@@ -29,6 +29,7 @@ class LatencyLine:
     """LatencyView of a segment one way, or of both ways together; `n` is what all of them are of.
 
     `is_bound` where the clocks leave open as much as the median is: then figures are upper bounds.
+    `is_refuted` where packets contradict the one clock that was declared: there are no figures.
     """
 
     label: str
@@ -40,6 +41,7 @@ class LatencyLine:
     half_ns: float | None = None
     clock_ns: float | None = None
     is_bound: bool = False
+    is_refuted: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -82,6 +84,8 @@ class LatencyLine:
 def one_way_line(row: Row) -> LatencyLine:
     """Take a row of the segments."""
     clock_ns = row["clock_half_width_ns"]
+    if clock_ns == 0 and row.get("clock_apart_ns"):
+        return _refuted_line(row)
     values = {name: _shown(row, name, row["n"]) for name in FIGURES}
     middle_ns = row["p50_ns"]
     is_bound = bool(clock_ns) and middle_ns is not None and 2 * clock_ns >= middle_ns
@@ -100,6 +104,13 @@ def one_way_line(row: Row) -> LatencyLine:
         half_ns=None if is_bound else half(row),
         clock_ns=clock_ns,
         is_bound=is_bound,
+    )
+
+
+def _refuted_line(row: Row) -> LatencyLine:
+    ends, nothing = (row["near"], row["far"]), dict.fromkeys(FIGURES)
+    return LatencyLine(
+        one_way(row), ends, row["direction"], row, row["n"], nothing, is_refuted=True
     )
 
 

@@ -21,6 +21,7 @@ from pcaplat.stages.summarize.budget import check_sum, error_budget, sum_check
 from pcaplat.stages.summarize.diagnostics import check_segments
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals
+from pcaplat.stages.summarize.refuted import refuted_clocks
 from pcaplat.stages.summarize.rows import (
     clock_band_rows,
     clock_rows,
@@ -85,7 +86,9 @@ def summarize(
             {"near": findings.name(near), "far": findings.name(far)} for near, far in findings.edges
         ],
         "clocks": clock_rows(findings, clocks, reference),
-        "segments": segment_rows(findings, segments),
+        "segments": segment_rows(
+            findings, segments, refuted_clocks(findings, clocks.domain, segments)
+        ),
         "round_trips": round_trip_rows(findings, segments),
         "matching": matching_row(n_by_status, false),
         "warnings": warning_rows(warnings),

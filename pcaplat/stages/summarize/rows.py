@@ -12,7 +12,7 @@ from pcaplat.model.matched import Matched, MissedCounts
 from pcaplat.model.matches.false_matches import FalseMatches
 from pcaplat.model.matches.reasons import reason_rows
 from pcaplat.model.path import Findings
-from pcaplat.model.points import Point
+from pcaplat.model.points import Pair, Point
 from pcaplat.tables.columns import Row
 
 Z_95 = 1.96
@@ -54,15 +54,24 @@ def path_evidence(findings: Findings) -> list[Row]:
     ]
 
 
-def segment_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row]:
+def segment_rows(
+    findings: Findings, segments: Sequence[Segment], refuted_ns: Mapping[Pair, float] | None = None
+) -> list[Row]:
     """One row per segment and direction, as in summary.json.
 
     Latencies are null where the clocks cannot be related; their variation (RFC 5481 §4.2) stands.
+
+    Args:
+        findings: What the survey found.
+        segments: What was measured.
+        refuted_ns: Of segments whose clocks were declared to be one, and are not: how far these are
+            apart at least.
     """
     return [
         _ends(findings, one)
         | _counts(one)
         | _latencies(one)
+        | {"clock_apart_ns": (refuted_ns or {}).get((one.near, one.far), one.relation.apart_ns)}
         | _undecided(one)
         | _bytes(one)
         | _shares(one)
@@ -143,7 +152,6 @@ def _bytes(one: Segment) -> Row:
 def _latencies(one: Segment) -> Row:
     names = ("min_ns", "mean_ns", *QUANTILES, "max_ns", "mean_without_late_ns")
     row: Row = dict.fromkeys(names) | {"clock_half_width_ns": one.clock_half_width_ns}
-    row["clock_apart_ns"] = one.relation.apart_ns
     measured = one.distribution
     if measured is None:
         return row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +17,7 @@ from tests.unit.diagnostics.lint_causes import THREE, ahead, far
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.unit.diagnostics.lint_by_hand import Set
+    from tests.unit.diagnostics.lint_by_hand import Records, Set
 
 APART = THREE.having(far=far(clock=ahead(500_000)))
 """The clock of the far end is ahead by more than any packet takes."""
@@ -88,6 +90,40 @@ def test_a_declaration_that_packets_contradict_is_called_so(
     out = screen(APART, tmp_path, capsys, "--same-clock", "near,far")
     assert "Clocks declared (packets contradict it): equal at " in out
     assert "here one clock: near and far" in out or "remove --same-clock" in out
+
+
+@pytest.mark.parametrize("offset_ns", [6_000, 500_000, -500_000])
+def test_what_a_false_declaration_makes_of_latencies_is_no_headline(
+    offset_ns: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = THREE.having(far=far(clock=ahead(offset_ns))).save(tmp_path)
+    run_command(["merge", *files, "--quiet", "--same-clock", "all"])
+    out = capsys.readouterr().out
+    path, _, rest = out.partition("\n\n")[2].partition("\n\n")
+    headline, _, below = rest.partition("Before you rely on these figures")
+    run_command(["merge", *files, "--quiet", "--same-clock", "all", "--format", "json"])
+    rows = json.loads(capsys.readouterr().out)["segments"]
+    of = {(row["near"], row["far"]): row["clock_apart_ns"] for row in rows}
+    assert of["near", "middle"] == 0
+    assert of["middle", "far"] == of["near", "far"] > 0
+    # both directions together hold, whatever the clocks
+    assert re.search(r"near ─\S+→ middle ⇄─[\d.]+─⇄ far", path)
+    assert "near ⇄ far: median" in headline
+    assert not re.search(r"-\d|middle [→←] far", headline)
+    assert "error: negative-latency" in below
+
+
+def test_one_early_packet_takes_no_figure_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def early(records: Records) -> Records:
+        return [(t - 50_000 * (at == 201), frame) for at, (t, frame) in enumerate(records)]
+
+    files = THREE.having(far=far(order=early)).save(tmp_path)
+    run_command(["merge", *files, "--quiet", "--same-clock", "all"])
+    out = capsys.readouterr().out
+    assert "error: negative-latency" in out
+    assert "middle → far: median" in out or "near → far: median" in out
 
 
 def test_an_accuracy_that_was_not_used_is_not_named(

@@ -75,7 +75,11 @@ def _open_clocks(document: Row, latencies: LatencyView) -> Iterator[str]:
             f"there, so one-way figures marked ≤ are only upper bounds. "
             f"{_of_equal(document)} {_declare(document, bound)}"
         )
-    unknown = [line for line in neighbours if line.n and line.figures["mean"] is None]
+    unknown = [
+        line
+        for line in neighbours
+        if line.n and line.figures["mean"] is None and not line.is_refuted
+    ]
     if unknown:
         names = [*dict.fromkeys(" → ".join(line.ends) for line in unknown)]
         more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
