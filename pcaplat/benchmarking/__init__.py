@@ -150,10 +150,10 @@ def _warnings(
             "they count neither as lost nor as received: let it run 2 s longer at either end"
         )
         yield _warning("outside-capture", text)
-    n_untold = sum(row["n_untold"] for row in rows)
-    if n_untold:
+    n_undecided = sum(row["n_undecided"] for row in rows)
+    if n_undecided:
         text = (
-            f"{n_untold} frames cannot be distinguished from others, or were split or joined "
+            f"{n_undecided} frames cannot be distinguished from others, or were split or joined "
             "on the way; their trials have no throughput; give each frame a number in its payload"
         )
         yield _warning("ambiguous-frames", text)

@@ -91,6 +91,6 @@ def _forwarded(load: Load) -> float:
 
 def _loss(trial: Trial) -> float:
     """Share of frames that were lost, or cannot be told from others."""
-    missing = trial.row["n_lost"] + trial.row["n_untold"]
+    missing = trial.row["n_lost"] + trial.row["n_undecided"]
     n = trial.row["n_received"] + missing
     return missing / n if n else 1.0

@@ -58,12 +58,12 @@ def _trial(run: MeasuredRun, sent: Sent, part: FrameRange, clock_ns: float | Non
     chosen = at if is_mixed else at[sent.wire_bytes[at] == size]
     t_ns = sent.t_ns[chosen]
     n_sent, n_received = len(chosen), int(sent.is_received[chosen].sum())
-    n_untold = int(sent.is_untold[chosen].sum())
+    n_undecided = int(sent.is_untold[chosen].sum())
     n_outside = int((sent.is_outside & ~sent.is_untold)[chosen].sum())
     span_s = int(t_ns[-1] - t_ns[0]) / NS_PER_S
     rate = (n_sent - 1) / span_s if span_s > 0 else None
     bytes_ = float(sent.wire_bytes[chosen].mean()) + (FCS_BYTES if sent.is_ethernet else 0)
-    n_lost = n_sent - n_received - n_untold - n_outside
+    n_lost = n_sent - n_received - n_undecided - n_outside
     n_judged = n_received + n_lost
     row = {
         "run": run.name,
@@ -78,7 +78,7 @@ def _trial(run: MeasuredRun, sent: Sent, part: FrameRange, clock_ns: float | Non
         "n_sent": n_sent,
         "n_received": n_received,
         "n_lost": n_lost,
-        "n_untold": n_untold,
+        "n_undecided": n_undecided,
         "n_outside": n_outside,
         "n_other_sizes": int(part[1] - part[0] - n_sent),
         "lost_frac": n_lost / n_judged if n_judged else None,

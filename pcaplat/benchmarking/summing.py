@@ -17,7 +17,7 @@ from pcaplat.tables.columns import Row
 SAME_RATE = 0.01
 """Trials whose offered rates differ by no more than this share are repetitions of one."""
 
-SUMS = ("n_sent", "n_received", "n_lost", "n_untold", "n_outside")
+SUMS = ("n_sent", "n_received", "n_lost", "n_undecided", "n_outside")
 LATENCIES = ("mean", *PERCENTILES)
 
 
@@ -99,8 +99,8 @@ def results_of(cells: Sequence[Row], tolerance: float) -> list[Row]:
     results = []
     for (direction, size), some in groupby(cells, key=lambda r: (r["direction"], r["frame_bytes"])):
         rows = list(some)
-        whole = [row for row in rows if row["lost_frac"] == 0 and not row["n_untold"]]
-        few = [row for row in rows if row["lost_frac"] is not None and not row["n_untold"]]
+        whole = [row for row in rows if row["lost_frac"] == 0 and not row["n_undecided"]]
+        few = [row for row in rows if row["lost_frac"] is not None and not row["n_undecided"]]
         few = [row for row in few if row["lost_frac"] <= tolerance]
         lossy = [row["offered_pps"] for row in rows if row["lost_frac"]]
         best, pdr = (max(r, key=lambda x: x["offered_pps"], default=None) for r in (whole, few))

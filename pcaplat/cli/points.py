@@ -175,7 +175,7 @@ def _facts(point: "ProfilePoint") -> dict[str, str]:
         "changes": ", ".join(point.rewrites),
         "clock": f"{OWNERS[clock.domain]}, {scale}, from the {clock.source}, {SHARED[clock.shared]}"
         + _wraps(point),
-        "timestamps": point.stamp_position,
+        "timestamp": point.stamp_position,
         "captures": f"{', '.join(point.file_formats)}; default snap length {snap}{unit}",
         "less sure": "; ".join(_unsure(point)),
     }

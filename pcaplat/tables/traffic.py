@@ -59,11 +59,11 @@ TRANSACTIONS = TableSchema(
     "requests and responses that take turns, by client, service and kind, at each point",
     (
         _POINT,
-        _text("client", "address that opened the connections; of untold that spoke first"),
+        _text("client", "address that opened the connections; of unknown-client the one that sent first"),
         _text("server", "address that answered"),
         ColumnSchema("server_port", "Int32", "its port"),
         ColumnSchema("protocol", "Int32", "IP protocol number"),
-        _text("kind", "rr (100 or more on a connection), crr (one each, on several), mixed, control (netperf's own, port 12865), or untold (neither SYN nor ports show which end asks, and the captures began in the middle)"),
+        _text("kind", "rr (100 or more on a connection), crr (one each, on several), mixed, control (netperf's own, port 12865), or unknown-client (neither SYN nor ports show which end asks, and the captures began in the middle)"),
         _known("mode", "TCP_RR, TCP_CRR or UDP_RR, as netperf calls them: rr or crr whose messages are all of one size, each way, and were seen from the connection's opening on", "", "String"),
         _count("n_connections", "connections"),
         _count("n_transactions", "requests that were answered"),

@@ -19,7 +19,7 @@ SERVICE = ("point", "client", "server", "server_port", "protocol", "kind")
 MODES = {(TCP, "rr"): "TCP_RR", (UDP, "rr"): "UDP_RR", (TCP, "crr"): "TCP_CRR"}
 """What netperf calls transactions, by protocol and kind."""
 
-UNTOLD = "untold"
+UNTOLD = "unknown-client"
 """Of connections of which nobody knows which end asks: neither have they a rate, nor times."""
 
 ONE = pl.lit(1, pl.Int64)

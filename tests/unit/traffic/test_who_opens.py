@@ -57,7 +57,7 @@ def test_a_claim_of_transactions_is_judged_by_the_right_time(
     assert words(validate(path, runs)) == [word]
 
 
-NO_KIND = ("mixed", "untold")
+NO_KIND = ("mixed", "unknown-client")
 EARLIER = ip("10.0.0.8", "10.0.0.9", UDP, 1, 64, udp((999, 40_001), b"another flow"))
 CUTS = [(1, 0), (1, 1), (1, 2), (2, 1), (3, 3)]
 """Frames that near and far missed at the start: their captures were begun in the middle."""
@@ -104,7 +104,7 @@ def test_where_ports_tell_nothing_nobody_is_taken_for_the_client(
     # whoever asks, the path adds the same there and back
     assert share["mean_ns"] == pytest.approx(12_000, rel=0.02)
     assert {(row["kind"], row["mode"], row["mean_ns"]) for row in traffic} == {
-        ("untold", None, None)
+        ("unknown-client", None, None)
     }
 
 
