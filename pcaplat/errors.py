@@ -298,6 +298,14 @@ class OutputError(InputError):
         return cls(f"{file}: there is no directory {folder}; make it, or check the name")
 
     @classmethod
+    def file_for_folder(cls, directory: str) -> "OutputError":
+        """Refuse the name of a file where a new folder is to be made."""
+        return cls(
+            f"{directory}: is a name of a file, but a folder is to be made; give the name of a "
+            "folder, or write standard output to the file: --format csv > FILE"
+        )
+
+    @classmethod
     def not_a_folder(cls, directory: str) -> "OutputError":
         """Refuse a file where a folder is needed."""
         return cls(f"{directory}: is a file; give the name of a folder, new or empty")

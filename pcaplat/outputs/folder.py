@@ -18,6 +18,9 @@ PARTIAL = ".partial"
 RANDOM = "?" * 8
 """What tempfile puts between prefix and suffix; `out` is not `out-2`."""
 
+OF_FILES = {".csv", ".html", ".json", ".md", ".parquet", ".pcap", ".pcapng", ".png", ".svg", ".txt"}
+"""No folder is called so on purpose."""
+
 FOLDERS = {"unmatched": "*.pcapng"}
 """Folders among the files, and what in them is of a result: anything else there stays."""
 
@@ -56,6 +59,8 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
     """
     if directory.is_symlink() and not directory.exists():
         raise OutputError.link_to_nowhere(printable(str(directory)))
+    if directory.suffix in OF_FILES and not directory.exists():
+        raise OutputError.file_for_folder(printable(str(directory)))
     nearest = check_place(directory)
     found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
     if found and not overwrite:

@@ -210,3 +210,10 @@ def test_rows_as_csv_json_and_parquet(tmp_path: Path) -> None:
         frames[name] = READERS[name](path).select("frame", "t_ns", "src", "tunnel_id").rows()
     assert frames["csv"] == frames["json"] == frames["parquet"]
     assert len(frames["csv"]) == 3
+
+
+def test_a_new_folder_is_not_called_like_a_file(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"result\.csv: is a name of a file"):
+        check_directory(tmp_path / "result.csv", overwrite=False)
+    assert not [*tmp_path.iterdir()]
+    check_directory(tmp_path / "run.2026", overwrite=False)
