@@ -165,6 +165,14 @@ def test_a_file_of_sound_records_is_read_once(captures: list[list[Path]], tmp_pa
     assert {one.n_before for one in workers.extents} == {0, None}
 
 
+def test_formats_whose_records_can_be_found_are_divided(tmp_path: Path) -> None:
+    files = [Path(one) for one in run(EFFECTS["file formats"](base(500, 1))).save(tmp_path)]
+    extents = surveyed(files, tmp_path, 20_000, 6, 60).extents
+    divided = {files[one.file].suffix for one in extents if one.n_before is None}
+    assert divided == {".pcap", ".pcapng"}
+    assert {".erf", ".gz", ".xz"} == {one.suffix for one in files} - divided
+
+
 @pytest.mark.parametrize("kind", ["fragments, cut on the way", "vxlan"])
 def test_compressed_files_are_read_by_one_task(kind: str, tmp_path: Path) -> None:
     import gzip  # noqa: PLC0415 - one test needs it

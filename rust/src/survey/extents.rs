@@ -57,19 +57,19 @@ impl ExtentSelection {
     /// Whether the file ends in it.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.0.is_over
+        self.0.end.is_over
     }
 
     /// Whether something in it is damaged.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
-        self.0.is_damaged
+        self.0.end.is_damaged
     }
 
     /// Whether the file has to be read in one, because what came before could have changed what was found.
     #[must_use]
     pub fn needs_whole(&self) -> bool {
-        self.0.needs_whole
+        self.0.end.needs_whole
     }
 
     /// Adds the extent that comes next.

@@ -47,6 +47,17 @@ impl Limits {
     }
 }
 
+/// What reading an extent came to.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct ExtentEnd {
+    /// The file ends here.
+    pub(super) is_over: bool,
+    /// Something is damaged.
+    pub(super) is_damaged: bool,
+    /// What came before the extent, or comes behind it, could have changed what was found.
+    pub(super) needs_whole: bool,
+}
+
 /// The selection of one file, or of an extent of it, in the making.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Selection {
@@ -54,14 +65,10 @@ pub(super) struct Selection {
     /// Where reading began and ended.
     pub(super) from: RecordPlace,
     pub(super) to: RecordPlace,
-    /// What came before the extent, or comes behind it, could have changed what was found.
-    pub(super) needs_whole: bool,
+    pub(super) end: ExtentEnd,
     /// Places where reading may begin.
     places: Vec<RecordPlace>,
     is_divisible: bool,
-    /// The file ends here.
-    pub(super) is_over: bool,
-    pub(super) is_damaged: bool,
     pub(super) flow_threshold: u64,
     is_translated: bool,
     /// More than the sample: up to a higher threshold.
@@ -131,11 +138,9 @@ impl Selection {
             limits,
             from: begin,
             to: begin,
-            needs_whole: false,
+            end: ExtentEnd::default(),
             places: Vec::new(),
             is_divisible: true,
-            is_over: false,
-            is_damaged: false,
             flow_threshold: u64::MAX,
             is_translated,
             sample: HashSample::by(limits.n_packets * MORE_TIMES, rank),
@@ -208,12 +213,15 @@ impl Selection {
         self.is_divisible &=
             is_free && capture.is_seekable() && self.places.last().is_none_or(is_behind);
         let mut facts = self.interfaces.iter().flatten();
-        self.needs_whole = !is_free
+        let needs_whole = !is_free
             || self.fragmented.is_full()
             || facts.any(InterfaceFacts::needs_what_came_before)
             || self.ends_unsettled(capture);
-        self.is_over = capture.is_over();
-        self.is_damaged = damaged_from.is_some();
+        self.end = ExtentEnd {
+            is_over: capture.is_over(),
+            is_damaged: damaged_from.is_some(),
+            needs_whole,
+        };
         let places = std::mem::take(&mut self.places);
         self.facts = Some(FileFacts {
             places: if self.is_divisible {

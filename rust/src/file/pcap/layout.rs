@@ -8,7 +8,7 @@ use super::header::{self, Header, RecordHeader};
 pub(super) const LOOK_AHEAD_BYTES: usize = 64 << 10;
 
 /// As many records have to make sense.
-const N_RECORDS: usize = 8;
+pub(super) const N_RECORDS: usize = 8;
 
 const US_PER_S: u32 = 1_000_000;
 const NS_PER_S: u32 = 1_000_000_000;
@@ -55,6 +55,17 @@ pub(super) fn goes_on(
     last_seconds: Option<u32>,
     window: &[u8],
 ) -> bool {
+    is_chain(header, header_bytes, (last_seconds, 2), window)
+}
+
+/// Do records start at the start of `window`, near a second if it is known? Behind enough of them, there
+/// may be something else.
+pub(super) fn is_chain(
+    header: &Header,
+    header_bytes: usize,
+    (last_seconds, n_enough): (Option<u32>, usize),
+    window: &[u8],
+) -> bool {
     let mut rest = window;
     let mut near_s = last_seconds;
     for n_before in 0..N_RECORDS {
@@ -71,7 +82,7 @@ pub(super) fn goes_on(
             && record.fraction < header.fractions_per_s()
             && since_s < DAY_S;
         if !is_possible {
-            return n_before > 1;
+            return n_before >= n_enough;
         }
         near_s = Some(record.seconds);
         rest = match rest.get(header_bytes + record.captured as usize..) {

@@ -303,7 +303,7 @@ impl Records for Pcap {
     fn seek_record(&self, input: &mut Input) -> bool {
         let (header, n_header) = (&self.header, self.record_header_bytes);
         input.seek(1, layout::LOOK_AHEAD_BYTES, |window| {
-            layout::goes_on(header, n_header, None, window)
+            layout::is_chain(header, n_header, (None, layout::N_RECORDS), window)
         })
     }
 }
