@@ -172,7 +172,7 @@ def _interval(
     blocks = blocks_of(part).part(int(at.min()), int(at.max()) + 1)
     ends = (segment["near"], segment["far"])
     off_ns = (segment["clock_half_width_ns"] or 0.0) + waiting_ns(broken.run, ends)
-    return told(of_means(broken.run, ends, [blocks], clock_ns=off_ns))
+    return told(of_means(broken.run, ends, [blocks], clock_ns=off_ns).not_below(0.0))
 
 
 def lost_span(

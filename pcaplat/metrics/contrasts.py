@@ -107,8 +107,8 @@ def _of_short_runs(
         return None
     is_variation = query.metric == "delay-variation"
     origins = [some.least_ns if is_variation else 0.0 for some in known]
-    bias = max(one.bias for one in measurements)
-    return CountedQuantile(known, origins, share, bias, _together)
+    bias, least = max(one.bias for one in measurements), min(one.least for one in measurements)
+    return CountedQuantile(known, origins, share, bias, _together, least)
 
 
 def _together(counted: Sequence[Measurement]) -> LossEstimate | None:
@@ -140,7 +140,9 @@ def _of_runs(measurements: Sequence[Measurement]) -> Contrast:
 
 
 def _replicated(measurements: Sequence[Measurement]) -> Estimate | LossEstimate:
-    runs = across([one.value for one in measurements], max(one.bias for one in measurements))
+    bias = max(one.bias for one in measurements)
+    least = min(one.least for one in measurements)
+    runs = across([one.value for one in measurements], bias, least)
     losses = _losses(measurements)
     return runs if losses is None else replace(losses, runs=runs)
 

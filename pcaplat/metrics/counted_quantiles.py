@@ -33,7 +33,7 @@ class CountedQuantile:
     """A quantile over runs, asked like an `Estimate`.
 
     `sides` are the latencies of each run, less `origins`; `joined` makes one share of those of the
-    runs.
+    runs. It is `least` or more.
     """
 
     sides: Sequence[Blocks]
@@ -41,6 +41,7 @@ class CountedQuantile:
     share: float
     bias: float
     joined: Joined
+    least: float = -inf
 
     @cached_property
     def value(self) -> float:
@@ -76,7 +77,7 @@ class CountedQuantile:
         low, high = values - self.bias, values + self.bias
         n_low = _first(len(values), lambda at: self.p_not_above(float(low[at])) > level)
         n_high = _first(len(values), lambda at: self.p_not_below(float(high[at])) <= level)
-        lo = float(low[n_low]) if n_low else -inf
+        lo = max(float(low[n_low]), self.least) if n_low else -inf
         hi = float(high[n_high]) if n_high < len(values) else inf
         return lo, hi
 
@@ -87,6 +88,8 @@ class CountedQuantile:
 
     def p_not_above(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or less"."""
+        if limit < self.least <= self.value:
+            return 0.0
         below = self._counted(limit + self.bias, is_above=False)
         return 1.0 if below is None else below.p_not_below(self.share)
 

@@ -59,7 +59,7 @@ class Measurement:
 
     `within` is None where this run's packets are too few or too much alike: `why` says so, and
     `note` what else to know. `n_effective` counts independent packets, `n_times` autocorrelation
-    times.
+    times. The truth is `least` or more.
     """
 
     value: float
@@ -70,6 +70,14 @@ class Measurement:
     why: str = ""
     note: str = ""
     n_times: float = inf
+    least: float = -inf
+
+    def not_below(self, least: float) -> "Measurement":
+        """Know of what is measured that it is no less."""
+        within = self.within
+        if isinstance(within, Estimate):
+            within = replace(within, least=least)
+        return replace(self, within=within, least=least)
 
 
 def of_means(

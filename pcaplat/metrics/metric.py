@@ -47,8 +47,9 @@ class Metric:
     first. `read` takes it from a run. An element on the path is passed several times in each sample
     of a metric that `is_round_trip`; one that `is_of_frames` is counted from frames, whose sizes a
     claim may name. One that `is_rate` says what was offered, unless packets were lost. What is
-    `is_fixed` by protocols does not differ from run to run. `ways` are those that it takes where no
-    direction is named: forward, both, or none where it is of a host and not of a path.
+    `is_fixed` by protocols does not differ from run to run. Only what `is_signed` may be below 0.
+    `ways` are those that it takes where no direction is named: forward, both, or none where it is
+    of a host and not of a path.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Metric:
     is_of_frames: bool = False
     is_rate: bool = False
     is_fixed: bool = False
+    is_signed: bool = False
     ways: str = FORWARD
 
     @property

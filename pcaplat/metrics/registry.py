@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from pcaplat.metrics.dimensions import UNITS
+from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import Answer, Metric, MetricQuery, Unavailable
 from pcaplat.metrics.runs import MeasuredRun
 
@@ -46,7 +47,11 @@ def metric_named(name: str) -> Metric:
 
 def read(run: MeasuredRun, query: MetricQuery) -> Answer:
     """Take a figure from a run."""
-    return metric_named(query.metric).read(run, query)
+    metric = metric_named(query.metric)
+    answer = metric.read(run, query)
+    if metric.is_signed or not isinstance(answer, Measurement):
+        return answer
+    return answer.not_below(0.0)
 
 
 def read_at_points(run: MeasuredRun, query: MetricQuery) -> Answer:

@@ -279,6 +279,7 @@ METRICS = (
         overhead,
         is_of_frames=True,
         is_fixed=True,
+        is_signed=True,
     ),
     Metric(
         "transaction-rate",

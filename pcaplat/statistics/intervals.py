@@ -38,13 +38,16 @@ LEAST_BLOCKS = 8
 class Estimate:
     """A value, its standard error on `df` degrees of freedom, and what no data can shrink.
 
-    `bias` bounds the systematic error: clocks, and stamps that are too coarse.
+    `bias` bounds the systematic error: clocks, and stamps that are too coarse. The truth is
+    `least` or more: no latency is below 0, however far runs scatter. A value below it contradicts
+    that, and is left as it is.
     """
 
     value: float
     se: float
     df: float
     bias: float = 0.0
+    least: float = -inf
 
     def half_width(self, confidence: float) -> float:
         """Half the interval's width."""
@@ -53,7 +56,8 @@ class Estimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Give the interval that holds the truth with this confidence."""
         half = self.half_width(confidence)
-        return self.value - half, self.value + half
+        low, high = self.value - half, self.value + half
+        return (max(low, self.least) if self.value >= self.least else low), high
 
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more": small, if it is surely less."""
@@ -61,12 +65,14 @@ class Estimate:
 
     def p_not_above(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or less"."""
+        if limit < self.least <= self.value:
+            return 0.0
         return t_tail(self.value - limit - self.bias, self.se, self.df)
 
     def scaled(self, factor: float) -> "Estimate":
         """Give the same in another unit."""
-        size = abs(factor)
-        return Estimate(self.value * factor, self.se * size, self.df, self.bias * size)
+        size, least = abs(factor), self.least * factor if factor > 0 else -inf
+        return Estimate(self.value * factor, self.se * size, self.df, self.bias * size, least)
 
 
 def t_quantile(share: float, df: float) -> float:
@@ -86,25 +92,25 @@ def t_tail(distance: float, se: float, df: float) -> float:
     return _native.student_cdf(df, -distance / se)
 
 
-def across(values: Sequence[float], bias: float = 0.0) -> Estimate:
+def across(values: Sequence[float], bias: float = 0.0, least: float = -inf) -> Estimate:
     """Estimate the mean that runs scatter about; each run is one value.
 
     Example:
         >>> across([1.0, 2.0, 3.0]).value
         2.0
     """
-    spread = float(np.std(values, ddof=1))
-    return Estimate(float(np.mean(values)), spread / sqrt(len(values)), len(values) - 1, bias)
+    se = float(np.std(values, ddof=1)) / sqrt(len(values))
+    return Estimate(float(np.mean(values)), se, len(values) - 1, bias, least)
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
     """Mean of a few estimates; where they disagree by more than their errors, that counts."""
     n = len(estimates)
     value = float(np.mean([one.value for one in estimates]))
-    bias = max(one.bias for one in estimates)
+    bias, least = max(one.bias for one in estimates), min(one.least for one in estimates)
     se, df = _joined([one.se / n for one in estimates], [one.df for one in estimates])
-    within = Estimate(value, se, df, bias)
-    between = across([one.value for one in estimates], bias) if n > 1 else within
+    within = Estimate(value, se, df, bias, least)
+    between = across([one.value for one in estimates], bias, least) if n > 1 else within
     return max(within, between, key=lambda one: one.half_width(CONFIDENCE))
 
 

@@ -165,7 +165,7 @@ def _of_these(contrast: Contrast, query: MetricQuery) -> Contrast:
     if not is_counted or len(contrast.measurements) != 1 or contrast.estimate is not None:
         return contrast
     (one,) = contrast.measurements
-    counted = Estimate(one.value, 0.0, 1.0, one.bias)
+    counted = Estimate(one.value, 0.0, 1.0, one.bias, one.least)
     return replace(contrast, estimate=counted, value=one.value, why="", notes=())
 
 

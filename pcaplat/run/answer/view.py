@@ -246,6 +246,7 @@ def two_way(row: Row) -> str:
 
 
 def half(row: Row, name: str = "mean_{}_ns") -> float | None:
-    """Give half of an interval; None where it cannot be told."""
+    """Give half of an interval; None where it cannot be told. Its lower side may end at 0."""
     lo, hi = row.get(name.format("lo")), row.get(name.format("hi"))
-    return None if lo is None else (hi - lo) / 2
+    value = row.get(name.replace("_{}", ""))
+    return None if lo is None or value is None else max(hi - value, value - lo)

@@ -103,9 +103,10 @@ class Resampling:
             off_ns = drift_ns + waiting_ns(self.run, points)
             # every point has stamped both
             bias = 2 * coarse_ns(self.run, points, [blocks], is_single=True) + off_ns
-            measurements["mean"] = of_means(self.run, points, [blocks], clock_ns=off_ns)
+            mean = of_means(self.run, points, [blocks], clock_ns=off_ns)
+            measurements["mean"] = mean.not_below(0.0)
             for name, share in SHARES.items():
-                measurements[name] = of_quantile(blocks, share, bias)
+                measurements[name] = of_quantile(blocks, share, bias).not_below(0.0)
         for name in ("mean", *SHARES):
             lo, hi = _ends_of(measurements.get(name))
             row |= {f"{name}_lo_ns": lo, f"{name}_hi_ns": hi}
