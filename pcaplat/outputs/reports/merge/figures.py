@@ -9,6 +9,7 @@ from pcaplat.units import Scale, format_count, format_frac, format_in, unit_for
 
 TEXTS = ("near", "far", "direction", "class", "key")
 INTERVAL = "±: half of the 95 % interval of the mean"
+NO_INTERVAL = "; –: none, because packets are too few or too strongly correlated"
 DURATIONS = {
     "min_ns": "min",
     "mean_ns": "mean",

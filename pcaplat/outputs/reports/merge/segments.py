@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
-from pcaplat.outputs.reports.merge.figures import INTERVAL, every_figure, figure_fields
+from pcaplat.outputs.reports.merge.figures import INTERVAL, NO_INTERVAL, every_figure, figure_fields
 from pcaplat.run.answer.view import BOTH_WAYS, HALF, LEAST_N, UNKNOWN, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
 from pcaplat.units import Scale, format_count, format_frac
@@ -115,6 +115,7 @@ def _legend(lines: Sequence[LatencyLine]) -> Iterator[Section]:
     if any(line.figures["mean"] is not None and line.n < LEAST_N["p99"] for line in lines):
         told.append(f"{UNKNOWN}: too few packets for this quantile")
     if any(line.half_ns is not None for line in lines):
-        told.append(INTERVAL)
+        is_lacking = any(line.half_ns is None and line.figures["mean"] is not None for line in ways)
+        told.append(f"{INTERVAL}{NO_INTERVAL if is_lacking else ''}")
     if told:
         yield Paragraph(". ".join(told), is_indented=True, style="dim", only="screen")
