@@ -18,7 +18,12 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.lost_table import LostTable
 from pcaplat.model.matches.match_table import MatchTable
-from pcaplat.model.matches.spilled_rows import Rows, rows_as_spilled, rows_in_order
+from pcaplat.model.matches.spilled_rows import (
+    Rows,
+    in_blocks,
+    rows_as_spilled,
+    rows_in_order,
+)
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
@@ -357,10 +362,8 @@ class Result:
         run = self._run
         schema = tables.MATCHES.arrow_schema()
         table = MatchTable(run.captures, run.findings, run.clocks)
-        for rows in self._rows():
-            for start in range(0, len(rows), BATCH_ROWS):
-                columns = table.columns(rows[start : start + BATCH_ROWS])
-                yield pa.RecordBatch.from_pydict(columns, schema=schema)
+        for rows in in_blocks(self._rows(), BATCH_ROWS):
+            yield pa.RecordBatch.from_pydict(table.columns(rows), schema=schema)
 
     def lost_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the lost packets batch by batch, in the order of files and frames."""

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pcaplat
+from pcaplat.model.matches import spilled_rows
+from pcaplat.outputs import parquet
+from pcaplat.run import result
 from tests.conftest import ROOT
 from tests.laws.test_more_captures import TWINS
 from tests.recovery.simulator import run
@@ -61,6 +64,18 @@ def test_any_number_of_slices_adds_up(name: str, tmp_path: Path, threads: Execut
 def test_slices_of_packets_that_repeat_add_up(tmp_path: Path, threads: Executor) -> None:
     files = [str(path) for path in run(TWINS).save(tmp_path)]
     assert_same(files, tmp_path, threads, 2, 64)
+
+
+def test_rows_that_are_sorted_in_several_runs_add_up(
+    tmp_path: Path, threads: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a million packets: files are the same to the byte, groups of rows too."""
+    monkeypatch.setattr(spilled_rows, "RUN_ROWS", 500)
+    monkeypatch.setattr(spilled_rows, "LEAST_BLOCK_ROWS", 50)
+    monkeypatch.setattr(parquet, "N_ROWS_PER_GROUP", 64)
+    monkeypatch.setattr(result, "BATCH_ROWS", 64)
+    files = [str(path) for path in run(EFFECTS["loss"](base(600, 4))).save(tmp_path)]
+    assert_same(files, tmp_path, threads, 2, 7)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The matched pairs and crossings that the core spills, and how their rows are read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +86,20 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
     finally:
         for run in runs:
             run.unlink(missing_ok=True)
+
+
+def in_blocks(found: Iterable[Rows], n_rows: int) -> Iterator[Rows]:
+    """Give the same rows, so many at once: how they come depends on who found them."""
+    rest: list[Rows] = []
+    for rows in found:
+        rest.append(rows)
+        if _n(rest) >= n_rows:
+            known = np.concatenate(rest)
+            end = len(known) - len(known) % n_rows
+            yield from np.split(known[:end], range(n_rows, end, n_rows))
+            rest = [known[end:]]
+    if _n(rest):
+        yield np.concatenate(rest)
 
 
 def rows_as_spilled(paths: Sequence[str], kind: np.dtype[np.void] = ROW) -> Iterator[Rows]:
