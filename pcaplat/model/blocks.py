@@ -231,8 +231,8 @@ class BlockTimes:
 
     @classmethod
     def of(cls, findings: Findings, range_ns: TimeRange) -> "BlockTimes":
-        """Take the time that all points cover, or what was asked for of it."""
-        start_ns, end_ns = findings.cover(findings.components[0])
+        """Take the time that two points cover at least, or what was asked for of it."""
+        start_ns, end_ns = findings.shared_time(findings.components[0])
         low, high = range_ns
         return cls(
             start_ns if low is None else max(low, start_ns),

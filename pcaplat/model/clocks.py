@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints
 from pcaplat.model.centre import Centre, in_order
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Pair
@@ -100,6 +100,15 @@ class Relation:
         return self.kind.is_known
 
     @property
+    def middle(self) -> int:
+        """Which of the times stands for the middle of those that packets stand for.
+
+        That is before a step if one is there.
+        """
+        known = np.flatnonzero(self.n)
+        return int(known[0]) + middle_of(self.t_ns[known[0] : known[-1] + 1])
+
+    @property
     def offset_ns(self) -> Ints:
         """The whole offset, in integers."""
         return self.base_ns + np.rint(self.value_ns).astype(np.int64)
@@ -129,8 +138,9 @@ class Relation:
 class Clocks:
     """All clocks of a run: relations between points, and each point's offset over time.
 
-    `domain` gives each point's clock, `base_ns` each clock's coarse offset; `upper_ns` and
-    `value_ns` are beside it and beside the clocks' steps. `related` gives for each clock that is
+    `domain` gives each point's clock, `base_ns` each clock's coarse offset, `covers_ns` when its
+    points captured first and last; `upper_ns` and `value_ns` are beside the coarse offset and
+    beside the clocks' steps. `related` gives for each clock that is
     related to others the point at the root of its group. Packets between clocks that are
     `contradicted` fit no offset, and what others say of these is not taken for it. `early_ns` has
     the clocks that packets show to be unequal, and by how much at least. `n_support` says
@@ -142,6 +152,7 @@ class Clocks:
     knots_ns: Ints
     domain: Sequence[int]
     base_ns: Sequence[int]
+    covers_ns: Sequence[Pair]
     upper_ns: Floats
     value_ns: Floats
     n: Floats
@@ -154,11 +165,6 @@ class Clocks:
     n_support: Ints
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
-
-    @property
-    def middle(self) -> int:
-        """Which knot stands for the middle of the common time, before a step if one is there."""
-        return middle_of(self.knots_ns)
 
     def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
         """The same at other times, with steps in other places: between knots it is linear."""
@@ -192,16 +198,28 @@ class Clocks:
             return self._one_way(a, b)
         hi, lo = self.upper_ns[:, a, b], -self.upper_ns[:, b, a]
         value = np.clip(self.value_ns[:, b] - self.value_ns[:, a], lo, hi)
-        drift, width = _drift(self.knots_ns, value, lo, hi)
+        is_shared = self._is_shared(a, b)
+        ends = np.flatnonzero(is_shared)[[0, -1]]
+        drift, width = _drift(self.knots_ns[ends], value[ends], lo[ends], hi[ends])
+        n = np.where(is_shared, self.n, 0.0)
         steps = self._steps(a, b)
         least, set_ns, most = set_by(steps, self.knots_ns)
         # a pair may have been put on either side of a step that is not sure
         free = (value, lo - (most - least), hi + (most - least))
         base_ns = self.base_ns[b] - self.base_ns[a]
-        found = (value + set_ns, lo + least, hi + most, drift, width, self.n, steps, free)
+        found = (value + set_ns, lo + least, hi + most, drift, width, n, steps, free)
         relation = Relation(RelationKind.BOUNDED, base_ns, self.knots_ns, *found)
         n_support = int(min(self.n_support[a, b], self.n_support[b, a]))
         return replace(relation, n_support=n_support, early_ns=self.early_ns.get((a, b), 0.0))
+
+    def _is_shared(self, a: int, b: int) -> Bools:
+        """At which knots points of both clocks captured; at all if they never did together."""
+        start_ns, end_ns = (
+            pick(self.covers_ns[a][side], self.covers_ns[b][side])
+            for side, pick in enumerate((max, min))
+        )
+        is_in = (self.knots_ns >= start_ns) & (self.knots_ns <= end_ns)
+        return is_in if is_in.any() else np.ones(len(self.knots_ns), dtype=bool)
 
     def _steps(self, a: int, b: int) -> list[Step]:
         """Steps of the second clock against the first: a step of the first shows negated."""

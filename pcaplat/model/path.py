@@ -111,12 +111,25 @@ class Findings:
     @cached_property
     def bins(self) -> tuple[int, int]:
         """Begin of the first of the time bins of which the least latencies are kept, and length."""
-        covers = [self.cover(group) for group in self.components]
+        covers = [self.shared_time(group) for group in self.components]
         start_ns, end_ns = min(start for start, _ in covers), max(end for _, end in covers)
         return start_ns, max(1, (end_ns - start_ns) // N_BINS + 1)
 
     def cover(self, component: list[int]) -> tuple[int, int]:
         """Start and end of the time that all points of a component cover."""
-        starts = [self.aligned(point, self.points[point].first_t_ns) for point in component]
-        ends = [self.aligned(point, self.points[point].last_t_ns) for point in component]
-        return max(starts), min(ends)
+        covers = [self.point_cover(point) for point in component]
+        return max(start for start, _ in covers), min(end for _, end in covers)
+
+    def shared_time(self, component: Sequence[int]) -> Pair:
+        """Start and end of the time in which packets may be seen at two points of a component.
+
+        From when the second of its points began to when the last but one ended.
+        """
+        covers = [self.point_cover(point) for point in component]
+        starts, ends = sorted(start for start, _ in covers), sorted(end for _, end in covers)
+        return starts[:2][-1], ends[-2:][0]
+
+    def point_cover(self, point: int) -> Pair:
+        """When a point captured first and last, as time of its component's first point."""
+        one = self.points[point]
+        return self.aligned(point, one.first_t_ns), self.aligned(point, one.last_t_ns)

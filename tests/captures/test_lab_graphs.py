@@ -15,7 +15,6 @@ from tests.support.shelf import lab_set
 
 SETS = ("star", "multicast", "ecmp", "asymmetric", "vxlan-two-tenants", "late-start")
 LINE = "graph-late-start"
-GRAPH = "issue 18: every directed edge a segment with the manifest's counts, no other segment"
 DELAYED_NS = 100_000
 Edge = tuple[str, str]
 
@@ -55,12 +54,9 @@ def segments(name: str, same_clock: tuple[str, ...] = ("all",)) -> dict[Edge, di
     return found
 
 
-def asked(*fails: str) -> pytest.MarkDecorator:
-    mark = pytest.mark.xfail(strict=True, reason=GRAPH)
-    names = [f"graph-{name}" for name in SETS]
-    return pytest.mark.parametrize(
-        "name", [pytest.param(one, marks=mark if one[6:] in fails else []) for one in names]
-    )
+def asked() -> pytest.MarkDecorator:
+    """All sets."""
+    return pytest.mark.parametrize("name", [f"graph-{name}" for name in SETS])
 
 
 @asked()
@@ -96,7 +92,7 @@ def test_counts_are_the_manifests(name: str) -> None:
     assert told == {edge: row["packets_to"] for edge, row in edges_of(name).items()}
 
 
-@asked("late-start")
+@asked()
 def test_losses_are_those_that_were_logged(name: str) -> None:
     true = dict.fromkeys(edges_of(name), 0)
     if name == LINE:

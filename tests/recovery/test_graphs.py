@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.recovery.networks import KINDS, shapes
+import pcaplat
+from tests.recovery.networks import KINDS, rewritten, shapes
 from tests.recovery.networks.judge import (
     Merged,
     edges_wrong,
@@ -118,6 +119,48 @@ def test_nothing_is_wrong_in_silence(name: str, scratch: Path) -> None:
     for has_own_clocks in (False, True):
         found = merged(name, 1, scratch, has_own_clocks=has_own_clocks)
         assert wrong_in_silence(found) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "clocks"),
+    [
+        # one captures until the other begins, so that all four do for a few packets only
+        ("active and standby", "own clocks"),
+        # two of them talk at nearly the same times
+        ("three tenants, two encapsulations", "one clock"),
+    ],
+)
+def test_nothing_is_wrong_in_silence_of_many_packets(
+    name: str, clocks: str, tmp_path: Path
+) -> None:
+    found = merge_kind(name, 20_000, 1, tmp_path, has_own_clocks=clocks == "own clocks")
+    assert wrong_in_silence(found) == {}
+
+
+@pytest.mark.xfail(strict=True, reason="issue 19: translation within one file is not learned")
+def test_what_one_file_has_before_and_behind_a_translator_is_two_points(tmp_path: Path) -> None:
+    """Hosts of one site talk by its public address: the router's port sees each packet twice."""
+    network = rewritten.hairpin(1_000, 1, has_own_clocks=False)
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        path = result.document["path"]
+    assert len(path) == len(network.seen)
+
+
+@pytest.mark.parametrize("clocks", ["one clock", "own clocks"])
+def test_losses_of_the_whole_path_count_while_two_points_take_turns(
+    clocks: str, tmp_path: Path
+) -> None:
+    """At no time do all points capture; packets pass one of the two only."""
+    name = "active and standby"
+    found = merge_kind(name, 5_000, 1, tmp_path, has_own_clocks=clocks == "own clocks")
+    (row,) = (
+        row
+        for row in found.document["segments"]
+        if (row["near"], row["far"], row["direction"]) == ("left", "right", "forward")
+    )
+    assert len(found.network.lost) > 50
+    assert 0 <= len(found.network.lost) - row["n_lost"] <= 2
+    assert abs(row["n"] + row["n_lost"] - 2_500) <= 3
 
 
 @pytest.mark.parametrize(("n", "seed"), [(1_000, 1), (5_000, 2)])

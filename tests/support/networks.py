@@ -44,6 +44,8 @@ class Sighting(NamedTuple):
     t_ns: int
     packet: int
     frame: bytes
+    is_copy: bool = False
+    """Whether the point had captured the packet already, or the part of it before this one."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Network:
     """Per point the file that it shares with others; the rest have one each, by their names."""
     undirected: dict[int, str] = field(default_factory=dict)
     """Packets that may stay out of segments with all of their kind: they may be born on the way."""
+    ahead_ns: Callable[[str, int], int] = lambda _point, _packet: 0
+    """By how much a point stamps a packet ahead of its own clock."""
 
     def save(self, folder: Path) -> list[str]:
         """Write a capture for each point, by its name."""
@@ -82,14 +86,16 @@ class Network:
             with (folder / f"{name}.pcap").open("wb") as file:
                 file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262_144, 1))
                 for point, row in places:
-                    t_ns, _, data = self.seen[point][row]
-                    head = (*divmod(self._stamp_ns(point, t_ns), 10**9), len(data), len(data))
+                    one = self.seen[point][row]
+                    data, n_bytes = one.frame, len(one.frame)
+                    head = (*divmod(self._stamp_ns(point, one), 10**9), n_bytes, n_bytes)
                     file.write(struct.pack("<IIII", *head) + data)
         return [str(folder / f"{name}.pcap") for name in self.recorded]
 
-    def _stamp_ns(self, point: str, t_ns: int) -> int:
+    def _stamp_ns(self, point: str, one: Sighting) -> int:
         off_ns, drift_ppm = self.clocks.get(point, (0, 0.0))
-        stamp_ns = t_ns + off_ns + round((t_ns - START_NS) * drift_ppm * 1e-6)
+        stamp_ns = one.t_ns + off_ns + round((one.t_ns - START_NS) * drift_ppm * 1e-6)
+        stamp_ns += self.ahead_ns(point, one.packet)
         return stamp_ns - stamp_ns % self.resolution_ns.get(point, 1)
 
     @cached_property
@@ -113,19 +119,22 @@ class Network:
         return self.place(file, frame)[1]
 
     def crossings(self) -> dict[Edge, dict[int, int]]:
-        """Per edge the packets that both its ends saw, and how long they took."""
+        """Per edge between points that capture the packets of both its ends, how long they took."""
         at_ns, found = self.times(), dict[Edge, dict[int, int]]()
         for number, packet in enumerate(self.packets):
             for way in packet.ways:
-                captured = [point for point in way if number in at_ns.get(point, {})]
-                for up, down in pairwise(captured):
-                    took_ns = at_ns[down][number] - at_ns[up][number]
-                    found.setdefault((up, down), {})[number] = took_ns
+                for up, down in pairwise(point for point in way if point in at_ns):
+                    if number in at_ns[up] and number in at_ns[down]:
+                        took_ns = at_ns[down][number] - at_ns[up][number]
+                        found.setdefault((up, down), {})[number] = took_ns
         return found
 
     def times(self) -> dict[str, dict[int, int]]:
         """Per point when it saw which packet."""
-        return {point: {s.packet: s.t_ns for s in seen} for point, seen in self.seen.items()}
+        return {
+            point: {one.packet: one.t_ns for one in seen if not one.is_copy}
+            for point, seen in self.seen.items()
+        }
 
 
 def walk(

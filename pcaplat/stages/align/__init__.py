@@ -76,6 +76,7 @@ def align(
         knots_ns=knots_ns,
         domain=domains,
         base_ns=base_ns,
+        covers_ns=_covers(findings, domains),
         upper_ns=upper,
         value_ns=value,
         n=packets_by_knot(knots_ns, bounds),
@@ -103,6 +104,16 @@ def _believed(
     several = {ends: one.at(~apart[ends]) for ends, one in all_of.items()}
     steps, doubtful = steps_of_clocks(several, findings, domains)
     return without_lone(all_of, apart, steps, doubtful), steps, doubtful
+
+
+def _covers(findings: Findings, domains: Sequence[int]) -> list[Pair]:
+    """When the first point of each clock began to capture, and when the last one ended."""
+    covers = [findings.point_cover(point) for point in range(len(findings.points))]
+    of_clock = [
+        [cover for cover, domain in zip(covers, domains, strict=True) if domain == clock]
+        for clock in range(max(domains) + 1)
+    ]
+    return [(min(s for s, _ in of), max(e for _, e in of)) for of in of_clock]
 
 
 def _base(findings: Findings, domains: Sequence[int]) -> list[int]:

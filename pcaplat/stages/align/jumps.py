@@ -191,14 +191,19 @@ def _usual_drift(both: Both) -> float:
 def _jumps(windows: Windows, cut_ns: float) -> Iterator[tuple[int, float]]:
     """Boundaries of windows at which the middle jumps and the width stays, largest first."""
     dx, ds = (differences(windows.level_out(one)) for one in (windows.middle, windows.width))
-    least = max(CLEAR * usual(dx), 2 * cut_ns, LEAST_STEP_NS)
+    # a path that moves the width by so much moves the middle by half of it
+    least = max(CLEAR * usual(dx), CLEAR / 2 * usual(ds), 2 * cut_ns, LEAST_STEP_NS)
+    # nor is what moves it at once a part of what moves it slowly
+    widths = [(one, CLEAR_WIDTH * usual(one)) for one in (ds, differences(windows.width))]
     left = np.abs(dx)
     while left.max() > least:
         at = int(np.argmax(left))
         boundary, size = at + AROUND, float(dx[at])
         # a path alone moves the width by twice as much
-        unclear = min(CLEAR_WIDTH * usual(ds), abs(size))
-        is_clock = abs(ds[at]) < max(abs(size) / 2, unclear)
+        is_clock = all(
+            abs(moved[at]) < max(abs(size) / 2, min(unclear, abs(size)))
+            for moved, unclear in widths
+        )
         if is_clock and _is_abrupt(windows.middle, boundary) and _lasts(windows, boundary, size):
             yield boundary, size
         left[max(at - AROUND, 0) : at + AROUND + 1] = 0

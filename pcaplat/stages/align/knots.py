@@ -25,8 +25,8 @@ OFF_FRAC = 0.02
 
 
 def even_knots(findings: Findings) -> Ints:
-    """Times over the capture, on the clock of the path's first point."""
-    start_ns, end_ns = findings.cover(findings.components[0])
+    """Times over all captures, on the clock of the path's first point."""
+    start_ns, end_ns = findings.shared_time(findings.components[0])
     span_ns = max(end_ns - start_ns, 1)
     return np.unique(np.linspace(0, span_ns, N_KNOTS).astype(np.int64)) + start_ns
 

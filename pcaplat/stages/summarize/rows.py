@@ -184,14 +184,14 @@ def round_trip_rows(findings: Findings, segments: Sequence[Segment]) -> list[Row
 
 
 def clock_rows(findings: Findings, clocks: Clocks, reference: int) -> list[Row]:
-    """One row per point: its clock against the reference, in the middle of the common time."""
-    middle = clocks.middle
+    """One row per point: its clock against the reference, in the middle of their common time."""
     points = [*findings.along, *findings.alone]
-    return [_clock_row(findings, clocks, point, reference, middle) for point in points]
+    return [_clock_row(findings, clocks, point, reference) for point in points]
 
 
-def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int, middle: int) -> Row:
+def _clock_row(findings: Findings, clocks: Clocks, point: int, reference: int) -> Row:
     relation = clocks.relation(reference, point)
+    middle = relation.middle
     first = clocks.relation(findings.along[0], reference)
     shift_ns = int(first.offset_ns[middle]) if first.is_known else 0
     is_known = relation.is_known

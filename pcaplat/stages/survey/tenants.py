@@ -151,26 +151,30 @@ def _links_of_equal(seen: Seen) -> tuple[list[Nodes], list[Doubles]]:
     """Nodes of two places that have the same tenant's packets, where both have another's too."""
     doubles, links = list(_doubles(seen)), list[Nodes]()
     often = [one for one in doubles if len(one.key) >= ENOUGH]
-    for at, one in enumerate(often):
-        for other in often[:at]:
-            if seen.place[one.nodes[0]] == seen.place[other.nodes[0]]:
-                continue
-            both = np.intersect1d(one.key, other.key, assume_unique=True, return_indices=True)[1:]
-            if len(both[0]) < ENOUGH:
-                continue
-            links += _as_far_apart(one, other, one.lag_ns[both[0]], other.lag_ns[both[1]])
+    for one in often:
+        for place in range(seen.place[one.nodes[0]]):
+            there = [other for other in often if seen.place[other.nodes[0]] == place]
+            links += _as_far_apart(one, there)
     return links, doubles
 
 
-def _as_far_apart(one: Doubles, other: Doubles, here_ns: Ints, there_ns: Ints) -> list[Nodes]:
-    """Which nodes belong together where equal packets are as far apart at two places."""
-    turned = {1: other.nodes, -1: other.nodes[::-1]}
-    for sign, nodes in turned.items():
-        more_ns = sign * there_ns - here_ns
-        most_ns = max(_spread(more_ns), abs(float(np.median(more_ns))))
-        if NARROWER * most_ns < _spread(here_ns):
-            return list(zip(one.nodes, nodes, strict=True))
-    return []
+def _as_far_apart(one: Doubles, there: Sequence[Doubles]) -> list[Nodes]:
+    """Which nodes belong together where equal packets are as far apart at two places.
+
+    Of several tenants, two may happen to be nearly as far apart as two others: the nearest count.
+    """
+    nearest, links = np.inf, list[Nodes]()
+    for other in there:
+        both = np.intersect1d(one.key, other.key, assume_unique=True, return_indices=True)[1:]
+        if len(both[0]) < ENOUGH:
+            continue
+        here_ns, there_ns = one.lag_ns[both[0]], other.lag_ns[both[1]]
+        for sign, nodes in ((1, other.nodes), (-1, other.nodes[::-1])):
+            more_ns = sign * there_ns - here_ns
+            most_ns = max(_spread(more_ns), abs(float(np.median(more_ns))))
+            if NARROWER * most_ns < _spread(here_ns) and most_ns < nearest:
+                nearest, links = most_ns, list(zip(one.nodes, nodes, strict=True))
+    return links
 
 
 def _spread(values: Ints) -> float:

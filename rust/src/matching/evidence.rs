@@ -58,6 +58,8 @@ impl Evidence {
     pub(crate) const NO_WAY: u8 = 8;
     /// Its bytes may be in more than one packet elsewhere.
     pub(crate) const BYTES_TWICE: u8 = 16;
+    /// Which of equal packets within the window it continues is open.
+    pub(crate) const BEGINS_IN_DOUBT: u8 = 32;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
     pub(crate) fn of(

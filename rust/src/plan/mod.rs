@@ -169,14 +169,13 @@ impl Plan {
         cover == Some(&NO_TIME)
     }
 
-    /// Start and end of the time that a link can be measured in: that of its two points, or of all
-    /// where that is the whole path. An empty time where none is known.
+    /// Start and end of the time that a link can be measured in: that of its two points. An empty time
+    /// where none is known.
     #[must_use]
     pub fn cover_of(&self, link: usize) -> (i64, i64) {
         let (near, far) = self.links.get(link).copied().unwrap_or_default();
         let of = |point: u16| self.point_covers.get(usize::from(point));
-        let both = of(near).zip(of(far)).filter(|_| self.whole != Some(link));
-        if let Some((one, other)) = both {
+        if let Some((one, other)) = of(near).zip(of(far)) {
             return (one.0.max(other.0), one.1.min(other.1));
         }
         let component = self.component.get(usize::from(near)).copied().unwrap_or(0);

@@ -148,6 +148,19 @@ def late_stamps(one: Disturbed) -> None:
     one.stamps_late["c"] = late
 
 
+def one_way(one: Disturbed) -> None:
+    """A clock is set and another slewed, and nothing comes back."""
+    plain(one)
+    one.back_share = 0.0
+    chance = np.random.default_rng([one.seed, 6])
+    start, lasts = chance.uniform(0.3, 0.6) * one.span_ns, chance.uniform(0.05, 0.2) * one.span_ns
+    rate = chance.choice([-1, 1]) * chance.uniform(100e-6, 500e-6)
+    slew = running(np.array([start, start + lasts]), np.array([rate, 0.0]))
+    one.clocks["b"] = added(one.clocks["b"], slew)
+    at, size = chance.uniform(0.2, 0.8) * one.span_ns, chance.choice([-1, 1]) * 2 * MS
+    one.clocks["c"] = added(one.clocks["c"], set_at(at, size))
+
+
 KINDS = {
     "step, slew, wander and temperature": _at("b", everything),
     "holdover": _at("c", holdover),
@@ -159,4 +172,5 @@ KINDS = {
     "rate corrected by turns": _at("c", sawtooth),
     "set every tenth of the time": _at("b", stepped_often),
     "late stamps under load": late_stamps,
+    "slewed and set, one way": one_way,
 }

@@ -52,6 +52,7 @@ class Disturbed:
     """The part of the time in which a point captures."""
     tail_ns: float = 1_500.0
     back: Way = LINE[::-1]
+    back_share: float = 0.5
 
     @property
     def chance(self) -> np.random.Generator:
@@ -62,7 +63,7 @@ class Disturbed:
         """What the points saw."""
         chance = self.chance
         sent = np.sort(chance.uniform(0, self.span_ns, self.n))
-        is_back = chance.random(self.n) < 0.5
+        is_back = chance.random(self.n) < self.back_share
         at_ns = {point: np.full(self.n, np.nan) for point in LINE}
         lost: list[tuple[Edge, int]] = []
         for way, mine in ((LINE, ~is_back), (self.back, is_back)):
@@ -145,9 +146,9 @@ class DisturbedNetwork(Network):
             said_ns[point] = [START_NS + round(stamps[point][row]) for row in rows]
         return cls(packets, seen, lost, stamps_ns=said_ns, passed_ns=passed_ns)
 
-    def _stamp_ns(self, point: str, t_ns: int) -> int:
+    def _stamp_ns(self, point: str, one: Sighting) -> int:
         """What was written down at a true time."""
-        return self._said[point][t_ns]
+        return self._said[point][one.t_ns]
 
     @cached_property
     def _said(self) -> dict[str, dict[int, int]]:

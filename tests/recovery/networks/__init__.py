@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.recovery.networks import (
+    captured,
+    failover,
     identifiers,
     multicast,
     one_way,
     redirected,
+    rewritten,
     rounds,
     shapes,
     tenants,
@@ -33,6 +36,9 @@ KINDS: dict[str, Callable[..., Network]] = {
     **identifiers.KINDS,
     **rounds.KINDS,
     **three_hops.KINDS,
+    **failover.KINDS,
+    **rewritten.KINDS,
+    **captured.KINDS,
 }
 HAS_NO_ORDER = frozenset(name for name in KINDS if name.startswith("star"))
 """Kinds of which no order of the points is right."""

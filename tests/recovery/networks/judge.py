@@ -31,6 +31,7 @@ ABOUT_THE_GRAPH = {
     "direction-missing",
     "unrelated-point",
     "paths-apart",
+    "ttl-contradicts-order",
 }
 
 
@@ -91,13 +92,19 @@ class Merged:
 
     @cached_property
     def rows(self) -> dict[Edge, dict[str, Any]]:
-        """What was told of edges, as packets went; the whole path only if it is an edge."""
+        """What was told of packets on edges, as they went; the whole path only if it is one."""
         found = dict[Edge, dict[str, Any]]()
         for row in self.document["segments"]:
             ends = self._ends(row)
-            if row["n"] and (ends in self.edges or ends != (self.path[0], self.path[-1])):
+            is_any = row["n"] and row["class"] == "packet"
+            if is_any and (ends in self.edges or ends != (self.path[0], self.path[-1])):
                 found[ends if row["direction"] == "forward" else ends[::-1]] = row
         return found
+
+    @property
+    def codes(self) -> set[str]:
+        """Codes of the warnings."""
+        return {row["code"] for row in self.document["warnings"]}
 
     @cached_property
     def excused(self) -> set[str | None]:
@@ -177,10 +184,12 @@ def lost_wrong(found: Merged) -> dict[Any, Any]:
     sent_ns: dict[Any, list[int]] = {edge: [] for edge in found.crossings}
     for edge, number in found.network.lost:
         sent_ns.setdefault(edge, []).append(found.network.packets[number].t_ns)
-    end_ns = max(packet.t_ns for packet in found.network.packets)
     for edge, row in found.rows.items():
+        if edge not in found.crossings:
+            continue
         true = sent_ns.get(edge, [])
         # what was seen last less than the waiting time before the end is neither lost nor counted
+        end_ns = min(found.network.seen[end][-1].t_ns for end in edge)
         waited_ns = end_ns - (row["loss_threshold_ns"] or 0)
         # nor what was lost before the far end saw anything: its capture may have begun there
         came_ns = [found.network.packets[number].t_ns for number in found.crossings.get(edge, ())]
@@ -227,7 +236,8 @@ def wrong_in_silence(found: Merged) -> dict[str, Any]:
         "segments": {e: segments[e] for e in segments if not found.is_open(*e)},
         # an order that is open excuses no loss that was none
         "loss": {e: n for e, n in lost.items() if n[0] > n[1] or not found.is_open(*e)},
-        "means": means_wrong(found),
+        # an error, which says that a point has two clocks
+        "means": {} if "ttl-contradicts-order" in found.codes else means_wrong(found),
         "pairs": pairs_wrong(found),
     }
     return {what: each for what, each in wrong.items() if each}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,25 +58,36 @@ def talk(
     chance = np.random.default_rng(seed)
     made: list[Packet] = []
     said = dict.fromkeys(range(len(pairs) * n_flows), (0, first_seq, 1))
+    received = {flow: deque([(0, 1)]) for flow in said}
     while len(made) < n:
         which, flow = int(chance.integers(len(pairs))), int(chance.integers(n_flows))
         pair, number = pairs[which], which * n_flows + flow
-        turn, seq, ack = said[number]
+        turn, seq, answer_seq = said[number]
         t_ns = START_NS + len(made) * GAP_NS // 2 + int(chance.integers(GAP_NS))
         payload, is_tcp = chance.bytes(int(chance.integers(24, 600))), number % 3 == 0
+        ack = _received(received[number], t_ns)
         request = _frame(pair.ends, number, (turn, seq, ack), payload, is_reply=False)
         there = pair.there[flow % len(pair.there)]
         made.append(Packet(t_ns, there, request, is_resent=is_tcp))
         seq += len(payload)
         if pair.back:
-            answer = _frame(pair.ends[::-1], number, (turn, ack, seq), payload[:24], is_reply=True)
+            said_back = (turn, answer_seq, seq)
+            answer = _frame(pair.ends[::-1], number, said_back, payload[:24], is_reply=True)
             later_ns = ANSWER_NS + int(chance.integers(20_000))
             # another hash than there
             back = pair.back[flow // 2 % len(pair.back)]
             made.append(Packet(t_ns + later_ns, back, answer, len(made) - 1, is_resent=is_tcp))
-            ack += 24
-        said[number] = (turn + 1, seq, ack)
+            answer_seq += 24
+            received[number].append((t_ns + later_ns + ANSWER_NS, answer_seq))
+        said[number] = (turn + 1, seq, answer_seq)
     return made
+
+
+def _received(answers: deque[tuple[int, int]], t_ns: int) -> int:
+    """What a sender acknowledges: answers are with it some time after they were sent."""
+    while len(answers) > 1 and answers[1][0] <= t_ns:
+        answers.popleft()
+    return answers[0][1]
 
 
 def _frame(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pcaplat.model.sampled import SampleColumns
 
 NAMES = ("hv1", "hv2", "vm")
-N, RED, BLUE, NONE = 200, 5001, 5002, -1
+N, RED, BLUE, GREEN, NONE = 200, 5001, 5002, 7, -1
 OFFSETS_NS = (0, 4_000_000_000, -7_000_000)
 
 
@@ -46,6 +46,20 @@ def tenant_of(given: SampleColumns) -> dict[tuple[int, int], int]:
         for file, known in enumerate(of_file)
         for (_, tunnel), tenant in known
     }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_three_tenants_two_may_talk_at_nearly_the_same_times(seed: int) -> None:
+    """To the third both are nearly as far apart: only their own lie as at the other place."""
+    chance = np.random.default_rng(seed)
+    red = 1_000_000 * np.arange(1, N + 1)
+    green, blue = (red + chance.integers(-far, far, N) for far in (3_000, 40_000))
+    tunnels = {RED: red, BLUE: blue, GREEN: green}
+    given = [(0, tunnel, t_ns) for tunnel, t_ns in tunnels.items()]
+    given += [(1, tunnel, t_ns + waits(chance, 6_000)) for tunnel, t_ns in tunnels.items()]
+    found = tenant_of(columns(given))
+    assert len({found[0, tunnel] for tunnel in tunnels}) == 3
+    assert all(found[0, tunnel] == found[1, tunnel] for tunnel in tunnels)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,11 +9,12 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, joints, relatives};
+use crate::matching::late::verdict::{Kinship, joints, pairs_in_number, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
 use crate::matching::partition::PartitionResult;
+use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Direction, Plan, Topology};
 use std::path::Path;
 use std::sync::Arc;
@@ -221,8 +222,7 @@ impl LateJoin<'_> {
         all: &mut PartitionResult,
     ) -> Result<()> {
         leftovers.runs.read(&mut |same| {
-            self.count_doubted(same, waits);
-            for packet in self.all_packets(same) {
+            for packet in self.all_packets(same, waits) {
                 let status = if packet.len() > 1 {
                     Status::Matched
                 } else {
@@ -247,44 +247,45 @@ impl LateJoin<'_> {
         })
     }
 
-    /// Counts parts that are taken for several packets and came within the waiting time: they may be one.
-    fn count_doubted(&mut self, same: &SameKey<'_, N_VALUES>, waits: &WaitingTimes) {
-        for kinship in kinships((self.plan, &self.topology), same) {
-            let Kinship::Slow(parts) = kinship else {
-                continue;
-            };
-            if self.odds.doubt(self.plan, &parts).is_none() {
-                self.count_may_be_one(&parts, waits);
-            }
-        }
-    }
-
-    fn count_may_be_one(&mut self, parts: &[Leftover], waits: &WaitingTimes) {
-        for (up, down) in joints(parts) {
-            let crossing = self.topology.between(up.point, down.point);
-            let direction = parts
-                .first()
-                .map_or(Direction::Forward, |one| one.direction);
-            let took_ns = delay_ns(self.plan, direction, up, down);
-            if crossing.is_some_and(|crossing| took_ns <= waits.of(crossing)) {
-                self.tally.count_doubted(up, down);
-            }
-        }
-    }
-
-    /// Leftovers of one packet ID as packets, each of one part or more.
-    fn all_packets(&self, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
-        let at = (&**self.plan, &self.topology);
+    /// Leftovers of one packet ID as packets, each of one part or more. What came within the waiting
+    /// time of another part, and may be one packet with it, is counted so.
+    fn all_packets(
+        &mut self,
+        same: &SameKey<'_, N_VALUES>,
+        waits: &WaitingTimes,
+    ) -> Vec<Vec<Leftover>> {
+        let plan = Arc::clone(self.plan);
         let mut found = Vec::new();
-        for parts in relatives(&self.topology, same) {
-            match Kinship::of(at, &parts, same.are_all) {
-                Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
-                    found.extend(in_time(self.plan, &slow).map(<[Leftover]>::to_vec));
+        for mut parts in relatives(&self.topology, same) {
+            match Kinship::of((&plan, &self.topology), &parts, same.are_all) {
+                Some(Kinship::Slow(slow)) if self.odds.doubt(&plan, &slow).is_some() => {
+                    found.extend(in_time(&plan, &slow).map(<[Leftover]>::to_vec));
+                    continue;
                 }
-                _ => found.extend(parts.into_iter().map(|one| vec![one])),
+                Some(Kinship::Slow(_) | Kinship::Several(_)) if same.are_all => {
+                    let pairs = pairs_in_number((&plan, &self.topology), &parts, waits);
+                    for ends in pairs {
+                        self.pair_in_number(&mut parts, ends);
+                    }
+                }
+                _ => {}
             }
+            found.extend(parts.into_iter().map(|one| vec![one]));
         }
         found
+    }
+
+    /// Counts an end and a beginning that may be of one packet. Where captures miss next to none, as many of
+    /// equal packets arrived, whichever they are: the end is no loss.
+    fn pair_in_number(&mut self, parts: &mut [Leftover], (end, beginning): (usize, usize)) {
+        let (Some(up), Some(down)) = (parts.get(end).copied(), parts.get(beginning)) else {
+            return;
+        };
+        self.tally.count_doubted(&up.last, &down.first);
+        let is_captured = self.plan.phantom_frac(up.direction, down.first.point) <= NO_DOUBT;
+        if is_captured && let Some(part) = parts.get_mut(end) {
+            part.lost = None;
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the leftovers of one packet ID are: parts of one slow packet, or of several.
 
+use crate::matching::evidence::Evidence;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::sorted_runs::SameKey;
+use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::plan::{Plan, Topology};
 
@@ -74,6 +76,67 @@ pub(crate) fn relatives(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Ve
     found
 }
 
+/// Ends and beginnings of one packet ID that may be of one packet each, by their places among the parts:
+/// each beginning with the latest end before it, at the nearest point, that came within the waiting time.
+/// Of packets that are equal, and slow, that tells how many arrived, and not which.
+pub(crate) fn pairs_in_number(
+    (plan, topology): (&Plan, &Topology),
+    parts: &[Leftover],
+    waits: &WaitingTimes,
+) -> Vec<(usize, usize)> {
+    let place = |direction, point: u16| plan.place(direction, point);
+    let mut beginnings: Vec<(usize, &Leftover)> = parts.iter().enumerate().collect();
+    beginnings.sort_by_key(|(_, part)| {
+        let from = place(part.direction, part.first.point);
+        (from, part.first.aligned_ns, part.first.frame)
+    });
+    let mut is_taken = vec![false; parts.len()];
+    let mut found = Vec::new();
+    for (beginning, down) in beginnings {
+        let continues = |(end, up): &(usize, &Leftover)| {
+            !is_taken.get(*end).copied().unwrap_or(true)
+                && is_continued((plan, topology), up, down, waits)
+        };
+        let ends = parts.iter().enumerate().filter(continues);
+        let last = ends.max_by_key(|(_, up)| {
+            let to = place(up.direction, up.last.point);
+            (to, up.last.aligned_ns, up.last.frame)
+        });
+        if let Some((end, _)) = last {
+            if let Some(taken) = is_taken.get_mut(end) {
+                *taken = true;
+            }
+            found.push((end, beginning));
+        }
+    }
+    found
+}
+
+/// Whether a packet that ended here may be the one that began there: later than the window allows, and
+/// within the waiting time.
+fn is_continued(
+    (plan, topology): (&Plan, &Topology),
+    up: &Leftover,
+    down: &Leftover,
+    waits: &WaitingTimes,
+) -> bool {
+    let (from, to) = (&up.last, &down.first);
+    let is_one_way = up.direction == down.direction && from.toward == to.toward;
+    let is_lost = up.lost.is_some_and(|lost| lost.packets > 0);
+    let leads = || topology.along(up.direction).leads(from.point, to.point);
+    // what may continue another within the window is counted there
+    let may_begin = down.is_joinable && !to.evidence.is(Evidence::BEGINS_IN_DOUBT);
+    if !(is_one_way && is_lost && may_begin && leads()) {
+        return false;
+    }
+    let waited_ns = topology
+        .between(from.point, to.point)
+        .map_or(0, |crossing| waits.of(crossing));
+    to.aligned_ns.saturating_sub(from.aligned_ns) > plan.wide_ns
+        && delay_ns(plan, up.direction, from, to) <= waited_ns
+        && may_be_one(&[*up, *down])
+}
+
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
 fn are_along_one_way(topology: &Topology, first: &Leftover, parts: &[Leftover]) -> bool {
     let along = topology.along(first.direction);
@@ -112,6 +175,7 @@ pub(crate) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Observation, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::counts::totals::Totals;
     use crate::matching::observation::FrameId;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
@@ -176,6 +240,34 @@ mod tests {
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 7)]), "slow");
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 0)]), "slow");
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 8)]), "several");
+    }
+
+    /// Ends and beginnings of one packet ID that may be of one packet each.
+    fn paired(parts: &[Leftover]) -> Vec<(usize, usize)> {
+        let plan = Plan {
+            lost_after_ns: Some(2 * LATE_NS),
+            ..path(4)
+        };
+        let topology = Topology::new(&plan);
+        let waits = WaitingTimes::found(&plan, [&Totals::default(), &Totals::default()]);
+        pairs_in_number((&plan, &topology), parts, &waits)
+    }
+
+    #[test]
+    fn of_equal_slow_packets_as_many_arrive_as_beginnings_are_in_time() {
+        let ends = [part(&[(0, 0)]), part(&[(0, 10)]), part(&[(0, 20)])];
+        let beginning = |at_ns: i64| part(&[(1, at_ns), (3, at_ns)]);
+        let all = [
+            ends.as_slice(),
+            &[beginning(LATE_NS), beginning(LATE_NS + 5)],
+        ]
+        .concat();
+        assert_eq!(paired(&all), [(2, 3), (1, 4)]);
+        let too_late = [ends.as_slice(), &[beginning(3 * LATE_NS)]].concat();
+        assert_eq!(paired(&too_late), []);
+        let mut counted = beginning(LATE_NS);
+        counted.first.evidence.add(Evidence::BEGINS_IN_DOUBT);
+        assert_eq!(paired(&[ends.as_slice(), &[counted]].concat()), []);
     }
 
     #[test]

@@ -66,7 +66,10 @@ impl End {
         let onward_links = onward().filter_map(|down| topology.between(last.point, down));
         let waited_for = onward_links.filter(is_waited_for);
         let waited_for = waited_for.fold(0, |all, crossing| all | crossing.bit());
-        let had_entered = whole_left(topology, left).is_some_and(|whole| is_waited_for(&whole));
+        let had_entered = whole_left(topology, left).is_some_and(|whole| {
+            let until_ns = last.aligned_ns.saturating_add(waits.of(whole));
+            is_waited_for(&whole) && is_watched(topology, left, until_ns)
+        });
         // where nothing leads on, it has arrived, at whichever end of the path
         let may_be_lost = onward().next().is_some() && (waited_for != 0 || had_entered);
         may_be_lost.then_some(Self {
@@ -94,6 +97,23 @@ fn whole_left(topology: &Topology, left: &Leftover) -> Option<LinkCrossing> {
     let has_entered = left.entered_in_another || left.first.point == up;
     let is_left = has_entered && left.last.point != down && is_on_way;
     is_left.then(|| topology.between(up, down)).flatten()
+}
+
+/// Whether the points that a packet passed unseen, and those that it would have come to, were capturing
+/// then: those that arrive count on the whole path by the same rule.
+fn is_watched(topology: &Topology, left: &Leftover, until_ns: i64) -> bool {
+    let along = topology.along(left.direction);
+    let (first, last) = (&left.first, &left.last);
+    let from = left.from.unwrap_or(first.point);
+    let span_ns = (first.aligned_ns, last.aligned_ns);
+    let came = [(first.point, from), (from, last.point)];
+    let has_come = came
+        .iter()
+        .all(|ends| topology.is_watched(along, *ends, span_ns));
+    let to = |(_, end): (u16, u16)| (last.point, end);
+    let ahead_ns = (last.aligned_ns, until_ns);
+    let is_ahead = |ends| topology.is_watched(along, ends, ahead_ns);
+    has_come && along.whole.map(to).is_some_and(is_ahead)
 }
 
 /// What became of the packets of each address pair. Pairs may be many, ends are few.

@@ -4,7 +4,10 @@
 //! Whichever of them went on, each that did begins again somewhere. So a packet that was too slow
 //! to be known again is no loss; nor is one that was lost while an earlier point missed another.
 
+use crate::matching::evidence::Evidence;
+use crate::matching::observation::Observation;
 use crate::matching::resolve::piece::Piece;
+use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Direction, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,37 +21,90 @@ pub(crate) struct LostUntold {
 
 /// Ends in doubt that nothing can have continued. All pieces of one identity within a window.
 pub(crate) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<LostUntold> {
-    let place = |at: u16| plan.place(direction, at);
-    let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
-    let Some(first) = pieces.iter().filter_map(first_of).min() else {
-        return Vec::new();
-    };
     if !pieces.iter().any(|piece| piece.has_doubtful_end) {
         return Vec::new();
     }
+    count_along(plan, direction, pieces).ends.left()
+}
+
+/// Marks ends that seem lost, and are in doubt too: a beginning of which it is open what it continues, and
+/// that no end in doubt accounts for, continues one of them. Not where captures miss packets: there it may
+/// be one of these.
+pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]) {
+    if !pieces.iter().any(|piece| piece.has_doubtful_start) {
+        return;
+    }
+    for piece in pieces.iter_mut().filter(|one| one.has_doubtful_start) {
+        if let Some(first) = piece.observations.first_mut() {
+            first.evidence.add(Evidence::BEGINS_IN_DOUBT);
+        }
+    }
+    let mut certain = OpenEnds::new(plan.wide_ns);
+    for (index, piece) in pieces.iter().enumerate() {
+        let is_certain = !is_open(piece) && !piece.may_be_copy();
+        if let Some(last) = piece.observations.last().filter(|_| is_certain) {
+            let place = plan.place(direction, last.point);
+            certain.add(place, (last.aligned_ns, index, true));
+        }
+    }
+    for (at, head) in count_along(plan, direction, pieces).beginnings {
+        let is_captured = plan.phantom_frac(direction, head.point) <= NO_DOUBT;
+        let end = is_captured.then(|| certain.take(at, head.aligned_ns));
+        if let Some((_, index, _)) = end.flatten()
+            && let Some(piece) = pieces.get_mut(index)
+        {
+            piece.has_doubtful_end = true;
+        }
+    }
+}
+
+/// Whether it is open what became of a piece after its end.
+fn is_open(piece: &Piece) -> bool {
+    piece.has_doubtful_end || piece.observations.len() == 1 && piece.has_doubtful_start
+}
+
+/// Ends in doubt that nothing continued, and beginnings in doubt that continue none of them, with their
+/// places.
+struct Counted {
+    ends: OpenEnds,
+    beginnings: Vec<(i64, Observation)>,
+}
+
+/// Goes along the way: each beginning continues an end in doubt before it, if one is left.
+fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Counted {
+    let place = |at: u16| plan.place(direction, at);
+    let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
     let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
     // what a piece may continue ended at an earlier place, so it is known already
     along.sort_by_key(|(_, piece)| first_of(piece));
+    let first = along.first().and_then(|(_, piece)| first_of(piece));
     let entry = plan.entry(direction);
-    let mut open = OpenEnds::new(plan.wide_ns);
+    let mut counted = Counted {
+        ends: OpenEnds::new(plan.wide_ns),
+        beginnings: Vec::new(),
+    };
     for (index, piece) in along {
         let [head, ..] = piece.observations.as_slice() else {
             continue;
         };
         let at = place(head.point);
         let mut has_entered = Some(head.point) == entry;
-        if at > first {
-            has_entered = open.take(at, head.aligned_ns).unwrap_or(false);
+        if Some(at) > first {
+            let end = counted.ends.take(at, head.aligned_ns);
+            has_entered = end.is_some_and(|(_, _, has_entered)| has_entered);
+            if end.is_none() && piece.has_doubtful_start {
+                counted.beginnings.push((at, *head));
+            }
         }
-        let is_alone = piece.observations.len() == 1 && piece.has_doubtful_start;
         if let Some(last) = piece.observations.last()
-            && (piece.has_doubtful_end || is_alone)
+            && is_open(piece)
             && !piece.may_be_copy()
         {
-            open.add(place(last.point), (last.aligned_ns, index, has_entered));
+            let end = (last.aligned_ns, index, has_entered);
+            counted.ends.add(place(last.point), end);
         }
     }
-    open.left()
+    counted
 }
 
 /// When an end is, of which piece, and whether that had entered.
@@ -74,7 +130,7 @@ impl OpenEnds {
 
     /// Takes an end that what begins here and now may continue: at the nearest place, the latest
     /// before it, or the next one.
-    fn take(&mut self, place: i64, at_ns: i64) -> Option<bool> {
+    fn take(&mut self, place: i64, at_ns: i64) -> Option<PieceEnd> {
         let near = |end: &&PieceEnd| end.0.abs_diff(at_ns) <= self.wide_ns.unsigned_abs();
         for ends in self.at.range_mut(..place).rev().map(|(_, ends)| ends) {
             let now = (at_ns, usize::MAX, true);
@@ -82,7 +138,7 @@ impl OpenEnds {
             let found = before.or_else(|| ends.range(now..).next().filter(near));
             if let Some(end) = found.copied() {
                 ends.remove(&end);
-                return Some(end.2);
+                return Some(end);
             }
         }
         None
@@ -113,7 +169,7 @@ mod tests {
         }
     }
 
-    fn lost(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<(usize, bool)> {
+    fn made(pieces: &[Seen<'_>]) -> Vec<Piece> {
         let piece = |(seen, has_doubtful_start, has_doubtful_end): &Seen<'_>| {
             let observations = seen
                 .iter()
@@ -124,8 +180,11 @@ mod tests {
                 ..Piece::new(observations.collect())
             }
         };
-        let pieces: Vec<Piece> = pieces.iter().map(piece).collect();
-        let found = lost_untold(plan, Direction::Forward, &pieces).into_iter();
+        pieces.iter().map(piece).collect()
+    }
+
+    fn lost(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<(usize, bool)> {
+        let found = lost_untold(plan, Direction::Forward, &made(pieces)).into_iter();
         found.map(|one| (one.piece, one.has_entered)).collect()
     }
 
@@ -163,6 +222,43 @@ mod tests {
     fn without_doubt_nothing_is_told_twice() {
         let pieces: [Seen<'_>; 2] = [(&[(0, 0)], false, false), (&[(1, 5)], false, false)];
         assert_eq!(lost(&plain(3), &pieces), []);
+    }
+
+    /// Which pieces end in doubt once beginnings were counted.
+    fn doubted(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<usize> {
+        let mut pieces = made(pieces);
+        doubt_ends(plan, Direction::Forward, &mut pieces);
+        let ends = pieces.iter().enumerate();
+        ends.filter(|(_, piece)| piece.has_doubtful_end)
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    #[test]
+    fn a_beginning_in_doubt_that_is_one_too_many_continues_what_seemed_lost() {
+        // the first of two equal packets was slow: either beginning may continue the second
+        let pieces: [Seen<'_>; 4] = [
+            (&[(0, 0)], false, false),
+            (&[(0, 60)], false, true),
+            (&[(1, 90), (2, 95)], true, false),
+            (&[(1, 110), (2, 115)], true, false),
+        ];
+        assert_eq!(doubted(&plain(3), &pieces), [0, 1]);
+        let one_beginning = pieces.get(..3).unwrap();
+        assert_eq!(doubted(&plain(3), one_beginning), [1]);
+    }
+
+    #[test]
+    fn where_captures_miss_packets_a_beginning_may_be_one_of_these() {
+        let mut plan = plain(3);
+        for band in plan.bands.iter_mut().flatten() {
+            band.phantom_frac = 0.1;
+        }
+        let pieces: [Seen<'_>; 2] = [
+            (&[(0, 0)], false, false),
+            (&[(1, 90), (2, 95)], true, false),
+        ];
+        assert_eq!(doubted(&plan, &pieces), []);
     }
 
     #[test]

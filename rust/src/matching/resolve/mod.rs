@@ -23,7 +23,7 @@ use crate::matching::resolve::copies::{CopyRules, Folded, NEARLY_ALL};
 use crate::matching::resolve::density::{density_of, points_are_distinct};
 use crate::matching::resolve::direction::Votes;
 use crate::matching::resolve::join_pieces::join_leftovers;
-use crate::matching::resolve::known_losses::lost_untold;
+use crate::matching::resolve::known_losses::{doubt_ends, lost_untold};
 use crate::matching::resolve::piece::{Piece, Sink};
 use crate::matching::resolve::recurrence::Recurrence;
 use crate::matching::resolve::undecided::undecided;
@@ -205,7 +205,8 @@ impl Resolver {
             (true, Some(rate)) => (self.usual(&mut kept, direction), rate),
             _ => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
         };
-        let pieces = join_leftovers(&self.plan, direction, rate, pieces);
+        let mut pieces = join_leftovers(&self.plan, direction, rate, pieces);
+        doubt_ends(&self.plan, direction, &mut pieces);
         self.hand_out(&pieces, direction, sink);
     }
 
