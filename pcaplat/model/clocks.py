@@ -63,9 +63,9 @@ class Relation:
     """A far clock against a near one: an interval over time, and the value that was taken in it.
 
     `value_ns`, `lo_ns` and `hi_ns` are beside `base_ns`, for floats cannot tell the nanoseconds of
-    clocks that are years apart. `n` packets stand for each time `t_ns` on the path's first clock.
-    Steps are in all three; `without_steps` has them as if no clock had been set, for step-free
-    differences.
+    clocks that are years apart. `n` packets stand for each time `t_ns` on the path's first clock,
+    by [direction, time]; where none went between the two, those of all. Steps are in all three;
+    `without_steps` has them as if no clock had been set, for step-free differences.
     """
 
     kind: RelationKind
@@ -105,7 +105,7 @@ class Relation:
 
         That is before a step if one is there.
         """
-        known = np.flatnonzero(self.n)
+        known = np.flatnonzero(self.n.any(axis=0))
         return int(known[0]) + middle_of(self.t_ns[known[0] : known[-1] + 1])
 
     @property
@@ -131,7 +131,8 @@ class Relation:
         if not self.is_known:
             return None
         width = np.maximum(self.hi_ns - self.value_ns, self.value_ns - self.lo_ns)
-        return float(np.average(width, weights=self.n))
+        # a mean of one direction is off by no more than the clocks were at its packets
+        return max(float(np.average(width, weights=each)) for each in self.n)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ class Clocks:
 
     `domain` gives each point's clock, `base_ns` each clock's coarse offset, `covers_ns` when its
     points captured first and last; `upper_ns` and `value_ns` are beside the coarse offset and
-    beside the clocks' steps. `related` gives for each clock that is
+    beside the clocks' steps. `n` packets stand for each knot, of them `n_between` from a clock
+    to another. `related` gives for each clock that is
     related to others the point at the root of its group. Packets between clocks that are
     `contradicted` fit no offset, and what others say of these is not taken for it. `early_ns` has
     the clocks that packets show to be unequal, and by how much at least. `n_support` says
@@ -156,6 +158,7 @@ class Clocks:
     upper_ns: Floats
     value_ns: Floats
     n: Floats
+    n_between: Mapping[Pair, Floats]
     one_way_ppm: Mapping[Pair, Drift | None]
     fastest_ns: Mapping[int, Floats]
     related: Mapping[int, int]
@@ -175,13 +178,17 @@ class Clocks:
             is_known = np.all(np.isfinite(column))
             return np.asarray(np.interp(x, known_x, column) if is_known else column[place])
 
+        def counted(n: Floats) -> Floats:
+            return np.where(np.isin(x, known_x), n[place], n.min())
+
         place = np.clip(np.searchsorted(known_x, x), 0, len(known_x) - 1)
         return replace(
             self,
             knots_ns=knots_ns,
             upper_ns=np.apply_along_axis(at, 0, self.upper_ns),
             value_ns=np.apply_along_axis(at, 0, self.value_ns),
-            n=np.where(np.isin(x, known_x), self.n[place], self.n.min()),
+            n=counted(self.n),
+            n_between={ends: counted(n) for ends, n in self.n_between.items()},
             steps=steps,
         )
 
@@ -191,7 +198,7 @@ class Clocks:
         zero = np.zeros(len(self.knots_ns))
         if a == b:
             kind = RelationKind.SAME_CLOCK
-            return Relation(kind, 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n)
+            return Relation(kind, 0, self.knots_ns, zero, zero, zero, 0.0, 0.0, self.n[None])
         if (a, b) in self.contradicted:
             return replace(self._one_way(a, b), is_contradicted=True)
         if self.related.get(a) != self.related.get(b) or a not in self.related:
@@ -201,7 +208,8 @@ class Clocks:
         is_shared = self._is_shared(a, b)
         ends = np.flatnonzero(is_shared)[[0, -1]]
         drift, width = _drift(self.knots_ns[ends], value[ends], lo[ends], hi[ends])
-        n = np.where(is_shared, self.n, 0.0)
+        ways = [self.n_between[ends] for ends in ((a, b), (b, a)) if ends in self.n_between]
+        n = np.where(is_shared, ways or [self.n], 0.0)
         steps = self._steps(a, b)
         least, set_ns, most = set_by(steps, self.knots_ns)
         # a pair may have been put on either side of a step that is not sure
@@ -235,7 +243,7 @@ class Clocks:
         kind = RelationKind.ONE_WAY if (a, b) in self.one_way_ppm else RelationKind.NONE
         drift, width = self.one_way_ppm.get((a, b)) or (None, None)
         early_ns = self.early_ns.get((a, b), 0.0)
-        known = (self.knots_ns, empty, empty, empty, drift, width, self.n)
+        known = (self.knots_ns, empty, empty, empty, drift, width, self.n[None])
         return Relation(kind, 0, *known, early_ns=early_ns)
 
 

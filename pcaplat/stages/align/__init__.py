@@ -79,7 +79,8 @@ def align(
         covers_ns=_covers(findings, domains),
         upper_ns=upper,
         value_ns=value,
-        n=packets_by_knot(knots_ns, bounds),
+        n=packets_by_knot(knots_ns, bounds.values()),
+        n_between={ends: packets_by_knot(knots_ns, [one]) for ends, one in bounds.items()},
         one_way_ppm=one_way_drifts(bounds),
         fastest_ns=fastest_offsets(bounds, findings, domains, related, (knots_ns, value)),
         related=related,
@@ -108,12 +109,13 @@ def _believed(
 
 def _covers(findings: Findings, domains: Sequence[int]) -> list[Pair]:
     """When the first point of each clock began to capture, and when the last one ended."""
-    covers = [findings.point_cover(point) for point in range(len(findings.points))]
-    of_clock = [
-        [cover for cover, domain in zip(covers, domains, strict=True) if domain == clock]
-        for clock in range(max(domains) + 1)
+    covers: list[list[Pair]] = [[] for _ in range(max(domains) + 1)]
+    for point in findings.along:
+        covers[domains[point]].append(findings.point_cover(point))
+    return [
+        (min((start for start, _ in of), default=0), max((end for _, end in of), default=0))
+        for of in covers
     ]
-    return [(min(s for s, _ in of), max(e for _, e in of)) for of in of_clock]
 
 
 def _base(findings: Findings, domains: Sequence[int]) -> list[int]:

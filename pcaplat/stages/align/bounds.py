@@ -1,6 +1,6 @@
 """Bounds of one clock against another, one for each time bin in which packets were matched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -97,10 +97,10 @@ def early_if_equal(
     return found
 
 
-def packets_by_knot(knots_ns: Ints, bounds: Mapping[Pair, OffsetBounds]) -> Floats:
+def packets_by_knot(knots_ns: Ints, bounds: Iterable[OffsetBounds]) -> Floats:
     """How many matched packets each knot stands for; never quite none."""
     weights = np.full(len(knots_ns), 1e-9)
-    for one in bounds.values():
+    for one in bounds:
         at = np.clip(np.searchsorted(knots_ns, one.t_ns), 0, len(knots_ns) - 1)
         np.add.at(weights, at, one.n)
     return weights
