@@ -141,8 +141,8 @@ class Clocks:
 
     `domain` gives each point's clock, `base_ns` each clock's coarse offset, `covers_ns` when its
     points captured first and last; `upper_ns` and `value_ns` are beside the coarse offset and
-    beside the clocks' steps. `n` packets stand for each knot, of them `n_between` from a clock
-    to another. `related` gives for each clock that is
+    beside the clocks' steps. `n_between` packets went from a clock to another at each knot.
+    `related` gives for each clock that is
     related to others the point at the root of its group. Packets between clocks that are
     `contradicted` fit no offset, and what others say of these is not taken for it. `early_ns` has
     the clocks that packets show to be unequal, and by how much at least. `n_support` says
@@ -157,7 +157,6 @@ class Clocks:
     covers_ns: Sequence[Pair]
     upper_ns: Floats
     value_ns: Floats
-    n: Floats
     n_between: Mapping[Pair, Floats]
     one_way_ppm: Mapping[Pair, Drift | None]
     fastest_ns: Mapping[int, Floats]
@@ -169,6 +168,11 @@ class Clocks:
     steps: Mapping[int, Sequence[Step]]
     warnings: list[Diagnostic]
 
+    @property
+    def n(self) -> Floats:
+        """How many packets each knot stands for."""
+        return sum(self.n_between.values(), start=np.full(len(self.knots_ns), 1e-9))
+
     def at_knots(self, knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> "Clocks":
         """The same at other times, with steps in other places: between knots it is linear."""
         x = (knots_ns - self.knots_ns[0]).astype(np.float64)
@@ -179,7 +183,7 @@ class Clocks:
             return np.asarray(np.interp(x, known_x, column) if is_known else column[place])
 
         def counted(n: Floats) -> Floats:
-            return np.where(np.isin(x, known_x), n[place], n.min())
+            return np.asarray(np.where(np.isin(x, known_x), n[place], n.min()))
 
         place = np.clip(np.searchsorted(known_x, x), 0, len(known_x) - 1)
         return replace(
@@ -187,7 +191,6 @@ class Clocks:
             knots_ns=knots_ns,
             upper_ns=np.apply_along_axis(at, 0, self.upper_ns),
             value_ns=np.apply_along_axis(at, 0, self.value_ns),
-            n=counted(self.n),
             n_between={ends: counted(n) for ends, n in self.n_between.items()},
             steps=steps,
         )

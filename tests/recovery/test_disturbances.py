@@ -58,7 +58,8 @@ def too_many_missed(all_of: Iterable[Judged]) -> list[str]:
 @pytest.mark.parametrize("name", KINDS)
 def test_no_figure_is_far_off(name: str, scratch: Path) -> None:
     measured = found(name, N, seed_of(name), scratch)
-    assert len(measured.figures) >= 6
+    # where nothing comes back no latency is known
+    assert len(measured.figures) >= (3 if name == "slewed and set, one way" else 6)
     assert [one for one in measured.figures if one.is_far] == []
 
 

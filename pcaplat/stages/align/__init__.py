@@ -15,9 +15,9 @@ from pcaplat.model.matched import MinDelays
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.accuracy import Declared, add_accuracy
-from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, early_if_equal, packets_by_knot
+from pcaplat.stages.align.bounds import OffsetBounds, all_bounds, early_if_equal
 from pcaplat.stages.align.chains import Chains
-from pcaplat.stages.align.contradictions import close_consistent
+from pcaplat.stages.align.contradictions import Contradictions, close_consistent
 from pcaplat.stages.align.diagnostics import check_clocks, check_lone
 from pcaplat.stages.align.interval import bound_all, intervals_of
 from pcaplat.stages.align.knots import even_knots, with_bends
@@ -67,8 +67,7 @@ def align(
     upper, refuted = add_accuracy(declared, upper, bounds)
     allowed = Allowed(base_ns, upper, bounds, knots_ns, steps)
     value, related, is_raw = values_in(findings, domains, allowed)
-    # over clocks of which nobody knows which is wrong no chain leads
-    believed = {} if contradicted else bounds
+    believed = _not_contradicted(bounds, contradicted)
     upper, value, chained = Chains(believed, knots_ns, steps).joined(upper, value)
     related |= {new: related[known] for new, known in chained.items()}
     checked = check_clocks(findings, domains, contradicted, is_raw, steps)
@@ -79,8 +78,7 @@ def align(
         covers_ns=_covers(findings, domains),
         upper_ns=upper,
         value_ns=value,
-        n=packets_by_knot(knots_ns, bounds.values()),
-        n_between={ends: packets_by_knot(knots_ns, [one]) for ends, one in bounds.items()},
+        n_between={ends: one.packets_at(knots_ns) for ends, one in bounds.items()},
         one_way_ppm=one_way_drifts(bounds),
         fastest_ns=fastest_offsets(bounds, findings, domains, related, (knots_ns, value)),
         related=related,
@@ -105,6 +103,13 @@ def _believed(
     several = {ends: one.at(~apart[ends]) for ends, one in all_of.items()}
     steps, doubtful = steps_of_clocks(several, findings, domains)
     return without_lone(all_of, apart, steps, doubtful), steps, doubtful
+
+
+def _not_contradicted(
+    bounds: Mapping[Pair, OffsetBounds], contradicted: Contradictions
+) -> Mapping[Pair, OffsetBounds]:
+    """Over clocks of which nobody knows which is wrong no chain leads."""
+    return {} if contradicted else bounds
 
 
 def _covers(findings: Findings, domains: Sequence[int]) -> list[Pair]:

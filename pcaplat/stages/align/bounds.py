@@ -1,6 +1,6 @@
 """Bounds of one clock against another, one for each time bin in which packets were matched."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -51,6 +51,13 @@ class OffsetBounds:
         mine = zip(self.up_ns.tolist(), self.down_ns.tolist(), strict=True)
         return self.at(np.array([stamps not in left for stamps in mine], dtype=bool))
 
+    def packets_at(self, knots_ns: Ints) -> Floats:
+        """How many packets each knot stands for; never quite none."""
+        weights = np.full(len(knots_ns), 1e-9)
+        at = np.clip(np.searchsorted(knots_ns, self.t_ns), 0, len(knots_ns) - 1)
+        np.add.at(weights, at, self.n)
+        return weights
+
     @classmethod
     def joined(cls, parts: Sequence["OffsetBounds"]) -> "OffsetBounds":
         """Put the bounds of several pairs of points together."""
@@ -95,12 +102,3 @@ def early_if_equal(
         if early_ns > found.get((a, b), 0.0):
             found |= {(a, b): early_ns, (b, a): early_ns}
     return found
-
-
-def packets_by_knot(knots_ns: Ints, bounds: Iterable[OffsetBounds]) -> Floats:
-    """How many matched packets each knot stands for; never quite none."""
-    weights = np.full(len(knots_ns), 1e-9)
-    for one in bounds:
-        at = np.clip(np.searchsorted(knots_ns, one.t_ns), 0, len(knots_ns) - 1)
-        np.add.at(weights, at, one.n)
-    return weights

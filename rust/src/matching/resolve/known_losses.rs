@@ -65,13 +65,13 @@ fn is_open(piece: &Piece) -> bool {
 
 /// Ends in doubt that nothing continued, and beginnings in doubt that continue none of them, with their
 /// places.
-struct Counted {
+struct PieceBalance {
     ends: OpenEnds,
     beginnings: Vec<(i64, Observation)>,
 }
 
 /// Goes along the way: each beginning continues an end in doubt before it, if one is left.
-fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Counted {
+fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBalance {
     let place = |at: u16| plan.place(direction, at);
     let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
     let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
@@ -79,7 +79,7 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Counted {
     along.sort_by_key(|(_, piece)| first_of(piece));
     let first = along.first().and_then(|(_, piece)| first_of(piece));
     let entry = plan.entry(direction);
-    let mut counted = Counted {
+    let mut counted = PieceBalance {
         ends: OpenEnds::new(plan.wide_ns),
         beginnings: Vec::new(),
     };
