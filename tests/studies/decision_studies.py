@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import sqrt
+from math import exp, lgamma, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.stats import binom, t  # type: ignore[import-untyped]
 
 from pcaplat.metrics.contrasts import RUNS, Contrast
 from pcaplat.published import parse_published
-from pcaplat.statistics.rounds import LEAST_ROUNDS, of_rounds, rounds_of
+from pcaplat.statistics.rounds import LEAST_ROUNDS, MOST_HIDDEN, of_rounds, rounds_of
 from pcaplat.validating.evidence import Evidence
 from pcaplat.validating.rule import tested
 from tests.conftest import ROOT
@@ -115,8 +115,8 @@ def pairs(setting: Setting, means_us: Floats) -> Iterator[MeanPair]:
         yield of_rounds(rounds)
 
 
-def claim(lo_us: float, hi_us: float) -> Claim:
-    """A claim of what the treatment adds."""
+def claim(lo: float, hi: float, unit: str = "us") -> Claim:
+    """A claim of what the treatment adds, in µs or as a share of the baseline."""
     text = f"""
     [[claims]]
     id = "adds"
@@ -124,37 +124,49 @@ def claim(lo_us: float, hi_us: float) -> Claim:
     source.document = "a simulation"
     metric = "two-way-contribution"
     scope = {{ kind = "difference", treatment = "t", baseline = "b" }}
-    interval = [{lo_us}, {hi_us}]
-    unit = "us"
+    interval = [{lo}, {hi}]
+    unit = "{unit}"
+    relative = {str(unit != "us").lower()}
     """
     return parse_published(text.encode(), "simulated").claims[0]
 
 
 def words(pair: MeanPair, claims: Sequence[Claim], n_runs: int) -> list[str]:
     """Verdicts of claims, each alone."""
-    found = pair.difference()
-    contrast = Contrast(found, found.value, n_runs=n_runs, replication=RUNS)
-    tests = (tested(one, Evidence(contrast)) for one in claims)
+    found = {False: pair.difference(), True: pair.relative_change()}
+    contrasts = {
+        is_relative: Contrast(one, one.value, n_runs=n_runs, replication=RUNS)
+        for is_relative, one in found.items()
+        if one is not None
+    }
+    tests = (tested(one, Evidence(contrasts[one.relative])) for one in claims)
     return [test.word for test in tests if test is not None]
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Of studies at a claim's edge: false claims held, true ones refuted; of its middle: held."""
+    """Of studies at a claim's edge: false claims held, true ones refuted; of its middle: held.
+
+    Of the edge also claims of the relative change.
+    """
 
     held_falsely: int
     refuted_falsely: int
     held_rightly: int
+    relative_held_falsely: int
+    relative_refuted_falsely: int
 
     @property
     def text(self) -> str:
         """As the table has it."""
-        shares = (100 * n / N_STUDIES for n in (self.held_falsely, self.refuted_falsely))
-        return " / ".join([*(f"{share:.2f}" for share in shares), f"{self._middle:.1f}"])
+        edge = (self.held_falsely, self.refuted_falsely)
+        relative_edge = (self.relative_held_falsely, self.relative_refuted_falsely)
+        middle = f"{100 * self.held_rightly / N_STUDIES:.1f}"
+        return " / ".join([*map(_percent, edge), middle, *map(_percent, relative_edge)])
 
-    @property
-    def _middle(self) -> float:
-        return 100 * self.held_rightly / N_STUDIES
+
+def _percent(n: int) -> str:
+    return f"{100 * n / N_STUDIES:.2f}"
 
 
 def standard_error_us(setting: Setting) -> float:
@@ -170,25 +182,55 @@ def decisions(setting: Setting) -> Decisions:
         claim(EFFECT_US - far_us, EFFECT_US - least_us),
         claim(EFFECT_US - far_us, EFFECT_US),
         claim(round(EFFECT_US - half_us, 6), round(EFFECT_US + half_us, 6)),
+        claim(-0.9, EFFECT_US / BASE_US - 1e-6, "frac"),
+        claim(-0.9, EFFECT_US / BASE_US, "frac"),
     ]
     rows = [words(p, claims, setting.n_runs) for p in pairs(setting, studies(setting))]
-    counts = [[row[at] for row in rows] for at in range(3)]
-    return Decisions(counts[0].count("held"), counts[1].count("refuted"), counts[2].count("held"))
+    counted = zip(zip(*rows, strict=True), ("held", "refuted", "held") * 2, strict=False)
+    held, refuted, middle, *relative = (list(column).count(word) for column, word in counted)
+    return Decisions(held, refuted, middle, relative[0], relative[1])
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often intervals hold the truth, and how wide they are beside those of Student's pairs."""
+    """How often intervals hold the truth, and how wide they are.
+
+    `width` is by that of Student's interval of as many pairs without a change over time,
+    `best_width` by that of the best interval of the same information.
+    """
 
     inside: int
     inside_relative: int
     width: float
+    best_width: float
 
     @property
     def text(self) -> str:
         """As the table has it."""
         both = (100 * n / N_STUDIES for n in (self.inside, self.inside_relative))
-        return " / ".join([*(f"{share:.1f}" for share in both), f"{self.width:.2f}"])
+        widths = (self.width, self.best_width)
+        return " / ".join([*(f"{s:.1f}" for s in both), *(f"{width:.2f}" for width in widths)])
+
+
+def students_us(setting: Setting) -> float:
+    """Mean half-width of Student's interval of as many independent pairs: nobody who does not know
+    the scatter has a shorter one (Lehmann and Romano 2005, §5.2)."""
+    df = setting.n_runs - 1
+    scatter = sqrt(2 / df) * exp(lgamma((df + 1) / 2) - lgamma(df / 2))
+    return float(t.ppf(1 - FALSE_SHARE, df)) * scatter * standard_error_us(setting)
+
+
+def hidden_us(setting: Setting) -> float:
+    """By how much an effect may differ, to either side of the middle, and runs show the same.
+
+    A line over the rounds that goes on within them, and equal steps between them, give the same
+    values and different effects. Rounds that differ by themselves hide any line.
+    """
+    treatment = np.flatnonzero(_is_treatment(setting))
+    baseline = np.flatnonzero(~_is_treatment(setting))
+    later = abs(float(treatment.mean() - baseline.mean()))
+    rise = MOST_HIDDEN if setting.shared else setting.line / 2
+    return later * rise * run_sd_us(setting.shape) / (2 * setting.n_runs - 1)
 
 
 def coverage(setting: Setting) -> Coverage:
@@ -205,21 +247,24 @@ def coverage(setting: Setting) -> Coverage:
             change is None
             or min(change.p_not_below(truth), change.p_not_above(truth)) > FALSE_SHARE
         )
-    oracle = float(t.ppf(0.975, setting.n_runs - 1)) * standard_error_us(setting)
-    return Coverage(inside, inside_relative, float(np.mean(widths)) / oracle)
+    width_us, oracle_us = float(np.mean(widths)), students_us(setting)
+    best_us = oracle_us + hidden_us(setting)
+    return Coverage(inside, inside_relative, width_us / oracle_us, width_us / best_us)
 
 
 DECIDED = tuple(
     Setting(shape, n_runs, order) for shape in SHAPES for n_runs in NUMBERS for order in ORDERS
 )
 DIFFERING = tuple(
-    Setting("alike_and_skewed", n_runs, order, shared, line)
+    Setting(shape, n_runs, order, shared, line)
+    for shape in SHAPES
     for order in ORDERS
     for shared, line in ((0.0, 0.0), (3.0, 0.0), (0.0, 6.0), (0.0, 30.0), (3.0, 6.0))
     for n_runs in NUMBERS
 )
 DISTURBED = tuple(
-    Setting("heavy_tailed", n_runs, order, shared, line)
+    Setting(shape, n_runs, order, shared, line)
+    for shape in SHAPES
     for order in ORDERS
     for shared, line in ((3.0, 0.0), (0.0, 6.0), (3.0, 6.0))
     for n_runs in NUMBERS
@@ -235,6 +280,8 @@ def false_verdicts(found: dict[Setting, Decisions]) -> list[str]:
         for what, n in (
             ("a false claim is held", one.held_falsely),
             ("a true claim is refuted", one.refuted_falsely),
+            ("a false relative claim is held", one.relative_held_falsely),
+            ("a true relative claim is refuted", one.relative_refuted_falsely),
         )
     ]
     tests.sort()
@@ -282,7 +329,8 @@ def _by_difference(
     lines = [f"| runs a scenario | {' | '.join(map(str, NUMBERS))} |", f"|{' --- |' * 6}"]
     for setting in settings[:: len(NUMBERS)]:
         cells = [found[replace(setting, n_runs=n)].text for n in NUMBERS]
-        lines.append(f"| {_differences(setting)}, {setting.order} | {' | '.join(cells)} |")
+        name = f"{NAMES[setting.shape]}, {_differences(setting)}, {setting.order}"
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
