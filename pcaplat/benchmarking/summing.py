@@ -10,12 +10,10 @@ from typing import Any
 
 from pcaplat.benchmarking.measuring import PERCENTILES, Trial
 from pcaplat.metrics.runs import LEAST_RUNS
+from pcaplat.statistics.conditional_rate import same_rates
 from pcaplat.statistics.intervals import CONFIDENCE, Estimate, across, pooled
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.tables.columns import Row
-
-SAME_RATE = 0.01
-"""Trials whose offered rates differ by no more than this share are repetitions of one."""
 
 SUMS = ("n_sent", "n_received", "n_lost", "n_undecided", "n_outside")
 LATENCIES = ("mean", *PERCENTILES)
@@ -30,13 +28,9 @@ def alike(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
     """Give the trials of each direction, size and offered rate, slowest first."""
     rated = [one for one in trials if one.row["offered_pps"]]
     for _, some in groupby(sorted(rated, key=_order), key=place_of):
-        group: list[Trial] = []
-        for trial in some:
-            if group and trial.row["offered_pps"] > group[0].row["offered_pps"] * (1 + SAME_RATE):
-                yield group
-                group = []
-            group.append(trial)
-        yield group
+        group = list(some)
+        for load in same_rates(trial.row["offered_pps"] for trial in group):
+            yield group[load]
 
 
 def place_of(trial: Trial) -> tuple[Any, ...]:

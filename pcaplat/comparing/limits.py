@@ -9,7 +9,7 @@ from pcaplat.metrics.contrasts import Change
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
-from pcaplat.units import parse_duration_ns
+from pcaplat.units import format_frac, format_ns, parse_duration_ns
 
 SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
 ABOVE, WITHIN, UNDECIDED = "above", "within", "undecided"
@@ -68,10 +68,14 @@ def _row(limit: Limit, ends: tuple[str, str], change: Change, confidence: float)
         reason = contrast.why or "there is no interval for it"
         return row | {"lo": None, "hi": None, "verdict": UNDECIDED, "reason": reason}
     lo, hi = contrast.estimate.interval(confidence)
+    shown = " to ".join(
+        format_frac(end) if limit.is_relative else format_ns(end) for end in (lo, hi)
+    )
     if lo > limit.value:
-        verdict, reason = ABOVE, "the interval lies above the limit"
+        verdict, reason = ABOVE, f"the interval, {shown}, lies above the limit"
     elif hi <= limit.value:
-        verdict, reason = WITHIN, "the interval lies below the limit"
+        verdict, reason = WITHIN, f"the interval, {shown}, lies below the limit"
     else:
-        verdict, reason = UNDECIDED, "the limit lies inside the interval; make more runs"
+        verdict = UNDECIDED
+        reason = f"the limit lies inside the interval, {shown}; make more runs"
     return row | {"lo": lo, "hi": hi, "verdict": verdict, "reason": reason}

@@ -17,6 +17,7 @@ from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
 from pcaplat.metrics.registry import metric_named, read_at_points
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
+from pcaplat.statistics.conditional_rate import RateBounds
 from pcaplat.statistics.intervals import Estimate, across, pooled
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.mean_pairs import MeanPair, RelativeChange, independent
@@ -50,6 +51,10 @@ TOO_SHORT = (
 )
 
 
+AnyEstimate = Estimate | LossEstimate | CountedQuantile | RelativeChange | RateBounds
+"""A figure that knows how sure it is: each gives an interval, and the p-value of either side."""
+
+
 @dataclass(frozen=True)
 class Contrast:
     """What came out. Where nothing may be decided by it, `why` says what is missing.
@@ -58,7 +63,7 @@ class Contrast:
     time; empty for one. `measurements` are those of the runs, of one scenario.
     """
 
-    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange | None = None
+    estimate: AnyEstimate | None = None
     value: float | None = None
     baseline: float | None = None
     treatment: float | None = None

@@ -106,11 +106,31 @@ class OfferedLoad(StrictModel):
         return self
 
 
+class AllowedLoss(StrictModel):
+    """The share of the packets that may be lost at a claimed rate."""
+
+    at_most: NotNegative
+    unit: Unit
+
+    @model_validator(mode="after")
+    def _is_a_share(self) -> Self:
+        shares = [unit for unit, (of, _) in UNITS.items() if of == "share"]
+        if self.unit not in shares:
+            raise mistake(f"{self.unit!r} is no share; it takes {', '.join(shares)}", "unit")
+        return self
+
+    @property
+    def share(self) -> float:
+        """Of 1."""
+        return float(self.at_most) * float(UNITS[self.unit][1])
+
+
 class Population(StrictModel):
     """Of which packets; all but `traffic` is checked against the captures.
 
     `transactions` is a test of netperf's; `encapsulation` a layer, or none; `flows` so many
-    connections at one time at least.
+    connections at one time at least. With `allowed_loss` a rate is the largest at which so little
+    is lost, and each run is a trial at one rate.
     """
 
     frame_bytes: list[Annotated[int, Field(gt=0)]] = Field(default_factory=list)
@@ -123,6 +143,7 @@ class Population(StrictModel):
     encapsulation: Text | None = None
     flows: Annotated[int, Field(ge=1)] | None = None
     offered: OfferedLoad | None = None
+    allowed_loss: AllowedLoss | None = None
     traffic: Text | None = None
 
 
@@ -200,6 +221,9 @@ class Claim(StrictModel):
             )
         if self.relative and self.scope.kind != "difference":
             raise mistake("a relative change needs a scope of kind difference", "relative")
+        is_rate = metric_named(self.metric).is_rate and self.scope.kind != "difference"
+        if self.population.allowed_loss is not None and not is_rate:
+            raise mistake("allowed_loss is of a rate of one scenario", "population")
         if self.traversals_per_round_trip and not metric_named(self.metric).is_round_trip:
             raise mistake(
                 f"{self.metric} is no metric of a round trip", "traversals_per_round_trip"

@@ -54,7 +54,8 @@ def unoffered(
         contrast: What was measured.
         bounds: What the claim allows, in base units.
     """
-    if not metric_named(claim.metric).is_rate or claim.scope.kind == "run":
+    is_searched = claim.population.allowed_loss is not None
+    if not metric_named(claim.metric).is_rate or claim.scope.kind == "run" or is_searched:
         return ""
     if claim.scope.kind == "difference":
         return _unequal(scenarios) if _is_closed(claim) else _unforced(claim, scenarios)

@@ -22,6 +22,8 @@ from pcaplat.statistics.intervals import Estimate
 from pcaplat.units import format_ns
 from pcaplat.validating.capacity import unoffered
 from pcaplat.validating.causality import contradicted_clocks
+from pcaplat.validating.conditional import conditional_rate
+from pcaplat.validating.given_runs import REPEAT, gaps, of_one_time
 from pcaplat.validating.likeness import unlike
 from pcaplat.validating.missing import is_open_at, too_many_missing
 from pcaplat.validating.needs import LEVEL, unresolvable
@@ -65,9 +67,15 @@ def evidence_for(
     if not names:
         return Evidence(Contrast(why=untold))
     query, chosen = query_of(claim), [scenarios[name] for name in names]
-    found = _measured(claim, query, chosen, accepts_order=accepts_order)
+    is_searched = claim.population.allowed_loss is not None
+    found = (
+        Evidence(conditional_rate(claim, query, chosen[0], bounds))
+        if is_searched
+        else _measured(claim, query, chosen, accepts_order=accepts_order)
+    )
     contrast = found.contrast
-    odd = [text for one in chosen if (text := odd_run_of(one, query))]
+    # trials at several rates differ by what was offered
+    odd = [text for one in chosen if not is_searched and (text := odd_run_of(one, query))]
     facts = [*_facts(found, bounds), *_about(claim, chosen)]
     few = _undesigned(claim, chosen, contrast)
     own = [note for note in contrast.notes if note != UNREPLICATED or not (few or _is_run(claim))]
@@ -110,12 +118,26 @@ def _measured(
     contrast = metric_of(chosen[0], query)
     if _is_run(claim):
         contrast = _of_these(contrast, query)
+    else:
+        contrast = _one_after_the_other(contrast, chosen[0], accepts_order=accepts_order)
     if isinstance(contrast.estimate, CountedQuantile):
         return Evidence(contrast)
     if is_open_at(claim, query, chosen):
         return Evidence(contrast)
     floor, ceiling = (_extreme(chosen[0], query, name) for name in EXTREMES)
     return Evidence(contrast, floor, ceiling, _is_open(claim, contrast))
+
+
+def _one_after_the_other(
+    contrast: Contrast, scenario: Scenario, *, accepts_order: bool
+) -> Contrast:
+    """Let runs of one time decide nothing, unless that is accepted."""
+    both = of_one_time(scenario)
+    if contrast.replication != RUNS or not both:
+        return contrast
+    if accepts_order:
+        return replace(contrast, notes=(*contrast.notes, f"{both}, which was accepted"))
+    return replace(contrast, why=contrast.why or f"{both}: {REPEAT}")
 
 
 def query_of(claim: Claim) -> MetricQuery:
@@ -192,6 +214,8 @@ def _about(claim: Claim, chosen: Sequence[Scenario]) -> Iterator[str]:
     """Say what a verdict is about beyond the claim's words."""
     if _is_run(claim):
         yield OF_THESE_CAPTURES
+    else:
+        yield from gaps(chosen)
     if claim.scope.kind == "difference":
         yield from unlike(chosen)
 
@@ -234,6 +258,8 @@ def _undesigned(claim: Claim, chosen: Sequence[Scenario], contrast: Contrast) ->
     if _is_run(claim) or _is_constant(claim, contrast.measurements):
         return ""
     if contrast.replication == RUNS:
+        return ""
+    if min(one.n_runs for one in chosen) >= LEAST_RUNS:
         return ""
     given = "this run" if max(one.n_runs for one in chosen) == 1 else "these runs"
     if len(chosen) == 1:

@@ -2,9 +2,11 @@
 
 from math import ceil, inf, sqrt
 
-from pcaplat.metrics.contrasts import RUNS, Contrast
+from pcaplat.metrics.contrasts import RUNS, AnyEstimate, Contrast
 from pcaplat.metrics.counted_quantiles import CountedQuantile
 from pcaplat.metrics.quantiles import LEAST_BEYOND
+from pcaplat.metrics.runs import LEAST_RUNS
+from pcaplat.statistics.conditional_rate import RateBounds
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.mean_pairs import RelativeChange
@@ -22,10 +24,12 @@ NO_LOSS = 3.69
 
 def needs(
     contrast: Contrast,
-    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange,
+    estimate: AnyEstimate,
     claim: ClaimBounds,
 ) -> str:
     """Say why an interval decides nothing, and what would."""
+    if isinstance(estimate, RateBounds):
+        return _other_loads(estimate, claim)
     if isinstance(estimate, CountedQuantile):
         return _longer_runs(contrast, estimate, claim)
     if isinstance(estimate, LossEstimate):
@@ -40,6 +44,15 @@ def needs(
         return why
     start = f"too little data: the 95 % interval, {measured}, reaches beyond {claim}"
     return f"{start}; {_runs(contrast, estimate, claim)}"
+
+
+def _other_loads(estimate: RateBounds, claim: ClaimBounds) -> str:
+    measured = ClaimBounds(*estimate.interval(CONFIDENCE), claim.unit)
+    text = f"the largest rate at which so little is lost is {measured}, and the claim is {claim}"
+    parts = [text, *estimate.doubts]
+    if estimate.further is not None:
+        parts.append(f"offer {claim.width(estimate.further)} next, in {LEAST_RUNS} trials or more")
+    return "; ".join(parts)
 
 
 def unresolvable(value: float, bias: float, claim: ClaimBounds) -> str:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
-from pcaplat.metrics.contrasts import Contrast
+from pcaplat.metrics.contrasts import AnyEstimate, Contrast
 from pcaplat.metrics.counted_quantiles import CountedQuantile
 from pcaplat.published.claims import Claim
 from pcaplat.records import dataclass
-from pcaplat.statistics.intervals import Estimate, holm
-from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.conditional_rate import RateBounds
+from pcaplat.statistics.intervals import holm
 from pcaplat.statistics.mean_pairs import RelativeChange
 from pcaplat.validating.evidence import Evidence
 from pcaplat.validating.needs import CONFIDENCE, LEVEL, needs
@@ -47,7 +47,7 @@ class Tested:
     """What was measured, what a claim allows, and the p-values of both ways to decide."""
 
     contrast: Contrast
-    estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange
+    estimate: AnyEstimate
     bounds: ClaimBounds
     p_held: float
     p_refuted: float
@@ -88,10 +88,10 @@ def _finite(evidence: Evidence) -> Evidence:
     return replace(evidence, contrast=replace(contrast, estimate=None, value=known, why=why))
 
 
-def _is_number(estimate: Estimate | LossEstimate | CountedQuantile | RelativeChange) -> bool:
+def _is_number(estimate: AnyEstimate) -> bool:
     """Tell whether an interval says anything: by counts one end of it may be open."""
     ends = estimate.interval(CONFIDENCE)
-    is_counted = isinstance(estimate, CountedQuantile)
+    is_counted = isinstance(estimate, CountedQuantile | RateBounds)
     return any(map(isfinite, ends)) if is_counted else all(map(isfinite, ends))
 
 
@@ -118,13 +118,14 @@ def _least(p_values: Iterable[float]) -> float:
     return min(p_values, default=1.0)
 
 
-def _is_exactly_in(
-    found: Estimate | LossEstimate | CountedQuantile | RelativeChange, bounds: ClaimBounds
-) -> bool:
+def _is_exactly_in(found: AnyEstimate, bounds: ClaimBounds) -> bool:
     """Tell that every run gave one and the same value, and that the claim allows it.
 
     Bytes of an encapsulation do not scatter: a claim of 50 with no tolerance holds of 50.
     """
+    if isinstance(found, RelativeChange) and found.se:
+        # its ends are searched for, which takes long
+        return False
     lo, hi = found.interval(CONFIDENCE)
     return lo == hi and bounds.lo <= lo <= bounds.hi
 

@@ -17,6 +17,9 @@ def subject_of(claim: Claim, scenarios: Mapping[str, Scenario]) -> str:
     if scope.kind == "difference":
         sides = f"{scope.treatment} − {scope.baseline}"
         figure += f", ({sides}) / {scope.baseline}" if claim.relative else f", {sides}"
+    if claim.population.allowed_loss is not None:
+        allowed = claim.population.allowed_loss
+        figure = f"largest {claim.metric} at which at most {allowed.at_most} {allowed.unit} is lost"
     way = scope.direction or metric_named(claim.metric).ways
     if way not in ARROWS:
         return figure

@@ -14,9 +14,10 @@ from pcaplat.metrics.cross_checks import cross_check_rows, cross_check_warnings
 from pcaplat.metrics.dimensions import BASE, UNITS
 from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.run_values import values_of_runs
-from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.metrics.runs import Scenario
 from pcaplat.published.claims import Claim
 from pcaplat.tables.columns import Row
+from pcaplat.validating.assumptions import assumptions
 from pcaplat.validating.evidence import evidence_for, query_of, scenarios_of_claim
 from pcaplat.validating.population import unchecked
 from pcaplat.validating.rule import Verdict, bounds_of, decide
@@ -44,11 +45,10 @@ def validate(
     ]
     verdicts = decide(list(zip(claims, evidence, strict=True)))
     cross_checks = cross_check_rows(list(scenarios.values()))
-    runs = [run for scenario in scenarios.values() for run in scenario.runs]
     return {
         "schema": SCHEMA,
         "verdicts": [
-            _row(claim, verdict, runs, subject_of(claim, scenarios))
+            _row(claim, verdict, _assumes(claim, verdict, scenarios), subject_of(claim, scenarios))
             for claim, verdict in zip(claims, verdicts, strict=True)
         ],
         "witnesses": cross_checks,
@@ -74,9 +74,16 @@ def _in_unit(row: Row, factor: float) -> Row:
     return row | {name: None if end is None else end / factor for name, end in ends.items()}
 
 
-def _row(
-    claim: Claim, verdict: Verdict, runs: Sequence[MeasuredRun], subject: str
-) -> dict[str, Any]:
+def _assumes(claim: Claim, verdict: Verdict, scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Say what captures do not show, of the claim's packets and of how they were captured."""
+    runs = [run for scenario in scenarios.values() for run in scenario.runs]
+    names, _ = scenarios_of_claim(claim, scenarios)
+    chosen = [scenarios[name] for name in names]
+    unshown = assumptions(claim, verdict, query_of(claim), chosen)
+    return [*unchecked(claim.population, runs), *unshown]
+
+
+def _row(claim: Claim, verdict: Verdict, assumes: list[str], subject: str) -> dict[str, Any]:
     lo, hi = (None if end is None else float(end) for end in (claim.lo, claim.hi))
     return {
         "id": claim.id,
@@ -98,6 +105,6 @@ def _row(
         "n_family": verdict.n_family,
         "claim": claim.sentence,
         "source": str(claim.source),
-        "assumes": unchecked(claim.population, runs),
+        "assumes": assumes,
         "subject": subject,
     }

@@ -135,7 +135,14 @@ KITS = (
     ),
     Kit(
         "vxlan-draft",
-        {"l2": "l2", "vxlan": "vxlan", "vxlan-4-pairs": "vxlan-l3"},
+        {
+            "l2": "l2",
+            "vxlan": "vxlan",
+            "l2-4-pairs": "dfw",
+            "vxlan-4-pairs": "vxlan-l3",
+            "vxlan-busy": "vxlan-routed",
+            "overload": "dfw-stateless",
+        },
         {name: HOSTS[name] for name in ("esx1-vnic", "esx1-uplink", "esx2-vnic")},
     ),
 )

@@ -1,0 +1,51 @@
+"""Assumptions of a verdict that no capture can show: each one that applies is named beside it."""
+
+from collections.abc import Iterator, Sequence
+
+from pcaplat.metrics.contrasts import RUNS
+from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import metric_named
+from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.published.claims import Claim
+from pcaplat.validating.causality import OF_CLOCKS
+from pcaplat.validating.missing import LATENCIES
+from pcaplat.validating.rule import Verdict
+
+ALL_RUNS = "each run was captured anew, all runs are given, and their number was fixed beforehand"
+ALL_PACKETS = "packets that no capture has were like the others"
+OF_PACKETS = (*LATENCIES, "loss-ratio")
+
+
+def assumptions(
+    claim: Claim, verdict: Verdict, query: MetricQuery, scenarios: Sequence[Scenario]
+) -> Iterator[str]:
+    """Name what a decided claim rests on; nothing is assumed where nothing is decided.
+
+    Args:
+        claim: What was judged.
+        verdict: As it came out.
+        query: Which figure it is about.
+        scenarios: Those that it is about.
+    """
+    if verdict.word == "undecided":
+        return
+    if query.metric in OF_CLOCKS:
+        runs = [run for scenario in scenarios for run in scenario.runs]
+        yield from dict.fromkeys(text for run in runs if (text := _clocks(run, query)))
+    if claim.scope.kind == "run":
+        return
+    if verdict.replication == RUNS and not metric_named(claim.metric).is_fixed:
+        yield ALL_RUNS
+    if query.metric in OF_PACKETS or claim.population.allowed_loss is not None:
+        yield ALL_PACKETS
+
+
+def _clocks(run: MeasuredRun, query: MetricQuery) -> str:
+    """Name the declaration that relates the clocks of both ends; "" where packets alone do."""
+    ends = query.ends or run.ends
+    rows = [row for row in run.document.get("declared_clocks", ()) if row["point"] in ends]
+    if len({row["point"] for row in rows}) < len(ends):
+        return ""
+    if len({row["group"] for row in rows}) == 1:
+        return f"{ends[0]} and {ends[1]} share a clock, as declared"
+    return f"the clocks of {ends[0]} and {ends[1]} are as accurate as declared"
