@@ -10,10 +10,10 @@ from pcaplat.statistics.conditional_rate import (
     EXCEED_RATIO,
     Load,
     LoadTrial,
+    conditional,
     forwarded,
     next_load,
     offered,
-    passes,
 )
 from pcaplat.tables.columns import Row
 
@@ -39,9 +39,7 @@ def conditional_rates(trials: Sequence[Trial], tolerance: float) -> dict[tuple[o
 
 def _bounds(name: str, loads: Sequence[Load], goal: float) -> Row:
     """Classify loads by one goal."""
-    upper = min((offered(load) for load in loads if not passes(load, goal)), default=inf)
-    passing = [load for load in loads if passes(load, goal) and offered(load) < upper]
-    best = max(passing, key=offered, default=None)
+    best, upper = conditional(loads, goal)
     lower = None if best is None else offered(best)
     return {
         f"{name}_conditional_pps": None if best is None else forwarded(best),

@@ -75,6 +75,13 @@ def forwarded(load: Load) -> float:
     return offered(load) * (1 - trials[-1].loss)
 
 
+def conditional(loads: Sequence[Load], goal: float) -> tuple[Load | None, float]:
+    """Give the load of the conditional throughput, if one passes, and the slowest that fails."""
+    upper = min((offered(load) for load in loads if not passes(load, goal)), default=inf)
+    passing = [load for load in loads if passes(load, goal) and offered(load) < upper]
+    return max(passing, key=offered, default=None), upper
+
+
 def next_load(lower: float | None, upper: float) -> float | None:
     """Load to try next: between both bounds, else twice or half of the only one."""
     if lower is None:
@@ -88,21 +95,18 @@ def next_load(lower: float | None, upper: float) -> float | None:
 class RateBounds:
     """The largest rate that passes, between loads that surely do and surely do not.
 
-    Asked like an `Estimate`. `passed` is the forwarding rate of the fastest load below all that may
-    fail, `failed` the slowest load that surely fails; 0 and infinite where there is none. `further`
-    is the load to try next, `doubts` are what other loads lack.
+    Asked like an `Estimate`. `value` is the conditional throughput of the trials. `passed` is the
+    forwarding rate of the fastest load below all that may fail, `failed` the slowest load that
+    surely fails; 0 and infinite where there is none. `further` is the load to try next, `doubts`
+    are what other loads lack.
     """
 
+    value: float
     passed: float
     failed: float
     further: float | None = None
     doubts: Sequence[str] = ()
     bias: float = 0.0
-
-    @property
-    def value(self) -> float:
-        """The conditional throughput."""
-        return self.passed
 
     def interval(self, _: float) -> tuple[float, float]:
         """Give both bounds: loads were tested, each at the level of a verdict."""

@@ -19,6 +19,7 @@ from pcaplat.records import dataclass
 from pcaplat.statistics.conditional_rate import (
     LoadTrial,
     RateBounds,
+    conditional,
     forwarded,
     next_load,
     offered,
@@ -36,7 +37,7 @@ FEW = f"too few; make {LEAST_RUNS} or more at each rate"
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestedLoad:
     """A load: its trials, whether their losses show that it passes or that it fails."""
 
     trials: Sequence[LoadTrial]
@@ -77,16 +78,18 @@ def conditional_rate(
     best = max((one for one in loads if one.offered < doubtful), key=_offered, default=None)
     passed = 0.0 if best is None else forwarded(best.trials)
     further = next_load(None if best is None else best.offered, failed)
+    likely, _ = conditional([one.trials for one in loads], goal)
+    value = 0.0 if likely is None else forwarded(likely)
     return Contrast(
-        RateBounds(passed, failed, further, [*_doubts(loads, bounds)]),
-        passed,
+        RateBounds(value, passed, failed, further, [*_doubts(loads, bounds)]),
+        value,
         n_runs=scenario.n_runs,
         replication=RUNS,
         values=[forwarded([trial]) for trial, _ in known],
     )
 
 
-def _offered(load: Tested) -> float:
+def _offered(load: TestedLoad) -> float:
     return load.offered
 
 
@@ -105,26 +108,26 @@ def _tested(
     goal: float,
     *,
     is_run: bool,
-) -> Tested:
+) -> TestedLoad:
     """Tell whether trials of one load show that it passes, or that it fails."""
     trials = [trial for trial, _ in known]
     if len(trials) < LEAST_RUNS and not is_run:
-        return Tested(trials, passes=False, fails=False, doubt=FEW)
+        return TestedLoad(trials, passes=False, fails=False, doubt=FEW)
     together = Scenario("", [run for _, run in known])
     found = metric_of(together, replace(query, metric=LOSS, statistic="mean")).estimate
     if not isinstance(found, LossEstimate):
-        return Tested(trials, passes=False, fails=False, doubt="their loss has no interval")
+        return TestedLoad(trials, passes=False, fails=False, doubt="their loss has no interval")
     lo, hi = found.interval(CONFIDENCE)
     does_pass = passes(trials, goal)
     if does_pass and (hi <= goal or not goal):
-        return Tested(trials, passes=True, fails=False)
+        return TestedLoad(trials, passes=True, fails=False)
     if not does_pass and lo > goal:
-        return Tested(trials, passes=False, fails=True)
+        return TestedLoad(trials, passes=False, fails=True)
     doubt = f"{format_frac(lo)} to {format_frac(hi)} may be lost, of {found.n:,} packets"
-    return Tested(trials, passes=False, fails=False, doubt=doubt)
+    return TestedLoad(trials, passes=False, fails=False, doubt=doubt)
 
 
-def _doubts(loads: Sequence[Tested], bounds: ClaimBounds) -> Iterator[str]:
+def _doubts(loads: Sequence[TestedLoad], bounds: ClaimBounds) -> Iterator[str]:
     """Name the loads that decide nothing, by what they lack."""
     for doubt in dict.fromkeys(load.doubt for load in loads if load.doubt):
         rates = ", ".join(bounds.width(load.offered) for load in loads if load.doubt == doubt)
