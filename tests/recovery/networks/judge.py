@@ -101,11 +101,6 @@ class Merged:
                 found[ends if row["direction"] == "forward" else ends[::-1]] = row
         return found
 
-    @property
-    def codes(self) -> set[str]:
-        """Codes of the warnings."""
-        return {row["code"] for row in self.document["warnings"]}
-
     @cached_property
     def excused(self) -> set[str | None]:
         """Points of which a warning says that order or direction is open; all of them: None."""
@@ -236,8 +231,7 @@ def wrong_in_silence(found: Merged) -> dict[str, Any]:
         "segments": {e: segments[e] for e in segments if not found.is_open(*e)},
         # an order that is open excuses no loss that was none
         "loss": {e: n for e, n in lost.items() if n[0] > n[1] or not found.is_open(*e)},
-        # an error, which says that a point has two clocks
-        "means": {} if "ttl-contradicts-order" in found.codes else means_wrong(found),
+        "means": means_wrong(found),
         "pairs": pairs_wrong(found),
     }
     return {what: each for what, each in wrong.items() if each}

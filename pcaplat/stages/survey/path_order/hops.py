@@ -55,15 +55,18 @@ def _gaining(both: Shared, is_way: Bools, sign: int) -> int:
 
 
 def misplaced_by(found: Sequence[Gain], components: Sequence[Sequence[int]]) -> frozenset[int]:
-    """Tell which point is not where the path has it, if that is clear.
+    """Tell which points are not where the path has them, if that is clear.
 
-    It is part of every gain, of two at least, and between others: a device that sets the TTL parts
-    the path, so that all points on one side of it gain from all on the other.
+    Such a point is part of every gain, of two at least, and between others: a device that sets the
+    TTL parts the path, so that all points on one side of it gain from all on the other. Where two
+    points have exchanged their places and no others gain, it may be either.
 
     Args:
         found: Those of `gains`.
         components: The points of each, along the path.
     """
+    if len(found) == 1 and any(len(along) > len(found[0].ends) for along in components):
+        return frozenset(found[0].ends)
     between_others = {point for along in components for point in along[1:-1]}
     shared = set[int](found[0].ends if len(found) > 1 else ())
     for one in found:
@@ -79,7 +82,7 @@ def check_hops(
     Args:
         points: The capture points.
         found: Those of `gains`.
-        misplaced: The point of which it is clear.
+        misplaced: The points of which it is clear.
     """
     if not found:
         return []
@@ -89,4 +92,4 @@ def check_hops(
         f"of {near} and {far} than at the earlier, but routers lower it"
     )
     names = [points[point].name for point in misplaced]
-    return [diagnose("ttl-contradicts-order", names[0] if names else None, text)]
+    return [diagnose("ttl-contradicts-order", names[0] if len(names) == 1 else None, text)]
