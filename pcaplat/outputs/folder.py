@@ -34,8 +34,8 @@ def new_folder(target: Path, files: Sequence[str], *, overwrite: bool) -> Iterat
             yield scratch
         except OSError as problem:
             raise with_path(problem, str(target)) from None
-        if not overwrite:
-            _refuse_filled(target, scratch)
+        if not overwrite and (found := _others(target)):  # somebody filled it meanwhile
+            raise OutputError.not_empty(printable(str(target)), printable(found[0]))
         _publish(scratch, target, files)
 
 
@@ -62,7 +62,7 @@ def check_directory(directory: Path, *, overwrite: bool, files: Sequence[str] = 
     if directory.suffix in OF_FILES and not directory.exists():
         raise OutputError.file_for_folder(printable(str(directory)))
     nearest = check_place(directory)
-    found = sorted(entry.name for entry in directory.iterdir()) if nearest == directory else []
+    found = _others(directory) if nearest == directory else []
     if found and not overwrite:
         raise OutputError.not_empty(printable(str(directory)), printable(found[0]))
     for place in replaced(directory, files):
@@ -130,7 +130,8 @@ def _scratch(target: Path) -> Iterator[Path]:
     home = parent if is_beside and not target.is_symlink() else target
     with ExitStack() as held:
         with _locked(home, fcntl.LOCK_EX):  # of two that begin at once, one comes second
-            _remove_leftovers(home, target)
+            for place in {home, target}:  # in the target are those of runs that were killed early
+                _remove_leftovers(place, target)
             scratch = _scratch_folder(target, home)
             held.enter_context(_locked(scratch))
         try:
@@ -164,7 +165,7 @@ def _remove_leftovers(home: Path, target: Path) -> None:
     Raises:
         OutputError: A run that is alive writes into the same folder.
     """
-    for left in home.glob(f".{glob.escape(target.name)}-{RANDOM}{PARTIAL}"):
+    for left in home.glob(_own(target)):
         try:
             with _locked(left):
                 shutil.rmtree(left, ignore_errors=True)
@@ -174,12 +175,15 @@ def _remove_leftovers(home: Path, target: Path) -> None:
             pass  # somebody else's, or just gone
 
 
-def _refuse_filled(target: Path, scratch: Path) -> None:
-    """Refuse a folder that somebody filled meanwhile; the scratch folder may be in it."""
-    found = sorted(entry.name for entry in target.iterdir()) if target.is_dir() else []
-    others = [name for name in found if name != scratch.name]
-    if others:
-        raise OutputError.not_empty(printable(str(target)), printable(others[0]))
+def _others(target: Path) -> list[str]:
+    """Name what a folder holds, in order, but what runs to it made for themselves."""
+    entries = target.iterdir() if target.is_dir() else ()
+    return sorted(entry.name for entry in entries if not entry.match(_own(target)))
+
+
+def _own(target: Path) -> str:
+    """Give the pattern of the folders that runs to a folder make for themselves."""
+    return f".{glob.escape(target.name)}-{RANDOM}{PARTIAL}"
 
 
 @contextmanager

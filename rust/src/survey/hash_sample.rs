@@ -123,7 +123,7 @@ impl HashSample {
     /// that is all there is.
     pub(super) fn threshold_for(&mut self, limit: usize) -> u64 {
         let enough = 2 * limit.max(1);
-        if self.n_of.any_reaches(enough) && self.may_repeat() {
+        if self.n_of.any_reaches(enough) {
             self.drop_repeats();
         }
         let rank = |row: &SampledPacket| (self.rank.of(row), row.location.interface);
@@ -158,9 +158,7 @@ impl HashSample {
     /// thinned by threshold: a few of each are enough to know that they repeat.
     fn thin(&mut self) {
         self.is_thinned = true;
-        if self.may_repeat() {
-            self.drop_repeats();
-        }
+        self.drop_repeats();
         let rank = self.rank;
         while self.n_of.any_reaches(2 * self.limit.max(1)) && self.threshold > 0 {
             self.threshold /= 2;
@@ -174,31 +172,38 @@ impl HashSample {
         self.n_of = SelectedCounts::of(self.rows.iter().map(|row| row.location.interface));
     }
 
-    /// Whether a rank may be there too often, by the low bits alone, whose table stays in the cache.
-    fn may_repeat(&self) -> bool {
-        let mut n_of_bits = vec![0_u8; 1 << 16];
-        self.rows.iter().any(|row| {
-            let [low, next, ..] = self.rank.of(row).to_le_bytes();
-            let slot = n_of_bits.get_mut(usize::from(u16::from_le_bytes([low, next])));
-            slot.is_some_and(|n| {
-                *n += 1;
-                *n > ENOUGH_REPEATS
-            })
-        })
-    }
-
+    /// Drops what repeats too often. Most of it is told to be rare by the low bits alone, whose table stays
+    /// in the cache.
     fn drop_repeats(&mut self) {
         let rank = self.rank;
+        let mut n_of_bits = vec![0_u8; 1 << 16];
+        for row in &self.rows {
+            if let Some(n) = n_of_bits.get_mut(low_bits(rank.of(row))) {
+                *n = n.saturating_add(1);
+            }
+        }
+        let may_repeat = |rank| n_of_bits.get(low_bits(rank)) > Some(&ENOUGH_REPEATS);
+        if !self.rows.iter().any(|row| may_repeat(rank.of(row))) {
+            return;
+        }
         let mut n_of_rank: HashMap<(u64, u32), u8, Placing> = HashMap::default();
         self.rows.retain(|row| {
-            let n = n_of_rank
-                .entry((rank.of(row), row.location.interface))
-                .or_default();
+            let rank = rank.of(row);
+            if !may_repeat(rank) {
+                return true;
+            }
+            let n = n_of_rank.entry((rank, row.location.interface));
+            let n = n.or_default();
             *n = n.saturating_add(1);
             *n <= ENOUGH_REPEATS
         });
         self.count();
     }
+}
+
+fn low_bits(rank: u64) -> usize {
+    let [low, next, ..] = rank.to_le_bytes();
+    usize::from(u16::from_le_bytes([low, next]))
 }
 
 /// How many there are of each interface of a file.

@@ -45,7 +45,7 @@ impl<'a> Cluster<'a> {
         crowd: Density,
         observations: &'a mut [Observation],
     ) -> Self {
-        observations.sort_unstable_by_key(|observation| {
+        observations.sort_by_cached_key(|observation| {
             (
                 plan.place(direction, observation.point),
                 observation.aligned_ns,
@@ -281,7 +281,12 @@ impl<'a> Cluster<'a> {
         let Some(point) = here.first().map(|observation| observation.point) else {
             return Vec::new();
         };
+        if contests.is_empty() {
+            return Vec::new();
+        }
         let phantom_frac = self.plan.phantom_frac(self.direction, point);
+        let n_here = (0..here.len()).map(|at| self.crowd.at(here, at));
+        let n_here: Vec<f64> = n_here.collect();
         let mut opens: Vec<usize> = contests
             .iter()
             .flat_map(|one| one.opens.iter().copied())
@@ -289,19 +294,20 @@ impl<'a> Cluster<'a> {
         opens.sort_unstable();
         let mut found = Vec::new();
         for open in opens {
-            let all = self.candidates_of(open, (frames.start, here), phantom_frac);
+            let all = self.candidates_of(open, (frames.start, here), (phantom_frac, &n_here));
             found.extend(all.into_iter().flatten());
         }
         self.put_in_order(point, &mut found);
         found
     }
 
-    /// The observations at a point, the first of them at `from`, that may go on with an open trajectory.
+    /// The observations at a point, the first of them at `from`, that may go on with an open trajectory;
+    /// with the density of all about each of them.
     fn candidates_of(
         &self,
         open: usize,
         (from, here): (usize, &[Observation]),
-        phantom_frac: f64,
+        (phantom_frac, n_here): (f64, &[f64]),
     ) -> Option<impl Iterator<Item = Candidate>> {
         let point = here.first()?.point;
         let (last, up) = self.last_of(open)?;
@@ -318,7 +324,7 @@ impl<'a> Cluster<'a> {
             frame: from + at,
             weight: density(band, residual_ns(down)) * goes_on,
             lost: gone,
-            phantom: phantom * self.crowd.at(here, at)
+            phantom: phantom * n_here.get(at).copied().unwrap_or(0.0)
                 + self.copied.get(from + at).copied().unwrap_or(0.0),
             overtaken: band.overtaken(),
             sent_ns: up.aligned_ns,

@@ -10,12 +10,11 @@ pub(crate) fn components(candidates: &[Candidate]) -> Vec<Vec<Candidate>> {
     let mut of_open = firsts(candidates, |one| one.open);
     let mut of_frame = firsts(candidates, |one| one.frame);
     for (index, candidate) in candidates.iter().enumerate() {
-        for neighbour in [
-            first(&mut of_open, candidate.open, index),
-            first(&mut of_frame, candidate.frame, index),
-        ] {
-            let (one, other) = (root(&mut parent, index), root(&mut parent, neighbour));
-            if let Some(link) = parent.get_mut(one.max(other)) {
+        let of_open = first(&mut of_open, candidate.open, index);
+        let of_frame = first(&mut of_frame, candidate.frame, index);
+        let (one, other) = (root(&mut parent, of_open), root(&mut parent, of_frame));
+        for linked in [index, one.max(other)] {
+            if let Some(link) = parent.get_mut(linked) {
                 *link = one.min(other);
             }
         }

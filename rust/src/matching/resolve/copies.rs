@@ -81,7 +81,7 @@ impl Folded {
     /// packet seen once elsewhere `fits`, while the first is not.
     pub(crate) fn fold(&mut self, run: &[Observation], rules: &CopyRules<'_>) -> Vec<Observation> {
         let mut by_point: Vec<Observation> = run.to_vec();
-        by_point.sort_unstable_by_key(|observation| {
+        by_point.sort_by_cached_key(|observation| {
             (observation.point, observation.t_ns, observation.frame)
         });
         let at_points = by_point.chunk_by(|a, b| a.point == b.point);
@@ -89,6 +89,7 @@ impl Folded {
         for observations in at_points {
             self.take_seconds(observations, (rules.copies)(observations), &mut left);
         }
+        drop(by_point); // of many equal packets each list is large
         let points = || left.chunk_by(|a, b| a.point == b.point);
         let is_one_packet = !rules.repeats
             && points().any(|observations| observations.len() == 1)
@@ -108,7 +109,9 @@ impl Folded {
         }
         self.0
             .sort_unstable_by_key(|(original, copy)| (*original, copy.frame));
-        kept.sort_unstable_by_key(|observation| (observation.aligned_ns, observation.frame));
+        drop(left);
+        // stable, for it is in order at each point: such runs need only be merged
+        kept.sort_by_key(|observation| (observation.aligned_ns, observation.frame));
         kept
     }
 

@@ -154,7 +154,8 @@ impl Resolver {
         direction: Direction,
         sink: &mut dyn Sink,
     ) {
-        observations.sort_unstable_by_key(|one| (self.component(one), one.aligned_ns, one.frame));
+        // stable, for each file's are in order mostly: such runs need only be merged
+        observations.sort_by_key(|one| (self.component(one), one.aligned_ns, one.frame));
         let mut rest = observations;
         while !rest.is_empty() {
             let (run, others) = rest.split_at_mut(self.run_length(rest));

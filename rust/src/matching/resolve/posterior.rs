@@ -7,7 +7,7 @@
 //! have nearly all of the weight; the rest abstains.
 
 use crate::matching::resolve::components::components;
-use crate::matching::resolve::trellis::{NextStates, Share, Sum, heap, turns};
+use crate::matching::resolve::trellis::{FrameIndex, NextStates, Share, Sum, heap, turns};
 
 /// A posterior below this is a guess.
 const ACCEPTED: f64 = 0.9995;
@@ -68,10 +68,10 @@ fn decide(component: &[Candidate], step: &mut NextStates, verdict: &mut Verdict)
         [_] => ACCEPTED,
         _ => ACCEPTED_AMONG,
     };
-    let mut left: Vec<(usize, f64)> = frames.iter().map(|frame| (*frame, 0.0)).collect();
+    let mut left = vec![0.0; frames.len()];
+    let mut index = FrameIndex::new(&frames);
     let mut add = |frame: usize, share: f64| {
-        let place = left.binary_search_by_key(&frame, |(frame, _)| *frame).ok();
-        if let Some((_, sum)) = place.and_then(|place| left.get_mut(place)) {
+        if let Some(sum) = index.of(frame).and_then(|at| left.get_mut(at)) {
             *sum += share;
         }
     };
@@ -91,7 +91,8 @@ fn decide(component: &[Candidate], step: &mut NextStates, verdict: &mut Verdict)
             add(*frame, *share);
         }
     }
-    let doubtful = left.into_iter().filter(|(_, sum)| *sum > NO_DOUBT);
+    let left = frames.iter().copied().zip(left);
+    let doubtful = left.filter(|(_, sum)| *sum > NO_DOUBT);
     verdict.doubtful_frames.extend(doubtful);
 }
 
@@ -111,7 +112,7 @@ fn shares(component: &[Candidate], frames: &[usize], step: &mut NextStates) -> V
         }];
     }
     let turns = turns(component, frames);
-    let found = turns.and_then(|turns| Sum::new(&turns, component, frames).shares(step));
+    let found = turns.and_then(|turns| Sum::new(&turns).shares(step));
     found.unwrap_or_else(|| heap(component))
 }
 

@@ -5,6 +5,10 @@
 //! summed: from the first turn on and from the last one back (forward-backward). That also tells who
 //! was overtaken: whoever takes a frame behind one that is taken already. A run of any length is
 //! decided where few frames lie in a band at once, or few are late.
+//!
+//! What weighs little beside the likeliest is forgotten, in time: a free frame counts at once for no
+//! more than it can still become, taken by a later turn or left over. Else most of what is summed would
+//! be ways that left frames behind which nothing later can take well.
 
 use crate::matching::resolve::posterior::Candidate;
 use std::cmp::Reverse;
@@ -42,7 +46,10 @@ pub(crate) struct TrellisColumn {
     lost: f64,
     /// Place of the first frame that it, or a later turn, may take.
     base: usize,
+    /// So many frames on is the base of the next turn.
+    shift: usize,
     is_ordered: bool,
+    /// The likeliest first.
     edges: Vec<Edge>,
 }
 
@@ -51,9 +58,12 @@ struct Edge {
     place: usize,
     /// Among the frames from the turn's base on.
     bit: u32,
+    /// Weight of taking the frame, beside leaving it free.
     weight: f64,
-    /// Weight if a frame before it is taken by what was sent later.
+    /// The same if a frame before it is taken by what was sent later.
     late: f64,
+    /// By how much less a state weighs, once this turn is over, if the frame is free.
+    left: f64,
 }
 
 /// The open trajectories, from the last one sent on; `None` if it is a heap.
@@ -62,24 +72,29 @@ struct Edge {
 pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<TrellisColumn>> {
     let mut sorted: Vec<&Candidate> = component.iter().collect();
     sorted.sort_unstable_by_key(|one| (one.open, one.frame));
-    let mut turns = Vec::new();
+    let (mut turns, mut phantoms) = (Vec::new(), vec![1.0; frames.len()]);
+    let mut index = FrameIndex::new(frames);
     for of_open in sorted.chunk_by(|a, b| a.open == b.open) {
-        let edge = |candidate: &&Candidate| {
+        let mut edge = |candidate: &&Candidate| {
             let (frame, weight) = (candidate.frame, candidate.weight);
+            let place = frames.len() - 1 - index.of(frame)?;
+            *phantoms.get_mut(place)? = candidate.phantom;
             Some(Edge {
                 frame,
-                place: place_of(frames, frame)?,
+                place,
                 bit: 0,
                 weight,
                 late: weight * candidate.overtaken,
+                left: 1.0,
             })
         };
-        let edges: Vec<Edge> = of_open.iter().filter_map(edge).collect();
+        let edges: Vec<Edge> = of_open.iter().filter_map(&mut edge).collect();
         let one = **of_open.first()?;
         let turn = TrellisColumn {
             open: one.open,
             lost: one.lost,
             base: edges.last()?.place,
+            shift: 0,
             is_ordered: one.is_ordered,
             edges,
         };
@@ -88,6 +103,7 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
     turns.sort_by_key(|(turn, sent_ns)| (Reverse(*sent_ns), Reverse(turn.open)));
     let mut turns: Vec<TrellisColumn> = turns.into_iter().map(|(turn, _)| turn).collect();
     set_bases(&mut turns, frames.len())?;
+    set_prospects(&mut turns, phantoms);
     Some(turns)
 }
 
@@ -95,8 +111,9 @@ pub(crate) fn turns(component: &[Candidate], frames: &[usize]) -> Option<Vec<Tre
 fn set_bases(turns: &mut [TrellisColumn], n_frames: usize) -> Option<()> {
     let mut base = n_frames;
     for turn in turns.iter_mut().rev() {
+        let next_base = base;
         base = base.min(turn.base);
-        turn.base = base;
+        (turn.base, turn.shift) = (base, next_base - base);
         if turn.edges.first()?.place - base >= MOST_FRAMES {
             return None;
         }
@@ -107,21 +124,52 @@ fn set_bases(turns: &mut [TrellisColumn], n_frames: usize) -> Option<()> {
     Some(())
 }
 
-fn place_of(frames: &[usize], frame: usize) -> Option<usize> {
-    let place = frames.binary_search(&frame).ok()?;
-    (frames.len() - 1).checked_sub(place)
+/// Puts weights in proportion to what a free frame can become at best, from the last turn back: at first
+/// what it weighs as a phantom, per place.
+fn set_prospects(turns: &mut [TrellisColumn], mut prospects: Vec<f64>) {
+    /// Nothing is impossible, so that quotients are numbers.
+    const LEAST: f64 = 1e-150;
+    for turn in turns.iter_mut().rev() {
+        for edge in &mut turn.edges {
+            let Some(prospect) = prospects.get_mut(edge.place) else {
+                continue;
+            };
+            let after = prospect.max(LEAST);
+            *prospect = after.max(edge.weight);
+            edge.left = after / *prospect;
+            edge.weight /= after;
+            edge.late /= after;
+        }
+        turn.edges.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    }
 }
 
-fn phantoms(component: &[Candidate], frames: &[usize]) -> Vec<f64> {
-    let mut found = vec![1.0; frames.len()];
-    for one in component {
-        if let Some(place) = place_of(frames, one.frame)
-            && let Some(slot) = found.get_mut(place)
-        {
-            *slot = one.phantom;
-        }
+/// Where among the frames of a component, which are in order, each is; cheap near the one asked for last.
+pub(crate) struct FrameIndex<'a> {
+    frames: &'a [usize],
+    at: usize,
+}
+
+impl<'a> FrameIndex<'a> {
+    pub(crate) fn new(frames: &'a [usize]) -> Self {
+        Self { frames, at: 0 }
     }
-    found
+
+    pub(crate) fn of(&mut self, frame: usize) -> Option<usize> {
+        let is_before = |at: usize| self.frames.get(at).is_some_and(|one| *one < frame);
+        let (mut from, mut to, mut step) = (self.at, self.at, 1);
+        while from > 0 && !is_before(from - 1) {
+            from = from.saturating_sub(step);
+            step *= 2;
+        }
+        while is_before(to) {
+            to = (to + step).min(self.frames.len());
+            step *= 2;
+        }
+        let between = self.frames.get(from..to)?;
+        self.at = from + between.partition_point(|one| *one < frame);
+        (self.frames.get(self.at) == Some(&frame)).then_some(self.at)
+    }
 }
 
 /// Which frames from a place on are taken, and, above these bits, which of them by what is known to be sent
@@ -208,21 +256,15 @@ impl StateIndex {
 /// The sum over all matchings, turn by turn.
 pub(crate) struct Sum<'a> {
     turns: &'a [TrellisColumn],
-    phantom: Vec<f64>,
     /// All ways, turn by turn, and where those of each turn end.
     ways: Vec<Way>,
     ends: Vec<usize>,
 }
 
 impl<'a> Sum<'a> {
-    pub(crate) fn new(
-        turns: &'a [TrellisColumn],
-        component: &[Candidate],
-        frames: &[usize],
-    ) -> Self {
+    pub(crate) fn new(turns: &'a [TrellisColumn]) -> Self {
         Self {
             turns,
-            phantom: phantoms(component, frames),
             ways: Vec::new(),
             ends: Vec::new(),
         }
@@ -231,21 +273,12 @@ impl<'a> Sum<'a> {
     /// Where each open trajectory goes on; `None` if there are too many ways to tell.
     pub(crate) fn shares(mut self, step: &mut NextStates) -> Option<Vec<Share>> {
         let mut states = vec![(TakenSet::default(), 1.0)];
-        for at in 0..self.turns.len() {
-            let turn = self.turn(at)?;
-            step.take(&turn, &states);
+        for turn in self.turns {
+            step.take(turn, &states);
             step.keep_likely(&mut states, &mut self.ways)?;
             self.ends.push(self.ways.len());
         }
         Some(self.backward())
-    }
-
-    /// A turn, with the chances of the frames that no later one may take.
-    fn turn(&self, at: usize) -> Option<Turn<'a, '_>> {
-        let column = self.turns.get(at)?;
-        let next = self.turns.get(at + 1);
-        let next_base = next.map_or(self.phantom.len(), |next| next.base);
-        Some(Turn::new(column, self.phantom.get(column.base..next_base)?))
     }
 
     /// Where each open trajectory goes on, from the last on: what a state is worth came to it by its ways.
@@ -291,8 +324,6 @@ pub(crate) struct NextStates {
     ways: Vec<(f64, Way)>,
     /// What beside the likeliest way is negligible.
     least: f64,
-    /// By how much each edge multiplies at most.
-    bounds: Vec<f64>,
     /// Where states that are kept go, and what they weigh.
     places: Vec<(u16, f64)>,
 }
@@ -304,7 +335,6 @@ impl Default for NextStates {
             states: Vec::new(),
             ways: Vec::new(),
             least: 0.0,
-            bounds: Vec::new(),
             places: Vec::new(),
         }
     }
@@ -315,31 +345,22 @@ impl NextStates {
     const MOST: usize = 4 * MOST_STATES;
 
     /// Takes all ways that are not negligible from the states before a turn.
-    ///
-    /// What cannot weigh enough, however it closes, is not closed: of all ways few are left.
-    fn take(&mut self, turn: &Turn<'_, '_>, before: &[State]) {
+    fn take(&mut self, turn: &TrellisColumn, before: &[State]) {
         self.index.begin();
         self.states.clear();
         self.ways.clear();
         self.least = 0.0;
-        self.bounds.clear();
-        self.bounds.extend(turn.bounds());
         for (from, (state, so_far)) in (0..).zip(before) {
-            if self.is_negligible(so_far * turn.most) {
-                continue;
-            }
-            let (next, closing) = turn.close(*state);
-            self.add(so_far * (turn.column.lost * closing), next, (from, NO_EDGE));
-            for (index, edge) in (0..).zip(&turn.column.edges) {
-                let bound = self.bounds.get(usize::from(index)).copied();
-                if bound.is_some_and(|most| self.is_negligible(so_far * most))
-                    || state.taken() & edge.bit != 0
-                {
-                    continue;
+            let left = so_far * turn.left(*state);
+            self.add(left * turn.lost, turn.leave(*state), (from, NO_EDGE));
+            for (index, edge) in (0..).zip(&turn.edges) {
+                if self.is_negligible(left * edge.weight) {
+                    break;
                 }
-                let (taken, weight) = turn.taking(*state, edge);
-                let (next, closing) = turn.close(taken);
-                self.add(so_far * (weight * closing), next, (from, index));
+                if state.taken() & edge.bit == 0 {
+                    let (taken, weight) = turn.taking(*state, edge);
+                    self.add(left * weight, turn.leave(taken), (from, index));
+                }
             }
         }
     }
@@ -407,43 +428,22 @@ impl NextStates {
     }
 }
 
-/// An open trajectory whose turn it is.
-struct Turn<'a, 'b> {
-    column: &'a TrellisColumn,
-    /// The chances to be a phantom of the frames before the next turn's.
-    left: &'b [f64],
-    /// No state weighs more by closing, and no way more in all.
-    most_closing: f64,
-    most: f64,
-}
-
-impl<'a, 'b> Turn<'a, 'b> {
-    fn new(column: &'a TrellisColumn, left: &'b [f64]) -> Self {
-        // in the order of `close`, so that no rounding makes it less
-        let most_closing = left
+impl TrellisColumn {
+    /// By how much less a state weighs after this turn, if it takes no frame.
+    #[inline]
+    fn left(&self, state: TakenSet) -> f64 {
+        let free = self
+            .edges
             .iter()
-            .fold(1.0, |most, phantom| most * phantom.max(1.0));
-        let mut turn = Self {
-            column,
-            left,
-            most_closing,
-            most: column.lost * most_closing,
-        };
-        turn.most = turn.bounds().fold(turn.most, f64::max);
-        turn
-    }
-
-    /// By how much each edge multiplies the weight of a state at most.
-    fn bounds(&self) -> impl Iterator<Item = f64> {
-        let edges = self.column.edges.iter();
-        edges.map(|edge| edge.weight.max(edge.late) * self.most_closing)
+            .filter(|edge| state.taken() & edge.bit == 0);
+        free.map(|edge| edge.left).product()
     }
 
     /// A state with the frame of an edge taken too, and what that weighs.
     #[inline]
     fn taking(&self, state: TakenSet, edge: &Edge) -> (TakenSet, f64) {
         let (taken, later) = (state.taken() | edge.bit, state.later());
-        if !self.column.is_ordered {
+        if !self.is_ordered {
             return (TakenSet::new(taken, later), edge.weight);
         }
         let weight = if later > edge.bit {
@@ -454,16 +454,14 @@ impl<'a, 'b> Turn<'a, 'b> {
         (TakenSet::new(taken, later | edge.bit), weight)
     }
 
-    /// Leaves the frames before the next turn's: those that are free are phantoms.
+    /// Leaves the frames before the next turn's.
     #[inline]
-    fn close(&self, state: TakenSet) -> State {
-        let mut weight = 1.0;
-        let (mut taken, mut later) = (state.taken(), state.later());
-        for phantom in self.left {
-            weight *= if taken & 1 == 0 { *phantom } else { 1.0 };
-            (taken, later) = (taken >> 1, later >> 1);
-        }
-        (TakenSet::new(taken, later), weight)
+    fn leave(&self, state: TakenSet) -> TakenSet {
+        let behind = |bits: u32| match u32::try_from(self.shift) {
+            Ok(shift) => bits.checked_shr(shift).unwrap_or(0),
+            Err(_) => 0,
+        };
+        TakenSet::new(behind(state.taken()), behind(state.later()))
     }
 }
 
