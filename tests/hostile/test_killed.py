@@ -1,4 +1,4 @@
-"""A run that is killed while it writes: nothing half-written looks whole, and it can be run again."""
+"""A run that is killed while it writes: what is half-written does not look whole."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_empty_folder_is_as_good_as_none_after_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_a_summary_holds_one_result(tmp_path: Path) -> None:
-    """Where a new result takes the place of an earlier one, the summary goes first and comes last."""
+    """Where a new result replaces an earlier one, the summary goes first and comes last."""
     earlier, new = (dict.fromkeys(FILES, text) for text in ("earlier", "new"))
     most_changes = 4 * len(FILES)
     for change in range(1, most_changes):

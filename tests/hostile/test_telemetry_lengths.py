@@ -1,4 +1,4 @@
-"""Telemetry whose headers lie about lengths, counts, bitmaps and formats: no node is made of it in silence."""
+"""Telemetry whose headers lie about lengths, counts, bitmaps and formats breaks no law."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tomllib
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.hostile.fuzzing.__main__ import CORPUS, MOST_BYTES, needed
 from tests.hostile.fuzzing.captures import captures_of
 from tests.hostile.fuzzing.laws import check_equal_clocks, check_segment, features_of
@@ -51,3 +53,20 @@ def test_a_law_that_is_broken_is_seen() -> None:
     segment = {"n": 1, "n_late": 0, "n_lost": -1, "lost_frac": 0.0, "mean_ns": None}
     with pytest.raises(AssertionError):
         check_segment(segment)
+
+
+def test_targets_are_built_with_the_locked_crates_of_the_core() -> None:
+    """Targets are built with --locked: a crate that their lock does not name ends the build."""
+    core = tomllib.loads((ROOT / "rust" / "Cargo.toml").read_text("utf-8"))["dependencies"]
+    needed = {name for name, of in core.items() if isinstance(of, str) or not of.get("optional")}
+    of_core, of_fuzz = (packages(ROOT / "rust" / folder) for folder in (".", "fuzz"))
+    [entry] = [one for one in of_fuzz if one["name"] == "pcaplat-core"]
+    assert set(entry["dependencies"]) == needed
+    known = {(one["name"], one["version"]) for one in of_core}
+    names = {name for name, _ in known}
+    others = {(one["name"], one["version"]) for one in of_fuzz} - known
+    assert not [name for name, _ in others if name in names]
+
+
+def packages(folder: Path) -> list[dict[str, Any]]:
+    return list(tomllib.loads((folder / "Cargo.lock").read_text("utf-8"))["package"])
