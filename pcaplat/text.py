@@ -30,6 +30,17 @@ def plain_name(text: str) -> str:
     return "".join(_escape(ord(c)) if category(c) in UNSEEN else c for c in text)
 
 
+def shortened(text: str, most: int = 1_000) -> str:
+    """Leave out the middle of a text that quotes too much of a stranger's file.
+
+    Example:
+        >>> shortened("abcdefgh", 4), shortened("abcd", 4)
+        ('ab…gh', 'abcd')
+    """
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[-half:]}"
+
+
 def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - one byte
 

@@ -12,7 +12,7 @@ from pcaplat.errors import PointError
 from pcaplat.points.patterns import overlap
 from pcaplat.points.records import check_keys, near, record, values_of
 from pcaplat.points.schema import CARRIERS, Profile, ProfilePoint
-from pcaplat.text import plain_name
+from pcaplat.text import plain_name, shortened
 from pcaplat.toml import read_toml
 
 TOP = ("base", "defaults", "kinds", *(item.name for item in fields(Profile) if item.name != "name"))
@@ -65,7 +65,7 @@ def _parsed(where: str, text: str) -> dict[str, Any]:
         raise PointError(f"{where}: is no TOML: {error}") from None
     for key in content:
         if key not in TOP:
-            raise PointError.wrong_key(where, key, f"is unknown{near(key, TOP)}")
+            raise PointError.wrong_key(where, shortened(key), f"is unknown{near(key, TOP)}")
     base = content.pop("base", None)
     if base is None:
         return content
@@ -113,7 +113,7 @@ def _shared_keys(where: str, content: dict[str, Any]) -> dict[str, dict[str, Any
     kinds = content.pop("kinds", {})
     if not isinstance(kinds, Mapping):
         raise PointError.wrong_key(where, "kinds", "is no table")
-    named = {kind: (f"kinds.{kind}", row) for kind, row in kinds.items()}
+    named = {kind: (f"kinds.{shortened(kind)}", row) for kind, row in kinds.items()}
     named[""] = ("defaults", content.pop("defaults", {}))
     for title, row in named.values():
         if not isinstance(row, Mapping):

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pcaplat.errors import PointError
 from pcaplat.points.schema import CHOICES, Clock, Encapsulation
+from pcaplat.text import shortened
 
 NESTED = {"clock": Clock, "encaps": Encapsulation}
 
@@ -29,7 +30,7 @@ def check_keys(kind: type[Any], where: str, row: Mapping[str, Any]) -> None:
     known = [item.name for item in fields(kind)]
     for key in row:
         if key not in known:
-            raise PointError.wrong_key(where, key, f"is unknown{near(key, known)}")
+            raise PointError.wrong_key(where, shortened(key), f"is unknown{near(key, known)}")
 
 
 def values_of(kind: type[Any], where: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +45,9 @@ def values_of(kind: type[Any], where: str, row: Mapping[str, Any]) -> dict[str, 
             if word not in CHOICES[key]:
                 choices = ", ".join(CHOICES[key])
                 hint = near(word, CHOICES[key])
-                raise PointError(f"{where}: {key}: {word!r} is none of {choices}{hint}")
+                raise PointError(
+                    f"{where}: {key}: {shortened(repr(word))} is none of {choices}{hint}"
+                )
     return values
 
 

@@ -13,6 +13,7 @@ from pcaplat.published.checks import kind
 from pcaplat.published.formula import nearest
 from pcaplat.published.lines import Path, key_lines
 from pcaplat.records import dataclass
+from pcaplat.text import shortened
 
 TYPES = {
     "string_type": "text",
@@ -76,8 +77,8 @@ def explain(
     rest = f" (and {more} more)" if more else ""
     texts = []
     for one in told:
-        place = _place(one.path, content)
-        text = _text(one.details, one.path, model)
+        place = shortened(_place(one.path, content))
+        text = shortened(_text(one.details, one.path, model))
         texts.append(f"{where}:{one.line}: {f'{place}: ' if place else ''}{text}")
     return raised(f"{'; '.join(texts)}{rest}")
 

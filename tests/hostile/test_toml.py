@@ -46,6 +46,7 @@ def seconds_to_refuse(load: Callable[[str], object], path: Path, text: str) -> f
     with pytest.raises(InputError) as told:
         load(str(path))
     assert "\n" not in str(told.value)
+    assert len(str(told.value)) < N // 2, "it quotes too much of the file"
     return time.process_time() - start
 
 

@@ -165,6 +165,11 @@ impl Prediction {
         let is_plain = packet.stop.is_none() && packet.ip_version != 0 && !packet.is_in_parts();
         let layers = packet.layers.get(..packet.n_layers)?;
         let headers: Option<Vec<_>> = layers.iter().map(|id| predictable(*id)).collect();
+        // a layer that declined this frame decided so by bits that are not known here
+        let is_last = |header: &&Predictable| {
+            header.role != HeaderRole::Network || !tables.protocol_leads_on(packet)
+        };
+        let headers = headers.filter(|headers| headers.last().is_some_and(is_last));
         let mut new = Self {
             link,
             decisive: Vec::new(),

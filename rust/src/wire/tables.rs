@@ -113,6 +113,12 @@ impl Tables {
         id != NONE
     }
 
+    /// Whether a layer is found behind the IP protocol of a packet.
+    pub(super) fn protocol_leads_on(&self, packet: &Packet) -> bool {
+        let protocol = u16::try_from(packet.protocol);
+        protocol.is_ok_and(|protocol| self.ip_protocols.get(protocol) != NONE)
+    }
+
     /// By the destination port, or else the source port: answers come from where questions went.
     #[inline]
     pub(super) fn udp_layer(&self, dst_port: u16, src_port: i32) -> u8 {

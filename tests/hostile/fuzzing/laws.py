@@ -63,7 +63,7 @@ def check_between(least: float, value: float | None, most: float, row: dict[str,
 
 
 def check_equal_clocks(document: dict[str, Any]) -> list[float]:
-    """The interval of each clock holds the truth: they are the same. Gives how much of it is used."""
+    """Each clock's interval holds the truth: they are the same. Return how much of it is used."""
     used = []
     for row in document["clocks"]:
         if row["offset_ns"] is not None and row["half_width_ns"] is not None:

@@ -133,10 +133,7 @@ impl Digest {
     fn next_block(&mut self, input: &mut Input, findings: &mut Findings) -> Option<()> {
         while self.frames.is_empty() {
             let at_byte = input.at_byte();
-            let Some((kind, n_bytes)) = block_header(input) else {
-                self.cut(input, findings);
-                return None;
-            };
+            let (kind, n_bytes) = self.block_header(input, findings)?;
             if self
                 .take_block(kind, input.take(n_bytes), findings)
                 .is_none()
@@ -163,32 +160,39 @@ impl Digest {
         Some(())
     }
 
+    /// What block is next, and how many bytes it has, all of which are there then.
+    fn block_header(&self, input: &mut Input, findings: &mut Findings) -> Option<(u8, usize)> {
+        if !input.fill(BLOCK_HEADER_BYTES) {
+            self.ended(input, findings);
+            return None;
+        }
+        let [kind, length @ ..] = *input.window().first_chunk::<BLOCK_HEADER_BYTES>()?;
+        let n_bytes = u32::from_le_bytes(length) as usize;
+        if n_bytes > MAX_BLOCK_BYTES {
+            findings.is_truncated = true;
+            let text = format!("a block claims {n_bytes} bytes; what came before is used");
+            findings.damaged(input.at_byte(), text);
+            return None;
+        }
+        if !input.fill(BLOCK_HEADER_BYTES + n_bytes) {
+            findings.ended(input, BLOCK_HEADER_BYTES + n_bytes, "a block");
+            return None;
+        }
+        input.take(BLOCK_HEADER_BYTES);
+        Some((kind, n_bytes))
+    }
+
     /// A digest says where it ends.
     #[cold]
-    fn cut(&self, input: &mut Input, findings: &mut Findings) {
-        let n_left = input.window().len();
-        if n_left > 0 {
-            findings.ended(input, n_left + 1, "a block");
+    fn ended(&self, input: &mut Input, findings: &mut Findings) {
+        if !input.window().is_empty() {
+            findings.ended(input, BLOCK_HEADER_BYTES, "a block");
         } else if !self.has_ended {
             findings.is_truncated = true;
             let text = "the digest was cut short; what came before is used".to_owned();
             findings.damaged(input.at_byte(), text);
         }
     }
-}
-
-/// What block is next, and its bytes, all of which are there then.
-fn block_header(input: &mut Input) -> Option<(u8, usize)> {
-    if !input.fill(BLOCK_HEADER_BYTES) {
-        return None;
-    }
-    let [kind, length @ ..] = *input.window().first_chunk::<BLOCK_HEADER_BYTES>()?;
-    let n_bytes = u32::from_le_bytes(length) as usize;
-    if n_bytes > MAX_BLOCK_BYTES || !input.fill(BLOCK_HEADER_BYTES + n_bytes) {
-        return None;
-    }
-    input.take(BLOCK_HEADER_BYTES);
-    Some((kind, n_bytes))
 }
 
 fn note_dropped(body: &[u8], findings: &mut Findings) -> Option<()> {
