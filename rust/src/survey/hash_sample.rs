@@ -87,7 +87,7 @@ impl HashSample {
 
     /// Takes what depends on all packets of an extent.
     pub(super) fn finish(&mut self) {
-        if self.is_thinned && self.may_repeat() {
+        if self.is_thinned {
             self.drop_repeats();
         }
     }
