@@ -206,12 +206,13 @@ def alike(seen: list[Seen], at: int, much: int) -> None:
     seen[at] = replace(seen[at], frame=seen[much % len(seen)].frame)
 
 
-HONEST: tuple[Mutation, ...] = (lost, copied, late, unsorted, stops, begins)
-LIES: tuple[Mutation, ...] = (
+MUTATIONS: tuple[Mutation, ...] = (
+    *(lost, copied, late, unsorted, stops, begins),
     *(stamped, stamped_alike, at_the_epoch, set_by_hours),
     *(spoilt, cut, one_cut, alike),
 )
-MUTATIONS = (*HONEST, *LIES)
+HONEST = (lost, unsorted, stops, begins)
+"""The others stamp a packet later or earlier at one point than it passed, or change it."""
 
 
 def mutate(found: Captures, octets: bytes) -> None:
