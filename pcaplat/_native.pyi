@@ -86,7 +86,7 @@ class Settings:
         stamps: Sequence[Sequence[FoundStamp | None]] | None = None,
         last_bit_bps: Sequence[int | None] = ...,
         hops: Sequence[tuple[int, bool, str, str, str, str, int, int] | None] = ...,
-        extent_bytes: int = 67108864,
+        extent_bytes: int = ...,
     ) -> Settings: ...
     @property
     def extent_bytes(self) -> int: ...
