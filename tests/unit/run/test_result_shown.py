@@ -58,7 +58,7 @@ def test_a_notebook_shows_the_answer_the_path_and_the_table(result: pcaplat.Resu
     assert page.depth == 0
     assert page.opened.count("tr") == 1 + 3 * 6
     assert "median 15.36 µs" in page.text
-    assert "≤ 3.09" in page.text
+    assert "≤ 3.10" in page.text
 
 
 def test_names_are_no_markup() -> None:
