@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,25 @@ def test_the_laws_hold_for_every_seed(tmp_path: Path) -> None:
     found = [features_of(captures_of(path.read_bytes()), tmp_path) for path in SEEDS]
     # each is there for something of its own; a merge that tells more may make some of them idle
     assert len(needed(found)) >= 3 / 4 * len(SEEDS), "python -m tests.hostile.fuzzing makes it anew"
+
+
+LATE_COPIES = bytes.fromhex(
+    "0208000507120041030034910001a3100000ed6205006b83040315800300ca7300002f86000350440100"
+    "39960002625f0000b146040185a200003bb40502fc5f01022c6b00013f6605037f590501b19e0400cea100013fec"
+)
+"""Of several packets one point has late copies alone."""
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="issue 23: bounds of clocks rest on late copies of packets",
+)
+@pytest.mark.filterwarnings("ignore::pcaplat.PcaplatWarning")
+def test_late_copies_alone_do_not_bound_clocks(tmp_path: Path) -> None:
+    captures = replace(captures_of(LATE_COPIES), is_honest=True)
+    assert captures.has_equal_clocks
+    features_of(captures, tmp_path)
 
 
 def test_what_others_show_too_is_not_needed() -> None:
