@@ -159,6 +159,8 @@ MOST_OPEN_FILES = 1 << 16
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give the exit status."""
     _raise_open_files()
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         app = application(needed(arguments))
         status = app(args=list(arguments), prog_name="pcaplat", standalone_mode=False)

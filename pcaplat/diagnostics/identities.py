@@ -1,10 +1,12 @@
 """What the captures leave of the packets to recognise them by, where that is not enough."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.model.matches.reasons import reason_rows
 from pcaplat.model.sampled import FileFacts, FragmentCounts
 from pcaplat.units import format_count, format_instant
 
@@ -34,7 +36,26 @@ def short_classes(prefixes: Sequence[int]) -> list[bool]:
 
 MORE = "capture more there (tcpdump -s 128, -s 256 inside tunnels)"
 LARGER = "a larger MTU underneath, or a smaller one inside, spares the network this"
+SHORT = "short-packet-id"
 ALIKE = "frames with equal captured bytes are ambiguous at every point"
+
+
+def counted(
+    diagnostics: Sequence[Diagnostic], reasons: Sequence[Sequence[int]]
+) -> list[Diagnostic]:
+    """Say how many frames could not be matched for it, in place of what is to be feared.
+
+    Args:
+        diagnostics: What was found before any packet was matched.
+        reasons: Frames of each point by status and reason, in the core's order.
+    """
+    rows = [row for of_point in reasons for row in reason_rows(of_point)]
+    n = sum(row["n"] for row in rows if row["reason"] == SHORT)
+    what = "no frame" if not n else "1 frame" if n == 1 else f"{format_count(n)} frames"
+    told = f"{what} of these captures stayed without a match for it"
+    return [
+        replace(one, consequence=told) if one.consequence == ALIKE else one for one in diagnostics
+    ]
 
 
 def check_packets(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> list[Diagnostic]:

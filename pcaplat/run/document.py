@@ -3,6 +3,7 @@
 from typing import Any
 
 from pcaplat.diagnostics.files import capture_rows, unseen_clock_rows
+from pcaplat.diagnostics.identities import counted
 from pcaplat.model.files.files_to_points import FoundPoints
 from pcaplat.model.matches.false_matches import false_matches
 from pcaplat.run.measurement import MeasuredPath, n_by_status
@@ -27,7 +28,8 @@ def document_of(measured: MeasuredPath) -> MergeDocument:
     """Put together what a merge says: segments and clocks, captures, warnings, and checks."""
     document = _of_path(measured)
     _add_captures(document, measured)
-    document["warnings"] = warning_rows(measured.diagnostics) + document["warnings"]
+    found = counted(measured.diagnostics, measured.matched.n_by_reason)
+    document["warnings"] = warning_rows(found) + document["warnings"]
     _add_figures(document, measured)
     return document
 
@@ -56,6 +58,7 @@ def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     }
     document["clocks"] += unseen_clock_rows(document["captures"], document["clocks"])
     document["declared_clocks"] = scan.declared_clocks
+    document["declared_path"] = [*(scan.job.path or ())]
 
 
 def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:

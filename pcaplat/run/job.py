@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.errors import EngineError
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 SAMPLE_PACKETS = 8_192
 """Packets a point that the survey selects: bands to 1 in 200 need a few thousand."""
 
+_NO_MOMENT = "--link-rate {}: without --stamped-at for this point"
 EXTENT_BYTES = 64 << 20
 """A capture may be divided at multiples of so many bytes. There, what the survey counts from packet
 to packet begins anew, divided or not."""
@@ -302,9 +304,15 @@ class Job:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """What a profile cannot place."""
-        return (
-            [Diagnostic("profile", None, note) for note in self.placing.notes]
-            if self.placing
-            else []
-        )
+        """What a profile cannot place, and what is declared to no effect."""
+        notes = self.placing.notes if self.placing else []
+        rated = dict.fromkeys(point for point, _ in cast("PairsOfInts", self.options.link_rate))
+        moment = dict(zip(point_names(self.captures), self.stampings, strict=True))
+        return [
+            *(Diagnostic("profile", None, note) for note in notes),
+            *(
+                diagnose("link-rate-unused", point, _NO_MOMENT.format(point))
+                for point in rated
+                if moment[point].stamped_at is None
+            ),
+        ]

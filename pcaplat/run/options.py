@@ -165,7 +165,7 @@ class PointOptions:
         kind=LINK_RATES,
         meaning='Rates of links, as {"a": "10Gbit/s"} or [("a", 10**10)]; they move '
         "timestamps of the last bit to the first.",
-        help="Rate of the link, to move last-bit times to first-bit. Repeatable.",
+        help="Rate of the link; moves last-bit times (--stamped-at) to first-bit.",
         metavar="POINT=10Gbit/s",
         key="link_rate",
     )

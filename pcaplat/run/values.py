@@ -194,23 +194,20 @@ def _of_points(
             if not _is_pair(one, values):
                 raise OptionError(f"{option} {one!r}: write it like {example}")
 
-    def take(option: str, given: object) -> object:
+    def take(_: str, given: object) -> object:
         pairs: Any = [*given.items()] if isinstance(given, Mapping) else given
         is_list = isinstance(pairs, Collection) and not isinstance(pairs, str)
         is_read = is_list and pairs and isinstance(values, int)
-        return [_read_pair(option, parse, one) for one in pairs] if is_read else pairs
+        return [_read_pair(parse, one) for one in pairs] if is_read else pairs
 
     return ValueKind(list[str] | None, check, lambda _, texts: [*map(parse, texts)], take=take)
 
 
-def _read_pair(option: str, parse: Callable[[str], object], one: object) -> object:
+def _read_pair(parse: Callable[[str], object], one: object) -> object:
     """Read a value by point that is text, as one of the command line."""
     match one:
         case (str(point), str(text)):
-            try:
-                return parse(f"{point}={text}")
-            except OptionError as problem:
-                raise OptionError(f"{option} {point}: {problem}") from None
+            return parse(f"{point}={text}")
     return one
 
 

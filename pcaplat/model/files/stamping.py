@@ -112,7 +112,10 @@ def _of_point(
     point, is_given, value = text.rpartition("=")
     if not (point and is_given):
         raise OptionError(f"{option} {text}: write it like {option} {example}")
-    return point, parse(value)
+    try:
+        return point, parse(value)
+    except OptionError as problem:
+        raise OptionError(f"{option} {text}: {problem}") from None
 
 
 def parse_convention(text: str) -> str:

@@ -24,6 +24,7 @@ BYTES = {
 EARLY = "negative-latency"
 FEW = 2
 """So many segments are named beside the largest; of the rest, how many there are."""
+PARTIAL = "partial-capture"
 UNJUDGED = "outside-common-time"
 UNRELATED = "the clocks cannot be related"
 MUCH_FRAC = 0.01
@@ -212,6 +213,8 @@ def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
             f" while all points captured; {format_count(unjudged)} frames outside that time are "
             "not judged"
         )
+    elif texts and any(row["code"] == PARTIAL for row in document["warnings"]):
+        told += ", while all points captured"
     return told
 
 

@@ -225,6 +225,12 @@ def test_version_and_help() -> None:
     assert "--same-clock" in pcaplat("merge", "--help").stdout
 
 
+def test_help_as_a_command_is_the_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for asked in (["help"], ["--help"], ["help", "merge"], ["merge", "--help"]):
+        assert run(asked) == 0
+        assert ("Points that one clock" in capsys.readouterr().out) == ("merge" in asked)
+
+
 def test_version_imports_nothing_heavy() -> None:
     code = "import sys; from pcaplat.cli import run; run(['--version']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,6 +12,8 @@ from tests.conftest import ROOT
 SAMPLES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))[:2]]
 MISTAKES = [
     (["merge", *SAMPLES, "--same-clock", "all", "--same-clock", "a,zz"], "--same-clock a: "),
+    (["merge", *SAMPLES, "--clock-accuracy", "a=100"], "--clock-accuracy a=100: '100' is no"),
+    (["merge", *SAMPLES, "--link-rate", "a=fast"], "--link-rate a=fast: 'fast' is no rate"),
     (["merge", *SAMPLES, "--engine", "sprak"], "--engine sprak: .* did you mean spark"),
     (["merge", *SAMPLES, "--filter", "tcp prot 80"], '--filter: .*"tcp prot 80"'),
     (["merge", *SAMPLES, "--filter-outer", "tcp prot"], '--filter-outer: .*"tcp prot"'),

@@ -72,8 +72,20 @@ def test_what_can_mean_nothing_is_refused(
 @pytest.mark.parametrize("name", ["clock_accuracy", "link_rate"])
 def test_text_of_no_value_is_refused(name: str, one: str, captures: list[str]) -> None:
     wrong: dict[str, Any] = {name: {"near": one}}
-    with pytest.raises(InputError, match=r"^--.*write it like"):
+    with pytest.raises(InputError, match=r"^--.*write it like") as told:
         pcaplat.merge(captures, **wrong)
+    assert str(told.value).count(f"near={one}") == 1
+
+
+def test_a_rate_without_the_moment_that_timestamps_mark_is_told(captures: list[str]) -> None:
+    def codes(**options: Any) -> list[tuple[str, str | None]]:  # noqa: ANN401 - any option
+        with pcaplat.merge(captures, same_clock="all", **options) as result:
+            return [(one["code"], one["point"]) for one in result.document["warnings"]]
+
+    rate = {"near": "10Gbit/s"}
+    assert codes(link_rate=rate) == [*codes(), ("link-rate-unused", "near")]
+    for moment in ("first-bit", "last-bit", "host"):
+        assert codes(link_rate=rate, stamped_at={"near": moment}) == codes()
 
 
 def test_options_in_terms_of_python_are_those_of_the_command_line(captures: list[str]) -> None:

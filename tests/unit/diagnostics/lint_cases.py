@@ -289,6 +289,13 @@ CASES = {
     "sums-disagree": Case(
         Simulated(EFFECTS["cut"](base())), Simulated(EFFECTS["loss"](base())), by="merge"
     ),
+    "link-rate-unused": Case(
+        replace(CLEAN, options={"link_rate": {"near": "10Gbit/s"}}),
+        replace(
+            CLEAN,
+            options={"link_rate": {"near": "10Gbit/s"}, "stamped_at": {"near": "last-bit"}},
+        ),
+    ),
     "late-packets": Case(Simulated(HELD), Simulated(base()), by="merge"),
     "identical-packets": Case(
         Written(partial(twins, burst_ns=60_000), {"same_clock": ["all"]}),

@@ -1,5 +1,6 @@
 """Frames: the slowest packets', how many were matched, why others not, and what may mislead."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -53,10 +54,13 @@ def _place(row: Row) -> str:
 def frame_sections(document: Row) -> Iterator[Section]:
     """Count the frames by what became of them."""
     head, reasons = line_of_frames(document), list(lines_of_reasons(document))
+    rare = list(lines_of_rare_reasons(document))
     more = f"{len(reasons) - FEW} more with --verbose"
     brief = [*reasons[:FEW], more] if len(reasons) > FEW + 1 else reasons
+    if rare and not reasons:
+        brief = [f"{_left_out(document)} frames have no latency; reasons with --verbose"]
     yield Entries([Entry(head, brief, style="")], only="brief")
-    yield Entries([Entry(head, reasons, style="")], only="verbose")
+    yield Entries([Entry(head, reasons + rare, style="")], only="verbose")
     matching = document["matching"]
     texts = {n.removeprefix("n_"): format_count(matching[n]) for n in matching if n[:2] == "n_"}
     yield Grid("Frames", fields_of([texts]), only="paper")
@@ -82,13 +86,34 @@ def line_of_frames(document: Row) -> str:
 
 def lines_of_reasons(document: Row) -> Iterator[str]:
     """Say why frames stand in no match, each reason that a point has for one in 100 or more."""
+    for point, row in _not_matched(document):
+        frac = row["n"] / point["n_frames"]
+        if frac >= MUCH_FRAC:
+            meaning = MEANINGS[row["status"], row["reason"]]
+            much = f"{format_count(row['n'])} {row['status']} ({format_frac(frac)})"
+            yield f"{point['point']}: {much}: {meaning}"
+
+
+def lines_of_rare_reasons(document: Row) -> Iterator[str]:
+    """Say why the other frames stand in no match, those of all points together."""
+    n: Counter[tuple[str, str]] = Counter()
+    for point, row in _not_matched(document):
+        if row["n"] / point["n_frames"] < MUCH_FRAC:
+            n[row["status"], row["reason"]] += row["n"]
+    for (status, reason), n_frames in n.most_common():
+        yield f"{format_count(n_frames)} {status}: {MEANINGS[status, reason]}"
+
+
+def _not_matched(document: Row) -> Iterator[tuple[Row, Row]]:
+    """Give every reason of a point for which frames stand in no match."""
     for point in document.get("points", ()):
-        for row in point["reasons"]:
-            frac = row["n"] / point["n_frames"]
-            if row["status"] in LEFT_OUT and frac >= MUCH_FRAC:
-                meaning = MEANINGS[row["status"], row["reason"]]
-                much = f"{format_count(row['n'])} {row['status']} ({format_frac(frac)})"
-                yield f"{point['point']}: {much}: {meaning}"
+        yield from ((point, row) for row in point["reasons"] if row["status"] in LEFT_OUT)
+
+
+def _left_out(document: Row) -> str:
+    """Name the statuses of frames without a latency that occur, like "Ambiguous and unmatched"."""
+    found = [status for status in LEFT_OUT if document["matching"][f"n_{status}"]]
+    return " and ".join([", ".join(found[:-1]), found[-1]] if found[1:] else found).capitalize()
 
 
 def false_matches(frac: float | None, upper_frac: float | None) -> str:

@@ -21,8 +21,7 @@ def path_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     """Draw the path, and say what its order rests on."""
     yield Paragraph(_caption(document, latencies), only="screen")
     yield Drawing(partial(draw_path, document, latencies), only="screen")
-    how = "found from the captures" if document["path_inferred"] else "as given"
-    yield Paragraph(f"Path ({how}): {' → '.join(document['path'])}", only="paper")
+    yield Paragraph(f"Path ({_origin(document)}): {' → '.join(document['path'])}", only="paper")
     if order := line_of_order(document):
         yield Paragraph(order, only="paper")
         yield Paragraph(order, only="verbose")
@@ -32,6 +31,21 @@ def answer_sections(document: Row, latencies: LatencyView) -> Iterator[Section]:
     """Say in a few lines what the figures of the table come to."""
     lines = list(answer_lines(document, latencies))
     yield Entries([Entry("", lines)] if lines else [], only="screen")
+
+
+def _origin(document: Row) -> str:
+    """Say whether the order was given, found, or both."""
+    if not document["path_inferred"]:
+        return "as given"
+    given = _given(document)
+    if not given:
+        return "found from the captures"
+    return f"{' → '.join(given)} as given, the others found from the captures"
+
+
+def _given(document: Row) -> list[str]:
+    """Points that the user put into order."""
+    return [point for point in document.get("declared_path", ()) if point in document["path"]]
 
 
 def _caption(document: Row, latencies: LatencyView) -> str:
@@ -52,6 +66,8 @@ def _caption(document: Row, latencies: LatencyView) -> str:
     n_left = len({row["point"] for row in document["captures"]} - {*document["path"]})
     if n_left:  # whoever gave three captures must not take the path for all of them
         n_points += f" ({n_left} excluded)"
+    if document["path_inferred"] and _given(document):
+        n_points += f" (order of {' → '.join(_given(document))} as given, of the others as found)"
     unit = f", {latencies.scale.unit}" if kinds else ""
     return f"{n_points}; {what}{unit}"
 
