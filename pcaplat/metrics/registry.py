@@ -46,7 +46,15 @@ def metric_named(name: str) -> Metric:
 
 
 def read(run: MeasuredRun, query: MetricQuery) -> Answer:
-    """Take a figure from a run."""
+    """Take a figure from a run, which keeps it."""
+    known = run.answers.get(query)
+    if isinstance(known, Measurement | Unavailable):
+        return known
+    run.answers[query] = answer = _read(run, query)
+    return answer
+
+
+def _read(run: MeasuredRun, query: MetricQuery) -> Answer:
     metric = metric_named(query.metric)
     answer = metric.read(run, query)
     if metric.is_signed or not isinstance(answer, Measurement):

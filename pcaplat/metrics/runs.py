@@ -25,6 +25,9 @@ more than this share."""
 UNNAMED = "captures"
 """Name of the scenario of captures that are given by themselves."""
 
+WHOLE = "1/1"
+"""The sample of a run of which every packet was taken."""
+
 SIDES = {"forward": "reverse", "reverse": "forward"}
 
 
@@ -54,6 +57,11 @@ class MeasuredRun:
         return f"{self.name}: {text}" if self.name else text
 
     @property
+    def is_sample(self) -> bool:
+        """Whether only one in so many packets was taken (--sample)."""
+        return bool((self.choices or {}).get("sample", WHOLE) != WHOLE)
+
+    @property
     def path(self) -> list[str]:
         """Points in forward order."""
         return list(self.document["path"])
@@ -78,6 +86,11 @@ class MeasuredRun:
         """When it ended."""
         ends = (some.start_ns + len(some.n) * some.length_ns for some in self.blocks.values())
         return max(ends, default=0)
+
+    @cached_property
+    def answers(self) -> dict[object, object]:
+        """Keep what was read from the run: claims, tables and warnings read the same figures."""
+        return {}
 
     @cached_property
     def segments(self) -> dict[Key, Mapping[str, Any]]:

@@ -177,8 +177,9 @@ def resamples(n_blocks: int, n: int = N_RESAMPLES) -> Floats:
 def spread_of(resampled: Floats, n_blocks: int) -> float:
     """Give the standard error that resampled values tell, of few blocks too."""
     # a resample of too little divides by 0, or by a rounding beside it
-    told = np.where(np.isfinite(resampled), resampled, np.nan)
-    return float(np.nanstd(told)) * sqrt(n_blocks / (n_blocks - 1))
+    is_known = np.isfinite(resampled)
+    told = resampled if is_known.all() else resampled[is_known]
+    return float(told.std()) * sqrt(n_blocks / (n_blocks - 1))
 
 
 def hodges_lehmann(x: Floats, y: Floats, confidence: float) -> tuple[float, float, float]:

@@ -14,6 +14,7 @@ from pcaplat.metrics.contents import (
     share_in_common,
 )
 from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.records import dataclass
 from pcaplat.study.errors import StudyError
 
 COPIED_SHARE = 0.5
@@ -21,6 +22,9 @@ COPIED_SHARE = 0.5
 
 LEAST_STAMPS = 10
 """Fewer stamps may be equal by chance."""
+
+Names = tuple[str, str]
+"""A point of one run, and what may be the same of another."""
 
 
 def refuse_copies(scenarios: Sequence[Scenario]) -> None:
@@ -54,21 +58,46 @@ def _digest(run: MeasuredRun) -> str:
 
 
 def _share_frames(one: MeasuredRun, other: MeasuredRun) -> bool:
-    """Tell whether both have the same stamps at every point, or the same gaps between them."""
-    first, second = one.contents, other.contents
-    if first is None or second is None:
+    """Tell whether both have the same stamps at every point, or the same gaps between them.
+
+    Points of a copy may have their names the other way round.
+    """
+    if one.contents is None or other.contents is None:
         return False
-    points = sorted(set(first.stamps) & set(second.stamps))
-    if not points or all(_are_same_stamps(first, second, point) for point in points):
-        return bool(points)
-    shares = [
-        rhythm_in_common(first.times_ns[at], second.times_ns[at], _coarser_ns(one, other, at))
-        for at in points
-    ]
-    # where frames follow each other regularly, they do so at many places: that tells nothing
-    return all(best >= ALIKE_SHARE for best, _ in shares) and any(
-        elsewhere < UNLIKE_SHARE for _, elsewhere in shares
+    first, second = _Frames(one, one.contents), _Frames(other, other.contents)
+    common = sorted(set(one.contents.stamps) & set(other.contents.stamps))
+    in_order = [name for name in one.path if name in common]
+    pairings = (
+        list(zip(names, others, strict=True))
+        for names, others in ((common, common), (in_order, in_order[::-1]))
     )
+    return any(first.are_those_of(second, pairs) for pairs in pairings if pairs)
+
+
+@dataclass(frozen=True)
+class _Frames:
+    """Frames of a run, by their stamps."""
+
+    run: MeasuredRun
+    contents: Contents
+
+    def are_those_of(self, other: "_Frames", pairs: Sequence[Names]) -> bool:
+        """Tell whether both are the same at each of some points, named as each run has them."""
+        if all(
+            _are_same_stamps(self.contents.stamps[a], other.contents.stamps[b]) for a, b in pairs
+        ):
+            return True
+        shares = [self._rhythm(other, *names) for names in pairs]
+        # where frames follow each other regularly, they do so at many places: that tells nothing
+        return all(best >= ALIKE_SHARE for best, _ in shares) and any(
+            elsewhere < UNLIKE_SHARE for _, elsewhere in shares
+        )
+
+    def _rhythm(self, other: "_Frames", mine: str, theirs: str) -> tuple[float, float]:
+        coarser_ns = max(self.run.resolution_ns(mine), other.run.resolution_ns(theirs))
+        return rhythm_in_common(
+            self.contents.times_ns[mine], other.contents.times_ns[theirs], coarser_ns
+        )
 
 
 def _of_one_run(one: MeasuredRun, other: MeasuredRun) -> str | None:
@@ -81,10 +110,7 @@ def _of_one_run(one: MeasuredRun, other: MeasuredRun) -> str | None:
     return found[0] if found and all(found) else None
 
 
-def _are_same_stamps(one: Contents, other: Contents, point: str) -> bool:
-    pair = one.stamps[point], other.stamps[point]
-    return min(map(len, pair)) >= LEAST_STAMPS and share_in_common(*pair) >= COPIED_SHARE
-
-
-def _coarser_ns(one: MeasuredRun, other: MeasuredRun, point: str) -> float:
-    return max(one.resolution_ns(point), other.resolution_ns(point))
+def _are_same_stamps(one: "np.ndarray", other: "np.ndarray") -> bool:
+    return min(len(one), len(other)) >= LEAST_STAMPS and (
+        share_in_common(one, other) >= COPIED_SHARE
+    )

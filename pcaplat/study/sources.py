@@ -55,22 +55,25 @@ class RunReader:
     def merged(self, name: str, captures: Sequence[str | PathLike[str]]) -> MeasuredRun:
         """Merge the captures of one run."""
         with merge(captures, keep_crossings=False, **self.options) as result:
-            run = replace(
-                measured(name, result),
-                packet_filter=self.options.get("filter") or "",
-                choices=choices_of(self.options),
-            )
-        # the rate of a sample is not that of the traffic
-        is_sampled = self.options.get("sample", 1) > 1
-        return replace(run, rates=None, sampled=run.rates) if is_sampled else run
+            packet_filter = self.options.get("filter") or ""
+            run = replace(measured(name, result), packet_filter=packet_filter)
+            return replace(run, choices=choices_of(self.options))
 
 
 def measured(name: str, result: Result) -> MeasuredRun:
     """Take from a result what comparing needs."""
     # the same pass over the packets counts the traffic
     contents = contents_of(result.packet_batches(details=True, columns=FURTHER))
-    rates = rates_of(result.traffic_rows)
-    return MeasuredRun(name, result.document, result.blocks, rates, contents=contents)
+    rates, choices = rates_of(result.traffic_rows), choices_of_command(result.made_by["command"])
+    run = MeasuredRun(
+        name, result.document, result.blocks, rates, contents=contents, choices=choices
+    )
+    return without_rates_of_a_sample(run)
+
+
+def without_rates_of_a_sample(run: MeasuredRun) -> MeasuredRun:
+    """Keep the traffic of a sample apart: its rate is not that of all packets."""
+    return replace(run, rates=None, sampled=run.rates) if run.is_sample else run
 
 
 def scenario_of(
@@ -164,7 +167,8 @@ def saved_run(folder: Path) -> MeasuredRun:
         contents = _saved_contents(folder)
         choices = _saved_choices(folder)
         name = plain_name(folder.name)
-        return MeasuredRun(name, document, blocks, rates, contents=contents, choices=choices)
+        run = MeasuredRun(name, document, blocks, rates, contents=contents, choices=choices)
+        return without_rates_of_a_sample(run)
     except (ValueError, KeyError) as problem:
         raise StudyError.unreadable_result(str(folder), str(problem)) from None
 

@@ -1,6 +1,7 @@
 """Assumptions of a verdict that no capture can show: each one that applies is named beside it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pcaplat.metrics.contrasts import RUNS
 from pcaplat.metrics.metric import MetricQuery
@@ -34,10 +35,28 @@ def assumptions(
         yield from dict.fromkeys(text for run in runs if (text := _clocks(run, query)))
     if claim.scope.kind == "run":
         return
+    if query.metric == "loss-ratio" and not query.direction:
+        yield from dict.fromkeys(text for one in scenarios for text in _one_way(one, query))
     if verdict.replication == RUNS and not metric_named(claim.metric).is_fixed:
         yield ALL_RUNS
     if query.metric in OF_PACKETS or claim.population.allowed_loss is not None:
         yield ALL_PACKETS
+
+
+def _one_way(scenario: Scenario, query: MetricQuery) -> Iterator[str]:
+    """Name the direction of which no packet was captured: nothing shows what it lost."""
+    for run in scenario.runs:
+        near, far = query.ends or run.ends
+        seen = {
+            key[2] for key, row in run.segments.items() if {near, far} == {*key[:2]} and _n(row)
+        }
+        if len(seen) == 1:
+            first, last = (far, near) if seen == {"forward"} else (near, far)
+            yield f"no packet goes from {first} to {last}: none was captured"
+
+
+def _n(row: Mapping[str, Any]) -> int:
+    return int(row["n"] + row["n_lost"])
 
 
 def _clocks(run: MeasuredRun, query: MetricQuery) -> str:

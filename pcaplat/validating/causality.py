@@ -1,29 +1,59 @@
-"""Packets that arrive before they left: clocks that were declared equal, and are not."""
+"""Latencies that mean nothing: packets arrive before they left, or a point is not at its place."""
 
 from collections.abc import Sequence
 
+from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.registry import read_at_points
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.units import format_ns
+from pcaplat.validating.missing import LATENCIES
 
 OF_CLOCKS = ("one-way-latency",)
 """Round trips and variation need no common clock."""
 
 
-def contradicted_clocks(query: MetricQuery, scenarios: Sequence[Scenario]) -> str:
-    """Say that packets contradict the declared clocks of a claim's ends; "" if none does.
+MISPLACED = ("same-capture", "path-contradicted", "ttl-contradicts-order")
+"""Codes (pcaplat.diagnostics.catalogue) of points that are not where their names say."""
+
+
+def meaningless(query: MetricQuery, scenarios: Sequence[Scenario]) -> str:
+    """Say why the latencies of a run mean nothing: clocks or places are wrong; "" where they do.
 
     Args:
         query: Which figure is judged.
         scenarios: The one it is about, or the treatment and its baseline.
     """
-    if query.metric not in OF_CLOCKS:
+    if query.metric not in LATENCIES:
         return ""
-    found = (_in_run(run, query) for scenario in scenarios for run in scenario.runs)
+    runs = [run for scenario in scenarios for run in scenario.runs]
+    found = (
+        text
+        for run in runs
+        for text in (_early(run, query), _misplaced(run), _negative(run, query))
+    )
     return next((text for text in found if text), "")
 
 
-def _in_run(run: MeasuredRun, query: MetricQuery) -> str:
+def _misplaced(run: MeasuredRun) -> str:
+    rows = [row for row in run.document.get("warnings", ()) if row["code"] in MISPLACED]
+    return run.says(f"{rows[0]['code']}: {rows[0]['text']}") if rows else ""
+
+
+def _negative(run: MeasuredRun, query: MetricQuery) -> str:
+    """Say that packets arrive before they left, by more than clocks may be off."""
+    answer = read_at_points(run, query)
+    if not isinstance(answer, Measurement) or answer.value + answer.bias >= 0:
+        return ""
+    return run.says(
+        f"the {query.statistic} is negative ({format_ns(answer.value)}): the order of the points, "
+        "or what is declared of their clocks, is wrong"
+    )
+
+
+def _early(run: MeasuredRun, query: MetricQuery) -> str:
+    if query.metric not in OF_CLOCKS:
+        return ""
     ends = query.ends or run.ends
     allowed_ns = sum(run.resolution_ns(point) for point in ends)
     rows = [row for key, row in run.segments.items() if key[:2] in {ends, ends[::-1]}]

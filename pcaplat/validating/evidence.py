@@ -21,11 +21,11 @@ from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.units import format_ns
 from pcaplat.validating.capacity import unoffered
-from pcaplat.validating.causality import contradicted_clocks
+from pcaplat.validating.causality import meaningless
 from pcaplat.validating.conditional import conditional_rate
 from pcaplat.validating.given_runs import REPEAT, gaps, of_one_time
 from pcaplat.validating.likeness import unlike
-from pcaplat.validating.missing import is_open_at, too_many_missing
+from pcaplat.validating.missing import are_samples, is_open_at, left_out, too_many_missing
 from pcaplat.validating.needs import LEVEL, unresolvable
 from pcaplat.validating.population import contradiction
 from pcaplat.validating.words import ClaimBounds
@@ -85,7 +85,8 @@ def evidence_for(
         or _unjudged(claim)
         or (contrast.why if contrast.value is None else "")
         or _other_ends(query, chosen)
-        or contradicted_clocks(query, chosen)
+        or meaningless(query, chosen)
+        or left_out(query, chosen)
         or contradiction(claim, chosen)
         or unoffered(claim, chosen, contrast, bounds)
         or _odd_packet(claim, contrast, bounds)
@@ -116,13 +117,13 @@ def _measured(
         )
         return Evidence(contrast)
     contrast = metric_of(chosen[0], query)
-    if _is_run(claim):
+    if _is_run(claim) and not are_samples(chosen):
         contrast = _of_these(contrast, query)
     else:
         contrast = _one_after_the_other(contrast, chosen[0], accepts_order=accepts_order)
     if isinstance(contrast.estimate, CountedQuantile):
         return Evidence(contrast)
-    if is_open_at(claim, query, chosen):
+    if is_open_at(claim, query, chosen) or are_samples(chosen):
         return Evidence(contrast)
     floor, ceiling = (_extreme(chosen[0], query, name) for name in EXTREMES)
     return Evidence(contrast, floor, ceiling, _is_open(claim, contrast))

@@ -1,8 +1,9 @@
-"""Packets that have no latency: lost on the way, or kept out of a capture.
+"""Packets that have no latency: lost on the way, kept out of a capture, or left out by an option.
 
 A capture that drops the slow packets makes a path look fast. Where many are missing, a verdict on
 latencies stands only if it would stand had they been as slow as the slowest of the others, or as
-fast as the fastest one.
+fast as the fastest one. Who chooses a sample or a waiting time may choose away the packets that a
+claim is about.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,8 +37,44 @@ TCP_SHARE = 0.9
 PAIRED = ("p50", "p90", "p95", "p99")
 """Quantiles that are known of requests paired with their responses."""
 
+EXTREMES = {"min": "least", "max": "greatest"}
+
 Shift = tuple[float, float]
 """How much lower and higher a figure would be, were the missing packets as fast, or as slow."""
+
+
+def are_samples(scenarios: Sequence[Scenario]) -> bool:
+    """Tell whether a run holds a sample of its packets: then the others may lie anywhere."""
+    return any(run.is_sample for scenario in scenarios for run in scenario.runs)
+
+
+def left_out(query: MetricQuery, scenarios: Sequence[Scenario]) -> str:
+    """Say that packets which an option leaves out may turn a verdict; "" where they may not.
+
+    Args:
+        query: Which figure is judged.
+        scenarios: The one it is about, or the treatment and its baseline.
+    """
+    if query.metric not in LATENCIES:
+        return ""
+    found = (_left_out(run, query) for scenario in scenarios for run in scenario.runs)
+    return next((text for text in found if text), "")
+
+
+def _left_out(run: MeasuredRun, query: MetricQuery) -> str:
+    chosen = run.choices or {}
+    if run.is_sample and query.statistic in EXTREMES:
+        return run.says(
+            f"--sample {chosen['sample']} leaves packets out, and the {EXTREMES[query.statistic]} "
+            "latency of all may be that of one of them; merge all packets"
+        )
+    wait = chosen.get("lost_after")
+    if wait and share_lost(run, query):
+        return run.says(
+            f"with --lost-after {wait}, slower packets count as lost, and packets were lost: had "
+            "they been slower, their latencies would count; leave the option out"
+        )
+    return ""
 
 
 def is_open_at(claim: Claim, query: MetricQuery, scenarios: Sequence[Scenario]) -> bool:
@@ -142,11 +179,20 @@ def _share(run: MeasuredRun, query: MetricQuery) -> float:
     return max((_missing(run, query, way) for way in _ways(query)), default=0.0)
 
 
-def _missing(run: MeasuredRun, query: MetricQuery, way: str) -> float:
+def share_lost(run: MeasuredRun, query: MetricQuery) -> float:
+    """Share of packets that were lost, the larger one of both directions."""
+    return max((_lost(run, query, way) for way in _ways(query)), default=0.0)
+
+
+def _lost(run: MeasuredRun, query: MetricQuery, way: str) -> float:
     row = _row(run, query, way)
     n, n_lost = (row["n"], row["n_lost"]) if row else (0, 0)
+    return float(n_lost / max(n + n_lost, 1))
+
+
+def _missing(run: MeasuredRun, query: MetricQuery, way: str) -> float:
     unseen = [_unseen(run, ends, way) for ends in _steps(run, query)]
-    return max([n_lost / max(n + n_lost, 1), *unseen])
+    return max([_lost(run, query, way), *unseen])
 
 
 def _row(run: MeasuredRun, query: MetricQuery, way: str) -> Mapping[str, Any] | None:

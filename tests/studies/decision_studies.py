@@ -343,8 +343,12 @@ def _differences(setting: Setting) -> str:
 
 
 def written(text: str, tables: dict[str, str]) -> str:
-    """The page with its tables."""
-    return TABLE.sub(lambda match: match[1] + tables[match[2]] + match[3], text)
+    """The page with these tables; others stay as they are."""
+
+    def table(match: re.Match[str]) -> str:
+        return match[1] + tables[match[2]] + match[3] if match[2] in tables else match[0]
+
+    return TABLE.sub(table, text)
 
 
 def main() -> None:

@@ -144,11 +144,11 @@ def study(design: Design, effect_us: float, seed: int) -> dict[str, Any]:
     return {name: scenario_of(name, runs) for name, runs in both.items()}
 
 
-def claim_text(lo_us: float, hi_us: float, more: str = "") -> str:
+def claim_text(lo_us: float, hi_us: float, more: str = "", name: str = "slower") -> str:
     """A claim of what slow takes longer than plain."""
     return f"""
     [[claims]]
-    id = "slower"
+    id = "{name}"
     sentence = "slow takes longer"
     source.document = "a simulation"
     metric = "two-way-contribution"

@@ -73,6 +73,16 @@ def test_intervals_that_the_page_prints_hold_the_truth() -> None:
             assert best_width < MOST_WIDTH, setting
 
 
+def test_the_page_counts_the_cells_that_are_too_wide() -> None:
+    """By either measure: what an interval costs beside Student's, and beside the best one."""
+    often = [cell for cell in printed("covered") if max(cell[:2]) > 100 * MOST_INSIDE]
+    students, best = (sum(cell[at] >= MOST_WIDTH for cell in often) for at in (2, 3))
+    text = " ".join(PAGE.read_text("utf-8").split())
+    assert f"None of the {len(DIFFERING)} cells is below 93 %, and {len(often)} are above" in text
+    assert f"{students} of these are at least 1.3 times as wide as Student's interval" in text
+    assert f"Beside the best interval, {best} of these are" in text
+
+
 @pytest.mark.parametrize("n_runs", NUMBERS)
 def test_the_oracle_is_students_interval_where_nothing_is_hidden(n_runs: int) -> None:
     """Its mean width, seen in simulation of independent pairs."""
