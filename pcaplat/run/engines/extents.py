@@ -164,11 +164,11 @@ def mended(extents: list[Extent], known: dict[Extent, Surveyed]) -> list[Extent]
     place: Place = known[extents[0]].begun
     for index, extent in enumerate(extents):
         found, is_last = known[extent], index == len(extents) - 1
-        is_off = found.begun[0] != place[0] or found.is_damaged or (found.is_over and not is_last)
-        if is_off and extent.n_before is None:
+        is_off = found.begun[0] != place[0] or (found.is_over and not is_last)
+        if extent.n_before is None and (is_off or found.is_damaged):
             right = Extent(extent.file, *place, extent.until_byte)
             return [*extents[:index], right, *extents[index + 1 :]]
-        if found.needs_whole or (found.is_over and not is_last):
+        if is_off or found.needs_whole:
             return [Extent(extent.file)]
         n_frames = found.ended[1] - found.begun[1]
         place = (found.ended[0], place[1] + n_frames)

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::error::{Error, Result};
+use compressed::Seeking;
 pub use compressed::{CODECS, Codec};
 use counted::CountedRead;
 pub use digest::{
@@ -145,6 +146,8 @@ pub struct Capture {
     format: &'static Format,
     is_over: bool,
     is_compressed: bool,
+    /// How it is read from its middle, if it is compressed and can be.
+    seeking: Option<Seeking>,
     /// No record is read that begins here or later.
     pause_byte: u64,
     /// Interfaces and damages that were known before reading began at its place.
@@ -159,11 +162,15 @@ impl Capture {
     /// [`Error::Io`] where the system refuses (missing, a directory, no permission),
     /// [`Error::Capture`] where the file is empty or no capture, with what it seems to be.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_by(path, None)
+    }
+
+    fn open_by(path: &Path, seeking: Option<Seeking>) -> Result<Self> {
         let file = File::open(path).map_err(|source| Error::Io {
             path: path.into(),
             source,
         })?;
-        Self::from_read(Box::new(file), path)
+        Self::from_input((Box::new(file), seeking), Input::new, path)
     }
 
     /// Opens an extent of a capture.
@@ -171,7 +178,7 @@ impl Capture {
     /// # Errors
     /// As [`Capture::open`]; or the extent begins in the middle of a file that does not allow it.
     pub fn open_extent(path: &Path, extent: &FileExtent) -> Result<Self> {
-        let mut capture = Self::open(path)?;
+        let mut capture = Self::open_by(path, Seeking::of(path))?;
         capture.pause_at(extent.until_byte);
         match extent.start {
             ExtentStart::File => {}
@@ -203,10 +210,18 @@ impl Capture {
             let text = format!("{}: nothing can be read from its middle", path.display());
             return Err(Error::Bug(text));
         }
+        let from_byte = match &self.seeking {
+            Some(seeking) => seeking.file_byte(place.at_byte),
+            None => place.at_byte,
+        };
         let mut file = File::open(path).map_err(failed)?;
-        file.seek(SeekFrom::Start(place.at_byte)).map_err(failed)?;
+        file.seek(SeekFrom::Start(from_byte)).map_err(failed)?;
         let counted = CountedRead::new(Box::new(file), Arc::clone(&self.n_bytes_read));
-        self.input = Input::from_byte(Box::new(counted), place.at_byte);
+        let input = Input::from_byte(Box::new(counted), from_byte);
+        self.input = match &self.seeking {
+            Some(seeking) => seeking.read(input, place.at_byte).map_err(failed)?,
+            None => input,
+        };
         self.findings.go_on_behind(place.n_before);
         self.n_known = (self.findings.interfaces.len(), self.findings.damage.len());
         Ok(())
@@ -217,7 +232,7 @@ impl Capture {
     /// # Errors
     /// As [`Capture::open`].
     pub fn from_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
-        Self::from_input(input, Input::new, path)
+        Self::from_input((input, None), Input::new, path)
     }
 
     /// The same of a source whose frames are wanted as they come: nothing waits for what is behind them.
@@ -225,7 +240,7 @@ impl Capture {
     /// # Errors
     /// As [`Capture::open`].
     pub fn from_live_read(input: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
-        Self::from_input(input, Input::live, path)
+        Self::from_input((input, None), Input::live, path)
     }
 
     /// Opens what is still being written at `path`, or `-`: its end is waited for, until `is_over`.
@@ -237,19 +252,19 @@ impl Capture {
             path: path.into(),
             source,
         })?;
-        let capture = Self::from_input(Box::new(tail), Input::live, path)?;
+        let capture = Self::from_input((Box::new(tail), None), Input::live, path)?;
         Ok((capture, successor))
     }
 
     fn from_input(
-        source: Box<dyn Read + Send>,
+        (source, seeking): (Box<dyn Read + Send>, Option<Seeking>),
         input: fn(Box<dyn Read + Send>) -> Input,
         path: &Path,
     ) -> Result<Self> {
         let n_bytes_read = Arc::<AtomicU64>::default();
         let counted = CountedRead::new(source, Arc::clone(&n_bytes_read));
-        let (mut input, codec) =
-            compressed::undo(input(Box::new(counted))).map_err(|source| Error::Io {
+        let (mut input, codec) = compressed::undo(input(Box::new(counted)), seeking.as_ref())
+            .map_err(|source| Error::Io {
                 path: path.into(),
                 source,
             })?;
@@ -274,6 +289,7 @@ impl Capture {
             format,
             is_over: false,
             is_compressed: codec.is_some(),
+            seeking,
             pause_byte: u64::MAX,
             n_known: (0, 0),
             n_bytes_read,
@@ -312,10 +328,21 @@ impl Capture {
         }
     }
 
-    /// Whether reading may begin at any of its records, once its first frame was read.
+    /// Whether reading may begin at any of its records, once its first frame was read; of a compressed file,
+    /// as far as what it says of its members was found to be right.
     #[must_use]
     pub fn is_seekable(&self) -> bool {
-        !self.is_compressed && self.records.step_bytes().is_some()
+        let is_right = match &self.seeking {
+            Some(seeking) => seeking.is_right_until(self.input.at_byte()),
+            None => !self.is_compressed,
+        };
+        is_right && self.records.step_bytes().is_some()
+    }
+
+    /// How long the file is once it is decompressed, if that can be told without doing so.
+    #[must_use]
+    pub fn decompressed_bytes(&self) -> Option<u64> {
+        self.seeking.as_ref().map(Seeking::n_bytes)
     }
 
     /// Takes what is known now for what stands before the first frame.

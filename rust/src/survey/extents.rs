@@ -113,7 +113,7 @@ impl SurveyRounds {
     }
 }
 
-/// Whether a file may be read from its middle, as far as its beginning tells, and how long it is.
+/// Whether a file may be read from its middle, as far as its beginning tells, and how long it is, decompressed.
 ///
 /// # Errors
 /// It cannot be opened, or is no capture.
@@ -122,11 +122,12 @@ pub fn seekable_bytes((file, path): (usize, &Path), reading: &Reading) -> Result
     if !is_free || !path.is_file() {
         return Ok(None);
     }
-    let mut capture = Capture::open(path)?;
+    let mut capture = Capture::open_extent(path, &FileExtent::ALL)?;
     let has_frames = capture.next_frame().is_some();
-    let n_bytes = std::fs::metadata(path).map_err(|source| Error::Io {
+    let of_file = std::fs::metadata(path).map_err(|source| Error::Io {
         path: path.to_owned(),
         source,
     })?;
-    Ok((has_frames && capture.is_seekable()).then_some(n_bytes.len()))
+    let n_bytes = capture.decompressed_bytes().unwrap_or(of_file.len());
+    Ok((has_frames && capture.is_seekable()).then_some(n_bytes))
 }

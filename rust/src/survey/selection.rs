@@ -214,6 +214,7 @@ impl Selection {
             is_free && capture.is_seekable() && self.places.last().is_none_or(is_behind);
         let mut facts = self.interfaces.iter().flatten();
         let needs_whole = !is_free
+            || !capture.is_seekable()
             || self.fragmented.is_full()
             || facts.any(InterfaceFacts::needs_what_came_before)
             || self.ends_unsettled(capture);

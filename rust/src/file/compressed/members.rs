@@ -2,6 +2,7 @@
 //! the error. The libraries' own readers lose what they had undone in the call that failed.
 
 use super::super::input::Input;
+use super::seek_table::Watch;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
 /// One way to undo compression, a piece at a time.
@@ -18,6 +19,7 @@ pub(super) struct Members<C> {
     input: Input,
     codec: C,
     is_between: bool,
+    watch: Option<Watch>,
     /// Said again whenever asked again: a decoder that failed is not to be called.
     failure: Option<(ErrorKind, String)>,
 }
@@ -28,8 +30,14 @@ impl<C: MemberCodec> Members<C> {
             input,
             codec,
             is_between: false,
+            watch: None,
             failure: None,
         }
+    }
+
+    /// The same, compared with what the file says of its members.
+    pub(super) fn watched(self, watch: Option<Watch>) -> Self {
+        Self { watch, ..self }
     }
 }
 
@@ -46,6 +54,9 @@ impl<C: MemberCodec> Read for Members<C> {
             let is_end = window.is_empty();
             if self.is_between {
                 if is_end {
+                    if let Some(watch) = &self.watch {
+                        watch.end();
+                    }
                     return Ok(0);
                 }
                 self.codec.restart()?;
@@ -56,6 +67,9 @@ impl<C: MemberCodec> Read for Members<C> {
             match result {
                 Ok(is_over) => self.is_between = is_over,
                 Err(error) => self.failure = Some((error.kind(), error.to_string())),
+            }
+            if let Some(watch) = &mut self.watch {
+                watch.advance(n_in, n_out, self.is_between);
             }
             if n_out > 0 {
                 return Ok(n_out);
