@@ -5,6 +5,7 @@ by the same code, at the cost of one reading. docs/capture/lint.md says what eac
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 
 from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, diagnose
 from pcaplat.diagnostics.files import check_common_time, refuse_damage
@@ -50,7 +51,9 @@ def lint(options: LintOptions) -> LintDocument:
     """
     whole = MergeOptions(**vars(options), keep_rows=False, keep_crossings=False)
     with RunFolder() as folder:
-        scan = Scan.of(Job.of(whole, folder))
+        job = Job.of(whole, folder)
+        with closing(job.engine):
+            scan = Scan.of(job)
         if options.strict:
             refuse_damage(scan.job.captures, scan.facts)
         warnings = [*scan.warnings, *_of_path(scan), *scan.notes]

@@ -63,18 +63,50 @@ class PointsFound:
     divisions: Sequence[PointTree | None] | None
 
 
+def _placed(captures: Sequence[Capture], name: str) -> "tuple[list[Capture], Placing]":
+    """Name the points of captures as a profile does."""
+    from pcaplat.points import load_profile  # noqa: PLC0415 - few merges have a profile
+    from pcaplat.points.placing import place_captures  # noqa: PLC0415 - likewise
+
+    placing = place_captures(load_profile(name), [(one.name, one.point) for one in captures])
+    named = zip(captures, placing.names, strict=True)
+    return [replace(one, point=point) for one, point in named], placing
+
+
+def _engine(options: MergeOptions, captures: Sequence[Capture], folder: RunFolder) -> Engine:
+    """Give where the two passes over all frames run."""
+    if options.executor is None and options.resume is None:
+        return engine_named(options.engine, options.slices)
+    from pcaplat.run.engines.executor import sliced_engine  # noqa: PLC0415 - seldom used
+
+    if options.resume is not None:
+        for one in captures:
+            if folder.holds(one.path):
+                raise EngineError.read_only_once(one.name)
+    engine = sliced_engine(options.engine, options.executor, options.slices)
+    if options.resume is not None:
+        try:
+            engine.unfinished = Unfinished.at(options.resume)
+        except BaseException:
+            engine.close()
+            raise
+    return engine
+
+
 @dataclass(frozen=True)
 class Job:
     """One merge: what its options mean, and where its temporary files go.
 
     `path` and `same_clock` are those that were given, or a profile's; `places` names the points
     between which translations were `learned`. `tenants` tells whose packets tunnels have, where
-    several have the same addresses. `hops` are the nodes whose times the captures are read by.
+    several have the same addresses. `hops` are the nodes whose times the captures are read by. Jobs
+    that replace one another share their `engine`, which whoever made the first one closes.
     """
 
     options: MergeOptions
     captures: Sequence[Capture]
     folder: RunFolder
+    engine: Engine
     path: Sequence[str] | None
     same_clock: Sequence[Sequence[str] | str]
     placing: "Placing | None" = None
@@ -87,20 +119,12 @@ class Job:
     def of(cls, options: MergeOptions, folder: RunFolder) -> "Job":
         """Read what options name: captures, and a profile, which places them by their names."""
         given = parse_captures(cast("Sequence[str]", options.captures), Path(folder.name))
-        captures = in_any_order(given)
-        job = cls(options, captures, folder, options.path, options.same_clock)
-        return job if options.profile is None else job._placed(options.profile)
-
-    def _placed(self, name: str) -> "Job":
-        from pcaplat.points import load_profile  # noqa: PLC0415 - few merges have a profile
-        from pcaplat.points.placing import place_captures  # noqa: PLC0415 - likewise
-
-        placing = place_captures(
-            load_profile(name), [(one.name, one.point) for one in self.captures]
-        )
-        named = zip(self.captures, placing.names, strict=True)
-        captures = [replace(one, point=point) for one, point in named]
-        return replace(self, captures=captures, placing=placing)
+        captures, placing = in_any_order(given), None
+        if options.profile is not None:
+            captures, placing = _placed(captures, options.profile)
+        # the last, for it may open what has to be closed
+        engine = _engine(options, captures, folder)
+        return cls(options, captures, folder, engine, options.path, options.same_clock, placing)
 
     def ordered(self, points: Sequence[Point]) -> "Job":
         """Take the profile's path and clocks, as far as its points are there; a given path wins."""
@@ -109,25 +133,6 @@ class Job:
         placing = self.placing.among([point.name for point in points])
         path = placing.path if self.path is None else self.path
         return replace(self, path=path, same_clock=[*self.same_clock, *placing.same_clock])
-
-    @cached_property
-    def engine(self) -> Engine:
-        """Where the two passes over all frames run."""
-        options = self.options
-        if options.executor is None and options.resume is None:
-            return engine_named(options.engine, options.slices)
-        from pcaplat.run.engines.executor import sliced_engine  # noqa: PLC0415 - seldom used
-
-        engine = sliced_engine(options.engine, options.executor, options.slices)
-        if options.resume is not None:
-            self._refuse_read_only_once()
-            engine.unfinished = Unfinished.at(options.resume)
-        return engine
-
-    def _refuse_read_only_once(self) -> None:
-        for one in self.captures:
-            if self.folder.holds(one.path):
-                raise EngineError.read_only_once(one.name)
 
     @property
     def n_files(self) -> int:

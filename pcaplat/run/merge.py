@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import cast
 
@@ -76,7 +77,8 @@ def measure(options: MergeOptions) -> Result:
     folder = RunFolder()
     try:
         job = Job.of(options, folder)
-        result = _merge(job)
+        with closing(job.engine):
+            result = _merge(job)
         if job.breakdowns:
             result.document["breakdowns"] = result.breakdowns(job.breakdowns)
         return result.with_traffic() if options.traffic else result

@@ -89,6 +89,9 @@ class Engine(Protocol):
         By file, `places` tells where reading may begin besides its beginning.
         """
 
+    def close(self) -> None:
+        """Give back what was opened for this run alone."""
+
 
 def engine(text: str, n_slices: int | None = None) -> Engine:
     """Give an engine by NAME or NAME:PLACE.

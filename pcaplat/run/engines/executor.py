@@ -37,6 +37,20 @@ class ExecutorEngine(SlicedEngine):
                 future.cancel()
 
 
+class ThreadsEngine(ExecutorEngine):
+    """Tasks of threads of this machine, a thread for each core."""
+
+    def __init__(self, n_slices: int | None = None) -> None:
+        """Start none yet."""
+        self.threads = ThreadPoolExecutor(os.cpu_count())
+        super().__init__(self.threads, n_slices or LOCAL_SLICES)
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        super().close()
+        self.threads.shutdown()
+
+
 def sliced_engine(name: str, executor: Executor | None, n_slices: int | None) -> SlicedEngine:
     """Give an engine that runs in tasks; for the local one, threads of this machine.
 
@@ -46,7 +60,7 @@ def sliced_engine(name: str, executor: Executor | None, n_slices: int | None) ->
     if executor is not None:
         return ExecutorEngine(executor, n_slices)
     if name == "local":
-        return ExecutorEngine(ThreadPoolExecutor(os.cpu_count()), n_slices or LOCAL_SLICES)
+        return ThreadsEngine(n_slices)
     return cast("SlicedEngine", engine(name, n_slices))
 
 

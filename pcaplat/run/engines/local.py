@@ -60,6 +60,9 @@ class LocalEngine:
         kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
         return _native.match_files(list(files), settings, plan, directory, **kept, tell=tell)
 
+    def close(self) -> None:
+        """See `Engine.close`."""
+
 
 def made(place: str, n_slices: int | None) -> LocalEngine:
     """Make the engine; it has no other place, nor slices.

@@ -189,7 +189,9 @@ class SlicedEngine(LocalEngine):
         """Run tasks beside one another, and give what each returns, in their order."""
 
     def close(self) -> None:
-        """Give back what was opened for this matching alone."""
+        """See `Engine.close`."""
+        if self.unfinished:
+            self.unfinished.lock.close()
 
     def sample(
         self,
@@ -204,11 +206,7 @@ class SlicedEngine(LocalEngine):
         folder = str(Path(directory).absolute())
         job = SurveyJob(absolute(files), settings, limit, n_parts, folder)
         run = partial(self.run, n_slices=self.n_slices)
-        try:
-            return survey(job, self.n_slices, run, tell)
-        except BaseException:
-            self.close()
-            raise
+        return survey(job, self.n_slices, run, tell)
 
     def match(  # noqa: PLR0913 - what is kept is named
         self,
@@ -230,11 +228,6 @@ class SlicedEngine(LocalEngine):
         if state := self.unfinished:
             job = replace(job, seed=state.seed_of(job), directory=str(state.folder))
             run = partial(state.run, run=run)
-        try:
-            read = [note(one) for one in run(job.reads)]
-            matched = (note(one) for one in run(job.matches(read)))
-            return job.added_up([*chain(read, matched)], directory)
-        finally:
-            self.close()
-            if state:
-                state.lock.close()
+        read = [note(one) for one in run(job.reads)]
+        matched = (note(one) for one in run(job.matches(read)))
+        return job.added_up([*chain(read, matched)], directory)

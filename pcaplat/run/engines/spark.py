@@ -29,7 +29,7 @@ class SparkEngine(SlicedEngine):
         Args:
             session: Where tasks run.
             n_slices: How many slices; by default as many as Spark has cores.
-            is_own: It ends with the matching.
+            is_own: It ends with the run.
         """
         self.session, self.is_own = session, is_own
         self.n_slices = n_slices or min(n_cores(session), MOST_SLICES)
@@ -46,7 +46,8 @@ class SparkEngine(SlicedEngine):
         return iter([found[index] for index in range(n)])
 
     def close(self) -> None:
-        """See `SlicedEngine.close`."""
+        """See `Engine.close`."""
+        super().close()
         if self.is_own:
             self.session.stop()
 
@@ -81,7 +82,7 @@ def n_cores(session: "SparkSession") -> int:
     """Count the cores that Spark has; a server that does not say has as many as are here."""
     try:
         return int(session.sparkContext.defaultParallelism)
-    except Exception:  # noqa: BLE001 - Spark Connect has no context, and says so in its own way
+    except AttributeError:  # Spark Connect has no context
         return os.cpu_count() or 1
 
 

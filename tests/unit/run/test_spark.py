@@ -12,9 +12,13 @@ import pcaplat
 from pcaplat.run.engines import spark
 from pcaplat.run.engines.slices import ReadTask
 from tests.conftest import ROOT
+from tests.recovery.simulator import run
+from tests.recovery.simulator.effects import EFFECTS, base
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
     from pcaplat.run.engines.tasks import TaskResult
 
@@ -62,3 +66,37 @@ def test_spark_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(pcaplat.EngineError, match=r"pip install 'pcaplat\[spark\]'"):
         pcaplat.merge(FILES, engine="spark")
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[SparkSession]:
+    """Those that are opened from now on."""
+    found: list[SparkSession] = []
+    usual = spark.opened
+
+    def opened(place: str, known: SparkSession | None) -> SparkSession:
+        found.append(usual(place, known))
+        return found[-1]
+
+    monkeypatch.setattr(spark, "opened", opened)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["NAT64", "SNAT"])
+def test_a_merge_that_reads_captures_again_opens_one_session_and_closes_it(
+    kind: str, sail: str, tmp_path: Path, sessions: list[SparkSession]
+) -> None:
+    files = [*map(str, run(EFFECTS[kind](base(500, 4))).save(tmp_path))]
+    pcaplat.merge(files, engine=sail, slices=2).close()
+    assert [one.is_stopped for one in sessions] == [True]
+
+
+def test_lint_closes_its_session(sail: str, sessions: list[SparkSession]) -> None:
+    pcaplat.lint(FILES, engine=sail)
+    assert [one.is_stopped for one in sessions] == [True]
+
+
+def test_a_merge_that_fails_closes_its_session(sail: str, sessions: list[SparkSession]) -> None:
+    with pytest.raises(pcaplat.InputError, match="nowhere"):
+        pcaplat.merge(FILES, engine=sail, reference="nowhere")
+    assert [one.is_stopped for one in sessions] == [True]
