@@ -2,13 +2,15 @@
 
 Three points with so many packets each (1,000,000 unless given) are merged by the local engine, in
 1, 2, 4 and 8 slices by a pool of two processes, and by Dask and Sail. For each: wall time, CPU and
-peak memory of the process tree, peak memory of the process that called merge, and bytes of
-observations a frame that pass through the shared folder. Dask loses a worker in the middle once.
-All answers have to be the same, or it fails. From the cost a frame of 8 slices it calculates a
-billion packets on several machines, 100 Gb/s at ten points for an hour, and which part limits it.
+peak memory of the process tree, peak memory of the process that called merge, what the tasks
+returned to it, and bytes of observations a frame that pass through the shared folder. Dask loses a
+worker in the middle once. All answers have to be the same, or it fails. From the cost a frame of 8
+slices it calculates a billion packets on several machines, 100 Gb/s at ten points for an hour, and
+which part limits it.
 
 `python bench/scaling.py PACKETS RUN...` does only these runs: local, a number of slices, dask,
-killed, sail, or the address of another engine with the number of slices, `spark:yarn*8`.
+killed, sail, or the address of another engine with the number of slices, `spark:yarn*8`. With
+`+o` behind it (`sail+o`), a run writes the tables too, as `merge -o` does.
 """
 
 from __future__ import annotations
@@ -22,17 +24,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from measure.process_tree import cost_of
 
+if TYPE_CHECKING:
+    from pcaplat.run.engines.tasks import TaskResult
+
 HERE = Path(__file__).parent
+WITH_TABLES = "+o"
 RUNS = ("local", "1", "2", "4", "8", "dask", "killed", "sail")
 N_POINTS, N_PROCESSES, N_SLICES = 3, 2, 4
 MACHINES = (("a laptop, 8 cores", 8), ("a server, 64 cores", 64), ("ten of them", 640))
@@ -56,6 +63,7 @@ class Row:
     cpu_s: float
     peak_mb: float
     caller_mb: float
+    returned_mb: float
     shuffled_bytes: int
 
 
@@ -66,8 +74,11 @@ def main() -> None:
     files = [str(one) for one in sorted((HERE / "data" / f"plain-{n_packets}").glob("*.pcap"))]
     n_frames, n_bytes = N_POINTS * n_packets, sum(Path(one).stat().st_size for one in files)
     print(f"{N_POINTS} × {n_packets:,} packets, {n_bytes / 1e6:,.0f} MB\n")
-    print("| run | wall, s | CPU, s | MB, all | MB, caller | bytes a frame, shared folder |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| run | wall, s | CPU, s | MB, all | MB, caller | MB, returned "
+        "| bytes a frame, shared folder |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     answers, rows = set(), {}
     for run in sys.argv[2:] or RUNS:
         row, answer = measured(files, run)
@@ -76,7 +87,8 @@ def main() -> None:
         shuffled = f"{row.shuffled_bytes / n_frames:.1f}" if row.shuffled_bytes else "–"
         print(
             f"| {row.name} | {row.wall_s:.1f} | {row.cpu_s:.1f} | {row.peak_mb:.0f} "
-            f"| {row.caller_mb:.0f} | {shuffled} |"
+            f"| {row.caller_mb:.0f} | {row.returned_mb:.1f} | {shuffled} |",
+            flush=True,
         )
     print(f"\nAnswers: {len(answers)}.\n")
     if "8" in rows:
@@ -91,9 +103,16 @@ def measured(files: list[str], run: str) -> tuple[Row, str]:
         kept = Path(folder) / "kept.json"
         cost = cost_of([sys.executable, __file__, "--one", run, str(kept), *files])
         found = json.loads(kept.read_text())
-    name = NAMES.get(run, f"{run} slices, {N_PROCESSES} processes" if run.isdigit() else run)
+    what = run.removesuffix(WITH_TABLES)
+    name = NAMES.get(what, f"{what} slices, {N_PROCESSES} processes" if what.isdigit() else what)
     row = Row(
-        name, cost.wall_s, cost.cpu_s, cost.peak_mb, found["caller_mb"], found["shuffled_bytes"]
+        name if what == run else f"{name}, tables written",
+        cost.wall_s,
+        cost.cpu_s,
+        cost.peak_mb,
+        found["caller_mb"],
+        found["returned_mb"],
+        found["shuffled_bytes"],
     )
     return row, found["answer"]
 
@@ -102,19 +121,44 @@ def one(run: str, kept: Path, files: list[str]) -> None:
     """Merge once, and keep the answer."""
     import pcaplat  # noqa: PLC0415 - its cost is a run's
 
-    shuffled_bytes = 0
-    with options_of(run, kept) as options, tempfile.TemporaryDirectory() as folder:
-        if run.isdigit():
+    shuffled_bytes, what = 0, run.removesuffix(WITH_TABLES)
+    with (
+        counted_sums() as returned,
+        options_of(what, kept) as options,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        if what.isdigit():
             # what is kept for an interruption is what passes from task to task
             options["resume"] = Path(folder) / "state"
         result = pcaplat.merge(files, **options)
         read = Path(folder).glob("state/done-ReadTask-*/files/*")
         shuffled_bytes = sum(path.stat().st_size for path in read if path.is_file())
+        if what != run:
+            pcaplat.write(result, Path(folder) / "out")
     caller_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    answer = json.dumps(result.document, sort_keys=True)
-    kept.write_text(
-        json.dumps({"answer": answer, "caller_mb": caller_mb, "shuffled_bytes": shuffled_bytes})
-    )
+    found = {
+        "answer": json.dumps(result.document, sort_keys=True),
+        "caller_mb": caller_mb,
+        "returned_mb": sum(returned) / 1e6,
+        "shuffled_bytes": shuffled_bytes,
+    }
+    kept.write_text(json.dumps(found))
+
+
+@contextmanager
+def counted_sums() -> Iterator[list[int]]:
+    """Count what tasks that match return to the caller, in bytes, task by task."""
+    from pcaplat.run.engines.slices import SlicedMatching  # noqa: PLC0415 - its cost is a run's
+
+    counted: list[int] = []
+    usual = SlicedMatching.added_up
+
+    def added_up(job: SlicedMatching, results: Sequence[TaskResult], directory: str) -> object:
+        counted.extend(len(one.sums) for one in results)
+        return usual(job, results, directory)
+
+    with patch.object(SlicedMatching, "added_up", added_up):
+        yield counted
 
 
 @contextmanager
