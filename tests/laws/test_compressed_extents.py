@@ -27,6 +27,7 @@ from tests.support import compressed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pcaplat.model.sampled import Sampled
     from tests.laws.test_extents import Workers
 
     Packers = dict[str, tuple[str, Callable[[bytes, Sequence[int]], bytes]]]
@@ -95,7 +96,7 @@ def test_any_division_surveys_the_same(
     surveyed(packed(captures[which], how, cuts, folder), folder, *division, 60)
 
 
-def sample_of(files: Sequence[Path], extent_bytes: int) -> _native.Sample:
+def sample_of(files: Sequence[Path], extent_bytes: int) -> Sampled:
     how = _native.Settings(extent_bytes=extent_bytes)
     return _native.sample([str(one) for one in files], how, 60, n_parts=[1] * len(files))
 

@@ -48,7 +48,7 @@ def bgzip(data: bytes, cuts: Sequence[int] = ()) -> bytes:
 
 def zstd_frame(data: bytes) -> bytes:
     """Give a frame that says how long it is."""
-    return pa.Codec("zstd").compress(data, asbytes=True)
+    return bytes(pa.Codec("zstd").compress(data, asbytes=True))
 
 
 def zstd_stream(data: bytes) -> bytes:
@@ -56,7 +56,7 @@ def zstd_stream(data: bytes) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as packer:
         packer.write(data)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue().to_pybytes())
 
 
 def zstd_frames(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
 
     from pcaplat.run.engines.tasks import TaskResult
 
@@ -69,14 +70,15 @@ def test_spark_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def sessions(monkeypatch: pytest.MonkeyPatch) -> list[SparkSession]:
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[ConnectSession]:
     """Those that are opened from now on."""
-    found: list[SparkSession] = []
+    found: list[ConnectSession] = []
     usual = spark.opened
 
     def opened(place: str, known: SparkSession | None) -> SparkSession:
-        found.append(usual(place, known))
-        return found[-1]
+        session = usual(place, known)
+        found.append(cast("ConnectSession", session))
+        return session
 
     monkeypatch.setattr(spark, "opened", opened)
     return found
@@ -84,19 +86,19 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> list[SparkSession]:
 
 @pytest.mark.parametrize("kind", ["NAT64", "SNAT"])
 def test_a_merge_that_reads_captures_again_opens_one_session_and_closes_it(
-    kind: str, sail: str, tmp_path: Path, sessions: list[SparkSession]
+    kind: str, sail: str, tmp_path: Path, sessions: list[ConnectSession]
 ) -> None:
     files = [*map(str, run(EFFECTS[kind](base(500, 4))).save(tmp_path))]
     pcaplat.merge(files, engine=sail, slices=2).close()
     assert [one.is_stopped for one in sessions] == [True]
 
 
-def test_lint_closes_its_session(sail: str, sessions: list[SparkSession]) -> None:
+def test_lint_closes_its_session(sail: str, sessions: list[ConnectSession]) -> None:
     pcaplat.lint(FILES, engine=sail)
     assert [one.is_stopped for one in sessions] == [True]
 
 
-def test_a_merge_that_fails_closes_its_session(sail: str, sessions: list[SparkSession]) -> None:
+def test_a_merge_that_fails_closes_its_session(sail: str, sessions: list[ConnectSession]) -> None:
     with pytest.raises(pcaplat.InputError, match="nowhere"):
         pcaplat.merge(FILES, engine=sail, reference="nowhere")
     assert [one.is_stopped for one in sessions] == [True]
