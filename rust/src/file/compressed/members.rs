@@ -39,6 +39,18 @@ impl<C: MemberCodec> Members<C> {
     pub(super) fn watched(self, watch: Option<Watch>) -> Self {
         Self { watch, ..self }
     }
+
+    /// Takes note of what a step came to.
+    fn note(&mut self, n_in: usize, n_out: usize, result: Result<bool>) {
+        self.input.consume(n_in);
+        match result {
+            Ok(is_over) => self.is_between = is_over,
+            Err(error) => self.failure = Some((error.kind(), error.to_string())),
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.advance(n_in, n_out, self.is_between);
+        }
+    }
 }
 
 impl<C: MemberCodec> Read for Members<C> {
@@ -54,23 +66,14 @@ impl<C: MemberCodec> Read for Members<C> {
             let is_end = window.is_empty();
             if self.is_between {
                 if is_end {
-                    if let Some(watch) = &self.watch {
-                        watch.end();
-                    }
+                    self.watch.iter().for_each(Watch::end);
                     return Ok(0);
                 }
                 self.codec.restart()?;
                 self.is_between = false;
             }
             let (n_in, n_out, result) = self.codec.step(window, out);
-            self.input.consume(n_in);
-            match result {
-                Ok(is_over) => self.is_between = is_over,
-                Err(error) => self.failure = Some((error.kind(), error.to_string())),
-            }
-            if let Some(watch) = &mut self.watch {
-                watch.advance(n_in, n_out, self.is_between);
-            }
+            self.note(n_in, n_out, result);
             if n_out > 0 {
                 return Ok(n_out);
             }
