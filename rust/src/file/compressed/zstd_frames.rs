@@ -11,7 +11,7 @@ const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 const SKIPPABLE_HEAD_BYTES: u64 = 8;
 /// The longest head: magic, descriptor, window, dictionary, length.
 const MOST_HEAD_BYTES: usize = 4 + 1 + 1 + 4 + 8;
-const BLOCK_HEAD_BYTES: u64 = 3;
+const BLOCK_HEAD_BYTES: usize = 3;
 const CHECKSUM_BYTES: u64 = 4;
 
 /// The table of a file whose frames are all short, and say how long.
@@ -34,8 +34,8 @@ pub(super) fn walk(file: &mut File, n_file_bytes: u64) -> Option<SeekTable> {
         if n_bytes > MOST_MEMBER_BYTES {
             return None;
         }
-        let end_byte = blocks_end(file, at_byte.checked_add(head.n_head_bytes)?, n_file_bytes)?;
-        let n_frame_bytes = end_byte + head.n_checksum_bytes - at_byte;
+        let end_byte = blocks_end(file, at_byte.checked_add(head.head_bytes)?, n_file_bytes)?;
+        let n_frame_bytes = end_byte + head.checksum_bytes - at_byte;
         table.add(n_frame_bytes, n_bytes)?;
     }
     // a frame that is cut ends behind the file
@@ -51,9 +51,9 @@ fn skippable_bytes(bytes: &[u8]) -> Option<u64> {
 
 /// What stands before the blocks of a frame.
 struct FrameHead {
-    n_head_bytes: u64,
-    n_checksum_bytes: u64,
-    /// Decompressed, if it says so.
+    head_bytes: u64,
+    checksum_bytes: u64,
+    /// How long it is decompressed, if it says so.
     n_bytes: Option<u64>,
 }
 
@@ -75,8 +75,8 @@ impl FrameHead {
         let n_bytes = u64::from_le_bytes(length).saturating_add(least);
         let has_checksum = descriptor & 4 != 0;
         Some(Self {
-            n_head_bytes: (at + n_length_bytes) as u64,
-            n_checksum_bytes: if has_checksum { CHECKSUM_BYTES } else { 0 },
+            head_bytes: (at + n_length_bytes) as u64,
+            checksum_bytes: if has_checksum { CHECKSUM_BYTES } else { 0 },
             n_bytes: (n_length_bytes > 0).then_some(n_bytes),
         })
     }
@@ -86,12 +86,12 @@ impl FrameHead {
 fn blocks_end(file: &mut File, mut at_byte: u64, n_file_bytes: u64) -> Option<u64> {
     const RUN: u32 = 1;
     while at_byte < n_file_bytes {
-        let bytes = bytes_at(file, at_byte, BLOCK_HEAD_BYTES as usize)?;
+        let bytes = bytes_at(file, at_byte, BLOCK_HEAD_BYTES)?;
         let &[low, middle, high] = bytes.first_chunk()?;
         let head = u32::from_le_bytes([low, middle, high, 0]);
         let is_last = head & 1 == 1;
         let n_bytes = if (head >> 1) & 3 == RUN { 1 } else { head >> 3 };
-        at_byte += BLOCK_HEAD_BYTES + u64::from(n_bytes);
+        at_byte += BLOCK_HEAD_BYTES as u64 + u64::from(n_bytes);
         if is_last {
             return Some(at_byte);
         }
