@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import poisson
 
 import pcaplat
 from tests.recovery.simulator import (
@@ -182,6 +184,16 @@ class Measured:
         times_ns = [self.outcome.records[at].frames["time_ns"] for at in points]
         return max(int(t[0]) for t in times_ns), min(int(t[-1]) for t in times_ns)
 
+    def n_open(self, row: Row) -> int:
+        """Packets that arrived and are called ambiguous, because another one is the same."""
+        is_forward = row.told["direction"] == "forward"
+        at = self.score.point_of[row.told["far" if is_forward else "near"]]
+        frames = np.arange(*self.truth.starts[at : at + 2])
+        pieces = self.truth.joined("first")[frames]
+        is_mine = self.outcome.journey.pieces["forward"][pieces] == is_forward
+        is_open = self.score.status[frames] == "ambiguous"
+        return int((is_open & is_mine & self.truth.is_identical[pieces]).sum())
+
     def late_steps(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Frames of packets from the last point before they were held to the first behind it."""
         edges, times_ns = self.truth.edges, self.truth.joined("time_ns")
@@ -254,8 +266,14 @@ def told_wrongly(found: Measured) -> dict[str, Any]:
         true_ns = row.hop.packets_ns
         told = [row.told[name] for name in ("n", "max_ns", "mean_ns")]
         true = [len(true_ns), int(true_ns.max()), float(true_ns.mean())]
+        n_open = found.n_open(row)
         # a packet at the very end of the time may be counted or not
-        slack = (1, row.slack_ns, row.slack_ns + (told[0] != true[0]) * true[2] / len(true_ns))
+        slack = [1, row.slack_ns, row.slack_ns + (told[0] != true[0]) * true[2] / len(true_ns)]
+        if n_open:
+            # which of them took how long nobody can tell: the mean is within its interval
+            ends = (row.told["mean_lo_ns"] or math.inf, row.told["mean_hi_ns"] or -math.inf)
+            is_inside = ends[0] - row.slack_ns <= true[2] <= ends[1] + row.slack_ns
+            slack[0], slack[2] = 1 + n_open, math.inf if is_inside else slack[2]
         if any(t is None or abs(t - u) > s for t, u, s in zip(told, true, slack, strict=True)):
             wrong[row.name] = (told, true)
     return wrong
@@ -568,7 +586,8 @@ def test_other_pairs_are_wrong_only_where_that_is_told(name: str, scratch: Path)
     """Of two equal packets within 256 ns one is lost, and a point does not capture the other."""
     score = attacked(name, 1, scratch)
     told_frac = score.result.document["matching"]["false_match_upper_frac"]
-    most = told_frac * len(score.pairs[0]) if name == CROWDED else 0
+    # the share that is told is an expectation: how many there are varies about it
+    most = poisson.ppf(0.99, told_frac * len(score.pairs[0])) if name == CROWDED else 0
     assert score.n_wrong <= most
 
 

@@ -4,7 +4,9 @@
 //! did not capture the second. How often a packet ID comes again shows in the leftovers themselves:
 //! after a loss, a retransmission, a heartbeat or a script's next round is found in the log of what
 //! was decided. As many as were found, times the share that a point does not capture, look like slow
-//! packets and are none.
+//! packets and are none. Both shares are those of the flow and of all flows together: a flow that is
+//! seldom may be the only one that repeats itself. So is the number of slow packets that is to be
+//! expected, in which the two leftovers in question do not count for themselves.
 
 use crate::matching::resolve::posterior::LEAST_PHANTOM;
 
@@ -33,7 +35,9 @@ struct Recurrences {
     again: f64,
     slow: f64,
     reversed: f64,
-    /// Packets of the flow that were decided.
+    /// Those of them that arrived, and were not captured where they came from.
+    begun: f64,
+    /// Packets that were decided.
     decided: f64,
 }
 
@@ -85,6 +89,7 @@ impl Odds {
 
     /// Takes a packet that was decided.
     pub(crate) fn note_decided(&mut self, decided: &Decided) {
+        self.all.decided += 1.0;
         if let Some(is_decided) = self.is_decided.get_mut(&decided.key) {
             *is_decided = true;
         }
@@ -108,7 +113,7 @@ impl Odds {
         match (self.is_decided.get(&first.first.key), kinship) {
             (Some(false), Kinship::Slow(_)) => more.slow = n,
             (Some(false), _) => more.reversed = n,
-            _ => more.again = 1.0,
+            _ => (more.again, more.begun) = (1.0, n),
         }
         self.add(first, &more);
     }
@@ -126,6 +131,11 @@ impl Odds {
         let more = Recurrences {
             leftovers: weight,
             again: if is_again { weight } else { 0.0 },
+            begun: if *is_decided && one.lost.is_none() {
+                weight
+            } else {
+                0.0
+            },
             ..Recurrences::default()
         };
         self.add(one, &more);
@@ -149,13 +159,17 @@ impl Odds {
         if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
             return None;
         }
-        let missed = |point: u16| plan.phantom_frac(first.direction, point).max(LEAST_PHANTOM);
+        let least_missed = of_flow
+            .begun_frac(self.all.begun_frac(0.0))
+            .max(LEAST_PHANTOM);
+        let missed = |point: u16| plan.phantom_frac(first.direction, point).max(least_missed);
         let most_missed = joints(parts)
             .map(|(_, down)| missed(down.point))
             .fold(0.0, f64::max);
         let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
         let n_false = again_frac * most_missed * of_flow.leftovers + of_flow.reversed;
-        let doubt = n_false / of_flow.slow.max(1.0);
+        let n_slow = of_flow.slow - 1.0 + of_flow.leftovers * self.all.slow_frac();
+        let doubt = n_false / n_slow;
         (doubt <= NO_DOUBT).then_some(doubt)
     }
 
@@ -177,8 +191,20 @@ impl Recurrences {
         of_others * SELDOM.powf(n_plain.min(ENOUGH))
     }
 
+    /// The share of packets that was not captured where they came from; with that of others, as if
+    /// one more packet were known.
+    fn begun_frac(&self, of_others: f64) -> f64 {
+        (self.begun + of_others) / (self.begun + self.decided + 1.0)
+    }
+
+    /// The share of leftovers that look like slow packets.
+    fn slow_frac(&self) -> f64 {
+        self.slow / self.leftovers.max(1.0)
+    }
+
     fn add(&mut self, more: &Self) {
         self.leftovers += more.leftovers;
+        self.begun += more.begun;
         self.again += more.again;
         self.slow += more.slow;
         self.reversed += more.reversed;
@@ -189,6 +215,7 @@ impl Recurrences {
 mod tests {
     use super::*;
     use crate::matching::observation::Observation;
+    use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
 
@@ -271,6 +298,40 @@ mod tests {
         let odds = odds(&all, &scripted);
         assert!(is_slow(&odds, 1, 2), "none of its own came again");
         assert!(!is_slow(&odds, 2, 3), "one in eleven of all did");
+    }
+
+    #[test]
+    fn what_a_point_did_not_capture_shows_in_the_leftovers_themselves() {
+        let is_slow = |lost: Option<Lost>| {
+            let mut all: Vec<Kinship> = (0..5)
+                .map(|key| {
+                    Kinship::Alone(Leftover {
+                        lost,
+                        ..part(key, 7, 0)
+                    })
+                })
+                .collect();
+            all.push(slow(1000, 7));
+            let again: Vec<u64> = (0..5).collect();
+            let Kinship::Slow(parts) = slow(1000, 7) else {
+                return false;
+            };
+            odds(&all, &again).doubt(&path(2), &parts).is_some()
+        };
+        assert!(is_slow(Some(Lost::default())), "all of them were lost");
+        assert!(!is_slow(None), "all of them arrived from nowhere");
+    }
+
+    #[test]
+    fn one_that_looks_slow_is_no_evidence_that_packets_are() {
+        let alone = (0..2000).map(|key| Kinship::Alone(part(key, 100 + key / 3, 0)));
+        let again: Vec<u64> = (0..12).collect();
+        let mut all: Vec<Kinship> = alone.collect();
+        all.extend((0..2).map(|key| Kinship::Alone(part(3000 + key, 7, 0))));
+        all.push(slow(5000, 7));
+        assert!(!is_slow(&odds(&all, &again), 5000, 7));
+        all.extend((0..500).map(|key| slow(6000 + key, 10_000 + key)));
+        assert!(is_slow(&odds(&all, &again), 5000, 7));
     }
 
     #[test]
