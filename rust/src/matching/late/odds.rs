@@ -236,6 +236,13 @@ mod tests {
         Leftover::of(&[one], Direction::Forward, None, false).unwrap()
     }
 
+    fn end(key: u64, flow: u64, lost: Option<Lost>) -> Kinship {
+        Kinship::Alone(Leftover {
+            lost,
+            ..part(key, flow, 0)
+        })
+    }
+
     fn slow(key: u64, flow: u64) -> Kinship {
         Kinship::Slow(vec![part(key, flow, 0), part(key, flow, 1)])
     }
@@ -303,14 +310,7 @@ mod tests {
     #[test]
     fn what_a_point_did_not_capture_shows_in_the_leftovers_themselves() {
         let is_slow = |lost: Option<Lost>| {
-            let mut all: Vec<Kinship> = (0..5)
-                .map(|key| {
-                    Kinship::Alone(Leftover {
-                        lost,
-                        ..part(key, 7, 0)
-                    })
-                })
-                .collect();
+            let mut all: Vec<Kinship> = (0..5).map(|key| end(key, 7, lost)).collect();
             all.push(slow(1000, 7));
             let again: Vec<u64> = (0..5).collect();
             let Kinship::Slow(parts) = slow(1000, 7) else {
@@ -324,10 +324,11 @@ mod tests {
 
     #[test]
     fn one_that_looks_slow_is_no_evidence_that_packets_are() {
-        let alone = (0..2000).map(|key| Kinship::Alone(part(key, 100 + key / 3, 0)));
+        let lost = Some(Lost::default());
         let again: Vec<u64> = (0..12).collect();
-        let mut all: Vec<Kinship> = alone.collect();
-        all.extend((0..2).map(|key| Kinship::Alone(part(3000 + key, 7, 0))));
+        let others = (0..2000).map(|key| end(key, 100 + key / 3, lost));
+        let mut all: Vec<Kinship> = others.collect();
+        all.extend((0..2).map(|key| end(3000 + key, 7, lost)));
         all.push(slow(5000, 7));
         assert!(!is_slow(&odds(&all, &again), 5000, 7));
         all.extend((0..500).map(|key| slow(6000 + key, 10_000 + key)));
