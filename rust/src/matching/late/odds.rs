@@ -168,7 +168,8 @@ impl Odds {
             .fold(0.0, f64::max);
         let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
         let n_false = again_frac * most_missed * of_flow.leftovers + of_flow.reversed;
-        let n_slow = of_flow.slow - 1.0 + of_flow.leftovers * self.all.slow_frac();
+        let expected = of_flow.leftovers * self.all.slow_frac();
+        let n_slow = of_flow.slow - 1.0 + expected.min(1.0);
         let doubt = n_false / n_slow;
         (doubt <= NO_DOUBT).then_some(doubt)
     }
