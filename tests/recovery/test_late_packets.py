@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import poisson
+from scipy.stats import poisson  # type: ignore[import-untyped]
 
 import pcaplat
 from tests.recovery.simulator import (
