@@ -17,6 +17,7 @@ import pcaplat
 from pcaplat.linting import lint
 from pcaplat.model.files.captures import COMPRESSED
 from tests.conftest import ROOT
+from tests.hostile.fuzzing.captures import UDP, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,17 +74,22 @@ def limit() -> None:
 
 def read(*paths: Path) -> list[tuple[int, list[str]]]:
     """How many frames a process with limits reads of each file, and what it says of it."""
+    told = json.loads(limited(READ, *paths))
+    assert told["peak_mb"] < MAX_MB
+    return [(n, texts) for n, texts in (told[str(path)] for path in paths)]
+
+
+def limited(program: str, *paths: Path) -> bytes:
+    """What a process with limits prints."""
     done = subprocess.run(
-        [sys.executable, "-c", READ, *map(str, paths)],
+        [sys.executable, "-c", program, *map(str, paths)],
         cwd=ROOT,
         capture_output=True,
         check=False,
         preexec_fn=limit,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["peak_mb"] < MAX_MB
-    return [(n, texts) for n, texts in (told[str(path)] for path in paths)]
+    return done.stdout
 
 
 def test_a_gigabyte_of_zeros_costs_what_is_worth_reading(tmp_path: Path) -> None:
@@ -172,6 +178,61 @@ def test_points_without_end_are_not_compared_with_each_other(
     path.write_bytes(file)
     with pytest.raises(pcaplat.InputError, match=r"600 capture points.* at most 512"):
         verb(path)
+
+
+MERGE = """
+import json, sys
+from pathlib import Path
+import pcaplat
+try:
+    pcaplat.merge(sys.argv[1:])
+    told = ""
+except pcaplat.InputError as problem:
+    told = str(problem)
+status = Path("/proc/self/status").read_text("ascii")
+print(json.dumps([told, int(status.partition("VmHWM:")[2].split()[0]) // 1024]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "n_files", "is_section", "words"),
+    [
+        (65_536, 3, False, "more than 4096 interfaces"),
+        (65_536, 3, True, "more than 4096 interfaces"),
+        (4_096, 4, False, "16384 capture points"),
+        (4_096, 4, True, ""),
+        (1_024, 64, False, "more than 256 interfaces"),
+    ],
+)
+def test_memory_is_bounded_whatever_interfaces_there_are(
+    tmp_path: Path, n: int, n_files: int, words: str, *, is_section: bool
+) -> None:
+    """One packet at each; in sections all of them have one name, and so are one point."""
+    paths = [tmp_path / f"{at}.pcapng" for at in range(n_files)]
+    for at, path in enumerate(paths):
+        path.write_bytes(interfaces(n, at, is_section=is_section))
+    told, peak_mb = json.loads(limited(MERGE, *paths))
+    assert words in told
+    assert bool(words) == bool(told)
+    assert peak_mb < MAX_MB
+
+
+def interfaces(n: int, at: int, *, is_section: bool) -> bytes:
+    """As many interfaces, each with a name and a packet, of one section or of a section each."""
+    section = (ROOT / "rust/fuzz/corpus/reader/ng-le-us").read_bytes()[:28]
+    named, packets = [], []
+    for number in range(n):
+        name = b"eth0" if is_section else b"e%07d" % number
+        option = struct.pack("<HH", 2, len(name)) + name
+        named.append(block(1, struct.pack("<HHI", 1, 0, 0) + option))
+        sent = frame(UDP, number % 37, number, 64, is_back=number % 2 == 1)
+        head = (0 if is_section else number, 406_000, 10 * number + at, len(sent), len(sent))
+        packets.append(block(6, struct.pack("<IIIII", *head) + sent + bytes(-len(sent) % 4)))
+    if is_section:
+        return b"".join(
+            part for one in zip(named, packets, strict=True) for part in (section, *one)
+        )
+    return section + b"".join((*named, *packets))
 
 
 def block(kind: int, body: bytes) -> bytes:

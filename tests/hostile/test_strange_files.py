@@ -122,6 +122,49 @@ def test_waiting_for_a_pipe_can_be_interrupted(tmp_path: Path, command: list[str
     assert (process.returncode, said) == (130, b"")
 
 
+@pytest.mark.parametrize("command", ["read", "merge"])
+def test_waiting_for_a_silent_writer_can_be_interrupted(tmp_path: Path, command: str) -> None:
+    pipe = tmp_path / "pipe.pcap"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    try:
+        os.write(writer, WHOLE[:5_000])
+        _interrupted([command, str(pipe)])
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize("command", ["read", "merge"])
+def test_waiting_for_a_device_can_be_interrupted(command: str) -> None:
+    """A terminal, at which nobody types."""
+    keyboard, terminal = os.openpty()
+    try:
+        _interrupted([command, os.ttyname(terminal)])
+    finally:
+        os.close(terminal)
+        os.close(keyboard)
+
+
+def _interrupted(arguments: list[str]) -> None:
+    with subprocess.Popen([*PCAPLAT, *arguments], stderr=subprocess.PIPE) as process:
+        try:
+            until_it_waits(process.pid)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert (process.returncode, said) == (130, b"")
+
+
+@pytest.mark.parametrize("device", ["zero", "urandom"])
+def test_a_device_without_end_is_refused(device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["merge", f"/dev/{device}", str(SAMPLES / "sw-b.pcap")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"pcaplat: /dev/{device}: ")
+    assert "not a capture" in said
+    assert said.count("\n") == 1
+
+
 def test_waiting_for_standard_input_can_be_interrupted(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*PCAPLAT, "merge", "-", "x"],

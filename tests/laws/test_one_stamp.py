@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pcaplat.model.clocks import Clocks
+
 CODE = "single-packet-bound"
 TALK = turns(656, 90_019)
 AHEAD_NS = 3_000_000
@@ -91,6 +93,39 @@ def test_the_truth_stays_inside(seed: int, by_ns: int) -> None:
     assert np.all(truth - 1 <= relation.hi_ns)
     (said,) = [w.text for w in found.warnings if w.code == CODE]
     assert f"(a.pcap frame {at + 1}, b.pcap frame {at + 1})" in said
+
+
+def apart_of(n: int, seed: int, early_ns: int = 0) -> tuple[Clocks, float]:
+    """Align few packets each way, of which one may have an early timestamp; and the truth."""
+    clocks = TwoClocks(n_each_way=n, seed=seed, tail_ns=2_000, drift_ppm=7.0, span_ns=10**8)
+    min_delays = clocks.min_delays()
+    one = min_delays[seed % 2]
+    raw_ns, gap_ns = one.raw_ns.copy(), np.full(len(one.raw_ns), 2**63 - 1)
+    raw_ns[seed % len(raw_ns)] -= early_ns
+    min_delays[seed % 2] = replace(one, raw_ns=raw_ns, gap_ns=gap_ns)
+    found = align(clocks.findings(), [0, 1], min_delays)
+    relation = found.relation(0, 1)
+    truth = clocks.ahead_ns(relation.t_ns)
+    outside_ns = np.maximum(relation.lo_ns - truth, truth - relation.hi_ns).max()
+    return found, float(outside_ns)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("n", [7, 9, 12])
+def test_one_early_stamp_of_few_packets_leaves_the_interval(n: int, seed: int) -> None:
+    found, outside_ns = apart_of(n, seed, early_ns=400_000)
+    assert outside_ns <= 1
+    assert CODE in {warning.code for warning in found.warnings}
+
+
+@pytest.mark.parametrize("n", range(3, 14))
+def test_few_packets_as_they_come_are_believed(n: int) -> None:
+    doubted = [
+        seed
+        for seed in range(60)
+        if CODE in {warning.code for warning in apart_of(n, seed)[0].warnings}
+    ]
+    assert not doubted
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pcaplat.errors import InputError
 from pcaplat.model.files.object_stores import fetch, is_remote, shown
-from pcaplat.model.files.pipes import copy_of_pipe
+from pcaplat.model.files.pipes import copy_of_pipe, is_stream
 from pcaplat.model.points import Point
 from pcaplat.model.sampled import InterfaceFacts
 from pcaplat.records import dataclass
@@ -45,7 +45,8 @@ def parse_captures(given: Sequence[str | PathLike[str]], spool: Path) -> list[Ca
     """Read PATH, POINT=PATH and `-`; what comes through a pipe is spooled into `spool`.
 
     Raises:
-        InputError: A file is given twice, be it through a link, or a point's name cannot be one.
+        InputError: A file is given twice, be it through a link, or a point's name cannot be one;
+            or what comes through a pipe is no capture.
         OSError: A pipe cannot be read.
     """
     if isinstance(given, str) or not given:
@@ -117,18 +118,22 @@ def _spooled(point: str | None, name: str, copy: Path) -> Capture:
     if name == "-":
         if sys.stdin is None:
             raise InputError.no_standard_input()
-        copy_of_pipe(sys.stdin.fileno(), copy)
-        return Capture.named(str(copy), "stdin", point)
+        found = Capture.named(str(copy), "stdin", point)
+        with by_their_names([found]):
+            copy_of_pipe(sys.stdin.fileno(), copy)
+        return found
     if is_remote(name):
         fetch(name, copy)
         return Capture.named(str(copy), shown(name), point)
-    if Path(name).is_fifo():
-        pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    if is_stream(Path(name)):
+        found = Capture.named(str(copy), name, point)
+        pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            copy_of_pipe(pipe, copy)
+            with by_their_names([found]):
+                copy_of_pipe(pipe, copy)
         finally:
             os.close(pipe)
-        return Capture.named(str(copy), name, point)
+        return found
     return Capture.named(name, name, point)
 
 

@@ -88,7 +88,8 @@ def capture_times(of_file: FileFacts) -> dict[int, tuple[int, int]]:
     for one in of_file.interfaces:
         of_program = times.setdefault(captured_by[one.interface], [])
         of_program.append((one.first_t_ns, one.last_t_ns))
-    return {number: _hull(times[program]) for number, program in captured_by.items()}
+    hulls = {program: _hull(covers) for program, covers in times.items()}
+    return {number: hulls[program] for number, program in captured_by.items()}
 
 
 def _hull(covers: Sequence[tuple[int, int]]) -> tuple[int, int]:

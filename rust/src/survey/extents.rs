@@ -25,7 +25,7 @@ pub fn survey_extent(
     (limit, n_parts): (usize, usize),
     progress: &Progress,
 ) -> Result<ExtentSelection> {
-    let limits = Limits::of_file(limit, n_parts);
+    let limits = Limits::of_file(limit, n_parts, 1);
     select((file, path), extent, reading, limits, progress).map(ExtentSelection)
 }
 

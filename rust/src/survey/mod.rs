@@ -185,7 +185,7 @@ pub fn sample(
     loop {
         let selections = for_each_file(files, progress, |file, path| {
             let n_parts = n_parts.get(file).copied().unwrap_or(1);
-            let limits = Limits::of_file(limit, n_parts);
+            let limits = Limits::of_file(limit, n_parts, files.len());
             select((file, path), &FileExtent::ALL, reading, limits, progress)
         })?;
         if let Some(sample) = settle(selections, reading, &mut unused) {

@@ -20,6 +20,12 @@ use std::path::Path;
 /// Packets selected by content are so much fewer: they only have to say that there is a translation.
 const ALIKE_SHARE: usize = 2;
 
+/// So many interfaces of a file are told apart, and of many files fewer, so that they have so many in all: a
+/// little is kept of each, and hostile files have tens of thousands. More points are not compared anyway.
+const MOST_INTERFACES: u32 = 4096;
+const MOST_OF_MANY_FILES: u32 = 16_384;
+const LEAST_OF_MANY_FILES: u32 = 64;
+
 /// So many times as many packets are kept for what neighbours in a flow tell of each other.
 const MORE_TIMES: usize = 2;
 
@@ -31,18 +37,22 @@ pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, Placing>;
 pub(super) struct Limits {
     n_packets: usize,
     n_flows: usize,
+    n_interfaces: u32,
 }
 
 impl Limits {
     /// So few say something of a file.
     const LEAST_PACKETS: usize = 64;
 
-    /// A point's `limit`, given of how many files the point is.
-    pub(super) fn of_file(limit: usize, n_parts: usize) -> Self {
+    /// A point's `limit`, given of how many files the point is, and how many there are in all.
+    pub(super) fn of_file(limit: usize, n_parts: usize, n_files: usize) -> Self {
         let share = limit / n_parts.max(1);
+        let n_files = u32::try_from(n_files).unwrap_or(u32::MAX).max(1);
         Self {
             n_packets: share.max(Self::LEAST_PACKETS.min(limit)),
             n_flows: limit,
+            n_interfaces: (MOST_OF_MANY_FILES / n_files)
+                .clamp(LEAST_OF_MANY_FILES, MOST_INTERFACES),
         }
     }
 }
@@ -106,6 +116,9 @@ pub(super) fn select(
         read_on(&mut capture, progress, |frame| {
             let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
             reading.translate(file, frame, &mut seen);
+            if frame.interface >= limits.n_interfaces {
+                return Err(too_many_interfaces(path, at_byte, limits));
+            }
             selection.take(frame, &whole, &packet, &seen, reading);
             Ok(())
         })?;
@@ -121,6 +134,21 @@ pub(super) fn select(
     selection.finish(reading.stamps(file), &history.stamper);
     selection.note_file(&capture, &history);
     Ok(selection)
+}
+
+#[cold]
+fn too_many_interfaces(path: &Path, at_byte: u64, limits: Limits) -> Error {
+    let text = format!(
+        "frames of more than {} interfaces, those of all sections counted, while at most 512 capture points are \
+         compared; join sections of the same interfaces (mergecap -I any -w FEWER.pcapng FILE)",
+        limits.n_interfaces
+    );
+    let path = path.into();
+    Error::Capture {
+        path,
+        at_byte,
+        text,
+    }
 }
 
 impl Selection {

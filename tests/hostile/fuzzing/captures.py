@@ -211,7 +211,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(stamped, stamped_alike, at_the_epoch, set_by_hours),
     *(spoilt, cut, one_cut, alike),
 )
-HONEST = (lost, unsorted, stops, begins)
+HONEST = (lost, copied, late, unsorted, stops, begins)
 """The others stamp a packet later or earlier at one point than it passed, or change it."""
 
 

@@ -16,6 +16,7 @@ from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.groups import Way, two_groups
 from pcaplat.stages.survey.path_order.relays import Medians, next_relay, sense_of, signs
+from pcaplat.stages.survey.path_order.unanswered import next_by_unanswered
 
 ENOUGH_CHANGES = 3
 """Changes of direction below which an order is a guess."""
@@ -68,8 +69,8 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
     """Orient address pairs alike: whether packets from the smaller address go forward.
 
     First by the points that are farthest apart, then by any whose sense the oriented pairs tell,
-    then beyond the points where those end; pairs that were seen in one direction only by how long
-    their packets take.
+    then by packets that nothing answered, then beyond the points where the oriented pairs end;
+    pairs that were seen in one direction only by how long their packets take.
 
     Args:
         directed: For each pair of points, the unicast packets they share.
@@ -85,7 +86,7 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
         toward |= signs(tables[farthest], 1)
     toward = _spread(tables, toward)
     while relay := next_relay(tables, toward):
-        ends, sense = relay
+        ends, sense = next_by_unanswered(directed, tables, toward) or relay
         toward = _spread(tables, signs(tables[ends], sense) | toward)
     return _orient_rest(list(directed.values()), toward)
 
