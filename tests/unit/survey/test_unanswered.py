@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -15,25 +14,26 @@ from tests.support.samples import Walk, Watcher, point_of, sample_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pcaplat.model.arrays import Ints
     from pcaplat.model.path import Findings
 
 MS = 1_000_000
 CLOCKS = {"a": 0, "b": 7_777 * MS, "c": -3_333 * MS}
 
 
-def walked(order: str, kept: Callable[[str, Observations], Observations], **how: int) -> Findings:
+def walked(order: str, kept: Callable[[str, Observations], Observations]) -> Findings:
     """Survey the points of one path, of which each sees only a part of the packets."""
     watchers = tuple(
         Watcher(name, offset_ns, drift_ppm=40.0 * at)
         for at, (name, offset_ns) in enumerate(CLOCKS.items())
     )
-    sample, points = replace(Walk(watchers), **how).sample()
+    sample, points = Walk(watchers).sample()
     seen = {point.name: kept(point.name, sample.seen_at(point)) for point in points}
     named = [point_of(name, file, seen[name].t_ns) for file, name in enumerate(order)]
     return survey(sample_of([(file, seen[name]) for file, name in enumerate(order)]), named)
 
 
-def one_of(seen: Observations, pair: int, *, is_toward: bool) -> np.ndarray:
+def one_of(seen: Observations, pair: int, *, is_toward: bool) -> Ints:
     """Which packet of an address pair and direction is the middle one."""
     rows = np.flatnonzero((seen.pair == pair) & (seen.is_toward == is_toward))
     return rows[np.argsort(seen.t_ns[rows])][len(rows) // 2 :][:1]

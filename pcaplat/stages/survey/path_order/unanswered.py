@@ -69,7 +69,7 @@ def _from_nearest(some: Shared, others: Shared, which: Bools) -> Ints:
     before = after - 1
     after = np.minimum(after, len(t_ns) - 1)
     is_before = some.t_ns - t_ns[before] <= t_ns[after] - some.t_ns
-    return np.abs(some.d_ns - d_ns[np.where(is_before, before, after)])
+    return np.asarray(np.abs(some.d_ns - d_ns[np.where(is_before, before, after)]))
 
 
 def _told(
