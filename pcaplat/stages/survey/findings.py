@@ -22,12 +22,13 @@ from pcaplat.stages.survey.diagnostics import (
 from pcaplat.stages.survey.observations import Observations, Sample, unique_observations
 from pcaplat.stages.survey.offload import check_offload, find_torn
 from pcaplat.stages.survey.path_order.direction import (
+    are_apart,
+    between_ends_that_share,
     declared_path,
     from_first,
     placed,
     tied_by_name,
 )
-from pcaplat.stages.survey.path_order.ends import are_apart, between_ends_that_share
 from pcaplat.stages.survey.path_order.evidence import evidence_of
 from pcaplat.stages.survey.path_order.hops import check_hops, gains, misplaced_by
 from pcaplat.stages.survey.path_order.links import find_edges

@@ -57,6 +57,26 @@ impl Limits {
     }
 }
 
+impl Limits {
+    #[inline]
+    fn check(&self, frame: &Frame<'_>, path: &Path, at_byte: u64) -> Result<()> {
+        if frame.interface < self.n_interfaces {
+            return Ok(());
+        }
+        let text = format!(
+            "frames of more than {} interfaces, those of all sections counted, while at most 512 capture points \
+             are compared; join sections of the same interfaces (mergecap -I any -w FEWER.pcapng FILE)",
+            self.n_interfaces
+        );
+        let path = path.into();
+        Err(Error::Capture {
+            path,
+            at_byte,
+            text,
+        })
+    }
+}
+
 /// What reading an extent came to.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct ExtentEnd {
@@ -116,9 +136,7 @@ pub(super) fn select(
         read_on(&mut capture, progress, |frame| {
             let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
             reading.translate(file, frame, &mut seen);
-            if frame.interface >= limits.n_interfaces {
-                return Err(too_many_interfaces(path, at_byte, limits));
-            }
+            limits.check(frame, path, at_byte)?;
             selection.take(frame, &whole, &packet, &seen, reading);
             Ok(())
         })?;
@@ -134,21 +152,6 @@ pub(super) fn select(
     selection.finish(reading.stamps(file), &history.stamper);
     selection.note_file(&capture, &history);
     Ok(selection)
-}
-
-#[cold]
-fn too_many_interfaces(path: &Path, at_byte: u64, limits: Limits) -> Error {
-    let text = format!(
-        "frames of more than {} interfaces, those of all sections counted, while at most 512 capture points are \
-         compared; join sections of the same interfaces (mergecap -I any -w FEWER.pcapng FILE)",
-        limits.n_interfaces
-    );
-    let path = path.into();
-    Error::Capture {
-        path,
-        at_byte,
-        text,
-    }
 }
 
 impl Selection {

@@ -1,12 +1,15 @@
-"""Which end of the path is its first: as the user says, else the one that opens most flows."""
+"""Which end of the path is its first: as the user says, else the one that opens most flows.
 
-from collections.abc import Sequence
+A path that forks has several ends of either kind: first and last are two that share packets.
+"""
+
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from pcaplat.errors import InputError
-from pcaplat.model.points import Point
+from pcaplat.model.points import Pair, Point
 from pcaplat.stages.survey.delays.relations import Relations, between, spanning_steps
 from pcaplat.stages.survey.observations import Sample
 from pcaplat.stages.survey.path_order.flow_openers import Starts, count_flow_openers
@@ -127,3 +130,38 @@ def cover_starts(relations: Relations, group: list[int], points: Sequence[Point]
         ahead_ns[new] = ahead_ns[known] + step_ns
     start_ns = max(points[i].first_t_ns - ahead_ns[i] for i in group)
     return {i: start_ns + ahead_ns[i] for i in group}
+
+
+def are_apart(along: Sequence[int], relations: Relations) -> bool:
+    """Whether no packet goes from one end of a path to the other, as between two tenants."""
+    return len(along) > 2 and _n_shared((along[0], along[-1]), relations) == 0  # noqa: PLR2004
+
+
+def between_ends_that_share(
+    along: Sequence[int], edges: Collection[Pair], relations: Relations
+) -> list[int]:
+    """Put first and last the two ends that share most packets.
+
+    Example:
+        Points 0 and 1 send to 2, which sends to 3 and 4; what 0 sends arrives at 3.
+
+        >>> from pcaplat.stages.survey.delays.relations import NOTHING_SHARED as none
+        >>> edges = [(0, 2), (1, 2), (2, 3), (2, 4)]
+        >>> between_ends_that_share([0, 1, 2, 3, 4], edges, {(0, 2): none})
+        [0, 1, 2, 3, 4]
+    """
+    behind, before = ({ends[side] for ends in edges} for side in (1, 0))
+    firsts = [point for point in along if point in before and point not in behind]
+    lasts = [point for point in along if point in behind and point not in before]
+    pairs = [(first, last) for first in firsts for last in lasts]
+    first, last = max(
+        pairs, key=lambda ends: _n_shared(ends, relations), default=(along[0], along[-1])
+    )
+    if not _n_shared((first, last), relations):
+        return [*along]
+    return [first, *(point for point in along if point not in (first, last)), last]
+
+
+def _n_shared(ends: Pair, relations: Relations) -> int:
+    both = relations.get((min(ends), max(ends)))
+    return 0 if both is None else len(both)
