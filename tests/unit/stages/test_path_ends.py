@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.stages.survey.delays.relations import NOTHING_SHARED
-from pcaplat.stages.survey.path_order.ends import are_apart, between_ends_that_share
+from pcaplat.stages.survey.path_order.direction import are_apart, between_ends_that_share
 
 if TYPE_CHECKING:
     from pcaplat.stages.survey.delays.relations import Relations
