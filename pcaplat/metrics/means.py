@@ -42,9 +42,13 @@ blocks."""
 WIDEST = 4
 """An interval is made so many times wider at most, and a guess always."""
 
-LEAST_SHARE_OF_MIX, LEAST_TIMES_OF_MIX, WIDEST_OF_MIX = 0.12, 6, 12
-"""What the interval of a mix of traffic needs of both, and how much wider it is made at most: as it
-is made so much wider, it needs less (docs/project/decisions/0036)."""
+LEAST_SHARE_OF_MIX, LEAST_TIMES_OF_MIX = 0.12, 6
+"""What the interval of a mix of traffic needs of both (docs/project/decisions/0036)."""
+
+SURE_TIMES_OF_KIND, WIDEST_OF_MIX = 40, 5
+"""Autocorrelation times that a run should hold of each kind; with fewer, the interval of a mix is
+made as much wider as they are fewer, and so many times at most: what each kind shows of its own
+scatter is what is known badly."""
 
 FEW_PACKETS = 2 * N_BLOCKS
 """With fewer packets, how alike neighbours are is known too badly for an interval as it is."""
@@ -135,15 +139,13 @@ def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
         return _wider(
             found, Estimate(found.value, error.se, error.df, found.bias), WIDEST, SCANT, why
         )
-    is_alike = isfinite(error.n_times)
-    factor = _doubtful(enough, error.n_times) if is_alike else 1.0
+    factor = min(max(1.0, SURE_TIMES_OF_KIND / error.n_times_of_kind), WIDEST_OF_MIX)
     note = APPROXIMATE if factor > 1 else ""
     if found.n < FEW_PACKETS:
-        factor, note = factor * (FEW_ALIKE_FACTOR if is_alike else FEW_FACTOR), FEW
-    se = error.se * min(factor, WIDEST_OF_MIX)
+        factor, note = factor * FEW_FACTOR, FEW
     return replace(
         found,
-        within=Estimate(found.value, se, max(error.df, 1.0), found.bias),
+        within=Estimate(found.value, error.se * factor, max(error.df, 1.0), found.bias),
         n_effective=n_effective,
         n_times=error.n_times,
         why="",

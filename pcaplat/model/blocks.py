@@ -69,6 +69,9 @@ Key = tuple[str, str, str]
 CELLS_OF_BLOCK = 4096
 """Shortest cells of a block (rust/src/base/blocks/strata.rs)."""
 
+KINDS_OF_ROLE = 128
+"""Numbers of kinds of one role, as that of a datagram (rust/src/identity/traffic_kind.rs)."""
+
 KINDS_OF_FAMILY = 8
 """Numbers of kinds that differ by connection alone (rust/src/identity/traffic_kind.rs)."""
 
@@ -99,6 +102,10 @@ class Strata:
     def block(self) -> Ints:
         """The block of each cell."""
         return np.asarray(self.at // CELLS_OF_BLOCK)
+
+    def n_of_roles(self, roles: Sequence[int]) -> int:
+        """Count the latencies of packets of some roles."""
+        return int(self.n[np.isin(self.kind // KINDS_OF_ROLE, roles)].sum())
 
     def part(self, first: int, end: int) -> "Strata":
         """Give the cells of blocks from `first` up to, but not with, `end`."""

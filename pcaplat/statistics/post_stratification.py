@@ -66,13 +66,16 @@ class Stratum:
 class StratifiedError:
     """Standard error of a mean on `df` degrees of freedom; `alone`, were packets independent.
 
-    `n_times` is how many autocorrelation times the run holds; infinite without likeness.
+    `n_times` is how many autocorrelation times the run holds, of all kinds together, and
+    `n_times_of_kind` of a usual one; infinite without likeness. Kinds that were seen one after
+    another hold few each, and many together.
     """
 
     se: float
     df: float
     alone: float
     n_times: float
+    n_times_of_kind: float
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,15 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
     # kinds that are seen at the same time may share what makes them slow
     more = max((apart, together), key=lambda one: one.variance)
     n_times = min(apart.n_times, together.n_times)
-    return StratifiedError(sqrt(more.variance), more.df, sqrt(alone), n_times)
+    of_kind = min(_times_of_kind(sources), together.n_times)
+    return StratifiedError(sqrt(more.variance), more.df, sqrt(alone), n_times, of_kind)
+
+
+def _times_of_kind(sources: Sequence[_Source]) -> float:
+    """Harmonic mean of the times that kinds hold, by their shares of the variance."""
+    total = sum(one.variance for one in sources)
+    alike = sum(one.variance / one.n_times for one in sources)
+    return total / alike if alike else inf
 
 
 def _large_enough(strata: Iterable[Stratum]) -> list[Stratum]:

@@ -16,6 +16,7 @@ from pcaplat.published.claims import Claim, Population
 from pcaplat.stages.read import batches_of, read
 from pcaplat.units import format_amount
 from pcaplat.validating.capacity import sent_at
+from pcaplat.validating.missing import LATENCIES
 
 LEAST_SHARE = 0.9
 """This share of the frames must be of the protocol that a claim is about."""
@@ -24,6 +25,11 @@ MOST_OFF = 0.02
 """The mean message may differ by this share from the size that a claim is about."""
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
+ROLES = {"tcp": (1, 2, 3, 4), "udp": (5,), "icmp": (6,), "icmpv6": (6,)}
+"""Roles of the packets of each protocol (rust/src/identity/traffic_kind.rs)."""
+
+MOST_OTHERS = 0.01
+"""A mean over more packets of other protocols is not that of the claim's."""
 EXCHANGES = {
     "TCP_RR": (6, "rr"),
     "TCP_CRR": (6, "crr"),
@@ -70,6 +76,7 @@ def _in_run(claim: Claim, run: MeasuredRun, *, is_baseline: bool) -> Iterator[st
     yield _exchange(population, shown, point)
     yield _messages(population, shown, point)
     yield _protocol(population, run, point)
+    yield _other_protocols(claim, run)
     if not is_baseline:
         yield _encapsulation(population, run)
     yield _flows(population, run, point)
@@ -161,9 +168,31 @@ def _messages(population: Population, run: MeasuredRun, point: str) -> str:
     return ""
 
 
-def _protocol(population: Population, run: MeasuredRun, point: str) -> str:
+def _wanted(population: Population) -> str | None:
     exchange = EXCHANGES.get(population.transactions or "")
-    wanted = population.protocol or (PROTOCOLS[exchange[0]] if exchange else None)
+    return population.protocol or (PROTOCOLS[exchange[0]] if exchange else None)
+
+
+def _other_protocols(claim: Claim, run: MeasuredRun) -> str:
+    """Say that packets of other protocols have a part in a latency."""
+    wanted, ends = _wanted(claim.population), (claim.scope.near, claim.scope.far)
+    if wanted not in ROLES or claim.metric not in LATENCIES:
+        return ""
+    places = {run.ends, run.ends[::-1]} if None in ends else {ends, ends[::-1]}
+    strata = [some.strata for key, some in run.blocks.items() if key[:2] in places]
+    known = [one for one in strata if one is not None]
+    n_all = sum(int(one.n.sum()) for one in known)
+    n_others = n_all - sum(one.n_of_roles(ROLES[wanted]) for one in known)
+    if n_others <= MOST_OTHERS * n_all:
+        return ""
+    return run.says(
+        f"the claim is about {wanted}, and {100 * n_others / n_all:.0f} % of the latencies are of "
+        f"other packets; add --filter {wanted}"
+    )
+
+
+def _protocol(population: Population, run: MeasuredRun, point: str) -> str:
+    wanted = _wanted(population)
     if not wanted or run.contents is None:
         return ""
     share = run.contents.share_of(point, wanted)

@@ -1,6 +1,6 @@
 """How often the interval of the mean of mixed traffic holds the truth, which is known.
 
-`python -m tests.studies.mixed_traffic_studies 1000` prints the table of
+`python -m tests.studies.mixed_traffic_studies 2000` prints the table of
 docs/evaluation/coverage.md; `python -m tests.studies.mixed_traffic_studies FOLDER...` how many
 means of captures have an interval, and which have none.
 Latencies are simulated; the truth is the mean of the kinds' means, by the shares that were sent.
@@ -8,6 +8,7 @@ Latencies are simulated; the truth is the mean of the kinds' means, by the share
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from itertools import product
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 from scipy.special import ndtr  # type: ignore[import-untyped]
+from scipy.stats import binom  # type: ignore[import-untyped]
 
 from pcaplat.metrics.means import of_means
 from pcaplat.model.blocks import CELLS_OF_BLOCK, KINDS_OF_FAMILY, N_BLOCKS, Blocks, Strata
 from pcaplat.run.merge import merge
+from tests.conftest import ROOT
 from tests.support.runs import FAR, NEAR, run_of
 
 if TYPE_CHECKING:
@@ -72,6 +75,21 @@ class Mix:
     in_phases: bool
     shares_load: bool
     n_kinds: int = len(MEANS_NS)
+
+
+CELLS = [
+    Mix(shape, n, time, in_phases=in_phases, shares_load=shares_load)
+    for shape, (n, time) in product(SHAPES, RUNS)
+    for in_phases, shares_load in product((True, False), (False, True))
+]
+N_CELLS = len(CELLS)
+LEAST_INSIDE, MOST_INSIDE, MOST_WIDTH = 0.93, 0.97, 1.3
+CHANCE_SHARE = 0.01
+"""So rarely does chance alone break a limit, in any cell (Bonferroni)."""
+
+PAGE = ROOT / "docs" / "evaluation" / "coverage.md"
+TABLE = re.compile(r"<!-- mixed -->\n(.*?)<!-- end -->", re.DOTALL)
+TOO_WIDE = " *"
 
 
 def strata_of(t_ns: Ints, kinds: Ints, values: Floats, start_ns: int, length_ns: int) -> Strata:
@@ -134,32 +152,83 @@ def simulate(mix: Mix, seed: int) -> tuple[Blocks, float]:
     return blocks_of(t_ns, kinds * KINDS_OF_FAMILY, values), truth
 
 
-def study(mix: Mix, seeds: range) -> tuple[int, int, float]:
-    """How many runs have an interval, how many of these hold the truth, and the mean half-width."""
-    printed, held, widths = 0, 0, []
+@dataclass(frozen=True)
+class Studied:
+    """How many runs have an interval, how many of these hold the truth, and how wide they are.
+
+    The oracle knows the standard error of the mean: what it scatters by over all runs. Its
+    half-width is 1.96 of that.
+    """
+
+    n: int
+    printed: int
+    held: int
+    half_width_ns: float
+    oracle_ns: float
+
+    @property
+    def width(self) -> float:
+        """Mean width, by that of the oracle's."""
+        return self.half_width_ns / self.oracle_ns
+
+    @property
+    def covers_too_seldom(self) -> bool:
+        """Fewer than 93 % hold the truth (binomial, 99 % over all cells)."""
+        return bool(binom.cdf(self.held, self.printed, LEAST_INSIDE) < CHANCE_SHARE / N_CELLS)
+
+    @property
+    def is_too_wide(self) -> bool:
+        """More than 97 % hold the truth, and the width is 1.3 times the oracle's or more."""
+        p = binom.sf(self.held - 1, self.printed, MOST_INSIDE)
+        return bool(p < CHANCE_SHARE / N_CELLS and self.width >= MOST_WIDTH)
+
+    @property
+    def text(self) -> str:
+        """As the table has it."""
+        shares = 100 * self.held / max(self.printed, 1), 100 * self.printed / self.n
+        mark = TOO_WIDE if self.is_too_wide else ""
+        return f"{shares[0]:.1f} / {self.width:.2f} ({shares[1]:.0f}){mark}"
+
+
+def study(mix: Mix, seeds: range) -> Studied:
+    """Take the interval of every run."""
+    held, widths, errors = 0, [], []
     run = run_of(np.ones(10), np.ones(10))
     for seed in seeds:
         blocks, truth = simulate(mix, seed)
         found = of_means(run, (NEAR, FAR), [blocks])
+        errors.append(found.value - truth)
         if found.why or found.within is None:
             continue
         lo, hi = found.within.interval(0.95)
-        printed, held = printed + 1, held + (lo <= truth <= hi)
+        held += lo <= truth <= hi
         widths.append((hi - lo) / 2)
-    return printed, held, float(np.mean(widths)) if widths else np.inf
+    half_width_ns = float(np.mean(widths)) if widths else np.inf
+    oracle_ns = 1.96 * float(np.sqrt(np.mean(np.square(errors))))
+    return Studied(len(seeds), len(widths), held, half_width_ns, oracle_ns)
+
+
+def printed_cells() -> dict[Mix, str]:
+    """Cells of the page's table."""
+    (table,) = TABLE.findall(PAGE.read_text("utf-8"))
+    rows = [line.split("|")[3:-1] for line in table.splitlines() if line.startswith("| ")][2:]
+    cells = [cell.strip() for row in rows for cell in row]
+    return dict(zip(CELLS, cells, strict=True))
 
 
 def main(n_seeds: int) -> None:
-    """Print the table."""
+    """Print the table, and the cells that hold the truth too seldom."""
     columns = ("latencies", "n, similar over", "phases", "phases, one load", "at once", "one load")
     lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+    found = {mix: study(mix, range(n_seeds)) for mix in CELLS}
     for shape, (n, time) in product(SHAPES, RUNS):
-        cells = []
-        for in_phases, shares_load in product((True, False), (False, True)):
-            mix = Mix(shape, n, time, in_phases=in_phases, shares_load=shares_load)
-            printed, held, _ = study(mix, range(n_seeds))
-            cells.append(f"{100 * held / max(printed, 1):.1f} ({100 * printed / n_seeds:.0f})")
-        lines.append(f"| {shape} | {n:,}, {time} | {' | '.join(cells)} |")
+        row = [
+            one.text
+            for mix, one in found.items()
+            if (mix.shape, mix.n, mix.time) == (shape, n, time)
+        ]
+        lines.append(f"| {shape} | {n:,}, {time} | {' | '.join(row)} |")
+    lines += [f"too seldom: {mix}" for mix, one in found.items() if one.covers_too_seldom]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,17 @@ from pcaplat.model.blocks import block_rows, blocks_of_rows
 from pcaplat.run.merge import merge
 from tests.conftest import ROOT
 from tests.studies.mixed_traffic_studies import (
+    CELLS,
+    LEAST_INSIDE,
     MEANS_NS,
-    RUNS,
-    SHAPES,
+    MOST_INSIDE,
+    MOST_WIDTH,
+    PAGE,
+    TOO_WIDE,
     Mix,
+    Studied,
     blocks_of,
+    printed_cells,
     simulate,
     study,
 )
@@ -27,6 +34,7 @@ from tests.support.runs import FAR, NEAR, run_of
 from tests.support.shelf import lab_set
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SAMPLES = ("ipv6", "l2", "vxlan", "vxlan-delay200", "vxlan-routed")
@@ -77,40 +85,74 @@ MIXES = (
     Mix("exponential", 2_000, 40, in_phases=False, shares_load=True),
     Mix("exponential", 400, 1, in_phases=False, shares_load=False),
 )
-SLOW_MIXES = [
-    Mix(shape, n, time, in_phases=in_phases, shares_load=shares_load)
-    for shape, (n, time), in_phases, shares_load in product(
-        SHAPES, RUNS, (True, False), (True, False)
-    )
-]
+N_STUDIES = 2000
+TOO_FEW_TIMES = "the run holds few autocorrelation times of each kind: docs/evaluation/coverage.md"
+
+
+def too_wide_marked() -> Iterator[Any]:
+    """Cells, those that the page calls too wide as what fails."""
+    for mix, cell in printed_cells().items():
+        fails = pytest.mark.xfail(strict=True, reason=TOO_FEW_TIMES)
+        yield pytest.param(mix, marks=[fails] if cell.endswith(TOO_WIDE) else [])
+
+
+def test_what_the_page_prints_of_mixed_traffic_keeps_the_limits() -> None:
+    for mix, cell in printed_cells().items():
+        inside, width = (float(number) for number in re.findall(r"[\d.]+", cell)[:2])
+        # four standard errors of 2,000
+        assert inside > 100 * LEAST_INSIDE - 2.3, mix
+        assert cell.endswith(TOO_WIDE) or inside < 100 * MOST_INSIDE + 1.6 or width < MOST_WIDTH
+
+
+def test_the_page_counts_the_intervals_of_mixed_traffic_that_are_too_wide() -> None:
+    cells = printed_cells().values()
+    found = [[float(number) for number in re.findall(r"[\d.]+", cell)[:2]] for cell in cells]
+    n_wide = sum(inside > 100 * MOST_INSIDE and width >= MOST_WIDTH for inside, width in found)
+    n_marked = sum(cell.endswith(TOO_WIDE) for cell in cells)
+    text = " ".join(PAGE.read_text("utf-8").split())
+    assert f"None of the {len(CELLS)} cells is below 93 %" in text
+    assert f"{n_marked} cells, marked" in text
+    assert f"By the printed figures alone, {n_wide} cells are" in text
+
+
+@lru_cache
+def studied_mix(mix: Mix) -> Studied:
+    return study(mix, range(N_STUDIES))
 
 
 @pytest.mark.parametrize("mix", MIXES, ids=str)
 def test_a_few_runs_of_mixed_traffic_hold_the_truth(mix: Mix) -> None:
-    printed, held, _ = study(mix, range(60))
+    found = study(mix, range(60))
     # four standard errors below 95 %
-    assert held >= 0.84 * printed >= 0.84 * 54
+    assert found.held >= 0.84 * found.printed >= 0.84 * 54
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mix", SLOW_MIXES, ids=str)
+@pytest.mark.parametrize("mix", CELLS, ids=str)
 def test_intervals_of_mixed_traffic_hold_the_truth_in_simulation(mix: Mix) -> None:
-    printed, held, _ = study(mix, range(400))
-    assert printed >= (200 if mix.time == 300 else 360)
-    # two standard errors of 400 below 93 %; of two modes that a run hardly sees both of, 90 %
-    assert held >= (0.88 if mix.shape == "two modes" and mix.time == 300 else 0.904) * printed
+    found = studied_mix(mix)
+    assert found.printed >= (0.5 if mix.time == 300 else 0.9) * N_STUDIES
+    assert not found.covers_too_seldom
+    assert found.text == printed_cells()[mix]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mix", list(too_wide_marked()), ids=str)
+def test_intervals_of_mixed_traffic_are_no_wider_than_they_must_be(mix: Mix) -> None:
+    """More than 97 % hold the truth only where they are less than 1.3 times the oracle's."""
+    assert not studied_mix(mix).is_too_wide
 
 
 def test_how_kinds_differ_does_not_hide_that_each_changes_slowly() -> None:
     """Where they take turns, their own differences look like noise and are many times as large."""
     mix = Mix("exponential", 2_000, 300, in_phases=False, shares_load=True)
-    printed, held, _ = study(mix, range(100))
-    assert held >= 0.9 * printed
+    found = study(mix, range(100))
+    assert found.held >= 0.9 * found.printed
 
 
 def test_the_interval_of_a_mix_is_as_wide_as_one_who_knows_the_kinds_would_have_it() -> None:
     mix = Mix("exponential", 2_000, 1, in_phases=False, shares_load=False)
-    _, _, half_width_ns = study(mix, range(20))
+    half_width_ns = study(mix, range(20)).half_width_ns
     # 0.3 / 1.3 of each kind's mean, which a quarter of the packets has
     oracle_ns = 1.96 * 0.3 / 1.3 * np.sqrt(np.mean(np.square(MEANS_NS)) / mix.n)
     assert 0.9 * oracle_ns <= half_width_ns <= 1.3 * oracle_ns

@@ -13,7 +13,7 @@ import pytest
 
 import pcaplat
 from pcaplat.validating import validate as validate_results
-from tests.support.frames import UDP, ip, udp, write_pcap
+from tests.support.frames import TCP, UDP, ip, udp, write_pcap
 from tests.support.request_runs import RequestRun
 from tests.support.rewritten import records, rewrite
 from tests.support.verdicts import PATH, Validate, claim, write_claims
@@ -180,6 +180,33 @@ def test_packets_that_wait_longer_than_is_waited_for_are_not_left_out_of_a_laten
         (row,) = validate(path, runs, *DECLARED, "--lost-after", "1ms")
         assert row["verdict"] == "undecided"
         assert "--lost-after 1ms" in row["reason"]
+
+
+# ---- packets that the claim is not about
+
+
+def test_a_few_fast_packets_of_another_protocol_do_not_make_a_latency_of_tcp(
+    validate: Validate, tmp_path: Path
+) -> None:
+    """TCP takes 60 µs, and 8 % of UDP makes it 56: at most 58 does not hold of TCP."""
+    for number in range(N_RUNS):
+        slow = replace(run_of(number), protocol=TCP, gap_ns=300_000, run_ns=48_000)
+        fast = replace(run_of(number, 52), gap_ns=3_450_000, ports=(50_000, 9))
+        both = (
+            slow.save(tmp_path / "slow" / f"{number}"),
+            fast.save(tmp_path / "fast" / f"{number}"),
+        )
+        folder = tmp_path / "runs" / f"run{number}"
+        folder.mkdir(parents=True)
+        for name in ("near.pcap", "far.pcap"):
+            write_pcap(folder / name, sorted(one for part in both for one in records(part / name)))
+    population = 'population = { protocol = "tcp" }'
+    path = write_claims(tmp_path, claim(f"at_most = 58\n{population}"))
+    (row,) = validate(path, tmp_path / "runs", *ONE_CLOCK, "--filter", "tcp")
+    assert row["verdict"] == "refuted"
+    (row,) = validate(path, tmp_path / "runs", *ONE_CLOCK)
+    assert row["verdict"] == "undecided"
+    assert "8 % of the latencies are of other packets" in row["reason"]
 
 
 # ---- runs that are one run
