@@ -14,6 +14,7 @@ from pcaplat.validating.rule import Verdict
 
 ALL_RUNS = "each run was captured anew, all runs are given, and their number was fixed beforehand"
 ALL_PACKETS = "packets that no capture has were like the others"
+SENT_ONCE = "no bytes were sent again: pcaplat counts retransmissions in goodput"
 OF_PACKETS = (*LATENCIES, "loss-ratio")
 
 
@@ -33,6 +34,8 @@ def assumptions(
     if query.metric in OF_CLOCKS:
         runs = [run for scenario in scenarios for run in scenario.runs]
         yield from dict.fromkeys(text for run in runs if (text := _clocks(run, query)))
+    if query.metric == "goodput":
+        yield SENT_ONCE
     if claim.scope.kind == "run":
         return
     if query.metric == "loss-ratio" and not query.direction:
