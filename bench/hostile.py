@@ -3,7 +3,8 @@
 Two points, one clock. Every kind is merged with 20,000 and with 320,000 packets a point, between
 two merges of plain traffic: `python bench/hostile.py [--output] [KIND ...]` prints the CPU time a
 packet beyond a start, as a multiple of plain traffic's in the same run, and peak resident memory.
-It fails where a kind costs more than 5 times as much, or takes more than 600 MB.
+Each is the least of several merges. It fails where a kind costs more than 5 times as much, or takes
+more than 600 MB.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ Captured = tuple[Ints, Frames, Ints, Frames]
 
 SIZES = (20_000, 320_000)
 FEW = 500
+RUNS, MANY = {320_000: 3}, 9
+"""Other programs only add to what a merge takes, and to few packets as much as these cost."""
 MOST_TIMES, MOST_MB = 5.0, 600
 START_NS, GAP_NS, DELAY_NS, SECOND_NS = 1_760_000_000 * 10**9, 10_000, 5_000, 10**9
 HEAD = bytes.fromhex("4d3cb2a1020004000000000000000000ffff000001000000")
@@ -227,19 +230,25 @@ def save(kind: str, n: int, folder: Path) -> list[Path]:
 
 
 def used(kind: str, n: int, options: list[str]) -> tuple[float, float]:
-    """CPU time in seconds, and peak resident memory in MB, of a merge."""
+    """CPU time in seconds, and peak resident memory in MB, of a merge: the least of several."""
     with tempfile.TemporaryDirectory(prefix="pcaplat-hostile-") as name:
         # by another process: a child's peak counts from its parent's size
         subprocess.run([sys.executable, __file__, "--save", kind, str(n), name], check=True)
         files = [f"{name}/near.pcap", f"{name}/far.pcap"]
-        output = [*options, f"{name}/out"] if options else []
-        command = [sys.executable, "-m", "pcaplat", "merge", "--quiet", *files, *output]
-        limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))}
-        child = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **limits
-        )
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        many = [merged(kind, files, options, f"{name}/out{at}") for at in range(RUNS.get(n, MANY))]
+    return min(cpu_s for cpu_s, _ in many), min(mb for _, mb in many)
+
+
+def merged(kind: str, files: list[str], options: list[str], folder: str) -> tuple[float, float]:
+    """CPU time in seconds, and peak resident memory in MB, of one merge."""
+    output = [*options, folder] if options else []
+    command = [sys.executable, "-m", "pcaplat", "merge", "--quiet", *files, *output]
+    limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))}
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **limits
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in {0, 2}:
         sys.exit(f"{kind}: merge ended with {child.returncode}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
@@ -253,8 +262,9 @@ def rows(kinds: list[str], options: list[str]) -> Iterator[tuple[str, list[str],
         for n in SIZES:
             before, (cpu_s, mb), after = (used(k, n, options) for k in ("plain", kind, "plain"))
             usual_s = (before[0] + after[0]) / 2 - start_s
-            ratio = (cpu_s - start_s) / usual_s
-            cells += [f"{max(cpu_s - start_s, 0) / n * 1e6:.2f}", f"{ratio:.1f}", f"{mb:.0f}"]
+            cost_s = max(cpu_s - start_s, 0)
+            ratio = cost_s / usual_s
+            cells += [f"{cost_s / n * 1e6:.2f}", f"{ratio:.1f}", f"{mb:.0f}"]
             is_kept &= ratio <= MOST_TIMES and mb <= MOST_MB
         yield kind, cells, is_kept
 

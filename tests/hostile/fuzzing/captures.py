@@ -33,11 +33,14 @@ class Seen:
 
 @dataclass
 class Captures:
-    """What the points saw; `is_honest` while equal clocks and true packets are all there is."""
+    """What the points saw; `is_honest` while true packets are all there is.
+
+    `ahead_ns`: how far the clock of each point is ahead, where that is the same all the time.
+    """
 
     points: list[list[Seen]]
     options: dict[str, Any] = field(default_factory=dict)
-    has_equal_clocks: bool = True
+    ahead_ns: list[int] = field(default_factory=list)
     is_honest: bool = True
 
     def save(self, folder: Path) -> list[Path]:
@@ -131,9 +134,9 @@ def asked(octet: int, n_points: int) -> dict[str, Any]:
 def set_clocks(found: Captures, octet: int) -> None:
     """Let clocks be apart, each by its own."""
     how, much = octet % 4, octet // 4
-    found.has_equal_clocks = how == 0
     for at, seen in enumerate(found.points):
         apart_ns = at * much * (1 << much % 32) * 10
+        found.ahead_ns += ([0], [apart_ns], [], [])[how]
         for place, one in enumerate(seen):
             since_ns = one.t_ns - START_NS
             later_ns = (0, apart_ns, since_ns * at * much // 10**6, 0)[how]
@@ -212,7 +215,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(spoilt, cut, one_cut, alike),
 )
 HONEST = (lost, copied, late, unsorted, stops, begins)
-"""The others stamp a packet later or earlier at one point than it passed, or change it."""
+"""The others stamp packets earlier than they passed, or many at once, or change them. One that is
+stamped late is alone: several that agree are believed."""
 
 
 def mutate(found: Captures, octets: bytes) -> None:
