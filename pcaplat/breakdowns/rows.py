@@ -62,7 +62,7 @@ def rows_of(
 
     `about` is what it is by, labels by their numbers, and how long a window is.
     """
-    blocks = counts.blocks.total()
+    blocks = waited(broken, counts.blocks.total())
     cells = _cells(broken, counts, lost, blocks)
     by = [*LINK, "n", "key"] if about[0] == "flow" else CELL
     cells = cells.sort(by, descending=[name == "n" for name in by])
@@ -107,11 +107,14 @@ def _cells(
     """Give what was counted of each link, direction and key, with its quantiles."""
     n_lost = {divmod(at, 2): row["n_lost"] for at, row in enumerate(broken.segments) if row}
     cells = blocks.group_by(CELL).agg(
-        pl.col(*COUNTED, "n_known", "sum_ns").sum(), pl.col("min_ns").min(), pl.col("max_ns").max()
+        pl.col(*COUNTED, "n_known", "sum_ns").sum(),
+        pl.col("min_ns").min(),
+        pl.col("max_ns").max(),
+        pl.col("n_waited").sum().round().cast(pl.Int64),
     )
     # of a key all packets may be lost
     cells = cells.join(lost_cells(lost, n_lost), on=CELL, how="full", coalesce=True).with_columns(
-        pl.col(*COUNTED, "n_known", "n_lost").fill_null(0)
+        pl.col(*COUNTED, "n_known", "n_waited", "n_lost").fill_null(0)
     )
     for bins, names in ((counts.latencies, LATENCIES), (counts.variation, VARIATIONS)):
         for name, share in names.items():
@@ -119,10 +122,30 @@ def _cells(
     return cells
 
 
+def waited(broken: Broken, blocks: pl.DataFrame) -> pl.DataFrame:
+    """Add how many packets of each block were waited for, as the segment's were there."""
+    shares = []
+    for at, segment in enumerate(broken.segments):
+        near, far, way = (str(segment.get(name)) for name in ("near", "far", "direction"))
+        if (found := broken.run.blocks.get((near, far, way))) is not None:
+            share = found.n_judged / np.maximum(found.n, 1)
+            place = {"link": at // 2, "way": at % 2}
+            shares.append(place | {"block": range(len(share)), "share": share})
+    if not shares:
+        return blocks.with_columns(n_waited=pl.col("n").cast(pl.Float64))
+    keys = ("link", "way", "block")
+    known = pl.concat([pl.DataFrame(one) for one in shares])
+    known = known.with_columns(pl.col(name).cast(blocks.schema[name]) for name in keys)
+    joined = blocks.join(known, on=keys, how="left")
+    return joined.with_columns(n_waited=pl.col("n") * pl.col("share").fill_null(1.0)).drop("share")
+
+
 def _counts(cell: Row) -> Row:
     """Loss, duplication and reordering, as the summary's segments have them."""
     n, n_lost = cell["n"], cell["n_lost"]
-    row = {"n_lost": n_lost, "lost_frac": n_lost / (n + n_lost)}
+    n_judged = cell["n_waited"] + n_lost
+    row = {"n_lost": n_lost, "n_waited": cell["n_waited"]}
+    row |= {"lost_frac": n_lost / n_judged if n_judged else None}
     for name in ("duplicated", "reordered"):
         row |= {f"n_{name}": cell[f"n_{name}"]}
         row |= {f"{name}_frac": cell[f"n_{name}"] / n if n else None}
@@ -180,16 +203,18 @@ def lost_span(
 ) -> tuple[float | None, float | None]:
     """95 % interval of a loss ratio, as that of the segment is found."""
     n, n_lost = np.zeros(N_BLOCKS, np.int64), np.zeros(N_BLOCKS, np.int64)
+    n_judged = cell["n_waited"] + cell["n_lost"]
+    if not n_judged:
+        return None, None
     if part is not None:
-        n[part["block"].to_numpy()] = part["n"].to_numpy()
+        n[part["block"].to_numpy()] = part["n_waited"].round().to_numpy()
     if lost is not None and cell["n_lost"]:
         weights = lost["weight"].to_numpy()
         n_lost[lost["block"].to_numpy()] = apportioned(weights, cell["n_lost"])
     some = np.flatnonzero(n + n_lost)
     blocks = Blocks.of_moments(n, n, np.zeros(N_BLOCKS))
     blocks = replace(blocks, n_lost=n_lost).part(int(some[0]), int(some[-1]) + 1)
-    n_sent = cell["n"] + cell["n_lost"]
-    within = loss_ratio(cell["n_lost"], n_sent, segment["lost_spread"], [blocks]).within
+    within = loss_ratio(cell["n_lost"], n_judged, segment["lost_spread"], [blocks]).within
     return (None, None) if within is None else within.interval(CONFIDENCE)
 
 

@@ -34,6 +34,7 @@ from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.model.blocks import Key
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import n_judged
 
 SCHEMA = "pcaplat.comparison/1"
 
@@ -158,18 +159,16 @@ def _losses(
         ("baseline", baseline, contrast.baseline),
         ("treatment", treatment, contrast.treatment),
     ):
-        row |= {name: value, f"{name}_n": _total(scenario, ends, "n")}
-        row |= {f"{name}_n_lost": _total(scenario, ends, "n_lost")}
+        n, n_lost = _judged(scenario, ends)
+        row |= {name: value, f"{name}_n": n - n_lost, f"{name}_n_lost": n_lost}
     return row | {"delta_frac": contrast.value, "lo_frac": lo, "hi_frac": hi}
 
 
-def _total(scenario: Scenario, ends: tuple[str, str], column: str) -> int:
-    return sum(
-        int(row[column])
-        for run in scenario.runs
-        for key, row in run.segments.items()
-        if key[:2] == ends
-    )
+def _judged(scenario: Scenario, ends: tuple[str, str]) -> tuple[int, int]:
+    """Count the packets of which it is known whether they were lost, and those that were."""
+    of_runs = (run.segments.items() for run in scenario.runs)
+    rows = [row for of_run in of_runs for key, row in of_run if key[:2] == ends]
+    return sum(map(n_judged, rows)), sum(row["n_lost"] for row in rows)
 
 
 def _warnings(

@@ -74,7 +74,7 @@ def check_translations(left_out: tuple[int, int] | None) -> list[Diagnostic]:
     n, from_ns = left_out
     text = (
         f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
-        "addresses elsewhere, of more pairs of flows than are kept"
+        "addresses or IP IDs elsewhere, of more pairs of flows than are kept"
     )
     return [diagnose("translations-left-out", None, text)]
 

@@ -47,7 +47,7 @@ def of_losses(measurement: Measurement, sides: Sequence[Blocks]) -> Measurement:
         The same where losses are independent, or fewer than two, or not told by time.
     """
     alone = measurement.within
-    known = [(side.n, side.n_lost) for side in sides if side.n_lost is not None]
+    known = [(side.n_judged, side.n_lost) for side in sides if side.n_lost is not None]
     if not isinstance(alone, LossEstimate) or not known or len(known) < len(sides):
         return measurement
     lost = np.sum([n_lost for _, n_lost in known], axis=0).astype(np.float64)

@@ -17,6 +17,7 @@ from pcaplat.metrics.quantiles import of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
+from pcaplat.tables.results import n_judged
 
 LEAST_PAIRED = 1.5
 """With fewer requests beyond a quantile it is next to the greatest of them, which tells nothing."""
@@ -141,7 +142,14 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
     if not rows:
         return _no_such_segment(run, ends)
     n_lost = sum(row["n_lost"] for row in rows)
-    n = n_lost + sum(row["n"] for row in rows)
+    n = sum(n_judged(row) for row in rows)
+    if not n:
+        return Unavailable(
+            run.says(
+                f"the captures at {ends[0]} and {ends[1]} are shorter than the waiting time of a "
+                "lost packet; capture for longer, or set --lost-after"
+            )
+        )
     # results that an older version wrote have none
     spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
     spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)

@@ -16,6 +16,7 @@ from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavaila
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic_blocks import Rates, TrafficRow, TrafficSeries
 from pcaplat.model.blocks import N_BLOCKS
+from pcaplat.tables.results import n_judged
 
 FCS_BYTES = 4
 LINE_BYTES = 24
@@ -66,7 +67,7 @@ def _lossy(run: MeasuredRun, query: MetricQuery) -> str:
     row = run.segments.get((*(query.ends or run.ends), query.direction or "forward"))
     if row is None or not row["n_lost"]:
         return ""
-    percent = 100 * row["n_lost"] / (row["n"] + row["n_lost"])
+    percent = 100 * row["n_lost"] / n_judged(row)
     return (
         f"{row['n_lost']} frames were lost, so this is PDR({percent:.2g} %), the rate at that "
         "loss, and no throughput (RFC 1242 §3.17)"

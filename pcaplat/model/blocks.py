@@ -6,6 +6,7 @@ core counts them (rust/src/base/blocks.rs).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,12 @@ BLOCKS = TableSchema(
         ColumnSchema("counts", "Counts", "packets of each of these"),
         ColumnSchema(
             "n_lost", "Int64", "packets that were last seen in it, and lost", is_nullable=True
+        ),
+        ColumnSchema(
+            "n_waited",
+            "Int64",
+            "packets of n that would count as lost if they had not arrived (segments: n_waited)",
+            is_nullable=True,
         ),
         ColumnSchema(
             "kinds", "Counts", "kind of traffic of each cell of the block: an arbitrary number"
@@ -129,7 +136,8 @@ class Blocks:
     `bin_of`, `middles_ns` and `counts` are the histograms' occupied bins: the block of each, the
     middle of the bin (of up to 4096 packets the latency itself), and how many latencies lie in it.
     `n_lost` are packets that were last seen in the block; None where an earlier version wrote it.
-    `strata` are the same latencies by kind of traffic, None where that is not known.
+    `strata` are the same latencies by kind of traffic, None where that is not known. `n_waited` are
+    those of `n` that would count as lost if they had not arrived; None where that is all of them.
     """
 
     start_ns: int
@@ -142,12 +150,24 @@ class Blocks:
     counts: Ints
     n_lost: Ints | None = None
     strata: Strata | None = None
+    n_waited: Ints | None = None
 
     @classmethod
     def of_moments(cls, n: Ints, sum_ns: Ints | Floats, sum_of_squares: Floats) -> "Blocks":
         """Give what a mean needs, without times and histograms."""
         no_bins = np.zeros(0, np.int64)
         return cls(0, 1, n, sum_ns, sum_of_squares, no_bins, np.zeros(0), no_bins)
+
+    def waited_until(self, at_ns: int) -> "Blocks":
+        """Note who set out before an instant; within its block packets are taken to come evenly."""
+        before = (at_ns - self.start_ns) / self.length_ns - np.arange(len(self.n))
+        n_waited = np.rint(np.clip(before, 0, 1) * self.n).astype(np.int64)
+        return replace(self, n_waited=n_waited)
+
+    @property
+    def n_judged(self) -> Ints:
+        """Packets of each block that arrived, and would count as lost if they had not."""
+        return self.n if self.n_waited is None else self.n_waited
 
     @cached_property
     def n_all(self) -> int:
@@ -190,6 +210,7 @@ class Blocks:
             self.counts[keep],
             None if self.n_lost is None else self.n_lost[first:end],
             None if self.strata is None else self.strata.part(first, end),
+            None if self.n_waited is None else self.n_waited[first:end],
         )
 
     def influence(self) -> Floats:
@@ -299,6 +320,7 @@ def _rows(names: dict[str, Any], blocks: Blocks) -> Iterable[dict[str, Any]]:
             "middles_ns": blocks.middles_ns[bins].tolist(),
             "counts": blocks.counts[bins].tolist(),
             "n_lost": None if blocks.n_lost is None else int(blocks.n_lost[at]),
+            "n_waited": int(blocks.n_judged[at]),
             "kinds": strata.kind[cells].tolist(),
             "cells": (strata.at[cells] - at * CELLS_OF_BLOCK).tolist(),
             "cell_n": strata.n[cells].tolist(),
@@ -333,6 +355,7 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Blocks:
         flat("counts", np.int64),
         None if rows[0].get("n_lost") is None else column("n_lost", np.int64),
         _strata_of_rows(rows),
+        None if rows[0].get("n_waited") is None else column("n_waited", np.int64),
     )
 
 

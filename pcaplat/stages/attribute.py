@@ -79,15 +79,22 @@ class Segments:
             distribution, found = self._latencies(counts)
             is_exact = distribution is not None and distribution.has_exact_sums
             blocks = self.times.blocks(found, counts.lost_blocks) if found and is_exact else None
+            blocks = blocks and blocks.waited_until(self._waited_until_ns(counts))
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
-            whole = replace(whole, blocks=blocks, variation=variation)
+            n_unwaited = blocks.n_all - int(blocks.n_judged.sum()) if blocks else 0
+            whole = replace(whole, blocks=blocks, variation=variation, n_unwaited=n_unwaited)
             whole = replace(whole, undecided=self._undecided(counts))
             yield self._with_late(whole, counts.late)
         for kind, own in zip(CUT, counts.ends, strict=True):
             if own.n or own.n_lost:
                 distribution, _ = self._latencies(own)
                 yield self._one(kind, own, distribution, counts)
+
+    def _waited_until_ns(self, counts: LinkCounts) -> int:
+        """When the last packets set out that the core would have called lost."""
+        end_ns = min(self.findings.point_cover(point)[1] for point in self.ends)
+        return end_ns - counts.loss_threshold_ns
 
     def _with_late(self, whole: Segment, late: LateCounts) -> Segment:
         """Add what was late; where latencies are known, by the usual one of all of them."""

@@ -42,7 +42,7 @@ _FIGURES = (
 )
 
 _COUNTED = (
-    *("n_lost", "lost_frac", "lost_lo_frac", "lost_hi_frac"),
+    *("n_lost", "n_waited", "lost_frac", "lost_lo_frac", "lost_hi_frac"),
     *("n_duplicated", "duplicated_frac", "n_reordered", "reordered_frac"),
     *("ipdv_p50_ns", "ipdv_p99_ns"),
 )

@@ -3,6 +3,9 @@
 The names are public (docs/reference/tables.md is made of them); `check` compares a table with them.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from pcaplat.tables.columns import ColumnSchema, TableSchema
 
 
@@ -182,7 +185,8 @@ SEGMENTS = TableSchema(
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
         _count("n_lost", "packets captured before the segment and at no later point, less estimated packets that the capture dropped"),
-        ColumnSchema("lost_frac", "Float64", "n_lost / (n + n_lost)", "0 to 1", is_nullable=True),
+        _count("n_waited", "packets of n that set out at least the waiting time before the capture at either end stopped: others would not count as lost"),
+        ColumnSchema("lost_frac", "Float64", "n_lost / (n_waited + n_lost); null if no packet was waited for", "0 to 1", is_nullable=True),
         ColumnSchema("n_late", "Int64", "packets with more than 20 times the typical delay, within the waiting time; they count in n and in every latency", "1", is_nullable=True),
         _duration("loss_threshold_ns", "waiting time after which a packet is lost (RFC 7680)"),
         _count("n_duplicated", "packets that came out more than once"),
@@ -341,3 +345,9 @@ TABLES = (
     WARNINGS,
     SLOWEST,
 )
+
+
+def n_judged(row: Mapping[str, Any]) -> int:
+    """Packets of a row of `segments` of which it is known whether they were lost."""
+    n: int = row.get("n_waited", row["n"]) + row["n_lost"]
+    return n

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from pcaplat.metrics.runs import MeasuredRun, Scenario
+from pcaplat.tables.results import n_judged
 from pcaplat.units import format_amount, format_frac
 
 MOST_APART = 0.2
@@ -77,5 +78,5 @@ def _rate(run: MeasuredRun) -> float | None:
 
 def _lost(run: MeasuredRun) -> float | None:
     rows = [row for key, row in run.segments.items() if key[:2] == run.ends]
-    n, n_lost = (sum(row[name] for row in rows) for name in ("n", "n_lost"))
-    return n_lost / (n + n_lost) if n + n_lost else None
+    n = sum(map(n_judged, rows))
+    return sum(row["n_lost"] for row in rows) / n if n else None

@@ -15,6 +15,7 @@ from pcaplat.metrics.contrasts import Contrast
 from pcaplat.metrics.metric import SHARES, MetricQuery
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.published.claims import Claim
+from pcaplat.tables.results import n_judged
 from pcaplat.units import format_frac
 from pcaplat.validating.needs import CONFIDENCE
 from pcaplat.validating.words import ClaimBounds
@@ -186,8 +187,8 @@ def share_lost(run: MeasuredRun, query: MetricQuery) -> float:
 
 def _lost(run: MeasuredRun, query: MetricQuery, way: str) -> float:
     row = _row(run, query, way)
-    n, n_lost = (row["n"], row["n_lost"]) if row else (0, 0)
-    return float(n_lost / max(n + n_lost, 1))
+    n_lost, n = (row["n_lost"], n_judged(row)) if row else (0, 0)
+    return float(n_lost / max(n, 1))
 
 
 def _missing(run: MeasuredRun, query: MetricQuery, way: str) -> float:

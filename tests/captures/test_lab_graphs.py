@@ -127,3 +127,12 @@ def test_nothing_is_early(name: str) -> None:
 def test_edges_are_the_networks_whatever_the_clocks(name: str) -> None:
     told = {tuple(sorted((r["near"], r["far"]))) for r in document(name, ())["edges"]}
     assert told == {tuple(sorted(edge)) for edge in edges_of(name)}
+
+
+@pytest.mark.parametrize("same_clock", [("all",), ()], ids=["one clock", "no clock declared"])
+@asked()
+def test_no_direction_is_missing_where_the_way_back_is_another(
+    name: str, same_clock: tuple[str, ...]
+) -> None:
+    codes = {row["code"] for row in document(name, same_clock)["warnings"]}
+    assert "direction-missing" not in codes

@@ -29,6 +29,7 @@ import pcaplat
 from pcaplat.errors import PcaplatError
 from tests.recovery.networks import KINDS
 from tests.recovery.networks.judge import (
+    ABOUT_LOSS,
     Merged,
     edges_wrong,
     lost_wrong,
@@ -138,7 +139,8 @@ def _judge_network(found: Merged, made: Answer) -> None:
     }
     for question, wrong in asked.items():
         if wrong:
-            setattr(made, question, "open" if found.is_open() else "wrong")
+            is_said = found.is_open() or (question == "loss" and ABOUT_LOSS in made.codes)
+            setattr(made, question, "open" if is_said else "wrong")
     made.n_wrong_pairs = len(pairs_wrong(found))
     made.n_far = 0 if warned else len(means_wrong(found, FAR))
     for edge, row in found.rows.items():

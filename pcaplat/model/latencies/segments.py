@@ -123,6 +123,8 @@ class Segment:
     loss_threshold_ns: int = 0
     """The waiting time after which a packet is lost (RFC 7680 §2.4)."""
     undecided: Undecided = Undecided()
+    n_unwaited: int = 0
+    """See `n_waited`."""
     is_split: bool = False
     """One of its ends stamps what it receives and what it sends by different clocks."""
 
@@ -133,6 +135,20 @@ class Segment:
             return self
         least_ns = ceil(max(found.max_ns, LEAST_WAIT * found.quantile_ns(0.5)))
         return replace(self, loss_threshold_ns=max(self.loss_threshold_ns, least_ns))
+
+    @property
+    def n_waited(self) -> int:
+        """Of `n` the packets that would count as lost if they had not arrived.
+
+        Others set out less than the waiting time before one of its ends stopped capturing.
+        """
+        return self.n - self.n_unwaited
+
+    @property
+    def lost_frac(self) -> float | None:
+        """Share of the packets that were waited for that was lost; None if there were none."""
+        n = self.n_waited + self.n_lost
+        return self.n_lost / n if n else None
 
     def split(self) -> "Segment":
         """Give what is left of it then: counts, and variation within a direction."""

@@ -22,6 +22,8 @@ def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diag
     """Say which latencies cannot be, and which the stamps are too coarse for."""
     return [
         *_negative(findings, segments),
+        *_fragmented(findings, segments),
+        *_unwaited(findings, segments),
         *_late(findings, segments),
         *_too_late(findings, segments),
         *_undecided(findings, segments),
@@ -49,6 +51,37 @@ def _negative(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
             f"packets arrive before they left, though both points share a clock: {', '.join(early)}"
         )
         yield diagnose("negative-latency", None, text)
+
+
+def _fragmented(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """Datagrams that are cut or joined stand in other classes than their lost fragments do."""
+    n_cut: dict[tuple[int, int, bool], int] = {}
+    for one in segments:
+        if one.kind != "packet":
+            key = (one.near, one.far, one.is_reverse)
+            n_cut[key] = max(one.n, n_cut.get(key, 0))
+    found = [
+        f"{_segment(findings, one)} {format_count(n_cut[key])} beside {format_count(one.n)} whole "
+        f"packets, {format_count(one.n_lost)} lost"
+        for one in _neighbours(findings, segments)
+        if one.kind == "packet" and one.n_lost and (one.near, one.far) not in findings.torn
+        if n_cut.get(key := (one.near, one.far, one.is_reverse))
+    ]
+    if found:
+        text = f"datagrams that were fragmented or reassembled: {', '.join(found)}"
+        yield diagnose("fragmented-on-the-way", None, text)
+
+
+def _unwaited(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """Where no packet was waited for, none can be called lost."""
+    short = [
+        f"{_segment(findings, one)} {format_ns(one.loss_threshold_ns)}"
+        for one in _neighbours(findings, segments)
+        if one.kind == "packet" and one.lost_frac is None
+    ]
+    if short:
+        text = f"no packet was captured so long before the end of a capture: {', '.join(short)}"
+        yield diagnose("short-capture", None, text)
 
 
 def _late(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:

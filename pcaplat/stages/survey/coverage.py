@@ -25,9 +25,6 @@ one way."""
 SHORT_FRAC = 0.05
 """A capture is short where it lacks more than this share of the others' time, at either end."""
 
-GUESSES = ("timestamps or TTL", "names")
-"""What an order may rest on without a packet that says it."""
-
 HARDLY_EVER = 0.05
 """Points that have a smaller share of their packets in common are on no common way."""
 
@@ -81,9 +78,10 @@ def _one_way(
 
 
 def _pass_beside(findings: Findings, seen: Sequence[Observations], point: int, pairs: Ints) -> bool:
-    """Tell whether the packets that come back pass another point, between the same neighbours."""
-    if point in _assumed(findings):
-        return False
+    """Tell whether the packets that come back pass another point, between the same neighbours.
+
+    Where its place is assumed too: that is no doubt about where packets come back.
+    """
     here = seen[point].at(np.isin(seen[point].pair, pairs))
     missing = np.unique(~_way(here))
     return any(
@@ -101,12 +99,6 @@ def _way(one: Observations) -> Ints:
 
 def _neighbours(findings: Findings, point: int) -> set[int]:
     return {end for ends in findings.edges if point in ends for end in ends} - {point}
-
-
-def _assumed(findings: Findings) -> set[int]:
-    """Points of which no packet says where they are."""
-    told = [one for one in findings.order_evidence if one.rests_on not in GUESSES]
-    return {*findings.along} - {end for one in told for end in (one.near, one.far)}
 
 
 def _short(

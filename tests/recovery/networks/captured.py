@@ -131,8 +131,6 @@ def fragments(n: int, seed: int, *, has_own_clocks: bool) -> Network:
             cut.append(one)
     made.seen["p2"] = sorted(cut)
     made.undirected = dict.fromkeys(range(first, n), "datagrams that are cut")
-    # each fragment of a packet counts that was lost behind the cut
-    made.lost += [(edge, at) for edge, at in made.lost if at >= first and edge == ("p2", "p3")]
     return with_clocks(made, has_own=has_own_clocks)
 
 

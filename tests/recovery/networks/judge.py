@@ -33,6 +33,8 @@ ABOUT_THE_GRAPH = {
     "paths-apart",
     "ttl-contradicts-order",
 }
+ABOUT_LOSS = "fragmented-on-the-way"
+"""Says that losses of packets are fragments."""
 
 
 @dataclass
@@ -107,6 +109,11 @@ class Merged:
         rows = [row for row in self.document["warnings"] if row["code"] in ABOUT_THE_GRAPH]
         return {self.names.get(row["point"], row["point"]) for row in rows}
 
+    @cached_property
+    def codes(self) -> set[str]:
+        """What was warned of."""
+        return {row["code"] for row in self.document["warnings"]}
+
     def is_open(self, *points: str) -> bool:
         """Whether it is said that something about these points is not known."""
         return None in self.excused or not self.excused.isdisjoint(points)
@@ -174,26 +181,45 @@ def segments_wrong(found: Merged) -> dict[Any, Any]:
 
 
 def lost_wrong(found: Merged) -> dict[Any, Any]:
-    """Losses at the wrong edge, or too many or too few."""
+    """Losses at the wrong edge, too many or too few, or another share of what was sent."""
     wrong = {}
-    sent_ns: dict[Any, list[int]] = {edge: [] for edge in found.crossings}
+    at_ns = found.network.times()
+    lost_ns: dict[Any, list[int]] = {edge: [] for edge in found.crossings}
     for edge, number in found.network.lost:
-        sent_ns.setdefault(edge, []).append(found.network.packets[number].t_ns)
+        lost_ns.setdefault(edge, []).append(at_ns[edge[0]][number])
     for edge, row in found.rows.items():
         if edge not in found.crossings:
+            # what is no edge may lose what was lost on several
+            if row["n_lost"] > len(found.network.lost) + 1:
+                wrong[edge] = (row["n_lost"], 0)
             continue
-        true = sent_ns.get(edge, [])
+        true, came = lost_ns.get(edge, []), found.crossings[edge]
         # what was seen last less than the waiting time before the end is neither lost nor counted
-        end_ns = min(found.network.seen[end][-1].t_ns for end in edge)
-        waited_ns = end_ns - (row["loss_threshold_ns"] or 0)
+        ends_ns = (_end_ns(found, edge, 0), _end_ns(found, edge, 1))
+        waited_ns = min(ends_ns) - (row["loss_threshold_ns"] or 0)
         # nor what was lost before the far end saw anything: its capture may have begun there
-        came_ns = [found.network.packets[number].t_ns for number in found.crossings.get(edge, ())]
-        first_ns = min(came_ns, default=end_ns)
-        least = sum(first_ns <= t_ns <= waited_ns for t_ns in true)
+        first_ns = min((at_ns[edge[0]][number] for number in came), default=waited_ns)
+        least = sum(first_ns <= ns <= waited_ns for ns in true)
         slack = 1 if true else 0
-        if not least - slack <= row["n_lost"] <= len(true) + slack:
+        is_counted = least - slack <= row["n_lost"] <= len(true) + slack
+        if not is_counted or not _is_share(row, len(true) / max(len(true) + len(came), 1)):
             wrong[edge] = (row["n_lost"], len(true))
     return wrong
+
+
+def _end_ns(found: Merged, edge: Edge, side: int) -> int:
+    """When the last packet set out on an edge that one of its ends can have seen."""
+    seen = found.network.seen[edge[side]][-1].t_ns
+    return seen - side * max(found.crossings[edge].values())
+
+
+def _is_share(row: dict[str, Any], share: float) -> bool:
+    """Whether a loss ratio is within its interval, widened by its half-width: a sample's is."""
+    low, high = row["lost_lo_frac"], row["lost_hi_frac"]
+    if row["lost_frac"] is None or low is None:
+        return True
+    half = (high - low) / 2
+    return bool(low - half <= share <= high + half)
 
 
 def means_wrong(found: Merged, widths: int = 1) -> dict[Any, Any]:
@@ -230,7 +256,9 @@ def wrong_in_silence(found: Merged) -> dict[str, Any]:
         "order": [] if found.is_open() else order_wrong(found),
         "segments": {e: segments[e] for e in segments if not found.is_open(*e)},
         # an order that is open excuses no loss that was none
-        "loss": {e: n for e, n in lost.items() if n[0] > n[1] or not found.is_open(*e)},
+        "loss": {e: n for e, n in lost.items() if n[0] > n[1] or not found.is_open(*e)}
+        if ABOUT_LOSS not in found.codes
+        else {},
         "means": means_wrong(found),
         "pairs": pairs_wrong(found),
     }

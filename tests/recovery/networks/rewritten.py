@@ -113,4 +113,5 @@ def three_tenants(n: int, seed: int, *, has_own_clocks: bool) -> Network:
 KINDS = {
     "marked there, IDs rewritten back": marked,
     "three tenants, two encapsulations": three_tenants,
+    "hairpin translation in a file": hairpin,
 }

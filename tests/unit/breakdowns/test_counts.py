@@ -74,8 +74,10 @@ def check_sums(document: Row) -> None:
                 assert mean_ns == pytest.approx(whole[segment]["mean_ns"], abs=2), (kind, segment)
             for row in rows:
                 assert row["n"] + row["n_lost"] > 0
-                assert row["lost_frac"] == row["n_lost"] / (row["n"] + row["n_lost"])
-                assert row["lost_lo_frac"] <= row["lost_frac"] <= row["lost_hi_frac"]
+                assert row["n_waited"] <= row["n"]
+                if n := row["n_waited"] + row["n_lost"]:
+                    assert row["lost_frac"] == row["n_lost"] / n
+                    assert row["lost_lo_frac"] <= row["lost_frac"] <= row["lost_hi_frac"]
 
 
 @pytest.mark.parametrize("name", LOSSY)

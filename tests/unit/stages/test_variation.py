@@ -125,8 +125,8 @@ def test_the_loss_ratio_has_its_interval(tmp_path: Path) -> None:
     # the packets after far's last one are not covered by it
     n_lost = sum(lost(at) for at in range(N))
     assert row["n_lost"] in (n_lost, n_lost - 1)
-    n = row["n"] + row["n_lost"]
-    assert row["lost_frac"] == row["n_lost"] / n
+    assert 0.99 * row["n"] < row["n_waited"] <= row["n"]
+    assert row["lost_frac"] == row["n_lost"] / (row["n_waited"] + row["n_lost"])
     # Clopper and Pearson, or wider
     lo = beta.ppf(0.025, row["n_lost"], row["n"] + 1)
     hi = beta.ppf(0.975, row["n_lost"] + 1, row["n"])

@@ -7,6 +7,7 @@ packets between two senders, for they sit on opposite sides.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,16 @@ from pcaplat.stages.survey.points_in_file.repeats import (
 
 Marks = dict[Pair, int]
 """The place, by mark and source."""
+
+Node = tuple[str, int]
+"""Of a graph of senders, and of what they have in common."""
+
+
+LEAST_OF_FLOW = 2
+"""A flow of which fewer packets are seen as another one may be equal to it by chance."""
+
+SELDOM_SHARE = 0.1
+"""Of the packets of a sender that are seen under another one: fewer were equal by chance."""
 
 
 class Passed(NamedTuple):
@@ -64,6 +75,84 @@ def find_hops(columns: Columns, rows: Ints, repeats: Repeats, mark: str) -> Mark
     return found if _tells(columns, rows, repeats, mark, found) else {}
 
 
+def find_legs(columns: Columns, rows: Ints, repeats: Repeats, mark: str) -> Marks:
+    """Give the places that senders' addresses tell apart, where both ends are translated.
+
+    Of a packet seen under two senders' addresses, one is in use before the translator and one
+    behind it; the two senders of a flow are on one side. Where that leads to a contradiction, an
+    address is in use on both sides, and tells nothing.
+
+    Args:
+        columns: The sample.
+        rows: The rows that are asked about.
+        repeats: The packets seen repeatedly among them, whatever their addresses.
+        mark: The column by which, with the sender, frames are placed.
+
+    Returns:
+        The places by mark and source, in no order; nothing if there are no two. Sources that have
+        nothing to do with the largest group are left out.
+    """
+    source = columns["source"]
+    first, then = _moved(columns, rows, repeats)
+    around: defaultdict[Node, list[tuple[Node, bool]]] = defaultdict(list)
+    ends = Counter(zip(source[first].tolist(), source[then].tolist(), strict=True))
+    n_of = Counter[Node]()
+    for (one, other), n in ends.items():
+        n_of["source", one] += n
+        n_of["source", other] += n
+    for (one, other), n in ends.items():
+        if n > SELDOM_SHARE * min(n_of["source", one], n_of["source", other]):
+            _link(around, ("source", one), ("source", other), is_alike=False)
+    both = np.concatenate((first, then))
+    for who, leg in {*zip(source[both].tolist(), columns["leg"][both].tolist(), strict=True)}:
+        _link(around, ("source", who), ("leg", leg), is_alike=True)
+    side = _largest(around, n_of)
+    marks = {*zip(columns[mark][rows].tolist(), source[rows].tolist(), strict=True)}
+    found = {(m, who): int(side["source", who]) for m, who in marks if ("source", who) in side}
+    return found if _tells(columns, rows, repeats, mark, found) else {}
+
+
+def _moved(columns: Columns, rows: Ints, repeats: Repeats) -> tuple[Ints, Ints]:
+    """Both rows of each packet that was seen twice, and no more often, under two senders.
+
+    Only of flows of which most were seen so, as one other flow: single packets are equal by chance.
+    """
+    source, leg = columns["source"], columns["leg"]
+    _, at, n = np.unique(repeats.key, return_inverse=True, return_counts=True)
+    is_moved = (source[repeats.first] != source[repeats.then]) & (n[at] == 1)
+    first, then = repeats.first[is_moved], repeats.then[is_moved]
+    ends = np.sort(np.stack((leg[first], leg[then])), axis=0)
+    flows, pair_of, n_of_pair = np.unique(ends, axis=1, return_inverse=True, return_counts=True)
+    known, n_of_leg = np.unique(leg[rows], return_counts=True)
+    most = n_of_leg[np.searchsorted(known, flows)].max(axis=0)
+    is_one_flow = (n_of_pair >= LEAST_OF_FLOW) & (2 * n_of_pair > most)
+    keep = is_one_flow[pair_of]
+    return first[keep], then[keep]
+
+
+def _link(
+    around: defaultdict[Node, list[tuple[Node, bool]]], one: Node, other: Node, *, is_alike: bool
+) -> None:
+    around[one].append((other, is_alike))
+    around[other].append((one, is_alike))
+
+
+def _largest(
+    around: defaultdict[Node, list[tuple[Node, bool]]], n_of: Mapping[Node, int]
+) -> dict[Node, bool]:
+    """Give the sides of the group with the most packets, if they agree, else of the next."""
+    best: tuple[int, dict[Node, bool]] = 0, {}
+    reached: set[Node] = set()
+    for start in sorted(around):
+        if start not in reached:
+            side, is_sound = _walk(around, start)
+            reached |= side.keys()
+            weight = sum(n_of.get(node, 0) for node in side)
+            if is_sound and weight > best[0]:
+                best = weight, side
+    return best[1]
+
+
 def _passed(columns: Columns, repeats: Repeats, is_both: Bools, mark: str) -> list[Passed]:
     """For every source the marks that its packets were seen with, first one first."""
     first, then = repeats.first[is_both], repeats.then[is_both]
@@ -93,26 +182,21 @@ def _sides(columns: Columns, rows: Ints) -> dict[int, bool]:
     """
     names = ("source", "pair", "is_toward")
     links = Counter(zip(*(columns[name][rows].tolist() for name in names), strict=True))
-    around: defaultdict[tuple[str, int], list[tuple[tuple[str, int], bool]]] = defaultdict(list)
+    around: defaultdict[Node, list[tuple[Node, bool]]] = defaultdict(list)
     for source, pair, is_toward in links:
         around["source", source].append((("pair", pair), bool(is_toward)))
         around["pair", pair].append((("source", source), bool(is_toward)))
-    best: tuple[int, dict[tuple[str, int], bool]] = 0, {}
-    reached: set[tuple[str, int]] = set()
-    for start in sorted(around):
-        if start not in reached:
-            side, is_sound = _walk(around, start)
-            reached |= side.keys()
-            weight = sum(n for (source, _, _), n in links.items() if ("source", source) in side)
-            if is_sound and weight > best[0]:
-                best = weight, side
-    return {node: is_first for (kind, node), is_first in best[1].items() if kind == "source"}
+    n_of: Counter[Node] = Counter()
+    for (source, _, _), n in links.items():
+        n_of["source", source] += n
+    sides = _largest(around, n_of).items()
+    return {node: is_first for (kind, node), is_first in sides if kind == "source"}
 
 
 def _walk(
-    around: defaultdict[tuple[str, int], list[tuple[tuple[str, int], bool]]],
-    start: tuple[str, int],
-) -> tuple[dict[tuple[str, int], bool], bool]:
+    around: defaultdict[Node, list[tuple[Node, bool]]],
+    start: Node,
+) -> tuple[dict[Node, bool], bool]:
     """Give the side of all nodes that are linked with one, and whether they agree."""
     side, waiting, is_sound = {start: True}, [start], True
     while waiting:

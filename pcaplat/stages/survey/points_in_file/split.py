@@ -13,7 +13,7 @@ import numpy as np
 from pcaplat.model.arrays import Ints
 from pcaplat.model.points import Node, Pair, PointTree
 from pcaplat.model.sampled import SampleColumns
-from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops
+from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops, find_legs
 from pcaplat.stages.survey.points_in_file.repeats import (
     Columns,
     Repeats,
@@ -120,6 +120,8 @@ def _places(
         repeats = repeats.alike_in(columns["depth"])
     if dimension in PASSING or (dimension in TAGS and is_passing(columns, repeats, value)):
         marks = find_hops(columns, rows, repeats, dimension)
+        if not marks and dimension == "ttl":
+            marks = find_legs(columns, rows, repeats, dimension)
         ends = list(zip(columns[dimension][rows].tolist(), columns["source"][rows], strict=True))
         at = np.array([marks.get((mark, int(source)), -1) for mark, source in ends], np.int64)
         for place in sorted(set(marks.values())):

@@ -1,6 +1,7 @@
 //! Flows that keep their addresses, and whose packets get other IP identifications on the way.
 
 use super::session::ENOUGH;
+use super::sessions::LeftOut;
 use super::witness::Witness;
 use crate::base::hash::fold;
 use crate::base::hashed::{HashedMap, HashedSet};
@@ -37,6 +38,8 @@ impl IdsSeen {
 pub(super) struct Renumbered {
     most: usize,
     seen: HashedMap<IdsSeen>,
+    /// Packets with another identification there, of more flows than are kept.
+    pub(super) left_out: Option<LeftOut>,
 }
 
 /// By flow, whether packets from the greater address, and from the smaller, keep theirs.
@@ -59,11 +62,14 @@ impl Renumbered {
             ..IdsSeen::default()
         };
         let key = fold(new.tuple_hash ^ new.way as u64, new.places());
+        let is_kept = here.unaddressed.ip_id == there.unaddressed.ip_id;
         if self.seen.len() >= self.most && !self.seen.contains_key(&key) {
+            if !is_kept {
+                LeftOut::note(&mut self.left_out, here.t_ns);
+            }
             return;
         }
         let seen = self.seen.entry(key).or_insert(new);
-        let is_kept = here.unaddressed.ip_id == there.unaddressed.ip_id;
         let n = if is_kept {
             &mut seen.n_kept
         } else {

@@ -45,6 +45,17 @@ pub struct LeftOut {
     pub from_ns: i64,
 }
 
+impl LeftOut {
+    /// One more of them.
+    pub(super) fn note(all: &mut Option<Self>, t_ns: i64) {
+        let first = Self {
+            n: 0,
+            from_ns: t_ns,
+        };
+        all.get_or_insert(first).n += 1;
+    }
+}
+
 /// All evidence.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
@@ -76,7 +87,13 @@ impl Sessions {
     /// What was seen beyond those that are kept.
     #[must_use]
     pub(super) fn left_out(&self) -> Option<LeftOut> {
-        self.left_out
+        match (self.left_out, self.renumbered.left_out) {
+            (Some(one), Some(other)) => Some(LeftOut {
+                n: one.n + other.n,
+                from_ns: one.from_ns.min(other.from_ns),
+            }),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Whether it is worth knowing where this flow passes as it is: on one side of a firewall that
@@ -118,7 +135,9 @@ impl Sessions {
         let index = found.filter(|index| self.going_on(far, here, there) == Some(*index));
         let index = match index {
             Some(index) => index,
-            None if self.all.len() >= self.most => return self.leave_out(here.t_ns),
+            None if self.all.len() >= self.most => {
+                return LeftOut::note(&mut self.left_out, here.t_ns);
+            }
             None => self.begin(near, far, here, there),
         };
         if let Some(session) = self.all.get_mut(index as usize) {
@@ -127,14 +146,6 @@ impl Sessions {
                 self.shifted.insert(here.unaddressed.tuple_hash);
             }
         }
-    }
-
-    fn leave_out(&mut self, t_ns: i64) {
-        let first = LeftOut {
-            n: 0,
-            from_ns: t_ns,
-        };
-        self.left_out.get_or_insert(first).n += 1;
     }
 
     /// The session of these two flows, unless another one of this flow is evident since.

@@ -4,41 +4,65 @@ use super::sessions::Sessions;
 use super::witness::Witness;
 use std::borrow::Borrow;
 
+/// Which pairs are weighed: the earlier packet was seen in this time, the later at most a window after.
+/// A pair is weighed once, however many times its packets are at hand.
+pub(super) struct Due {
+    pub(super) from_ns: i64,
+    pub(super) until_ns: i64,
+    pub(super) window_ns: i64,
+}
+
+impl Due {
+    fn has(&self, one: &Witness) -> bool {
+        self.from_ns <= one.aligned_ns && one.aligned_ns < self.until_ns
+    }
+
+    fn has_both(&self, here: &Witness, there: &Witness) -> bool {
+        let apart_ns = here.aligned_ns.abs_diff(there.aligned_ns);
+        let earlier = if here.aligned_ns <= there.aligned_ns {
+            here
+        } else {
+            there
+        };
+        apart_ns <= self.window_ns.unsigned_abs() && self.has(earlier)
+    }
+}
+
 /// Takes packets of the same content within the window, and notes whose addresses differ: first of
 /// those that are equal in everything else, then without the IP identification, then without their
 /// sequence numbers, then without both.
-pub(super) fn weigh(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
-    note_flows(witnesses, sessions);
+pub(super) fn weigh(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
+    note_flows(witnesses, due, sessions);
     if !spans_places(witnesses) {
         return;
     }
     let whole = |one: &Witness| (one.unaddressed.numbers, one.unaddressed.ip_id);
     weigh_runs(witnesses, whole, |here, there| {
         let is_known = sessions.is_shifted(here.unaddressed.tuple_hash);
-        if is_near(here, there, window_ns) && (is_moved(here, there) || is_known) {
+        if due.has_both(here, there) && (is_moved(here, there) || is_known) {
             sessions.note(here, there);
         }
-        if is_near(here, there, window_ns) && !is_moved(here, there) {
+        if due.has_both(here, there) && !is_moved(here, there) {
             sessions.renumbered.note(here, there);
         }
     });
-    weigh_numbers(witnesses, window_ns, sessions);
-    weigh_weaker(witnesses, window_ns, sessions);
+    weigh_numbers(witnesses, due, sessions);
+    weigh_weaker(witnesses, due, sessions);
 }
 
 /// Packets of the same flow that have another IP identification there.
-fn weigh_numbers(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
+fn weigh_numbers(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
     weigh_runs(witnesses, way_of_flow, |here, there| {
-        if is_near(here, there, window_ns) && has_new_id(here, there) {
+        if due.has_both(here, there) && has_new_id(here, there) {
             sessions.renumbered.note(here, there);
         }
     });
 }
 
-fn weigh_weaker(witnesses: &mut [Witness], window_ns: i64, sessions: &mut Sessions) {
+fn weigh_weaker(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
     for (key, is_evidence) in WEAKER {
         weigh_runs(witnesses, key, |here, there| {
-            if is_evidence(here, there) && is_near(here, there, window_ns) {
+            if is_evidence(here, there) && due.has_both(here, there) {
                 sessions.note(here, there);
             }
         });
@@ -68,18 +92,16 @@ const WEAKER: [Weaker; 3] = [
 ];
 
 /// Counts the packets of each flow that can be told from its others.
-fn note_flows(witnesses: &mut [Witness], sessions: &mut Sessions) {
+fn note_flows(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
     witnesses.sort_by_key(|one| (one.place, one.unaddressed.tuple_hash, one.aligned_ns));
     let flow = |one: &Witness| (one.place, one.unaddressed.tuple_hash);
     for run in witnesses.chunk_by(|one, two| flow(one) == flow(two)) {
-        if let ([one, ..], true) = (run, is_one_a_place(run)) {
+        if let ([one, ..], true) = (run, is_one_a_place(run))
+            && due.has(one)
+        {
             sessions.note_flow(one);
         }
     }
-}
-
-fn is_near(here: &Witness, there: &Witness, window_ns: i64) -> bool {
-    here.aligned_ns.abs_diff(there.aligned_ns) <= window_ns.unsigned_abs()
 }
 
 fn is_moved(here: &Witness, there: &Witness) -> bool {
@@ -104,7 +126,8 @@ fn is_shifted(here: &Witness, there: &Witness) -> bool {
 }
 
 /// Hands out each two points of each run of equal `key`, if each point saw one packet of it: of all of
-/// the run, or else of those from one sender or to one receiver, of which mostly one is translated. All
+/// the run, or else of those from one sender or to one receiver, of which mostly one is translated, or of
+/// those with the same ports. All
 /// points: nobody knows yet which are neighbours.
 fn weigh_runs(
     witnesses: &mut [Witness],
@@ -137,6 +160,23 @@ fn each_of_one_end(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witn
         if is_one_a_place(part) {
             each_two_places(part, &mut |here, there| {
                 if src(here) != src(there) {
+                    each(here, there);
+                }
+            });
+        }
+    }
+    each_of_equal_ports(run, each);
+}
+
+/// Where both ends are translated, those whose ports, or identifiers of echoes, are kept.
+fn each_of_equal_ports(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witness)) {
+    let ports = |one: &Witness| (one.addresses.src.1, one.addresses.dst.1);
+    run.sort_by_key(|one| (ports(one), one.place, one.aligned_ns));
+    for part in run.chunk_by(|one, two| ports(one) == ports(two)) {
+        if is_one_a_place(part) {
+            each_two_places(part, &mut |here, there| {
+                let (one, other) = (&here.addresses, &there.addresses);
+                if one.src != other.src && one.dst != other.dst {
                     each(here, there);
                 }
             });
