@@ -79,7 +79,9 @@ class Segments:
             distribution, found = self._latencies(counts)
             is_exact = distribution is not None and distribution.has_exact_sums
             blocks = self.times.blocks(found, counts.lost_blocks) if found and is_exact else None
-            blocks = blocks and blocks.waited_until(self._waited_until_ns(counts))
+            # blocks are of the time of the first group of points
+            if blocks and self.ends[0] in self.findings.components[0]:
+                blocks = blocks.waited_until(self._waited_until_ns(counts))
             variation = counts.variation if counts.variation.n else None
             whole = self._one("packet", counts, distribution, counts)
             n_unwaited = blocks.n_all - int(blocks.n_judged.sum()) if blocks else 0

@@ -14,6 +14,9 @@ SELDOM_NS = 1_000_000
 MOVED_SHARE = 0.1
 """Where packets that cannot be told apart may move a mean by more than this, a warning says so."""
 
+ENOUGH_PACKETS = 10
+"""Of fewer nobody expects a loss ratio."""
+
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
 
@@ -77,7 +80,7 @@ def _unwaited(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
     short = [
         f"{_segment(findings, one)} {format_ns(one.loss_threshold_ns)}"
         for one in _neighbours(findings, segments)
-        if one.kind == "packet" and one.lost_frac is None
+        if one.kind == "packet" and one.lost_frac is None and one.n >= ENOUGH_PACKETS
     ]
     if short:
         text = f"no packet was captured so long before the end of a capture: {', '.join(short)}"

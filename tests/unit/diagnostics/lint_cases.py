@@ -8,7 +8,15 @@ from pathlib import Path
 
 from tests.recovery.simulate_twins import Twins, save
 from tests.recovery.simulate_twins import capture as capture_twins
-from tests.recovery.simulator.effects import EFFECTS, ROUTED, base, each, links
+from tests.recovery.simulator.effects import (
+    EFFECTS,
+    LOSS,
+    ROUTED,
+    base,
+    each,
+    links,
+    together,
+)
 from tests.support.mirrors import mirrored
 from tests.support.stamped_frames import metamako
 from tests.support.steps import along_a_line, capture, in_one_order, twice
@@ -300,6 +308,12 @@ CASES = {
     "identical-packets": Case(
         Written(partial(twins, burst_ns=60_000), {"same_clock": ["all"]}),
         Written(partial(twins, spacing_ns=100_000), {"same_clock": ["all"]}),
+        by="merge",
+    ),
+    "short-capture": Case(Simulated(base(), {"lost_after": "100s"}), Simulated(base()), by="merge"),
+    "fragmented-on-the-way": Case(
+        Simulated(together(EFFECTS["fragments, cut on the way"], LOSS)(base())),
+        Simulated(EFFECTS["fragments, cut on the way"](base())),
         by="merge",
     ),
     "arrived-after-wait": Case(

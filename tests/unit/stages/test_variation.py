@@ -128,8 +128,8 @@ def test_the_loss_ratio_has_its_interval(tmp_path: Path) -> None:
     assert 0.99 * row["n"] < row["n_waited"] <= row["n"]
     assert row["lost_frac"] == row["n_lost"] / (row["n_waited"] + row["n_lost"])
     # Clopper and Pearson, or wider
-    lo = beta.ppf(0.025, row["n_lost"], row["n"] + 1)
-    hi = beta.ppf(0.975, row["n_lost"] + 1, row["n"])
+    lo = beta.ppf(0.025, row["n_lost"], row["n_waited"] + 1)
+    hi = beta.ppf(0.975, row["n_lost"] + 1, row["n_waited"])
     assert row["lost_lo_frac"] <= lo * 1.001
     assert row["lost_hi_frac"] >= hi * 0.999
     assert row["lost_hi_frac"] - row["lost_lo_frac"] < 3 * (hi - lo)
