@@ -185,7 +185,6 @@ SEGMENTS = TableSchema(
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
         _count("n_lost", "packets captured before the segment and at no later point, less estimated packets that the capture dropped"),
-        _count("n_waited", "packets of n that set out at least the waiting time before the capture at either end stopped: others would not count as lost"),
         ColumnSchema("lost_frac", "Float64", "n_lost / (n_waited + n_lost); null if no packet was waited for", "0 to 1", is_nullable=True),
         ColumnSchema("n_late", "Int64", "packets with more than 20 times the typical delay, within the waiting time; they count in n and in every latency", "1", is_nullable=True),
         _duration("loss_threshold_ns", "waiting time after which a packet is lost (RFC 7680)"),
@@ -229,6 +228,7 @@ SEGMENTS = TableSchema(
         _duration("undecided_min_ns", "least latency that one of these packets may have"),
         _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
         _duration("clock_apart_ns", "how far apart the two clocks are at least, as packets show, also if declared equal; 0: equal clocks contradict no packet"),
+        _count("n_waited", "packets of n that set out at least the waiting time before the capture at either end stopped: others would not count as lost"),
     ),
 )  # fmt: skip
 

@@ -76,6 +76,7 @@ def segment_rows(
         | _bytes(one)
         | _shares(one)
         | _variation(one)
+        | {"n_waited": one.n_waited}
         for one in segments
     ]
 
@@ -98,7 +99,6 @@ def _counts(one: Segment) -> Row:
     return {
         "n": one.n,
         "n_lost": one.n_lost,
-        "n_waited": one.n_waited,
         "lost_frac": one.lost_frac,
         "n_late": one.n_late,
         "loss_threshold_ns": one.loss_threshold_ns,
