@@ -49,40 +49,29 @@ impl Gathered {
             return;
         }
         self.swept_ns = Some(watermark_ns);
-        let settled_ns = watermark_ns.saturating_sub(window_ns);
-        let mut due = Vec::new();
-        for (content, alike) in &self.of_content {
-            let until_ns = if is_all {
-                Some(i64::MAX)
-            } else {
-                alike.until_ns(settled_ns)
-            };
-            due.extend(until_ns.map(|until_ns| (alike.first_ns(), *content, until_ns)));
-        }
-        // in order of time: what was evident later ends what was evident before
-        due.sort_unstable();
-        for (_, content, until_ns) in due {
+        let settled_ns = (!is_all).then(|| watermark_ns.saturating_sub(window_ns));
+        for (_, content, until_ns) in self.due(settled_ns) {
             self.weigh(content, until_ns, window_ns, sessions);
         }
+    }
+
+    /// What can be weighed of each content, and until when, in order of time: what was evident later
+    /// ends what was evident before.
+    fn due(&self, settled_ns: Option<i64>) -> Vec<(Option<i64>, u64, i64)> {
+        let until_ns = |alike: &Alike| settled_ns.map_or(Some(i64::MAX), |ns| alike.until_ns(ns));
+        let all = self.of_content.iter();
+        let all =
+            all.filter_map(|(content, alike)| Some((alike.first_ns(), *content, until_ns(alike)?)));
+        let mut due: Vec<_> = all.collect();
+        due.sort_unstable();
+        due
     }
 
     fn weigh(&mut self, content: u64, until_ns: i64, window_ns: i64, sessions: &mut Sessions) {
         let Some(mut alike) = self.of_content.remove(&content) else {
             return;
         };
-        let n_before = alike.witnesses.len();
-        let due = Due {
-            from_ns: alike.weighed_ns,
-            until_ns,
-            window_ns,
-        };
-        weigh(&mut alike.witnesses, &due, sessions);
-        // those of the last window stay: they tell what is equal to a packet that is weighed later
-        let kept_ns = until_ns.saturating_sub(window_ns);
-        let is_kept = |one: &Witness| until_ns < i64::MAX && one.aligned_ns >= kept_ns;
-        alike.witnesses.retain(is_kept);
-        alike.weighed_ns = until_ns;
-        self.n_held -= n_before - alike.witnesses.len();
+        self.n_held -= alike.weigh(until_ns, window_ns, sessions);
         if !alike.witnesses.is_empty() {
             self.of_content.insert(content, alike);
         }
@@ -103,6 +92,23 @@ impl Alike {
             return Some(i64::MAX);
         }
         (self.witnesses.len() >= MANY_ALIKE).then_some(settled_ns)
+    }
+
+    /// Weighs those before a time, and forgets those that tell nothing of later ones: says how many.
+    fn weigh(&mut self, until_ns: i64, window_ns: i64, sessions: &mut Sessions) -> usize {
+        let due = Due {
+            from_ns: self.weighed_ns,
+            until_ns,
+            window_ns,
+        };
+        weigh(&mut self.witnesses, &due, sessions);
+        self.weighed_ns = until_ns;
+        let n_before = self.witnesses.len();
+        // those of the last window stay: they tell what is equal to a packet that is weighed later
+        let kept_ns = until_ns.saturating_sub(window_ns);
+        let is_kept = |one: &Witness| until_ns < i64::MAX && one.aligned_ns >= kept_ns;
+        self.witnesses.retain(is_kept);
+        n_before - self.witnesses.len()
     }
 
     fn first_ns(&self) -> Option<i64> {

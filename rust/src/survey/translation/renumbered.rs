@@ -24,6 +24,16 @@ struct IdsSeen {
 }
 
 impl IdsSeen {
+    /// Between two points, and none yet.
+    fn none(here: &Witness, there: &Witness) -> Self {
+        Self {
+            tuple_hash: here.unaddressed.tuple_hash,
+            way: usize::from(here.unaddressed.toward),
+            places: (here.place.min(there.place), here.place.max(there.place)),
+            ..Self::default()
+        }
+    }
+
     fn places(&self) -> u64 {
         u64::from(self.places.0) << 16 | u64::from(self.places.1)
     }
@@ -55,12 +65,7 @@ impl Renumbered {
 
     /// One packet of a flow at two points, where the flow is the same.
     pub(super) fn note(&mut self, here: &Witness, there: &Witness) {
-        let new = IdsSeen {
-            tuple_hash: here.unaddressed.tuple_hash,
-            way: usize::from(here.unaddressed.toward),
-            places: (here.place.min(there.place), here.place.max(there.place)),
-            ..IdsSeen::default()
-        };
+        let new = IdsSeen::none(here, there);
         let key = fold(new.tuple_hash ^ new.way as u64, new.places());
         let is_kept = here.unaddressed.ip_id == there.unaddressed.ip_id;
         if self.seen.len() >= self.most && !self.seen.contains_key(&key) {

@@ -136,17 +136,18 @@ fn weigh_runs(
 ) {
     witnesses.sort_by_key(|one| (key(one), one.place, one.aligned_ns));
     for run in witnesses.chunk_by(|one, two| key(one) == key(two)) {
-        let run: Vec<&Witness> = run.iter().collect();
+        let mut run: Vec<&Witness> = run.iter().collect();
         if is_one_a_place(&run) {
             each_two_places(&run, &mut each);
         } else if spans_places(&run) {
-            each_of_one_end(run, &mut each);
+            each_of_one_end(&mut run, &mut each);
+            each_of_equal_ports(&mut run, &mut each);
         }
     }
 }
 
 /// Of several packets a point, those with one end in common: the sender, else the receiver.
-fn each_of_one_end(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witness)) {
+fn each_of_one_end(run: &mut [&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
     let src = |one: &Witness| one.addresses.src;
     let dst = |one: &Witness| one.addresses.dst;
     run.sort_by_key(|one| (src(one), one.place, one.aligned_ns));
@@ -165,11 +166,10 @@ fn each_of_one_end(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witn
             });
         }
     }
-    each_of_equal_ports(run, each);
 }
 
 /// Where both ends are translated, those whose ports, or identifiers of echoes, are kept.
-fn each_of_equal_ports(mut run: Vec<&Witness>, each: &mut impl FnMut(&Witness, &Witness)) {
+fn each_of_equal_ports(run: &mut [&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
     let ports = |one: &Witness| (one.addresses.src.1, one.addresses.dst.1);
     run.sort_by_key(|one| (ports(one), one.place, one.aligned_ns));
     for part in run.chunk_by(|one, two| ports(one) == ports(two)) {
