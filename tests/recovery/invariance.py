@@ -241,14 +241,18 @@ def row(kind: str, answers: Sequence[Answer]) -> str:
 
 
 def page(answers: Sequence[Answer]) -> Iterator[str]:
-    """The whole page."""
+    """The whole page: of each size what it all comes to, and a table."""
     yield HEAD
-    yield from _summary(answers)
-    sizes = sorted({one.n_packets for one in answers})
+    for n_packets in sorted({one.n_packets for one in answers}, reverse=True):
+        yield from _of_size(n_packets, [one for one in answers if one.n_packets == n_packets])
+
+
+def _of_size(n_packets: int, answers: Sequence[Answer]) -> Iterator[str]:
     n_seeds = len({one.seed for one in answers})
-    yield f"\nSizes: {', '.join(f'{n:,}' for n in sizes)} packets; seeds: {n_seeds}.\n"
+    yield f"\n## {n_packets:,} packets, {n_seeds} {'seeds' if n_seeds > 1 else 'seed'}\n"
+    yield from _summary(answers)
     columns = ("kind", *QUESTIONS, "wrong pairs", "far off", "intervals", "warnings")
-    yield f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}"
+    yield f"\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}"
     for kind in kinds():
         own = [one for one in answers if one.kind == kind]
         if own:
