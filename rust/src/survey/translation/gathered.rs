@@ -12,18 +12,18 @@ const MOST_HELD: usize = 1 << 19;
 /// Packets of equal content, until nothing more can belong to them.
 #[derive(Default)]
 pub(super) struct Gathered {
-    of_content: HashedMap<Alike>,
+    of_content: HashedMap<EqualContent>,
     n_held: usize,
     swept_ns: Option<i64>,
 }
 
 /// Packets of one content, and until when they are weighed.
-struct Alike {
+struct EqualContent {
     witnesses: Vec<Witness>,
     weighed_ns: i64,
 }
 
-impl Default for Alike {
+impl Default for EqualContent {
     fn default() -> Self {
         Self {
             witnesses: Vec::new(),
@@ -58,7 +58,8 @@ impl Gathered {
     /// What can be weighed of each content, and until when, in order of time: what was evident later
     /// ends what was evident before.
     fn due(&self, settled_ns: Option<i64>) -> Vec<(Option<i64>, u64, i64)> {
-        let until_ns = |alike: &Alike| settled_ns.map_or(Some(i64::MAX), |ns| alike.until_ns(ns));
+        let until_ns =
+            |alike: &EqualContent| settled_ns.map_or(Some(i64::MAX), |ns| alike.until_ns(ns));
         let all = self.of_content.iter();
         let all =
             all.filter_map(|(content, alike)| Some((alike.first_ns(), *content, until_ns(alike)?)));
@@ -83,7 +84,7 @@ impl Gathered {
     }
 }
 
-impl Alike {
+impl EqualContent {
     /// Until when they can be weighed: all of them if none is open, and else those that are not if
     /// they are many, for packets without payload may never cease.
     fn until_ns(&self, settled_ns: i64) -> Option<i64> {
