@@ -1,15 +1,22 @@
 """Parquet: packets, matches, lost packets, segments, blocks, clocks, round trips, traffic."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from tempfile import mkdtemp
 from threading import Event
 from typing import IO, TYPE_CHECKING, Any
+
+from pcaplat.records import dataclass
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from pcaplat.model.matches.traffic import CountedTraffic
+    from pcaplat.run.engines.tasks import TaskResult
     from pcaplat.run.merge import Result
+    from pcaplat.run.rows.large import LargeTable
     from pcaplat.tables.columns import TableSchema
 
 MadeBy = Mapping[str, str]
@@ -32,11 +39,15 @@ def save(result: "Result", directory: Path) -> None:
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
     give_back_memory()
-    _write_large(
-        (packets, result.packet_batches(), directory / _file(packets), made_by),
-        (matches, result.match_batches(), directory / _file(matches), made_by),
-        (lost, result.lost_batches(), directory / _file(lost), made_by),
-    )
+    large = [
+        TableTask(index, table, result.large_tables[table.name], result.folder, made_by)
+        for index, table in enumerate((packets, matches, lost))
+    ]
+    done = result.engine.run_elsewhere(large)
+    if done is None:
+        result.take_counted(_write_large(large, directory))
+    else:
+        result.take_counted(_gather(large, done, directory))
     give_back_memory()
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
@@ -47,28 +58,68 @@ def save(result: "Result", directory: Path) -> None:
             write_table(table, batches, directory / _file(table), made_by)
 
 
-def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]") -> None:
-    """Write tables at once."""
+@dataclass(frozen=True)
+class TableTask:
+    """The writing of one large table, wherever captures and the folder of the run can be read.
+
+    Attributes:
+        index: Its number.
+        table: Its schema.
+        rows: What makes its rows.
+        folder: Where a task makes a folder of its own; one that is run again makes another.
+        made_by: Metadata of the file.
+    """
+
+    index: int
+    table: "TableSchema"
+    rows: "LargeTable"
+    folder: str
+    made_by: MadeBy
+
+    def run(self) -> "TaskResult":
+        """Write it, and return what was counted meanwhile."""
+        from pcaplat.run.engines.tasks import TaskResult
+        from pcaplat.run.rows.large import packed
+
+        own = mkdtemp(prefix=f"{self.table.name}-", dir=self.folder)
+        return TaskResult(packed(self.write(Path(own), Event())), own)
+
+    def write(self, directory: Path, is_over: Event) -> "list[CountedTraffic]":
+        """Write it while a thread makes its next batch; always the same one, for its memory."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        counted: list[CountedTraffic] = []
+        with ThreadPoolExecutor(1) as maker:
+            batches = _ahead(iter(self.rows.batches(counted)), maker, is_over)
+            write_table(self.table, batches, directory / _file(self.table), self.made_by)
+        return counted
+
+
+def _write_large(tables: "Sequence[TableTask]", directory: Path) -> "list[CountedTraffic]":
+    """Write tables at once; give what was counted."""
     from concurrent.futures import ThreadPoolExecutor
 
     is_over = Event()
     with ThreadPoolExecutor(len(tables)) as writers:
-        jobs = [writers.submit(_write_ahead, *table, is_over) for table in tables]
+        jobs = [writers.submit(table.write, directory, is_over) for table in tables]
         try:
-            for job in jobs:
-                job.result()
+            return [found for job in jobs for found in job.result()]
         finally:
             is_over.set()
 
 
-def _write_ahead(
-    table: "TableSchema", batches: Iterator[Any], path: Path, made_by: MadeBy, is_over: Event
-) -> None:
-    """Write a table while a thread makes its next batch; always the same one, for its memory."""
-    from concurrent.futures import ThreadPoolExecutor
+def _gather(
+    tables: "Sequence[TableTask]", done: "Iterator[TaskResult]", directory: Path
+) -> "list[CountedTraffic]":
+    """Take tables that tasks wrote to where they belong; give what was counted."""
+    from pcaplat.run.rows.large import unpacked
 
-    with ThreadPoolExecutor(1) as maker:
-        write_table(table, _ahead(batches, maker, is_over), path, made_by)
+    counted: list[CountedTraffic] = []
+    for task, result in zip(tables, done, strict=True):
+        shutil.move(Path(result.folder) / _file(task.table), directory)
+        Path(result.folder).rmdir()
+        counted += unpacked(result.sums)
+    return counted
 
 
 def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterator[Any]:

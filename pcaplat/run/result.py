@@ -18,12 +18,7 @@ from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture
 from pcaplat.model.matches.lost_table import LostTable
 from pcaplat.model.matches.match_table import MatchTable
-from pcaplat.model.matches.spilled_rows import (
-    Rows,
-    in_blocks,
-    rows_as_spilled,
-    rows_in_order,
-)
+from pcaplat.model.matches.spilled_rows import rows_as_spilled
 from pcaplat.model.matches.traffic import CountedTraffic, TrafficPlan
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair, PointTree
@@ -31,13 +26,14 @@ from pcaplat.records import dataclass
 from pcaplat.run.answer.notebook import html_of
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
+from pcaplat.run.engines import Engine
 from pcaplat.run.engines.unfinished import forget
 from pcaplat.run.folder import RunFolder, scan_holding
 from pcaplat.run.measurement import MeasuredPath
 from pcaplat.run.merged.frame_latencies import write_latencies
 from pcaplat.run.merged.point_description import describe_point
 from pcaplat.run.options import MergeOptions, given_options
-from pcaplat.stages.read import batches_of
+from pcaplat.run.rows.large import LargeTable, LostRows, MatchRows, Origin, PacketRows
 from pcaplat.stages.summarize import clock_band_rows, warning_rows
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
@@ -51,11 +47,6 @@ if TYPE_CHECKING:
     from pcaplat.tables.columns import Row
     from pcaplat.traffic.measuring import TrafficRun
 
-
-BATCH_ROWS = 1 << 15
-
-Origin = tuple[str, str, list[str], list[Centre | None], PointTree | None]
-"""A file of the packets table, as the core takes it."""
 
 MergeFile = tuple[int, str, int | None, PointTree | None]
 MergePoint = tuple[str, str, int | None, list[MergeFile], list[tuple[int, int]]]
@@ -78,6 +69,7 @@ class Run:
     crossings: tuple[Sequence[str], Sequence[str]]
     lost_packets: Sequence[str]
     folder: RunFolder
+    engine: Engine
     links: Sequence[Pair]
     times: BlockTimes
     blocks: Mapping[Key, Blocks]
@@ -101,6 +93,7 @@ class Run:
             crossings=(matched.crossed, matched.lost),
             lost_packets=matched.lost_packets,
             folder=job.folder,
+            engine=job.engine,
             links=course.links,
             times=course.times,
             blocks=measured.blocks,
@@ -331,22 +324,18 @@ class Result:
             details: With the further columns of pcaplat.tables.DETAILS.
             columns: Only these.
         """
-        self._need_rows()
-        run = self._run
-        stream = _native.PacketStream(
-            run.origins(),
-            run.settings,
-            outcomes_in=run.folder.name,
-            batch_rows=BATCH_ROWS,
-            details=details,
-            columns=columns,
-            counting=None if self._counted else run.counting(),
-        )
-        yield from batches_of(stream)
-        self._counted = stream.traffic() or self._counted
-        if self._counted and self._counted.n_left_out:
-            evidence = f"{self._counted.n_left_out:,} connections were answered, point by point"
-            self._warn(diagnose("transactions-not-reported", None, evidence))
+        counted: list[CountedTraffic] = []
+        asked = replace(self._packet_rows(), details=details, columns=columns)
+        yield from asked.batches(counted)
+        self.take_counted(counted)
+
+    def take_counted(self, counted: Sequence[CountedTraffic]) -> None:
+        """Keep what was counted while packets were read."""
+        for found in counted:
+            self._counted = found
+            if found.n_left_out:
+                evidence = f"{found.n_left_out:,} connections were answered, point by point"
+                self._warn(diagnose("transactions-not-reported", None, evidence))
 
     def _warn(self, diagnostic: Diagnostic) -> None:
         """Tell of what is known only now, once."""
@@ -356,24 +345,43 @@ class Result:
 
     def match_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the matches table batch by batch, by trajectory, each from its sender on."""
-        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
-
-        self._need_rows()
-        run = self._run
-        schema = tables.MATCHES.arrow_schema()
-        table = MatchTable(run.captures, run.findings, run.clocks)
-        for rows in in_blocks(self._rows(), BATCH_ROWS):
-            yield pa.RecordBatch.from_pydict(table.columns(rows), schema=schema)
+        yield from self.large_tables["matches"].batches([])
 
     def lost_batches(self) -> "Iterator[pa.RecordBatch]":
         """Give the lost packets batch by batch, in the order of files and frames."""
-        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+        yield from self.large_tables["lost"].batches([])
 
+    @property
+    def large_tables(self) -> "dict[str, LargeTable]":
+        """What makes the rows of each large table, here or where tasks run."""
         self._need_rows()
-        table = LostTable(self._run.captures, self._run.findings)
-        schema = tables.LOST.arrow_schema()
-        for columns in table.batches(self._run.lost_packets):
-            yield pa.RecordBatch.from_pydict(columns, schema=schema)
+        run = self._run
+        matches = MatchTable(run.captures, run.findings, run.clocks)
+        lost = LostTable(run.captures, run.findings)
+        packets = self._packet_rows()
+        # a worker may run in another folder
+        origins = [(str(Path(one[0]).absolute()), *one[1:]) for one in packets.origins]
+        return {
+            "packets": replace(packets, origins=origins),
+            "matches": MatchRows(matches, run.rows, run.folder.name),
+            "lost": LostRows(lost, run.lost_packets),
+        }
+
+    def _packet_rows(self) -> PacketRows:
+        self._need_rows()
+        run = self._run
+        counting = None if self._counted else run.counting()
+        return PacketRows(run.origins(), run.settings, run.folder.name, counting)
+
+    @property
+    def engine(self) -> Engine:
+        """Where captures were read, and tables may be written."""
+        return self._run.engine
+
+    @property
+    def folder(self) -> str:
+        """Where the run keeps its temporary files."""
+        return self._run.folder.name
 
     @cached_property
     def traffic(self) -> "pl.DataFrame":
@@ -444,12 +452,6 @@ class Result:
         """Latencies of each segment and direction, by blocks of time (pcaplat.model.blocks)."""
         return self._run.blocks
 
-    def _rows(self) -> "Iterator[Rows]":
-        """Give all pairs by trajectory."""
-        self._need_rows()
-        run = self._run
-        yield from rows_in_order(run.rows, run.findings.places, run.folder.name)
-
     def _need_rows(self) -> None:
         if not self._run.rows:
             raise InputError.rows_not_kept()
@@ -459,7 +461,7 @@ class Result:
         """The slowest packets of each segment (pcaplat.tables.SLOWEST); None if not asked for."""
         if not self._options.slowest:
             return None
-        from pcaplat.run.slowest import find_slowest  # noqa: PLC0415 - needs polars
+        from pcaplat.run.rows.slowest import find_slowest  # noqa: PLC0415 - needs polars
 
         return find_slowest(self.matches, self.packets, self.document, self._options.slowest)
 

@@ -105,7 +105,7 @@ def _slowest(result: StoredResult, n: int) -> list[FrameName]:
     """Give the slowest packets of each segment, by one of their frames."""
     import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
 
-    from pcaplat.run.slowest import rank_slowest  # noqa: PLC0415 - needs polars
+    from pcaplat.run.rows.slowest import rank_slowest  # noqa: PLC0415 - needs polars
 
     matches = pl.scan_parquet(result.folder / "matches.parquet")
     try:

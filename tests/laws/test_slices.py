@@ -10,7 +10,7 @@ import pytest
 import pcaplat
 from pcaplat.model.matches import spilled_rows
 from pcaplat.outputs import parquet
-from pcaplat.run import result
+from pcaplat.run.rows import large
 from tests.conftest import ROOT
 from tests.laws.test_more_captures import TWINS
 from tests.recovery.simulator import run
@@ -73,7 +73,7 @@ def test_rows_that_are_sorted_in_several_runs_add_up(
     monkeypatch.setattr(spilled_rows, "RUN_ROWS", 500)
     monkeypatch.setattr(spilled_rows, "LEAST_BLOCK_ROWS", 50)
     monkeypatch.setattr(parquet, "N_ROWS_PER_GROUP", 64)
-    monkeypatch.setattr(result, "BATCH_ROWS", 64)
+    monkeypatch.setattr(large, "BATCH_ROWS", 64)
     files = [str(path) for path in run(EFFECTS["loss"](base(600, 4))).save(tmp_path)]
     assert_same(files, tmp_path, threads, 2, 7)
 

@@ -7,7 +7,7 @@ An engine has three functions, and this is the index of engines; `executor`, whi
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pcaplat.errors import EngineError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pcaplat.model.matched import Matched
     from pcaplat.model.plan import Beforehand, Plan
     from pcaplat.model.sampled import Place, Sampled
+    from pcaplat.run.engines.tasks import Task, TaskResult
 
 Tell = Callable[[int], None]
 """Called a few times a second with the bytes read so far."""
@@ -87,6 +88,12 @@ class Engine(Protocol):
         """Match all frames as planned; what is too large to return goes into `directory`.
 
         By file, `places` tells where reading may begin besides its beginning.
+        """
+
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:
+        """Run tasks beside one another, and give what each returns, in their order.
+
+        Also after `close`. None where they had better run here.
         """
 
     def close(self) -> None:

@@ -36,6 +36,14 @@ class ExecutorEngine(SlicedEngine):
             for future in futures:
                 future.cancel()
 
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:
+        """See `Engine.run_elsewhere`; an executor that was closed meanwhile takes none."""
+        try:
+            self.executor.submit(int).cancel()
+        except Exception:  # noqa: BLE001 - executors say in their own ways that they are closed
+            return None
+        return super().run_elsewhere(tasks)
+
 
 class ThreadsEngine(ExecutorEngine):
     """Tasks of threads of this machine, a thread for each core."""
@@ -44,6 +52,10 @@ class ThreadsEngine(ExecutorEngine):
         """Start none yet."""
         self.threads = ThreadPoolExecutor(os.cpu_count())
         super().__init__(self.threads, n_slices or LOCAL_SLICES)
+
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:  # noqa: ARG002 - threads are here
+        """See `Engine.run_elsewhere`."""
+        return None
 
     def close(self) -> None:
         """See `Engine.close`."""

@@ -1,6 +1,6 @@
 """The local engine: threads of this machine, in bounded memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pcaplat import _native
 from pcaplat.errors import EngineError
@@ -8,6 +8,7 @@ from pcaplat.model.matched import Matched
 from pcaplat.model.plan import Beforehand, Plan
 from pcaplat.model.sampled import Place, Sampled
 from pcaplat.run.engines import Tell
+from pcaplat.run.engines.tasks import Task, TaskResult
 
 
 class LocalEngine:
@@ -59,6 +60,10 @@ class LocalEngine:
         """See `Engine.match`."""
         kept = {"keep_rows": keep_rows, "keep_crossings": keep_crossings}
         return _native.match_files(list(files), settings, plan, directory, **kept, tell=tell)
+
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:  # noqa: ARG002 - it is here
+        """See `Engine.run_elsewhere`."""
+        return None
 
     def close(self) -> None:
         """See `Engine.close`."""

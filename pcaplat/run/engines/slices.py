@@ -188,6 +188,10 @@ class SlicedEngine(LocalEngine):
     def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:
         """Run tasks beside one another, and give what each returns, in their order."""
 
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:
+        """See `Engine.run_elsewhere`."""
+        return self.run(tasks, self.n_slices)
+
     def close(self) -> None:
         """See `Engine.close`."""
         if self.unfinished:
@@ -228,6 +232,10 @@ class SlicedEngine(LocalEngine):
         if state := self.unfinished:
             job = replace(job, seed=state.seed_of(job), directory=str(state.folder))
             run = partial(state.run, run=run)
-        read = [note(one) for one in run(job.reads)]
-        matched = (note(one) for one in run(job.matches(read)))
-        return job.added_up([*chain(read, matched)], directory)
+        try:
+            read = [note(one) for one in run(job.reads)]
+            matched = (note(one) for one in run(job.matches(read)))
+            return job.added_up([*chain(read, matched)], directory)
+        finally:
+            if state:
+                state.lock.close()

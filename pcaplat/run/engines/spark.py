@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pcaplat.errors import EngineError
@@ -22,16 +23,22 @@ class SparkEngine(SlicedEngine):
     """An engine whose second reading is tasks of Spark: one a capture, then one a slice."""
 
     def __init__(
-        self, session: "SparkSession", n_slices: int | None = None, *, is_own: bool = False
+        self,
+        session: "SparkSession",
+        n_slices: int | None = None,
+        *,
+        place: str = "",
+        is_own: bool = False,
     ) -> None:
         """Take a session.
 
         Args:
             session: Where tasks run.
             n_slices: How many slices; by default as many as Spark has cores.
+            place: Where it is, as `made` takes it.
             is_own: It ends with the run.
         """
-        self.session, self.is_own = session, is_own
+        self.session, self.place, self.is_own = session, place, is_own
         self.n_slices = n_slices or min(n_cores(session), MOST_SLICES)
 
     def run(self, tasks: Sequence[Task], n_slices: int) -> Iterator[TaskResult]:  # noqa: ARG002 - Spark runs again what died
@@ -44,6 +51,17 @@ class SparkEngine(SlicedEngine):
             # Spark's errors are of many kinds, and all say what the task said
             raise EngineError.spark_failed(shown(problem)) from problem
         return iter([found[index] for index in range(n)])
+
+    def run_elsewhere(self, tasks: Sequence[Task]) -> Iterator[TaskResult] | None:
+        """See `Engine.run_elsewhere`; in a session of their own if that of the run is closed."""
+        if not self.is_own:
+            return super().run_elsewhere(tasks)
+        try:
+            again = made(self.place, self.n_slices)
+        except EngineError:
+            return None  # the server has ended meanwhile
+        with closing(again):
+            return again.run(tasks, self.n_slices)
 
     def close(self) -> None:
         """See `Engine.close`."""
@@ -103,7 +121,7 @@ def made(place: str, n_slices: int | None) -> SparkEngine:
         session = opened(place, known)
     except Exception as problem:
         raise EngineError.no_session(place, shown(problem)) from problem
-    return SparkEngine(session, n_slices, is_own=session is not known)
+    return SparkEngine(session, n_slices, place=place, is_own=session is not known)
 
 
 def opened(place: str, known: "SparkSession | None") -> "SparkSession":

@@ -9,16 +9,18 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from distributed import Client, LocalCluster
 
 import pcaplat
 from pcaplat import _native
+from pcaplat.outputs.parquet import TableTask
 from pcaplat.run.engines.executor import n_workers
 from pcaplat.run.engines.extents import SurveyTask
 from pcaplat.run.engines.slices import ReadTask, SliceTask
+from pcaplat.run.rows import large
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -134,3 +136,50 @@ def test_settings_are_the_same_in_another_process() -> None:
     assert again.__reduce__()[1] == settings.__reduce__()[1]
     with pytest.raises(ValueError, match=r"."):
         _native.Settings.from_bytes(b"")
+
+
+def written(result: pcaplat.Result, folder: Path) -> dict[str, bytes]:
+    pcaplat.write(result, folder)
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+def nobody(*_: object) -> NoReturn:
+    raise AssertionError("large tables are written by workers")
+
+
+def test_large_tables_are_written_by_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pcaplat.merge(FILES) as result:
+        here = written(result, tmp_path / "here")
+    with pool() as executor, pcaplat.merge(FILES, executor=executor) as result:
+        with monkeypatch.context() as patched:
+            for kind in (large.PacketRows, large.MatchRows, large.LostRows):
+                patched.setattr(kind, "batches", nobody)
+            elsewhere = written(result, tmp_path / "elsewhere")
+        kept = [*Path(result.folder).glob("*/*.parquet")]
+    assert {name for name in here if here[name] != elsewhere[name]} == set()
+    assert kept == []
+
+
+def test_tables_are_written_here_once_the_pool_is_closed(tmp_path: Path) -> None:
+    with pool() as executor:
+        result = pcaplat.merge(FILES, executor=executor)
+    with result, pcaplat.merge(FILES) as local:
+        assert written(result, tmp_path / "closed") == written(local, tmp_path / "local")
+
+
+def test_a_worker_that_dies_while_it_writes_a_table_leaves_nothing(tmp_path: Path) -> None:
+    with pool() as executor:
+        dying = Around(executor, partial(killed_once, tmp_path / "killed", TableTask))
+        result = pcaplat.merge(FILES, executor=dying, slices=2)
+        with result, pytest.raises(pcaplat.EngineError, match="a worker process died"):
+            pcaplat.write(result, tmp_path / "out")
+    assert [one.name for one in tmp_path.iterdir()] == ["killed"]
+
+
+def test_dask_writes_a_table_again_whose_worker_was_killed(dask: Client, tmp_path: Path) -> None:
+    dying = Around(dask.get_executor(), partial(killed_once, tmp_path / "killed", TableTask))
+    with pcaplat.merge(FILES) as local, pcaplat.merge(FILES, executor=dying, slices=2) as result:
+        assert written(result, tmp_path / "again") == written(local, tmp_path / "local")
+    assert (tmp_path / "killed").exists()
