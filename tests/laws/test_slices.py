@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-NAMES = ("clocks apart", "NAT64", "cut and joined, loss", "fragments, cut on the way")
+NAMES = (
+    *("clocks apart", "NAT64", "cut and joined, loss", "fragments, cut on the way"),
+    "any capture",
+)
 """Where most is known beyond single packets; all others take minutes."""
 
 
