@@ -353,7 +353,7 @@ class Result:
 
     @property
     def large_tables(self) -> "dict[str, LargeTable]":
-        """What makes the rows of each large table, here or where tasks run."""
+        """The makers of rows of each large table, here or where tasks run."""
         self._need_rows()
         run = self._run
         matches = MatchTable(run.captures, run.findings, run.clocks)
@@ -375,12 +375,12 @@ class Result:
 
     @property
     def engine(self) -> Engine:
-        """Where captures were read, and tables may be written."""
+        """The engine that read the captures, and may write tables."""
         return self._run.engine
 
     @property
     def folder(self) -> str:
-        """Where the run keeps its temporary files."""
+        """The folder of the temporary files of the run."""
         return self._run.folder.name
 
     @cached_property
