@@ -14,7 +14,7 @@ import pytest
 from pcaplat.cli import run
 from pcaplat.errors import OutputError
 from pcaplat.outputs import JUDGED, output, result_files, write
-from pcaplat.outputs.folder import check_directory
+from pcaplat.outputs.folder import check_directory, new_folder
 from pcaplat.tables import CLOCKS, LOST, MATCHES, PACKETS, ROUND_TRIPS
 from pcaplat.tables.breakdowns import BREAKDOWN_TABLES
 from tests.conftest import ROOT
@@ -173,6 +173,21 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
         (folder / "packets.parquet").touch()
     write(as_result(ResultByHand()), tmp_path / "out")
     assert sorted(names(tmp_path)) == [other.name, "out"]
+
+
+def test_a_folder_that_was_filled_meanwhile_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def write_slowly() -> None:
+        with new_folder(out, ["a"], overwrite=False) as new:
+            (new / "a").touch()
+            out.mkdir()
+            (out / "notes").touch()
+
+    with pytest.raises(OutputError, match="notes"):
+        write_slowly()
+    assert sorted(names(tmp_path)) == ["out"]
+    assert sorted(names(out)) == ["notes"]
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
