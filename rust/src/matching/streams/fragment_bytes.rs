@@ -59,6 +59,10 @@ impl<'a> Datagrams<'a> {
             range,
             alias: None,
         };
+        if packet.ip_version == 0 {
+            // a cooked capture lacks the receiver's address, which the others have in the flow
+            return by(fold(0, u64::from(packet.ether_type)), StreamBytes::NONE);
+        }
         let own = if packet.protocol == TCP {
             identity.range
         } else {
