@@ -67,7 +67,7 @@ def test_any_number_of_slices_adds_up(name: str, tmp_path: Path, threads: Execut
 def test_slices_of_a_capture_that_lacks_an_address_add_up(
     tmp_path: Path, threads: Executor
 ) -> None:
-    """A cooked capture has the sender's MAC address alone, so frames without IP have half a flow."""
+    """A cooked capture has the sender's MAC address alone: frames without IP have half a flow."""
     files = [str(path) for path in run(EFFECTS["any capture"](base(600, 5))).save(tmp_path)]
     assert_same(files, tmp_path, threads, 7)
 

@@ -4,7 +4,9 @@
 //! did not capture the second. How often a packet ID comes again shows in the leftovers themselves:
 //! after a loss, a retransmission, a heartbeat or a script's next round is found in the log of what
 //! was decided. As many as were found, times the share that a point does not capture, look like slow
-//! packets and are none. Both shares are those of the flow and of all flows together: a flow that is
+//! packets and are none. That share shows in the leftovers too: packets that arrived, and were not
+//! captured where they came from, of IDs that were decided. A late copy of a packet looks so as well, and
+//! tells nothing of losses. Both shares are those of the flow and of all flows together: a flow that is
 //! seldom may be the only one that repeats itself. So is the number of slow packets that is to be
 //! expected, in which the two leftovers in question do not count for themselves.
 
@@ -31,11 +33,13 @@ const ENOUGH: f64 = 40.0;
 #[derive(Clone, Copy, Debug, Default)]
 struct Recurrences {
     leftovers: f64,
-    /// Those whose packet ID was seen again.
+    /// Those that end early: what was lost, if it is not slow.
+    ended: f64,
+    /// Those of them whose packet ID was seen again.
     again: f64,
     slow: f64,
     reversed: f64,
-    /// Those of them that arrived, and were not captured where they came from.
+    /// Those that begin late, of packet IDs that were decided.
     begun: f64,
     /// Packets that were decided.
     decided: f64,
@@ -108,12 +112,13 @@ impl Odds {
         let n = (parts.len() - 1) as f64;
         let mut more = Recurrences {
             leftovers: 1.0,
+            ended: 1.0,
             ..Recurrences::default()
         };
         match (self.is_decided.get(&first.first.key), kinship) {
             (Some(false), Kinship::Slow(_)) => more.slow = n,
             (Some(false), _) => more.reversed = n,
-            _ => (more.again, more.begun) = (1.0, n),
+            _ => more.again = 1.0,
         }
         self.add(first, &more);
     }
@@ -127,15 +132,13 @@ impl Odds {
             return;
         };
         let is_again = *is_decided || matches!(kinship, Kinship::Several(_));
-        let weight = self.one_in as f64;
+        let is_end = one.lost.is_some();
+        let weight_if = |is_so: bool| if is_so { self.one_in as f64 } else { 0.0 };
         let more = Recurrences {
-            leftovers: weight,
-            again: if is_again { weight } else { 0.0 },
-            begun: if *is_decided && one.lost.is_none() {
-                weight
-            } else {
-                0.0
-            },
+            leftovers: self.one_in as f64,
+            ended: weight_if(is_end),
+            again: weight_if(is_end && is_again),
+            begun: weight_if(!is_end && *is_decided),
             ..Recurrences::default()
         };
         self.add(one, &more);
@@ -167,7 +170,7 @@ impl Odds {
             .map(|(_, down)| missed(down.point))
             .fold(0.0, f64::max);
         let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
-        let n_false = again_frac * most_missed * of_flow.leftovers + of_flow.reversed;
+        let n_false = again_frac * most_missed * of_flow.ended + of_flow.reversed;
         let expected = of_flow.leftovers * self.all.slow_frac();
         let n_slow = of_flow.slow - 1.0 + expected.min(1.0);
         let doubt = n_false / n_slow;
@@ -182,10 +185,10 @@ impl Odds {
 }
 
 impl Recurrences {
-    /// The share of leftovers whose packet ID comes again; where none did, that of others, the less
+    /// The share of what was lost whose packet ID comes again; where none did, that of others, the less
     /// the more are known.
     fn again_frac(&self, of_others: f64) -> f64 {
-        let n_plain = (self.leftovers - self.slow - self.reversed).max(0.0);
+        let n_plain = (self.ended - self.slow - self.reversed).max(0.0);
         if self.again > 0.0 {
             return self.again / n_plain.max(self.again);
         }
@@ -205,6 +208,7 @@ impl Recurrences {
 
     fn add(&mut self, more: &Self) {
         self.leftovers += more.leftovers;
+        self.ended += more.ended;
         self.begun += more.begun;
         self.again += more.again;
         self.slow += more.slow;
@@ -234,7 +238,8 @@ mod tests {
             flow,
             ..observation(key, point, i64::from(point) * 1_000_000)
         };
-        Leftover::of(&[one], Direction::Forward, None, false).unwrap()
+        let lost = (point == 0).then(Lost::default);
+        Leftover::of(&[one], Direction::Forward, lost, false).unwrap()
     }
 
     fn end(key: u64, flow: u64, lost: Option<Lost>) -> Kinship {
