@@ -95,5 +95,6 @@ def test_a_local_cluster_gives_the_same_bytes(
     env = os.environ | {"PYSPARK_PYTHON": str(python)}
     subprocess.run([str(one) for one in (python, script, *given)], check=True, env=env)
     died = {one.name.removeprefix("killed-") for one in tmp_path.glob("killed-*")}
-    assert died == ({"SurveyTask", "ReadTask", "SliceTask"} if killed else set())
+    kinds = {"SurveyTask", "ReadTask", "SliceTask", "TableTask"}
+    assert died == (kinds if killed else set())
     assert written(tmp_path / "spark") == written(tmp_path / "local")
