@@ -68,10 +68,6 @@ impl<'a> Datagrams<'a> {
         } else {
             StreamBytes::NONE
         };
-        if packet.ip_version == 0 {
-            // the same frame may have no receiver elsewhere (a Linux "any" capture), or another one (ARP)
-            return by(fold(0, u64::from(packet.ether_type)), own);
-        }
         match self.fragmented.get(&cut_by(packet, identity)).copied() {
             None => by(identity.flow, own),
             Some(least) if packet.fragment == 0 && packet.transport_wire_bytes <= least => {
