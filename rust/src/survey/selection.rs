@@ -34,6 +34,7 @@ pub(super) type SelectedFlows = HashMap<(u64, u32), FlowStart, Placing>;
 
 /// As much is selected of each interface of a file.
 #[derive(Clone, Copy, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "all are numbers")]
 pub(super) struct Limits {
     n_packets: usize,
     n_flows: usize,

@@ -50,6 +50,7 @@ fn skippable_bytes(bytes: &[u8]) -> Option<u64> {
 }
 
 /// What stands before the blocks of a frame.
+#[expect(clippy::struct_field_names, reason = "names end with their unit")]
 struct FrameHead {
     head_bytes: u64,
     checksum_bytes: u64,

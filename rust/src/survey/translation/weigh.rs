@@ -6,6 +6,7 @@ use std::borrow::Borrow;
 
 /// Which pairs are weighed: the earlier packet was seen in this time, the later at most a window after.
 /// A pair is weighed once, however many times its packets are at hand.
+#[expect(clippy::struct_field_names, reason = "names end with their unit")]
 pub(super) struct Due {
     pub(super) from_ns: i64,
     pub(super) until_ns: i64,
